@@ -1,0 +1,29 @@
+# Compiler, linker and cache settings that hold for every target.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+find_program(MOLD mold)
+if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_link_options(-fuse-ld=mold)
+endif()
+add_link_options(-Wl,--as-needed)
+
+if(KERNELMILL_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(KERNELMILL_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+elseif(KERNELMILL_SANITIZE)
+  message(FATAL_ERROR "KERNELMILL_SANITIZE is '${KERNELMILL_SANITIZE}'; address or thread are known")
+endif()
+
+# Our own code is warning-free; generated and fetched code is not ours to mend.
+set(KERNELMILL_WARNINGS -Wall -Wextra -Werror -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND KERNELMILL_WARNINGS -Wthread-safety)
+endif()

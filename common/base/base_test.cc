@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "absl/strings/escaping.h"
+#include "common/base/file.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+
+namespace kernelmill {
+namespace {
+
+TEST(Hash, KnownAnswers) {
+  EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(absl::BytesToHexString(Sha1("abc")), "a9993e364706816aba3e25717850c26c9cd0d89d");
+  // XXH3's value is part of stored data: a change here changes every dataset.
+  EXPECT_EQ(StableHash64("", 0), 0x2d06800538d394c2ULL);
+}
+
+TEST(Hash, StreamEqualsWhole) {
+  Sha256Stream stream;
+  stream.Update("a");
+  stream.Update("bc");
+  EXPECT_EQ(stream.FinishHex(), Sha256Hex("abc"));
+}
+
+TEST(Text, BrokenUtf8IsRepairedByteByByte) {
+  EXPECT_TRUE(IsUtf8("na\xc3\xafve \xf0\x9f\x98\x80"));
+  for (const char* bad : {"\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
+    EXPECT_FALSE(IsUtf8(bad)) << absl::CHexEscape(bad);
+    EXPECT_TRUE(IsUtf8(ToUtf8(bad)));
+  }
+  EXPECT_EQ(ToUtf8("a\xff" "b"), "a\xef\xbf\xbd" "b");
+}
+
+TEST(Text, JsonStringEscapesControlBytes) {
+  EXPECT_EQ(JsonString(absl::string_view("\"\\\n\t\x01\0", 6)), "\"\\\"\\\\\\n\\t\\u0001\\u0000\"");
+}
+
+TEST(Status, AnnotateKeepsTheCode) {
+  const absl::Status status = Annotate(absl::NotFoundError("gone"), "blob 7");
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(status.message(), "blob 7: gone");
+}
+
+TEST(File, LimitIsEnforced) {
+  auto dir = TempDir::Create();
+  ASSERT_TRUE(dir.ok());
+  const std::string path = dir->path() + "/f";
+  ASSERT_TRUE(WriteFile(path, "12345").ok());
+  EXPECT_EQ(*ReadFile(path, 5), "12345");
+  EXPECT_EQ(ReadFile(path, 4).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ReadFile(path + "x", 4).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(File, TempDirIsRemovedWithItsContent) {
+  std::string path;
+  {
+    auto dir = TempDir::Create();
+    ASSERT_TRUE(dir.ok());
+    path = dir->path();
+    ASSERT_TRUE(WriteFile(path + "/f", "x").ok());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace kernelmill

@@ -1,0 +1,82 @@
+#include "common/base/text.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kernelmill {
+namespace {
+
+// Length of the well-formed sequence at bytes[at], or 0. Bounds as in Unicode's table 3-7.
+size_t SequenceLength(absl::string_view bytes, size_t at) {
+  auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[at + i]); };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || at + length > bytes.size()) return 0;
+  uint8_t low = 0x80, high = 0xbf;
+  if (lead == 0xe0) low = 0xa0;
+  if (lead == 0xed) high = 0x9f;
+  if (lead == 0xf0) low = 0x90;
+  if (lead == 0xf4) high = 0x8f;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
+bool IsUtf8(absl::string_view bytes) {
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t length = SequenceLength(bytes, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+std::string ToUtf8(absl::string_view bytes) {
+  if (IsUtf8(bytes)) return std::string(bytes);
+  std::string out;
+  out.reserve(bytes.size());
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t length = SequenceLength(bytes, at);
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+      ++at;
+    } else {
+      out.append(bytes.data() + at, length);
+      at += length;
+    }
+  }
+  return out;
+}
+
+std::string JsonString(absl::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : ToUtf8(text)) {
+    const uint8_t byte = static_cast<uint8_t>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+  return out;
+}
+
+}  // namespace kernelmill

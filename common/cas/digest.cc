@@ -1,0 +1,56 @@
+#include "common/cas/digest.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/message_lite.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
+#include "common/base/text.h"
+
+namespace kernelmill::cas {
+
+Digest DigestOf(absl::string_view bytes) {
+  Digest digest;
+  digest.set_hash(Sha256Hex(bytes));
+  digest.set_size_bytes(static_cast<int64_t>(bytes.size()));
+  return digest;
+}
+
+absl::Status CheckDigest(const Digest& digest) {
+  const std::string& hash = digest.hash();
+  const bool hex = std::all_of(hash.begin(), hash.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
+  if (hash.size() != 64 || !hex) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a SHA-256 in lowercase hexadecimal: ", JsonString(hash.substr(0, 80))));
+  }
+  if (digest.size_bytes() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("negative size: ", digest.size_bytes()));
+  }
+  return absl::OkStatus();
+}
+
+std::string ToString(const Digest& digest) {
+  return absl::StrCat(digest.hash(), "/", digest.size_bytes());
+}
+
+bool SameDigest(const Digest& a, const Digest& b) {
+  return a.hash() == b.hash() && a.size_bytes() == b.size_bytes();
+}
+
+std::string SerializeDeterministically(const google::protobuf::MessageLite& message) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    message.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+}  // namespace kernelmill::cas

@@ -1,0 +1,37 @@
+#ifndef KERNELMILL_COMMON_CONFIG_SERVER_FLAGS_H_
+#define KERNELMILL_COMMON_CONFIG_SERVER_FLAGS_H_
+
+#include <string>
+
+#include "common/base/log.h"
+
+namespace CLI {
+class App;
+}
+
+namespace kernelmill::config {
+
+// What every server process takes on its command line.
+struct ServerFlags {
+  std::string listen;   // gRPC
+  std::string metrics;  // Prometheus, GET /metrics; empty serves none
+  bool reflection = false;
+  LogLevel log_level = LogLevel::kInfo;
+  int drain_seconds = 30;  // the time from SIGTERM until what is still running is given up
+};
+
+// What a worker process takes besides.
+struct WorkerFlags {
+  std::string coordinator = "127.0.0.1:7070";
+  std::string store = "127.0.0.1:7071";
+  std::string name;  // default: host name and process id
+  int slots = 1;     // tasks at a time
+};
+
+// Each flag may also be set by an environment variable, KERNELMILL_ and its name in capitals.
+void AddServerFlags(CLI::App& app, ServerFlags* flags);
+void AddWorkerFlags(CLI::App& app, WorkerFlags* flags);
+
+}  // namespace kernelmill::config
+
+#endif  // KERNELMILL_COMMON_CONFIG_SERVER_FLAGS_H_

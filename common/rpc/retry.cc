@@ -1,0 +1,34 @@
+#include "common/rpc/retry.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/status.h"
+
+namespace kernelmill::rpc {
+
+absl::Duration Backoff(const RetryPolicy& policy, int attempt) {
+  const absl::Duration ceiling =
+      std::min(policy.max_backoff, policy.first_backoff * std::pow(policy.growth, attempt - 1));
+  thread_local absl::BitGen random;
+  return ceiling * absl::Uniform(random, 0.5, 1.0);
+}
+
+absl::Status Retry(const RetryPolicy& policy, absl::string_view what,
+                   const std::function<absl::Status()>& attempt, const Sleeper& sleep) {
+  for (int tries = 1;; ++tries) {
+    const absl::Status status = attempt();
+    if (status.ok()) return status;
+    if (!IsRetryable(status)) return Annotate(status, what);
+    if (policy.max_attempts > 0 && tries >= policy.max_attempts) {
+      return Annotate(status, absl::StrCat(what, ": gave up after ", tries, " tries"));
+    }
+    const absl::Duration pause = Backoff(policy, tries);
+    sleep ? sleep(pause) : absl::SleepFor(pause);
+  }
+}
+
+}  // namespace kernelmill::rpc

@@ -1,0 +1,84 @@
+#include "common/rpc/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <mutex>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace kernelmill::rpc {
+namespace {
+
+constexpr int kKeepaliveMs = 20'000;
+// Unfinished calls that one client connection may have; further ones wait at the client.
+constexpr int kMaxStreamsPerConnection = 256;
+
+void InstallPlugins(bool reflection) {
+  static std::once_flag health_once;
+  std::call_once(health_once, [] { grpc::EnableDefaultHealthCheckService(true); });
+  static std::once_flag reflection_once;
+  if (reflection) {
+    std::call_once(reflection_once, [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
+  }
+}
+
+grpc::ChannelArguments ClientArguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2'000);
+  return arguments;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
+                                                      const std::vector<grpc::Service*>& services) {
+  InstallPlugins(options.reflection);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  if (!options.address.empty()) {
+    builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(), &port);
+  }
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetMaxSendMessageSize(kMaxMessageBytes);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kKeepaliveMs / 2);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  const bool wants_port = !options.address.empty() && options.address.rfind("unix:", 0) != 0;
+  if (server == nullptr || (wants_port && port == 0)) {
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address));
+  }
+  server->GetHealthCheckService()->SetServingStatus(true);
+  return std::unique_ptr<Server>(new Server(std::move(server), port));
+}
+
+Server::Server(std::unique_ptr<grpc::Server> server, int port)
+    : server_(std::move(server)), port_(port) {}
+
+Server::~Server() { Shutdown(absl::ZeroDuration()); }
+
+std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
+  return server_->InProcessChannel(ClientArguments());
+}
+
+void Server::StopServing() { server_->GetHealthCheckService()->SetServingStatus(false); }
+
+void Server::Shutdown(absl::Duration grace) {
+  server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
+}
+
+std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
+  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), ClientArguments());
+}
+
+}  // namespace kernelmill::rpc

@@ -1,0 +1,59 @@
+#ifndef KERNELMILL_COMMON_RPC_SERVER_H_
+#define KERNELMILL_COMMON_RPC_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace grpc {
+class Channel;
+class Server;
+class Service;
+}  // namespace grpc
+
+namespace kernelmill::rpc {
+
+inline constexpr int kMaxMessageBytes = 16 << 20;
+
+// A gRPC server with health checking (grpc.health.v1), and reflection if asked for. Thread-safe.
+class Server {
+ public:
+  struct Options {
+    std::string address;      // host:port or unix:/path; empty serves in-process channels alone
+    bool reflection = false;  // list services and messages to anyone who asks
+  };
+
+  // Starts to serve; health says SERVING. `services` must outlive the server. UNAVAILABLE: the address
+  // cannot be bound.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Options& options,
+                                                       const std::vector<grpc::Service*>& services);
+  ~Server();
+
+  // The port bound; 0 where none is.
+  int port() const { return port_; }
+
+  // A channel to this server within the process; no socket.
+  std::shared_ptr<grpc::Channel> InProcessChannel();
+
+  // Health says NOT_SERVING from now on; calls still work.
+  void StopServing();
+
+  // Refuses new calls and waits for those in flight, at most `grace`; then cancels them.
+  void Shutdown(absl::Duration grace);
+
+ private:
+  Server(std::unique_ptr<grpc::Server> server, int port);
+  std::unique_ptr<grpc::Server> server_;
+  int port_;
+};
+
+// A channel to `target` (host:port, unix:/path, dns:///name:port) for messages up to kMaxMessageBytes,
+// with keepalive. Never fails: calls do, with UNAVAILABLE.
+std::shared_ptr<grpc::Channel> Connect(const std::string& target);
+
+}  // namespace kernelmill::rpc
+
+#endif  // KERNELMILL_COMMON_RPC_SERVER_H_

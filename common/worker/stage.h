@@ -1,0 +1,46 @@
+#ifndef KERNELMILL_COMMON_WORKER_STAGE_H_
+#define KERNELMILL_COMMON_WORKER_STAGE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/cas/blob_store.h"
+#include "kernelmill/v1/action.pb.h"
+
+namespace kernelmill::worker {
+
+// A stage of the data flow: a pure function from an action's inputs and parameters to output blobs.
+// Output bytes depend on nothing else: no clock, host, locale, map order or random number.
+//
+// Run stores every output blob before it returns. Errors: INVALID_ARGUMENT and the other codes that
+// IsRetryable() denies are final for this action; the rest are tried again, perhaps elsewhere.
+// Implementations are thread-safe: slots share one.
+class Stage {
+ public:
+  virtual ~Stage() = default;
+  virtual absl::string_view name() const = 0;
+  // Grows whenever the same input may give another output.
+  virtual int version() const = 0;
+  // Whether the action cache may answer for it. False only for what asks the outside world.
+  virtual bool cacheable() const { return true; }
+  virtual absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) = 0;
+};
+
+// The action's inputs named `name`, in order.
+std::vector<cas::Digest> InputsNamed(const v1::Action& action, absl::string_view name);
+
+// The only input named `name`. INVALID_ARGUMENT unless there is exactly one.
+absl::StatusOr<cas::Digest> InputNamed(const v1::Action& action, absl::string_view name);
+
+// Appends an output to the result.
+void AddOutput(v1::StageResult& result, absl::string_view name, const cas::Digest& digest,
+               int64_t items);
+
+// Adds `value` to the counter `name`, kept sorted by name; a counter at 0 is left out.
+void AddCounter(v1::StageResult& result, absl::string_view name, int64_t value);
+
+}  // namespace kernelmill::worker
+
+#endif  // KERNELMILL_COMMON_WORKER_STAGE_H_
