@@ -1,0 +1,188 @@
+#include "common/config/job_spec.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::config {
+namespace {
+
+constexpr size_t kMaxText = 4096;
+constexpr int kMaxSources = 100'000;
+
+absl::Status Wrong(absl::string_view where, absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
+}
+
+bool IsHex(absl::string_view text, size_t digits) {
+  return text.size() == digits && std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
+         });
+}
+
+absl::Status CheckName(absl::string_view name) {
+  const bool known = std::all_of(name.begin(), name.end(), [](char c) {
+    return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
+  });
+  if (name.empty() || name.size() > 64 || !known || name[0] == '.' || name[0] == '-') {
+    return Wrong("name", "1 to 64 letters, digits, '.', '_' and '-', not beginning with '.' or '-'");
+  }
+  return absl::OkStatus();
+}
+
+// Text that will become an argument of a program or a part of a path.
+absl::Status CheckText(absl::string_view where, absl::string_view text) {
+  if (text.size() > kMaxText) return Wrong(where, absl::StrCat("longer than ", kMaxText, " bytes"));
+  for (const char c : text) {
+    if (absl::ascii_iscntrl(c)) return Wrong(where, "has a control character");
+  }
+  if (!text.empty() && text[0] == '-') return Wrong(where, "begins with '-'");
+  return absl::OkStatus();
+}
+
+absl::Status CheckPackage(absl::string_view where, absl::string_view package) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(package, absl::MaxSplits("==", 1));
+  const auto known = [](absl::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-' || c == '+' || c == '!';
+    });
+  };
+  if (!known(parts.first) || !known(parts.second)) {
+    return Wrong(where, "a package is written name==version");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
+  switch (source.origin_case()) {
+    case v1::Source::kGit:
+      if (source.git().empty()) return Wrong(where + ".git", "is empty");
+      if (!source.sha256().empty()) return Wrong(where + ".sha256", "is for packages and paths");
+      return CheckText(where + ".git", source.git());
+    case v1::Source::kPackage:
+      if (!source.ref().empty()) return Wrong(where + ".ref", "is for git");
+      RETURN_IF_ERROR(CheckText(where + ".package", source.package()));
+      return CheckPackage(where + ".package", source.package());
+    case v1::Source::kPath:
+      if (source.path().empty()) return Wrong(where + ".path", "is empty");
+      if (!source.ref().empty()) return Wrong(where + ".ref", "is for git");
+      return CheckText(where + ".path", source.path());
+    case v1::Source::ORIGIN_NOT_SET:
+      return Wrong(where, "has none of git, package and path");
+  }
+  return Wrong(where, "has an unknown origin");
+}
+
+absl::Status CheckSource(const std::string& where, const v1::Source& source) {
+  RETURN_IF_ERROR(CheckOrigin(where, source));
+  RETURN_IF_ERROR(CheckText(where + ".ref", source.ref()));
+  RETURN_IF_ERROR(CheckText(where + ".name", source.name()));
+  RETURN_IF_ERROR(CheckText(where + ".category", source.category()));
+  if (!source.sha256().empty() && !IsHex(source.sha256(), 64)) {
+    return Wrong(where + ".sha256", "is not 64 lowercase hexadecimal digits");
+  }
+  for (const std::string& glob : source.include()) {
+    RETURN_IF_ERROR(CheckText(where + ".include", glob));
+    if (glob.empty()) return Wrong(where + ".include", "has an empty glob");
+  }
+  for (const std::string& glob : source.exclude()) {
+    RETURN_IF_ERROR(CheckText(where + ".exclude", glob));
+    if (glob.empty()) return Wrong(where + ".exclude", "has an empty glob");
+  }
+  if (source.tier() < 0) return Wrong(where + ".tier", "is negative");
+  if (!(source.weight() >= 0 && source.weight() <= 1e6)) {
+    return Wrong(where + ".weight", "is not between 0 and 1000000");
+  }
+  if (!v1::SourceRole_IsValid(source.role())) return Wrong(where + ".role", "is unknown");
+  return absl::OkStatus();
+}
+
+absl::Status CheckPolicies(const v1::JobSpec& spec) {
+  const double threshold = spec.dedup().threshold();
+  if (!(threshold >= 0 && threshold <= 1)) {
+    return Wrong("dedup.threshold", "is not between 0 and 1");
+  }
+  for (const std::string& check : spec.quality().require()) {
+    if (v1::Checks::descriptor()->FindFieldByName(check) == nullptr) {
+      return Wrong("quality.require", absl::StrCat("unknown check ", JsonString(check)));
+    }
+  }
+  for (const std::string& license : spec.licenses().allow()) {
+    if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckJobSpec(const v1::JobSpec& spec) {
+  RETURN_IF_ERROR(CheckName(spec.name()));
+  if (spec.sources().empty()) return Wrong("sources", "is empty");
+  if (spec.sources_size() > kMaxSources) {
+    return Wrong("sources", absl::StrCat("has more than ", kMaxSources));
+  }
+  for (int i = 0; i < spec.sources_size(); ++i) {
+    RETURN_IF_ERROR(CheckSource(absl::StrCat("sources[", i, "]"), spec.sources(i)));
+  }
+  return CheckPolicies(spec);
+}
+
+v1::JobSpec WithDefaults(v1::JobSpec spec) {
+  for (v1::Source& source : *spec.mutable_sources()) {
+    if (source.git().size() && source.ref().empty()) source.set_ref("HEAD");
+    if (source.include().empty()) source.add_include("**/*.py");
+    if (source.category().empty()) source.set_category(SourceName(source));
+    if (source.tier() == 0) source.set_tier(1);
+    if (source.weight() == 0) source.set_weight(1);
+    if (source.role() == v1::SOURCE_ROLE_UNSPECIFIED) source.set_role(v1::SOURCE_ROLE_CANDIDATE);
+  }
+  if (spec.licenses().allow().empty()) {
+    for (const char* id : {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC"}) {
+      spec.mutable_licenses()->add_allow(id);
+    }
+  }
+  if (spec.dedup().threshold() == 0) spec.mutable_dedup()->set_threshold(0.7);
+  spec.mutable_quality();
+  return spec;
+}
+
+std::string SourceName(const v1::Source& source) {
+  if (!source.name().empty()) return source.name();
+  if (source.has_git()) return source.git();
+  if (source.has_package()) return source.package();
+  return source.path();
+}
+
+bool IsPinned(const v1::Source& source) {
+  return source.has_git() ? IsHex(source.ref(), 40) : IsHex(source.sha256(), 64);
+}
+
+v1::Source FetchPart(const v1::Source& source) {
+  v1::Source part = source;
+  part.clear_category();
+  part.clear_tier();
+  part.clear_weight();
+  part.clear_role();
+  return part;
+}
+
+v1::Source Identity(const v1::Source& source) {
+  v1::Source identity = source;
+  const std::string name = SourceName(source);
+  if (identity.has_git()) identity.set_git(name);
+  if (identity.has_package()) identity.set_package(name);
+  if (identity.has_path()) identity.set_path(name);
+  identity.clear_name();
+  return identity;
+}
+
+}  // namespace kernelmill::config

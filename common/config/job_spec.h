@@ -1,0 +1,33 @@
+#ifndef KERNELMILL_COMMON_CONFIG_JOB_SPEC_H_
+#define KERNELMILL_COMMON_CONFIG_JOB_SPEC_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "kernelmill/v1/job.pb.h"
+
+namespace kernelmill::config {
+
+// INVALID_ARGUMENT, naming the field as a job file would ("sources[2].ref: ..."), unless the job can be
+// run: at least one source, each with an origin, well-formed names, known checks, a threshold in (0, 1].
+// Says nothing of whether an origin can be reached.
+absl::Status CheckJobSpec(const v1::JobSpec& spec);
+
+// The spec with every default written out, so that equal jobs are equal messages.
+v1::JobSpec WithDefaults(v1::JobSpec spec);
+
+// How records name the source: its name, else git URL, name==version, or path.
+std::string SourceName(const v1::Source& source);
+
+// Whether the source says exactly which bytes it is: a 40-digit commit, or a SHA-256.
+bool IsPinned(const v1::Source& source);
+
+// The part of a source that decides what is fetched: origin, name, ref, sha256 and globs.
+v1::Source FetchPart(const v1::Source& source);
+
+// A pinned source as the manifest names it: its name in place of where it was fetched from.
+v1::Source Identity(const v1::Source& source);
+
+}  // namespace kernelmill::config
+
+#endif  // KERNELMILL_COMMON_CONFIG_JOB_SPEC_H_

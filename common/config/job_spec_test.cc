@@ -1,0 +1,78 @@
+#include "common/config/job_spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::config {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+v1::JobSpec Job() {
+  v1::JobSpec spec;
+  spec.set_name("job");
+  spec.add_sources()->set_git("https://example.org/r");
+  spec.add_sources()->set_package("liger-kernel==0.8.5");
+  spec.add_sources()->set_path("kernels");
+  return spec;
+}
+
+TEST(CheckJobSpec, AcceptsTheThreeOrigins) { EXPECT_THAT(CheckJobSpec(Job()), IsOk()); }
+
+TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
+  struct Case {
+    const char* message;
+    std::function<void(v1::JobSpec&)> spoil;
+  };
+  const Case cases[] = {
+      {"name: ", [](v1::JobSpec& s) { s.set_name("../x"); }},
+      {"sources: is empty", [](v1::JobSpec& s) { s.clear_sources(); }},
+      {"sources[0].git: begins with '-'",
+       [](v1::JobSpec& s) { s.mutable_sources(0)->set_git("--upload-pack=x"); }},
+      {"sources[0].ref: has a control", [](v1::JobSpec& s) { s.mutable_sources(0)->set_ref("a\nb"); }},
+      {"sources[1].package: ", [](v1::JobSpec& s) { s.mutable_sources(1)->set_package("x>=1"); }},
+      {"sources[1].sha256: ", [](v1::JobSpec& s) { s.mutable_sources(1)->set_sha256("12"); }},
+      {"sources[2]: has none", [](v1::JobSpec& s) { s.mutable_sources(2)->clear_origin(); }},
+      {"dedup.threshold: ", [](v1::JobSpec& s) { s.mutable_dedup()->set_threshold(1.5); }},
+      {"quality.require: unknown check", [](v1::JobSpec& s) { s.mutable_quality()->add_require("x"); }},
+  };
+  for (const Case& c : cases) {
+    v1::JobSpec spec = Job();
+    c.spoil(spec);
+    EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith(c.message));
+  }
+}
+
+TEST(IsPinned, NeedsACommitOrAHash) {
+  v1::JobSpec spec = Job();
+  EXPECT_FALSE(IsPinned(spec.sources(0)));
+  spec.mutable_sources(0)->set_ref(std::string(40, 'a'));
+  EXPECT_TRUE(IsPinned(spec.sources(0)));
+  EXPECT_FALSE(IsPinned(spec.sources(1)));
+  spec.mutable_sources(1)->set_sha256(std::string(64, '0'));
+  EXPECT_TRUE(IsPinned(spec.sources(1)));
+}
+
+TEST(Identity, DoesNotDependOnWhereTheSourceWasFetchedFrom) {
+  v1::Source here, there;
+  here.set_git("file:///tmp/a");
+  there.set_git("http://127.0.0.1:9/a");
+  here.set_name("a");
+  there.set_name("a");
+  EXPECT_EQ(Identity(here).SerializeAsString(), Identity(there).SerializeAsString());
+}
+
+TEST(WithDefaults, IsIdempotent) {
+  const v1::JobSpec once = WithDefaults(Job());
+  EXPECT_EQ(once.sources(0).ref(), "HEAD");
+  EXPECT_EQ(WithDefaults(once).SerializeAsString(), once.SerializeAsString());
+}
+
+}  // namespace
+}  // namespace kernelmill::config
