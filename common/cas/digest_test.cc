@@ -1,0 +1,39 @@
+#include "common/cas/digest.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::cas {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+TEST(Digest, KnownAnswer) {
+  EXPECT_EQ(ToString(DigestOf("abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad/3");
+}
+
+TEST(Digest, HashAndSizeBothCount) {
+  Digest other = DigestOf("abc");
+  EXPECT_TRUE(SameDigest(other, DigestOf("abc")));
+  other.set_size_bytes(4);
+  EXPECT_FALSE(SameDigest(other, DigestOf("abc")));
+}
+
+TEST(Digest, OnlyLowercaseHexOfTheRightLengthPasses) {
+  Digest digest = DigestOf("abc");
+  EXPECT_THAT(CheckDigest(digest), IsOk());
+  for (const std::string& bad : {std::string(), std::string(63, 'a'), std::string(65, 'a'),
+                                 std::string(64, 'A'), std::string(64, 'g')}) {
+    digest.set_hash(bad);
+    EXPECT_THAT(CheckDigest(digest), StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace kernelmill::cas

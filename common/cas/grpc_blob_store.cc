@@ -1,0 +1,360 @@
+#include "common/cas/grpc_blob_store.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
+#include "common/base/status.h"
+#include "common/cas/byte_stream_client.h"
+#include "common/rpc/status.h"
+
+namespace kernelmill::cas {
+namespace {
+
+namespace reapi = ::build::bazel::remote::execution::v2;
+
+// What a blob adds to a batch message besides its content: the digest, a status, the tags.
+constexpr int64_t kBytesPerBlob = 256;
+
+bool IsEmpty(const Digest& digest) {
+  static const Digest* const kEmpty = new Digest(DigestOf(""));
+  return SameDigest(digest, *kEmpty);
+}
+
+// The first of two errors in a batch that decides its fate: one that trying again cannot mend.
+void Worsen(const absl::Status& status, absl::Status* worst) {
+  if (status.ok()) return;
+  if (worst->ok() || (IsRetryable(*worst) && !IsRetryable(status))) *worst = status;
+}
+
+// Cuts `items` into runs of at most `max_bytes`, allowances included, and calls `send` with each.
+template <typename Item, typename SizeOf>
+absl::Status InBatches(const std::vector<Item>& items, int64_t max_bytes, SizeOf size_of,
+                       const std::function<absl::Status(std::vector<Item>)>& send) {
+  std::vector<Item> batch;
+  int64_t bytes = 0;
+  for (const Item& item : items) {
+    const int64_t size = size_of(item) + kBytesPerBlob;
+    if (!batch.empty() && bytes + size > max_bytes) {
+      RETURN_IF_ERROR(send(std::exchange(batch, {})));
+      bytes = 0;
+    }
+    batch.push_back(item);
+    bytes += size;
+  }
+  return batch.empty() ? absl::OkStatus() : send(std::move(batch));
+}
+
+class GrpcBlobStore : public BlobStore {
+ public:
+  GrpcBlobStore(std::shared_ptr<grpc::Channel> channel, GrpcBlobStoreOptions options)
+      : options_(std::move(options)),
+        cas_(reapi::ContentAddressableStorage::NewStub(channel)),
+        action_cache_(reapi::ActionCache::NewStub(channel)),
+        capabilities_(reapi::Capabilities::NewStub(channel)),
+        streams_(channel, &options_) {}
+
+  absl::StatusOr<std::vector<Digest>> FindMissing(const std::vector<Digest>& digests) override;
+  absl::Status Put(const std::vector<Blob>& blobs) override;
+  absl::StatusOr<std::vector<std::string>> Get(const std::vector<Digest>& digests) override;
+  absl::StatusOr<ActionResult> GetActionResult(const Digest& action) override;
+  absl::Status PutActionResult(const Digest& action, const ActionResult& result) override;
+
+ private:
+  using Contents = absl::flat_hash_map<std::string, std::string>;  // by ToString(digest)
+
+  // One unary call with its deadline, tried again as the options say.
+  template <typename Call>
+  absl::Status Unary(absl::string_view what, Call call) {
+    return rpc::Retry(
+        options_.retry, what,
+        [&]() -> absl::Status {
+          grpc::ClientContext context;
+          context.set_deadline(absl::ToChronoTime(absl::Now() + options_.call_deadline));
+          return call(context);
+        },
+        options_.sleep);
+  }
+
+  absl::StatusOr<int64_t> MaxBatchBytes();
+  absl::StatusOr<int64_t> AskMaxBatchBytes();
+  absl::Status KeepMissing(std::vector<const Blob*>* blobs);
+  absl::Status UpdateBatch(std::vector<const Blob*> pending);
+  absl::Status ReadAll(const std::vector<Digest>& digests, Contents* contents);
+  absl::Status ReadBatch(std::vector<const Digest*> pending, Contents* contents);
+  absl::Status TakeAnswer(reapi::BatchReadBlobsResponse::Response& answer, Contents* contents);
+
+  const GrpcBlobStoreOptions options_;
+  const std::unique_ptr<reapi::ContentAddressableStorage::StubInterface> cas_;
+  const std::unique_ptr<reapi::ActionCache::StubInterface> action_cache_;
+  const std::unique_ptr<reapi::Capabilities::StubInterface> capabilities_;
+  ByteStreamClient streams_;
+  absl::Mutex mutex_;
+  int64_t max_batch_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: not asked yet
+};
+
+absl::StatusOr<int64_t> GrpcBlobStore::MaxBatchBytes() {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (max_batch_bytes_ > 0) return max_batch_bytes_;
+  }
+  ASSIGN_OR_RETURN(const int64_t asked, AskMaxBatchBytes());
+  absl::MutexLock lock(&mutex_);
+  max_batch_bytes_ = asked;
+  return asked;
+}
+
+absl::StatusOr<int64_t> GrpcBlobStore::AskMaxBatchBytes() {
+  reapi::GetCapabilitiesRequest request;
+  request.set_instance_name(options_.instance_name);
+  reapi::ServerCapabilities response;
+  const absl::Status status = Unary("GetCapabilities", [&](grpc::ClientContext& context) {
+    return rpc::FromGrpcStatus(capabilities_->GetCapabilities(&context, request, &response));
+  });
+  if (absl::IsUnimplemented(status)) return options_.max_batch_bytes;
+  RETURN_IF_ERROR(status);
+  const reapi::CacheCapabilities& cache = response.cache_capabilities();
+  const auto& functions = cache.digest_functions();
+  if (!functions.empty() && std::find(functions.begin(), functions.end(),
+                                      reapi::DigestFunction::SHA256) == functions.end()) {
+    return absl::FailedPreconditionError("the content store does not know SHA-256");
+  }
+  const int64_t limit = cache.max_batch_total_size_bytes();  // 0: as the message size allows
+  return limit > 0 ? std::min(limit, options_.max_batch_bytes) : options_.max_batch_bytes;
+}
+
+absl::StatusOr<std::vector<Digest>> GrpcBlobStore::FindMissing(const std::vector<Digest>& digests) {
+  absl::flat_hash_set<std::string> missing;
+  for (size_t begin = 0; begin < digests.size(); begin += options_.max_find_digests) {
+    const size_t end = std::min(digests.size(), begin + options_.max_find_digests);
+    reapi::FindMissingBlobsRequest request;
+    request.set_instance_name(options_.instance_name);
+    for (size_t i = begin; i < end; ++i) {
+      RETURN_IF_ERROR(CheckDigest(digests[i]));
+      if (!IsEmpty(digests[i])) *request.add_blob_digests() = digests[i];
+    }
+    if (request.blob_digests().empty()) continue;
+    reapi::FindMissingBlobsResponse response;
+    RETURN_IF_ERROR(Unary("FindMissingBlobs", [&](grpc::ClientContext& context) {
+      return rpc::FromGrpcStatus(cas_->FindMissingBlobs(&context, request, &response));
+    }));
+    for (const Digest& digest : response.missing_blob_digests()) missing.insert(ToString(digest));
+  }
+  // Servers may answer in any order, and once for a digest that was asked twice.
+  std::vector<Digest> in_order;
+  for (const Digest& digest : digests) {
+    if (missing.contains(ToString(digest))) in_order.push_back(digest);
+  }
+  return in_order;
+}
+
+absl::Status GrpcBlobStore::Put(const std::vector<Blob>& blobs) {
+  std::vector<const Blob*> pending;
+  absl::flat_hash_set<std::string> seen;
+  int64_t bytes = 0;
+  for (const Blob& blob : blobs) {
+    RETURN_IF_ERROR(CheckDigest(blob.digest));
+    // A stream sends as many bytes as the digest says; the hash is for the server to check.
+    if (static_cast<int64_t>(blob.bytes.size()) != blob.digest.size_bytes()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(ToString(blob.digest), ": the content has ", blob.bytes.size(), " bytes"));
+    }
+    if (IsEmpty(blob.digest) || !seen.insert(ToString(blob.digest)).second) continue;
+    pending.push_back(&blob);
+    bytes += blob.digest.size_bytes();
+  }
+  if (bytes > options_.find_before_put_bytes) RETURN_IF_ERROR(KeepMissing(&pending));
+  if (pending.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const int64_t max_batch, MaxBatchBytes());
+  std::vector<const Blob*> small;
+  for (const Blob* blob : pending) {
+    if (blob->digest.size_bytes() + kBytesPerBlob <= max_batch) {
+      small.push_back(blob);
+    } else {
+      RETURN_IF_ERROR(streams_.Write(blob->digest, blob->bytes));
+    }
+  }
+  return InBatches<const Blob*>(
+      small, max_batch, [](const Blob* blob) { return blob->digest.size_bytes(); },
+      [this](std::vector<const Blob*> batch) { return UpdateBatch(std::move(batch)); });
+}
+
+// Drops from `blobs` what the server has.
+absl::Status GrpcBlobStore::KeepMissing(std::vector<const Blob*>* blobs) {
+  std::vector<Digest> digests;
+  for (const Blob* blob : *blobs) digests.push_back(blob->digest);
+  ASSIGN_OR_RETURN(const std::vector<Digest> missing, FindMissing(digests));
+  absl::flat_hash_set<std::string> names;
+  for (const Digest& digest : missing) names.insert(ToString(digest));
+  blobs->erase(
+      std::remove_if(blobs->begin(), blobs->end(),
+                     [&](const Blob* blob) { return !names.contains(ToString(blob->digest)); }),
+      blobs->end());
+  return absl::OkStatus();
+}
+
+absl::Status GrpcBlobStore::UpdateBatch(std::vector<const Blob*> pending) {
+  return Unary("BatchUpdateBlobs", [&](grpc::ClientContext& context) -> absl::Status {
+    reapi::BatchUpdateBlobsRequest request;
+    request.set_instance_name(options_.instance_name);
+    for (const Blob* blob : pending) {
+      auto* part = request.add_requests();
+      *part->mutable_digest() = blob->digest;
+      part->set_data(blob->bytes);
+    }
+    reapi::BatchUpdateBlobsResponse response;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(cas_->BatchUpdateBlobs(&context, request, &response)));
+    absl::Status worst;
+    absl::flat_hash_set<std::string> stored;
+    for (const auto& answer : response.responses()) {
+      const absl::Status status = rpc::FromProtoStatus(answer.status());
+      if (status.ok()) stored.insert(ToString(answer.digest()));
+      Worsen(Annotate(status, ToString(answer.digest())), &worst);
+    }
+    pending.erase(
+        std::remove_if(pending.begin(), pending.end(),
+                       [&](const Blob* blob) { return stored.contains(ToString(blob->digest)); }),
+        pending.end());
+    if (!pending.empty() && worst.ok()) {
+      return absl::InternalError(
+          absl::StrCat("the server did not answer for ", ToString(pending.front()->digest)));
+    }
+    return worst;
+  });
+}
+
+absl::StatusOr<std::vector<std::string>> GrpcBlobStore::Get(const std::vector<Digest>& digests) {
+  Contents contents;
+  contents[ToString(DigestOf(""))] = "";
+  const absl::Status read = ReadAll(digests, &contents);
+  if (absl::IsNotFound(read)) {
+    // Batches and streams are not read in the caller's order; ask which one is the first.
+    const absl::StatusOr<std::vector<Digest>> missing = FindMissing(digests);
+    if (missing.ok() && !missing->empty()) {
+      return absl::NotFoundError(absl::StrCat("no blob ", ToString(missing->front())));
+    }
+  }
+  RETURN_IF_ERROR(read);
+  absl::flat_hash_map<std::string, int> uses;
+  for (const Digest& digest : digests) ++uses[ToString(digest)];
+  std::vector<std::string> in_order;
+  in_order.reserve(digests.size());
+  for (const Digest& digest : digests) {
+    const std::string name = ToString(digest);
+    std::string& bytes = contents[name];
+    in_order.push_back(--uses[name] == 0 ? std::move(bytes) : bytes);
+  }
+  return in_order;
+}
+
+// Reads what `contents` lacks of `digests`.
+absl::Status GrpcBlobStore::ReadAll(const std::vector<Digest>& digests, Contents* contents) {
+  std::vector<const Digest*> small;
+  std::vector<const Digest*> large;
+  ASSIGN_OR_RETURN(const int64_t max_batch, MaxBatchBytes());
+  for (const Digest& digest : digests) {
+    RETURN_IF_ERROR(CheckDigest(digest));
+    if (!contents->try_emplace(ToString(digest)).second) continue;
+    const bool fits = digest.size_bytes() + kBytesPerBlob <= max_batch;
+    (fits ? small : large).push_back(&digest);
+  }
+  RETURN_IF_ERROR(InBatches<const Digest*>(
+      small, max_batch, [](const Digest* digest) { return digest->size_bytes(); },
+      [this, contents](std::vector<const Digest*> batch) {
+        return ReadBatch(std::move(batch), contents);
+      }));
+  for (const Digest* digest : large) {
+    ASSIGN_OR_RETURN(std::string bytes, streams_.Read(*digest));
+    if (!SameDigest(DigestOf(bytes), *digest)) {
+      return absl::DataLossError(absl::StrCat(ToString(*digest), ": the content does not match"));
+    }
+    (*contents)[ToString(*digest)] = std::move(bytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GrpcBlobStore::ReadBatch(std::vector<const Digest*> pending, Contents* contents) {
+  return Unary("BatchReadBlobs", [&](grpc::ClientContext& context) -> absl::Status {
+    reapi::BatchReadBlobsRequest request;
+    request.set_instance_name(options_.instance_name);
+    for (const Digest* digest : pending) *request.add_digests() = *digest;
+    reapi::BatchReadBlobsResponse response;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(cas_->BatchReadBlobs(&context, request, &response)));
+    absl::flat_hash_map<std::string, absl::Status> answers;
+    for (auto& answer : *response.mutable_responses()) {
+      answers[ToString(answer.digest())] = TakeAnswer(answer, contents);
+    }
+    absl::Status worst;
+    std::vector<const Digest*> left;
+    for (const Digest* digest : pending) {
+      const auto at = answers.find(ToString(*digest));
+      if (at == answers.end()) {
+        return absl::InternalError(
+            absl::StrCat("the server did not answer for ", ToString(*digest)));
+      }
+      if (at->second.ok()) continue;
+      left.push_back(digest);
+      Worsen(Annotate(at->second, at->first), &worst);
+    }
+    pending = std::move(left);
+    return worst;
+  });
+}
+
+// Keeps the content of one blob, once it is checked.
+absl::Status GrpcBlobStore::TakeAnswer(reapi::BatchReadBlobsResponse::Response& answer,
+                                       Contents* contents) {
+  RETURN_IF_ERROR(rpc::FromProtoStatus(answer.status()));
+  if (answer.compressor() != reapi::Compressor::IDENTITY) {
+    return absl::InternalError("the server compressed what was asked for plain");
+  }
+  if (!SameDigest(DigestOf(answer.data()), answer.digest())) {
+    return absl::DataLossError("the content does not match");
+  }
+  (*contents)[ToString(answer.digest())] = std::move(*answer.mutable_data());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ActionResult> GrpcBlobStore::GetActionResult(const Digest& action) {
+  RETURN_IF_ERROR(CheckDigest(action));
+  reapi::GetActionResultRequest request;
+  request.set_instance_name(options_.instance_name);
+  *request.mutable_action_digest() = action;
+  ActionResult result;
+  RETURN_IF_ERROR(Unary("GetActionResult", [&](grpc::ClientContext& context) {
+    return rpc::FromGrpcStatus(action_cache_->GetActionResult(&context, request, &result));
+  }));
+  return result;
+}
+
+absl::Status GrpcBlobStore::PutActionResult(const Digest& action, const ActionResult& result) {
+  RETURN_IF_ERROR(CheckDigest(action));
+  reapi::UpdateActionResultRequest request;
+  request.set_instance_name(options_.instance_name);
+  *request.mutable_action_digest() = action;
+  *request.mutable_action_result() = result;
+  return Unary("UpdateActionResult", [&](grpc::ClientContext& context) {
+    ActionResult stored;
+    return rpc::FromGrpcStatus(action_cache_->UpdateActionResult(&context, request, &stored));
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<BlobStore> NewGrpcBlobStore(std::shared_ptr<grpc::Channel> channel,
+                                            GrpcBlobStoreOptions options) {
+  return std::make_unique<GrpcBlobStore>(std::move(channel), std::move(options));
+}
+
+}  // namespace kernelmill::cas

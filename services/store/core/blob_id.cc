@@ -1,0 +1,30 @@
+#include "services/store/core/blob_id.h"
+
+#include <cstring>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
+
+namespace kernelmill::store {
+
+absl::StatusOr<BlobId> ToBlobId(const cas::Digest& digest) {
+  RETURN_IF_ERROR(cas::CheckDigest(digest));
+  BlobId id;
+  const std::string raw = absl::HexStringToBytes(digest.hash());
+  std::memcpy(id.hash, raw.data(), sizeof(id.hash));
+  id.size = digest.size_bytes();
+  return id;
+}
+
+std::string HexHash(const BlobId& id) { return absl::BytesToHexString(id.raw_hash()); }
+
+std::string ToString(const BlobId& id) { return absl::StrCat(HexHash(id), "/", id.size); }
+
+bool IsEmptyBlob(const BlobId& id) {
+  static const std::string* const kHash = new std::string(Sha256(""));
+  return id.size == 0 && id.raw_hash() == *kHash;
+}
+
+}  // namespace kernelmill::store

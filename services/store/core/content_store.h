@@ -1,0 +1,76 @@
+#ifndef KERNELMILL_SERVICES_STORE_CORE_CONTENT_STORE_H_
+#define KERNELMILL_SERVICES_STORE_CORE_CONTENT_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/cas/blob_store.h"
+#include "services/store/core/blob_id.h"
+#include "services/store/core/blob_writer.h"
+#include "services/store/core/storage.h"
+
+namespace kernelmill::store {
+
+// What the store takes; advertised through GetCapabilities.
+struct Limits {
+  // The content of one batch. Clients die at gRPC's default of 4 MiB a message, digests included.
+  int64_t max_batch_bytes = (4 << 20) - (128 << 10);
+  int64_t max_blob_bytes = int64_t{1} << 30;
+};
+
+// A blob as a client hands it in: nothing about it is checked yet. Borrows the bytes.
+struct NewBlob {
+  BlobId id;
+  absl::string_view bytes;
+};
+
+// The rules of a content-addressed store and its action cache, above a Storage. Thread-safe.
+// Besides the codes below, each call passes on the errors of Storage.
+class ContentStore {
+ public:
+  ContentStore(std::unique_ptr<Storage> storage, const Limits& limits);
+
+  const Limits& limits() const { return limits_; }
+
+  // The empty blob is always held.
+  absl::StatusOr<std::vector<bool>> Contains(absl::Span<const BlobId> ids);
+
+  // INVALID_ARGUMENT: blobs of these sizes are too much for one batch. Negative sizes, which have
+  // errors of their own, count nothing.
+  absl::Status CheckBatch(absl::Span<const int64_t> sizes) const;
+
+  // Stores the blobs that match their digests, durably; a status for each, in order.
+  // INVALID_ARGUMENT: a blob does not match or is too large.
+  std::vector<absl::Status> Put(absl::Span<const NewBlob> blobs);
+
+  // Begins a blob that comes in pieces. INVALID_ARGUMENT: larger than the limit.
+  absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const BlobId& id);
+
+  // Passes the bytes from `offset` on, at most `limit` (0: all). NOT_FOUND: not held; OUT_OF_RANGE:
+  // the offset lies outside the blob; INVALID_ARGUMENT: a negative limit.
+  absl::Status Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink);
+
+  // The whole blob.
+  absl::StatusOr<std::string> Get(const BlobId& id);
+
+  // NOT_FOUND: no result is kept for the action, or a blob that it names is gone.
+  absl::StatusOr<cas::ActionResult> GetActionResult(absl::string_view instance,
+                                                    const BlobId& action);
+  // INVALID_ARGUMENT: a digest in the result is malformed.
+  absl::Status PutActionResult(absl::string_view instance, const BlobId& action,
+                               const cas::ActionResult& result);
+
+ private:
+  const std::unique_ptr<Storage> storage_;
+  const Limits limits_;
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_CORE_CONTENT_STORE_H_

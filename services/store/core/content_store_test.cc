@@ -1,0 +1,160 @@
+#include "services/store/core/content_store.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/cas/digest.h"
+#include "common/testing/status_matchers.h"
+#include "services/store/core/testing/memory_storage.h"
+
+namespace kernelmill::store {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::DigestOf(bytes)); }
+
+class ContentStoreTest : public ::testing::Test {
+ protected:
+  std::string Collect(const BlobId& id, int64_t offset, int64_t limit, absl::Status* status) {
+    std::string bytes;
+    *status = store_.Read(id, offset, limit, [&](absl::string_view piece) {
+      bytes.append(piece.data(), piece.size());
+      return absl::OkStatus();
+    });
+    return bytes;
+  }
+
+  MemoryStorage* storage_ = new MemoryStorage;  // owned by store_
+  ContentStore store_{std::unique_ptr<Storage>(storage_),
+                      Limits{.max_batch_bytes = 100, .max_blob_bytes = 12 << 20}};
+};
+
+TEST_F(ContentStoreTest, ABlobThatDoesNotMatchFailsAlone) {
+  BlobId wrong_size = IdOf("good");
+  wrong_size.size = 5;
+  const std::vector<absl::Status> statuses =
+      store_.Put({{IdOf("good"), "good"}, {IdOf("other"), "evil!"}, {wrong_size, "good"}});
+  EXPECT_THAT(statuses[0], IsOk());
+  EXPECT_THAT(statuses[1], StatusIs(kInvalid));
+  EXPECT_THAT(statuses[2], StatusIs(kInvalid));
+  EXPECT_EQ(*store_.Contains({IdOf("good"), IdOf("other")}), (std::vector<bool>{true, false}));
+}
+
+TEST_F(ContentStoreTest, AFullDiskFailsTheBlobsNotTheReads) {
+  ASSERT_THAT(store_.Put({{IdOf("a"), "a"}}).front(), IsOk());
+  storage_->FailWrites(absl::ResourceExhaustedError("full"));
+  EXPECT_THAT(store_.Put({{IdOf("b"), "b"}}).front(),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(*store_.Get(IdOf("a")), "a");
+}
+
+TEST_F(ContentStoreTest, TheEmptyBlobIsThereUnwritten) {
+  EXPECT_EQ(*store_.Contains({IdOf("")}), std::vector<bool>{true});
+  EXPECT_EQ(*store_.Get(IdOf("")), "");
+  absl::Status status;
+  EXPECT_EQ(Collect(IdOf(""), 0, 0, &status), "");
+  EXPECT_THAT(status, IsOk());
+}
+
+TEST_F(ContentStoreTest, ReadsHonourOffsetAndLimit) {
+  ASSERT_THAT(store_.Put({{IdOf("0123456789"), "0123456789"}}).front(), IsOk());
+  const BlobId id = IdOf("0123456789");
+  absl::Status status;
+  EXPECT_EQ(Collect(id, 3, 4, &status), "3456");
+  EXPECT_EQ(Collect(id, 8, 100, &status), "89");
+  EXPECT_EQ(Collect(id, 10, 0, &status), "");
+  EXPECT_THAT(status, IsOk());
+  Collect(id, 11, 0, &status);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
+  Collect(id, -1, 0, &status);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
+  Collect(id, 0, -1, &status);
+  EXPECT_THAT(status, StatusIs(kInvalid));
+  Collect(IdOf("absent"), 99, 0, &status);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(ContentStoreTest, TheBatchLimitCannotBeCheated) {
+  EXPECT_THAT(store_.CheckBatch({60, 40}), IsOk());
+  EXPECT_THAT(store_.CheckBatch({60, 41}), StatusIs(kInvalid));
+  EXPECT_THAT(store_.CheckBatch({-1000, 60, 41}), StatusIs(kInvalid));
+  EXPECT_THAT(store_.CheckBatch({INT64_MAX, INT64_MAX}), StatusIs(kInvalid));
+}
+
+TEST_F(ContentStoreTest, ALargeBlobIsInvisibleUntilItIsWholeAndRight) {
+  const std::string content(kChunkBytes * 2 + 7, 'x');
+  {
+    auto writer = store_.NewWriter(IdOf(content));
+    ASSERT_THAT(writer, IsOk());
+    ASSERT_THAT((*writer)->Append(content.substr(0, kChunkBytes + 3)), IsOk());
+    EXPECT_EQ(storage_->open_stages(), 1);
+    EXPECT_EQ(*store_.Contains({IdOf(content)}), std::vector<bool>{false});
+    ASSERT_THAT((*writer)->Append(content.substr(kChunkBytes + 3)), IsOk());
+    ASSERT_THAT((*writer)->Finish(), IsOk());
+  }
+  EXPECT_EQ(storage_->open_stages(), 0);
+  EXPECT_EQ(*store_.Get(IdOf(content)), content);
+
+  std::string other = content;
+  other.back() = 'y';
+  auto writer = store_.NewWriter(IdOf(other));
+  ASSERT_THAT((*writer)->Append(content), IsOk());
+  EXPECT_THAT((*writer)->Finish(), StatusIs(kInvalid));
+  EXPECT_EQ(*store_.Contains({IdOf(other)}), std::vector<bool>{false});
+}
+
+TEST_F(ContentStoreTest, AWriterTakesNoMoreThanTheDigestSays) {
+  auto writer = store_.NewWriter(IdOf("abc"));
+  EXPECT_THAT((*writer)->Append("ab"), IsOk());
+  EXPECT_THAT((*writer)->Append("cd"), StatusIs(kInvalid));
+  BlobId huge = IdOf("abc");
+  huge.size = (12 << 20) + 1;
+  EXPECT_THAT(store_.NewWriter(huge), StatusIs(kInvalid));
+}
+
+TEST_F(ContentStoreTest, AResultIsGoneWithTheFirstBlobThatItNames) {
+  const auto named = [](const char* content) { return cas::DigestOf(content); };
+  cas::ActionResult result;
+  *result.add_output_files()->mutable_digest() = named("file");
+  *result.add_output_directories()->mutable_tree_digest() = named("tree");
+  *result.mutable_stdout_digest() = named("out");
+  *result.mutable_stderr_digest() = named("err");
+  const BlobId action = IdOf("action");
+  ASSERT_THAT(store_.PutActionResult("", action, result), IsOk());
+  for (const char* content : {"file", "tree", "out", "err"}) {
+    EXPECT_THAT(store_.GetActionResult("", action), StatusIs(absl::StatusCode::kNotFound));
+    ASSERT_THAT(store_.Put({{IdOf(content), content}}).front(), IsOk());
+  }
+  EXPECT_THAT(store_.GetActionResult("", action), IsOk());
+  for (const char* content : {"file", "tree", "out", "err"}) {
+    ASSERT_TRUE(storage_->Drop(IdOf(content)));
+    EXPECT_THAT(store_.GetActionResult("", action), StatusIs(absl::StatusCode::kNotFound))
+        << content;
+    ASSERT_THAT(store_.Put({{IdOf(content), content}}).front(), IsOk());
+  }
+}
+
+TEST_F(ContentStoreTest, InstancesKeepResultsApart) {
+  ASSERT_THAT(store_.PutActionResult("a", IdOf("action"), {}), IsOk());
+  EXPECT_THAT(store_.GetActionResult("a", IdOf("action")), IsOk());
+  EXPECT_THAT(store_.GetActionResult("b", IdOf("action")), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(ContentStoreTest, AResultWithAMalformedDigestIsRefused) {
+  cas::ActionResult result;
+  result.add_output_files()->mutable_digest()->set_hash("short");
+  EXPECT_THAT(store_.PutActionResult("", IdOf("action"), result), StatusIs(kInvalid));
+  cas::ActionResult bare;
+  bare.add_output_directories()->set_path("no digest at all");
+  EXPECT_THAT(store_.PutActionResult("", IdOf("action"), bare), StatusIs(kInvalid));
+}
+
+}  // namespace
+}  // namespace kernelmill::store

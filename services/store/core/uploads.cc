@@ -1,0 +1,150 @@
+#include "services/store/core/uploads.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+
+namespace kernelmill::store {
+namespace {
+
+absl::Duration MonotonicNow() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+bool IsCompressed(const ResourceName& name) { return name.compression == Compression::kZstd; }
+
+std::string KeyOf(const ResourceName& name) {
+  // The instance may hold slashes, so it goes last.
+  return absl::StrCat(name.upload, "/", ToString(name.blob), IsCompressed(name) ? "/zstd/" : "/",
+                      name.instance);
+}
+
+UploadState HeldBefore(const ResourceName& name) {
+  return {.committed = IsCompressed(name) ? -1 : name.blob.size, .complete = true};
+}
+
+// What a sane encoder needs for content of this size. Empty frames expand to nothing, so that the
+// declared size alone would let a stream go on for ever.
+int64_t MaxCompressed(int64_t size) { return size + size / 8 + (64 << 10); }
+
+}  // namespace
+
+Uploads::Uploads(ContentStore* store, DecoderFactory zstd, Options options)
+    : store_(store), zstd_(std::move(zstd)), options_([&options] {
+        if (!options.now) options.now = MonotonicNow;
+        return std::move(options);
+      }()) {}
+
+absl::StatusOr<bool> Uploads::Held(const BlobId& id) {
+  ASSIGN_OR_RETURN(const std::vector<bool> held, store_->Contains({id}));
+  return held.front();
+}
+
+absl::StatusOr<std::shared_ptr<Upload>> Uploads::NewUpload(const ResourceName& name) {
+  ASSIGN_OR_RETURN(std::unique_ptr<BlobWriter> writer, store_->NewWriter(name.blob));
+  if (!IsCompressed(name)) {
+    return std::make_shared<Upload>(std::move(writer), nullptr, name.blob.size);
+  }
+  return std::make_shared<Upload>(std::move(writer), zstd_(), MaxCompressed(name.blob.size));
+}
+
+absl::StatusOr<std::unique_ptr<UploadStream>> Uploads::Begin(const ResourceName& name) {
+  ASSIGN_OR_RETURN(const bool held, Held(name.blob));
+  if (held) return std::unique_ptr<UploadStream>(new UploadStream(HeldBefore(name)));
+  const std::string key = KeyOf(name);
+  absl::MutexLock lock(&mutex_);
+  auto at = entries_.find(key);
+  if (at == entries_.end()) {
+    RETURN_IF_ERROR(MakeRoom());
+    ASSIGN_OR_RETURN(std::shared_ptr<Upload> upload, NewUpload(name));
+    at = entries_.emplace(key, Entry{.upload = std::move(upload)}).first;
+  }
+  at->second.streams += 1;
+  at->second.last_used = options_.now();
+  return std::unique_ptr<UploadStream>(new UploadStream(this, key, at->second.upload));
+}
+
+absl::Status Uploads::MakeRoom() {
+  const absl::Duration now = options_.now();
+  auto oldest = entries_.end();
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    const bool idle = at->second.streams == 0;
+    if (idle && now - at->second.last_used > options_.max_idle) {
+      at = entries_.erase(at);
+      continue;
+    }
+    if (idle && (oldest == entries_.end() || at->second.last_used < oldest->second.last_used)) {
+      oldest = at;
+    }
+    ++at;
+  }
+  if (static_cast<int>(entries_.size()) < options_.max_open) return absl::OkStatus();
+  if (oldest == entries_.end()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(options_.max_open, " uploads are being written; try again later"));
+  }
+  entries_.erase(oldest);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {
+  ASSIGN_OR_RETURN(const bool held, Held(name.blob));
+  if (held) return HeldBefore(name);
+  std::shared_ptr<Upload> upload;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto at = entries_.find(KeyOf(name));
+    if (at == entries_.end()) return absl::NotFoundError("no such upload");
+    upload = at->second.upload;
+  }
+  return UploadState{.committed = upload->received(), .complete = false};
+}
+
+void Uploads::Detach(const std::string& key, const Upload* upload, bool drop) {
+  std::shared_ptr<Upload> dropped;  // goes after the lock: it may have chunks to delete
+  absl::MutexLock lock(&mutex_);
+  const auto at = entries_.find(key);
+  if (at == entries_.end() || at->second.upload.get() != upload) return;
+  at->second.streams -= 1;
+  at->second.last_used = options_.now();
+  if (!drop) return;
+  dropped = std::move(at->second.upload);
+  entries_.erase(at);
+}
+
+UploadStream::UploadStream(Uploads* uploads, std::string key, std::shared_ptr<Upload> upload)
+    : uploads_(uploads),
+      key_(std::move(key)),
+      upload_(std::move(upload)),
+      ticket_(upload_->Attach()) {}
+
+UploadStream::~UploadStream() {
+  if (uploads_ == nullptr) return;
+  uploads_->Detach(key_, upload_.get(), state_.complete || upload_->failed());
+}
+
+UploadState UploadStream::state() const {
+  if (state_.complete) return state_;
+  return {.committed = upload_->received(), .complete = false};
+}
+
+absl::Status UploadStream::Append(int64_t offset, absl::string_view bytes) {
+  if (next_offset_ >= 0 && offset != next_offset_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("write offset ", offset, " does not follow on ", next_offset_));
+  }
+  RETURN_IF_ERROR(upload_->Append(ticket_, offset, bytes));
+  next_offset_ = offset + static_cast<int64_t>(bytes.size());
+  return absl::OkStatus();
+}
+
+absl::Status UploadStream::Finish() {
+  RETURN_IF_ERROR(upload_->Finish(ticket_));
+  state_ = {.committed = upload_->received(), .complete = true};
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::store

@@ -1,0 +1,104 @@
+#ifndef KERNELMILL_SERVICES_STORE_CORE_UPLOADS_H_
+#define KERNELMILL_SERVICES_STORE_CORE_UPLOADS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "services/store/core/content_store.h"
+#include "services/store/core/decoder.h"
+#include "services/store/core/resource_name.h"
+#include "services/store/core/upload.h"
+
+namespace kernelmill::store {
+
+// How far an upload is, in bytes of the wire. Complete: the store holds the blob; `committed` is
+// then its size, or -1 where the resource is compressed and was there before.
+struct UploadState {
+  int64_t committed = 0;
+  bool complete = false;
+};
+
+class UploadStream;
+
+// The uploads in progress by resource name. Their number is bounded: where there is no room, the
+// one that was idle longest goes, and its client begins anew. They live in memory; after a restart
+// of the store every upload is unknown. Thread-safe; must outlive its streams.
+class Uploads {
+ public:
+  struct Options {
+    int max_open = 256;  // each holds up to kChunkBytes
+    absl::Duration max_idle = absl::Minutes(10);
+    std::function<absl::Duration()> now;  // monotonic; null: the system's
+  };
+
+  // `store` must outlive this.
+  Uploads(ContentStore* store, DecoderFactory zstd, Options options);
+
+  // A stream to write `name` with: on the upload of that name, a new one, or, where the store holds
+  // the blob already, one that is complete. RESOURCE_EXHAUSTED: too many streams are writing.
+  absl::StatusOr<std::unique_ptr<UploadStream>> Begin(const ResourceName& name);
+
+  // NOT_FOUND: no such upload, and the store does not hold the blob.
+  absl::StatusOr<UploadState> Query(const ResourceName& name);
+
+ private:
+  friend class UploadStream;
+  struct Entry {
+    std::shared_ptr<Upload> upload;
+    int streams = 0;  // attached now
+    absl::Duration last_used;
+  };
+
+  absl::StatusOr<bool> Held(const BlobId& id);
+  absl::StatusOr<std::shared_ptr<Upload>> NewUpload(const ResourceName& name);
+  absl::Status MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A stream is done with `upload`; `drop` forgets it.
+  void Detach(const std::string& key, const Upload* upload, bool drop);
+
+  ContentStore* const store_;
+  const DecoderFactory zstd_;
+  const Options options_;
+  absl::Mutex mutex_;
+  std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+};
+
+// One client stream's hold on an upload. Not thread-safe.
+class UploadStream {
+ public:
+  ~UploadStream();
+  UploadStream(const UploadStream&) = delete;
+  UploadStream& operator=(const UploadStream&) = delete;
+
+  UploadState state() const;
+
+  // The first offset may lie within what has arrived; the others must follow on. Errors as of
+  // Upload.
+  absl::Status Append(int64_t offset, absl::string_view bytes);
+  // The blob is durable once this is OK.
+  absl::Status Finish();
+
+ private:
+  friend class Uploads;
+  UploadStream(Uploads* uploads, std::string key, std::shared_ptr<Upload> upload);
+  explicit UploadStream(const UploadState& complete) : state_(complete) {}
+
+  Uploads* uploads_ = nullptr;  // null: complete from the beginning
+  std::string key_;
+  std::shared_ptr<Upload> upload_;
+  uint64_t ticket_ = 0;
+  int64_t next_offset_ = -1;  // -1: nothing came yet
+  UploadState state_;
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_CORE_UPLOADS_H_

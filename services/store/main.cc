@@ -1,0 +1,85 @@
+// kernelmill-store: a content-addressed store and action cache that speaks the Remote Execution API
+// v2.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/config/server_flags.h"
+#include "common/metrics/metrics.h"
+#include "common/rpc/process.h"
+#include "common/rpc/server.h"
+#include "services/store/server/store_server.h"
+
+namespace kernelmill {
+namespace {
+
+struct Flags {
+  config::ServerFlags server = {.listen = "0.0.0.0:7071", .metrics = "0.0.0.0:8071"};
+  store::StoreServer::Options store;
+};
+
+void AddFlags(CLI::App& app, Flags* flags) {
+  app.add_option("--data", flags->store.data_dir, "the directory that holds the blobs")
+      ->envname("KERNELMILL_DATA")
+      ->required();
+  app.add_option("--cache-bytes", flags->store.block_cache_bytes,
+                 "memory for the index and filters of the database")
+      ->envname("KERNELMILL_CACHE_BYTES")
+      ->capture_default_str();
+  app.add_option("--max-blob-bytes", flags->store.limits.max_blob_bytes,
+                 "the largest blob that is taken")
+      ->envname("KERNELMILL_MAX_BLOB_BYTES")
+      ->capture_default_str();
+  config::AddServerFlags(app, &flags->server);
+  app.set_version_flag("--version", "kernelmill-store " KERNELMILL_VERSION);
+}
+
+// Serves until a signal comes, then lets what is in flight finish.
+absl::Status Serve(const Flags& flags, rpc::TerminationSignal& signal) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<store::StoreServer> store,
+                   store::StoreServer::Open(flags.store));
+  std::unique_ptr<metrics::Endpoint> metrics;
+  if (!flags.server.metrics.empty()) {
+    ASSIGN_OR_RETURN(metrics, metrics::Endpoint::Start(flags.server.metrics));
+  }
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<rpc::Server> server,
+      rpc::Server::Start({.address = flags.server.listen, .reflection = flags.server.reflection},
+                         store->services()));
+  LogInfo("serving", {{"listen", flags.server.listen},
+                      {"port", server->port()},
+                      {"metrics", flags.server.metrics},
+                      {"data", flags.store.data_dir}});
+  signal.Wait();
+  LogInfo("draining", {{"seconds", flags.server.drain_seconds}});
+  server->StopServing();
+  server->Shutdown(absl::Seconds(flags.server.drain_seconds));
+  LogInfo("stopped");
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  rpc::TerminationSignal signal;  // first: the threads of what follows inherit the blocked signals
+  CLI::App app("kernelmill's content store: blobs and action results over gRPC (REAPI v2)",
+               "kernelmill-store");
+  Flags flags;
+  AddFlags(app, &flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  ConfigureLog("store", flags.server.log_level);
+  const absl::Status status = Serve(flags, signal);
+  if (status.ok()) return 0;
+  LogError("cannot serve", {{"error", status.ToString()}});
+  return absl::IsFailedPrecondition(status) || absl::IsInvalidArgument(status) ? 2 : 1;
+}
+
+}  // namespace
+}  // namespace kernelmill
+
+int main(int argc, char** argv) { return kernelmill::Main(argc, argv); }

@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status.h"
+#include "google/bytestream/bytestream.grpc.pb.h"
+#include "services/store/adapters/zstd/zstd_codec.h"
+#include "services/store/core/content_store.h"
+#include "services/store/core/resource_name.h"
+#include "services/store/core/uploads.h"
+#include "services/store/server/method_metrics.h"
+#include "services/store/server/request_checks.h"
+#include "services/store/server/services.h"
+
+namespace kernelmill::store {
+namespace {
+
+namespace bytestream = ::google::bytestream;
+
+// Sends bytes in messages of at most kMaxPieceBytes. CANCELLED: the client has gone.
+class PieceWriter {
+ public:
+  explicit PieceWriter(grpc::ServerWriter<bytestream::ReadResponse>* stream) : stream_(stream) {}
+
+  absl::Status Send(absl::string_view bytes) {
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxPieceBytes))) {
+      const absl::string_view piece = bytes.substr(0, kMaxPieceBytes);
+      message_.set_data(piece.data(), piece.size());
+      if (!stream_->Write(message_)) return absl::CancelledError("the client has gone");
+      CountBytesOut(piece.size());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  grpc::ServerWriter<bytestream::ReadResponse>* const stream_;
+  bytestream::ReadResponse message_;
+};
+
+class ByteStreamService final : public bytestream::ByteStream::Service {
+ public:
+  ByteStreamService(ContentStore* store, Uploads* uploads) : store_(store), uploads_(uploads) {}
+
+  grpc::Status Read(grpc::ServerContext*, const bytestream::ReadRequest* request,
+                    grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
+    return read_.Run([&]() -> absl::Status {
+      ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
+      PieceWriter writer(stream);
+      const auto send = [&writer](absl::string_view bytes) { return writer.Send(bytes); };
+      if (name.compression == Compression::kNone) {
+        return store_->Read(name.blob, request->read_offset(), request->read_limit(), send);
+      }
+      if (request->read_limit() != 0) {
+        return absl::InvalidArgumentError("a compressed read takes no limit");
+      }
+      ZstdEncoder encoder;
+      RETURN_IF_ERROR(
+          store_->Read(name.blob, request->read_offset(), /*limit=*/0,
+                       [&](absl::string_view bytes) { return encoder.Encode(bytes, send); }));
+      return encoder.Finish(send);
+    });
+  }
+
+  grpc::Status Write(grpc::ServerContext*, grpc::ServerReader<bytestream::WriteRequest>* stream,
+                     bytestream::WriteResponse* response) override {
+    return write_.Run([&]() -> absl::Status {
+      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream));
+      response->set_committed_size(committed);
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status QueryWriteStatus(grpc::ServerContext*,
+                                const bytestream::QueryWriteStatusRequest* request,
+                                bytestream::QueryWriteStatusResponse* response) override {
+    return query_.Run([&]() -> absl::Status {
+      ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(request->resource_name()));
+      ASSIGN_OR_RETURN(const UploadState state, uploads_->Query(name));
+      response->set_committed_size(state.committed);
+      response->set_complete(state.complete);
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  // Takes one stream; returns what of its upload has arrived. A stream that ends early, or breaks,
+  // leaves the upload to be resumed.
+  absl::StatusOr<int64_t> Receive(grpc::ServerReader<bytestream::WriteRequest>* stream) {
+    bytestream::WriteRequest request;
+    if (!stream->Read(&request)) return absl::InvalidArgumentError("a write without a message");
+    const std::string resource = request.resource_name();
+    ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
+    ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name));
+    if (upload->state().complete) return upload->state().committed;
+    do {
+      if (!request.resource_name().empty() && request.resource_name() != resource) {
+        return absl::InvalidArgumentError("the resource name changed in the middle of a write");
+      }
+      CountBytesIn(request.data().size());
+      RETURN_IF_ERROR(upload->Append(request.write_offset(), request.data()));
+      if (request.finish_write()) {
+        RETURN_IF_ERROR(upload->Finish());
+        break;
+      }
+    } while (stream->Read(&request));
+    return upload->state().committed;
+  }
+
+  ContentStore* const store_;
+  Uploads* const uploads_;
+  MethodMetrics read_{"Read"};
+  MethodMetrics write_{"Write"};
+  MethodMetrics query_{"QueryWriteStatus"};
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads) {
+  return std::make_unique<ByteStreamService>(store, uploads);
+}
+
+}  // namespace kernelmill::store

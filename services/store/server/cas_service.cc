@@ -1,0 +1,138 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
+#include "common/base/status.h"
+#include "common/rpc/status.h"
+#include "services/store/adapters/zstd/zstd_codec.h"
+#include "services/store/core/blob_id.h"
+#include "services/store/core/content_store.h"
+#include "services/store/server/method_metrics.h"
+#include "services/store/server/request_checks.h"
+#include "services/store/server/services.h"
+
+namespace kernelmill::store {
+namespace {
+
+namespace reapi = ::build::bazel::remote::execution::v2;
+using UpdateRequest = reapi::BatchUpdateBlobsRequest::Request;
+
+// The content of one blob of a batch, into `bytes` where it has to be decompressed. Expansion stops
+// at the size that the digest says.
+absl::StatusOr<absl::string_view> Content(const UpdateRequest& blob, std::string* bytes) {
+  if (blob.compressor() == reapi::Compressor::IDENTITY) return blob.data();
+  if (blob.compressor() != reapi::Compressor::ZSTD) {
+    return absl::InvalidArgumentError("the compressor is neither identity nor zstd");
+  }
+  const std::unique_ptr<Decoder> decoder = NewZstdDecoder();
+  const size_t size = blob.digest().size_bytes();
+  RETURN_IF_ERROR(decoder->Decode(blob.data(), [&](absl::string_view piece) -> absl::Status {
+    if (piece.size() > size - bytes->size()) {
+      return absl::InvalidArgumentError("the content is larger than its digest says");
+    }
+    bytes->append(piece.data(), piece.size());
+    return absl::OkStatus();
+  }));
+  RETURN_IF_ERROR(decoder->Finish());
+  return *bytes;
+}
+
+class CasService final : public reapi::ContentAddressableStorage::Service {
+ public:
+  explicit CasService(ContentStore* store) : store_(store) {}
+
+  grpc::Status FindMissingBlobs(grpc::ServerContext*, const reapi::FindMissingBlobsRequest* request,
+                                reapi::FindMissingBlobsResponse* response) override {
+    return find_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckRequest(*request));
+      ASSIGN_OR_RETURN(const std::vector<BlobId> ids, ToBlobIds(request->blob_digests()));
+      ASSIGN_OR_RETURN(const std::vector<bool> held, store_->Contains(ids));
+      for (size_t i = 0; i < ids.size(); ++i) {
+        if (!held[i]) *response->add_missing_blob_digests() = request->blob_digests(i);
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status BatchUpdateBlobs(grpc::ServerContext*, const reapi::BatchUpdateBlobsRequest* request,
+                                reapi::BatchUpdateBlobsResponse* response) override {
+    return update_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckRequest(*request));
+      std::vector<int64_t> sizes;
+      for (const UpdateRequest& blob : request->requests()) {
+        sizes.push_back(blob.data().size());
+        CountBytesIn(sizes.back());
+        if (blob.compressor() != reapi::Compressor::IDENTITY) {
+          sizes.back() = blob.digest().size_bytes();
+        }
+      }
+      RETURN_IF_ERROR(store_->CheckBatch(sizes));
+      Update(*request, response);
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status BatchReadBlobs(grpc::ServerContext*, const reapi::BatchReadBlobsRequest* request,
+                              reapi::BatchReadBlobsResponse* response) override {
+    return read_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckRequest(*request));
+      std::vector<int64_t> sizes;
+      for (const cas::Digest& digest : request->digests()) sizes.push_back(digest.size_bytes());
+      RETURN_IF_ERROR(store_->CheckBatch(sizes));
+      for (const cas::Digest& digest : request->digests()) ReadOne(digest, response);
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  // A status for each blob, in the request's order; the blobs that are well-formed share one write.
+  void Update(const reapi::BatchUpdateBlobsRequest& request,
+              reapi::BatchUpdateBlobsResponse* response) {
+    std::vector<std::string> decompressed(request.requests_size());
+    std::vector<NewBlob> blobs;
+    std::vector<int> places;
+    for (int i = 0; i < request.requests_size(); ++i) {
+      const UpdateRequest& blob = request.requests(i);
+      auto* answer = response->add_responses();
+      *answer->mutable_digest() = blob.digest();
+      const absl::StatusOr<BlobId> id = ToBlobId(blob.digest());
+      const absl::StatusOr<absl::string_view> content =
+          id.ok() ? Content(blob, &decompressed[i]) : id.status();
+      *answer->mutable_status() = rpc::ToProtoStatus(content.status());
+      if (!content.ok()) continue;
+      blobs.push_back({*id, *content});
+      places.push_back(i);
+    }
+    const std::vector<absl::Status> statuses = store_->Put(blobs);
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      *response->mutable_responses(places[i])->mutable_status() = rpc::ToProtoStatus(statuses[i]);
+    }
+  }
+
+  void ReadOne(const cas::Digest& digest, reapi::BatchReadBlobsResponse* response) {
+    auto* answer = response->add_responses();
+    *answer->mutable_digest() = digest;
+    const absl::StatusOr<BlobId> id = ToBlobId(digest);
+    absl::StatusOr<std::string> bytes = id.ok() ? store_->Get(*id) : id.status();
+    *answer->mutable_status() = rpc::ToProtoStatus(bytes.status());
+    if (!bytes.ok()) return;
+    CountBytesOut(bytes->size());
+    answer->set_data(*std::move(bytes));
+  }
+
+  ContentStore* const store_;
+  MethodMetrics find_{"FindMissingBlobs"};
+  MethodMetrics update_{"BatchUpdateBlobs"};
+  MethodMetrics read_{"BatchReadBlobs"};
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewCasService(ContentStore* store) {
+  return std::make_unique<CasService>(store);
+}
+
+}  // namespace kernelmill::store

@@ -1,0 +1,24 @@
+#ifndef KERNELMILL_SERVICES_STORE_SERVER_SERVICES_H_
+#define KERNELMILL_SERVICES_STORE_SERVER_SERVICES_H_
+
+#include <memory>
+
+#include "services/store/core/content_store.h"
+#include "services/store/core/uploads.h"
+
+namespace grpc {
+class Service;
+}
+
+namespace kernelmill::store {
+
+// The handlers of each service: they decode a request, ask the core and encode its answer.
+// Thread-safe. What they point to must outlive them.
+std::unique_ptr<grpc::Service> NewCasService(ContentStore* store);
+std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads);
+std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store);
+std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store);
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_SERVER_SERVICES_H_

@@ -1,0 +1,48 @@
+#ifndef KERNELMILL_SERVICES_STORE_SERVER_STORE_SERVER_H_
+#define KERNELMILL_SERVICES_STORE_SERVER_STORE_SERVER_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "services/store/core/content_store.h"
+#include "services/store/core/uploads.h"
+
+namespace grpc {
+class Service;
+}
+
+namespace kernelmill::store {
+
+// The content store as gRPC services: ContentAddressableStorage, ActionCache, Capabilities and
+// ByteStream over a database of its own. Thread-safe.
+class StoreServer {
+ public:
+  struct Options {
+    std::string data_dir;  // made if it is not there; one process at a time
+    size_t block_cache_bytes = 64 << 20;
+    Limits limits;
+    Uploads::Options uploads;
+  };
+
+  // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it;
+  // INVALID_ARGUMENT: the limits contradict each other; DATA_LOSS: the database is damaged.
+  static absl::StatusOr<std::unique_ptr<StoreServer>> Open(const Options& options);
+  ~StoreServer();
+
+  // For rpc::Server::Start. They live as long as this, which must outlive the server.
+  std::vector<grpc::Service*> services();
+
+ private:
+  StoreServer(std::unique_ptr<Storage> storage, const Options& options);
+
+  ContentStore store_;
+  Uploads uploads_;
+  std::vector<std::unique_ptr<grpc::Service>> services_;
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_SERVER_STORE_SERVER_H_

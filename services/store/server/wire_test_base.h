@@ -1,0 +1,111 @@
+#ifndef KERNELMILL_SERVICES_STORE_SERVER_WIRE_TEST_BASE_H_
+#define KERNELMILL_SERVICES_STORE_SERVER_WIRE_TEST_BASE_H_
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
+#include "common/base/file.h"
+#include "common/cas/digest.h"
+#include "common/rpc/server.h"
+#include "common/rpc/status.h"
+#include "google/bytestream/bytestream.grpc.pb.h"
+#include "services/store/server/store_server.h"
+
+namespace kernelmill::store {
+
+namespace reapi = ::build::bazel::remote::execution::v2;
+namespace bytestream = ::google::bytestream;
+
+// A store behind a real in-process channel, and its raw stubs. For tests.
+class WireTest : public ::testing::Test {
+ protected:
+  // The code that a call of `stub`->`method` ends with; the answer in `response`.
+  template <typename Stub, typename Method, typename Request, typename Response>
+  static absl::StatusCode Call(Stub& stub, Method method, const Request& request,
+                               Response* response) {
+    grpc::ClientContext context;
+    return rpc::FromGrpcStatus((stub.*method)(&context, request, response)).code();
+  }
+
+  // Stores one blob through a batch; its own code.
+  absl::StatusCode Put(const cas::Digest& digest, const std::string& bytes) {
+    reapi::BatchUpdateBlobsRequest request;
+    auto* blob = request.add_requests();
+    *blob->mutable_digest() = digest;
+    blob->set_data(bytes);
+    reapi::BatchUpdateBlobsResponse response;
+    const absl::StatusCode code =
+        Call(*cas_, &reapi::ContentAddressableStorage::Stub::BatchUpdateBlobs, request, &response);
+    if (code != absl::StatusCode::kOk || response.responses_size() != 1) return code;
+    return rpc::FromProtoStatus(response.responses(0).status()).code();
+  }
+  absl::StatusCode Put(const std::string& bytes) { return Put(cas::DigestOf(bytes), bytes); }
+
+  // Streams a resource.
+  absl::StatusCode Read(const std::string& name, int64_t offset, int64_t limit,
+                        std::string* bytes) {
+    grpc::ClientContext context;
+    bytestream::ReadRequest request;
+    request.set_resource_name(name);
+    request.set_read_offset(offset);
+    request.set_read_limit(limit);
+    const auto stream = stream_->Read(&context, request);
+    bytestream::ReadResponse piece;
+    bytes->clear();
+    while (stream->Read(&piece)) bytes->append(piece.data());
+    return rpc::FromGrpcStatus(stream->Finish()).code();
+  }
+
+  // Writes `messages` in one stream.
+  absl::StatusCode Write(const std::vector<bytestream::WriteRequest>& messages,
+                         int64_t* committed) {
+    grpc::ClientContext context;
+    bytestream::WriteResponse response;
+    const auto stream = stream_->Write(&context, &response);
+    for (const auto& message : messages) {
+      if (!stream->Write(message)) break;
+    }
+    stream->WritesDone();
+    const absl::StatusCode code = rpc::FromGrpcStatus(stream->Finish()).code();
+    *committed = response.committed_size();
+    return code;
+  }
+  static bytestream::WriteRequest Message(const std::string& name, int64_t offset,
+                                          const std::string& data, bool finish) {
+    bytestream::WriteRequest message;
+    message.set_resource_name(name);
+    message.set_write_offset(offset);
+    message.set_data(data);
+    message.set_finish_write(finish);
+    return message;
+  }
+
+  static std::string BlobName(const std::string& bytes) {
+    return absl::StrCat("blobs/", cas::ToString(cas::DigestOf(bytes)));
+  }
+  static std::string UploadName(const std::string& bytes, const std::string& id = "upload-1") {
+    return absl::StrCat("uploads/", id, "/", BlobName(bytes));
+  }
+
+  TempDir dir_ = *TempDir::Create();
+  std::unique_ptr<StoreServer> store_ = *StoreServer::Open({.data_dir = dir_.path()});
+  std::unique_ptr<rpc::Server> server_ = *rpc::Server::Start({}, store_->services());
+  std::shared_ptr<grpc::Channel> channel_ = server_->InProcessChannel();
+  std::unique_ptr<reapi::ContentAddressableStorage::Stub> cas_ =
+      reapi::ContentAddressableStorage::NewStub(channel_);
+  std::unique_ptr<reapi::ActionCache::Stub> action_cache_ = reapi::ActionCache::NewStub(channel_);
+  std::unique_ptr<reapi::Capabilities::Stub> capabilities_ = reapi::Capabilities::NewStub(channel_);
+  std::unique_ptr<bytestream::ByteStream::Stub> stream_ = bytestream::ByteStream::NewStub(channel_);
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_SERVER_WIRE_TEST_BASE_H_

@@ -1,0 +1,271 @@
+// What every BlobStore promises, asked of the fake that unit tests use and of the real thing: the
+// gRPC client against the store's services on RocksDB.
+
+#include <grpcpp/channel.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/file.h"
+#include "common/cas/blob_store.h"
+#include "common/cas/grpc_blob_store.h"
+#include "common/cas/testing/memory_blob_store.h"
+#include "common/rpc/server.h"
+#include "common/testing/status_matchers.h"
+#include "services/store/server/store_server.h"
+
+namespace kernelmill::cas {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+constexpr auto kNotFound = absl::StatusCode::kNotFound;
+
+// A BlobStore with what it stands on.
+struct Subject {
+  virtual ~Subject() = default;
+  virtual BlobStore& store() = 0;
+};
+
+struct MemorySubject : Subject {
+  BlobStore& store() override { return memory; }
+  MemoryBlobStore memory;
+};
+
+struct GrpcSubject : Subject {
+  explicit GrpcSubject(const std::string& instance) {
+    services = *kernelmill::store::StoreServer::Open({.data_dir = dir.path()});
+    server = *rpc::Server::Start({}, services->services());
+    client = NewGrpcBlobStore(server->InProcessChannel(), {.instance_name = instance});
+  }
+  BlobStore& store() override { return *client; }
+
+  TempDir dir = *TempDir::Create();
+  std::unique_ptr<kernelmill::store::StoreServer> services;
+  std::unique_ptr<rpc::Server> server;
+  std::unique_ptr<BlobStore> client;
+};
+
+struct Param {
+  const char* name;
+  std::function<std::unique_ptr<Subject>()> make;
+};
+
+class BlobStoreContract : public ::testing::TestWithParam<Param> {
+ protected:
+  static Blob BlobOf(std::string bytes) { return {DigestOf(bytes), std::move(bytes)}; }
+  BlobStore& store() { return subject_->store(); }
+
+  std::unique_ptr<Subject> subject_ = GetParam().make();
+};
+
+// Bytes that neither repeat nor shrink much.
+std::string Content(size_t size, uint64_t seed) {
+  std::string bytes(size, '\0');
+  for (char& byte : bytes) {
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    byte = static_cast<char>(seed >> 56);
+  }
+  return bytes;
+}
+
+TEST_P(BlobStoreContract, WhatIsPutIsGot) {
+  std::vector<Blob> blobs;
+  for (const size_t size : {1, 1000, 1025, 70'000, 3'000'000}) {
+    blobs.push_back(BlobOf(Content(size, size)));
+  }
+  ASSERT_THAT(store().Put(blobs), IsOk());
+  std::vector<Digest> digests;
+  for (const Blob& blob : blobs) digests.push_back(blob.digest);
+  const auto contents = store().Get(digests);
+  ASSERT_THAT(contents, IsOk());
+  ASSERT_EQ(contents->size(), blobs.size());
+  for (size_t i = 0; i < blobs.size(); ++i) EXPECT_EQ((*contents)[i], blobs[i].bytes);
+}
+
+TEST_P(BlobStoreContract, BlobsLargerThanAnyMessage) {
+  const std::vector<Blob> blobs = {BlobOf(Content(20 << 20, 1)), BlobOf("small"),
+                                   BlobOf(Content((4 << 20) + 1, 2)),
+                                   BlobOf(Content((4 << 20) - (128 << 10), 3))};
+  ASSERT_THAT(store().Put(blobs), IsOk());
+  ASSERT_THAT(store().Put(blobs), IsOk());
+  const auto contents = store().Get(
+      {blobs[0].digest, blobs[1].digest, blobs[2].digest, blobs[3].digest, blobs[0].digest});
+  ASSERT_THAT(contents, IsOk());
+  for (size_t i = 0; i < blobs.size(); ++i) EXPECT_TRUE((*contents)[i] == blobs[i].bytes) << i;
+  EXPECT_TRUE((*contents)[4] == blobs[0].bytes);
+}
+
+TEST_P(BlobStoreContract, ManySmallBlobsInOneCall) {
+  std::vector<Blob> blobs;
+  std::vector<Digest> digests;
+  for (int i = 0; i < 30'000; ++i) {
+    blobs.push_back(BlobOf(absl::StrCat("blob ", i)));
+    digests.push_back(blobs.back().digest);
+  }
+  EXPECT_EQ(store().FindMissing(digests)->size(), digests.size());
+  ASSERT_THAT(store().Put(blobs), IsOk());
+  EXPECT_TRUE(store().FindMissing(digests)->empty());
+  const auto contents = store().Get(digests);
+  ASSERT_THAT(contents, IsOk());
+  for (size_t i = 0; i < blobs.size(); ++i) ASSERT_EQ((*contents)[i], blobs[i].bytes);
+}
+
+TEST_P(BlobStoreContract, MissingOnesComeInTheOrderAsked) {
+  ASSERT_THAT(store().Put({BlobOf("here")}), IsOk());
+  const auto missing = store().FindMissing(
+      {DigestOf("b"), DigestOf("here"), DigestOf("a"), DigestOf(""), DigestOf("b")});
+  ASSERT_THAT(missing, IsOk());
+  ASSERT_EQ(missing->size(), 3u);
+  EXPECT_TRUE(SameDigest((*missing)[0], DigestOf("b")));
+  EXPECT_TRUE(SameDigest((*missing)[1], DigestOf("a")));
+  EXPECT_TRUE(SameDigest((*missing)[2], DigestOf("b")));
+}
+
+TEST_P(BlobStoreContract, TheEmptyBlobIsAlwaysThere) {
+  EXPECT_TRUE(store().FindMissing({DigestOf("")})->empty());
+  EXPECT_EQ(store().Get({DigestOf("")})->front(), "");
+  EXPECT_THAT(store().Put({BlobOf("")}), IsOk());
+}
+
+TEST_P(BlobStoreContract, EmptyListsAreFine) {
+  EXPECT_THAT(store().Put({}), IsOk());
+  EXPECT_TRUE(store().Get({})->empty());
+  EXPECT_TRUE(store().FindMissing({})->empty());
+}
+
+TEST_P(BlobStoreContract, ADigestThatDoesNotMatchIsRefused) {
+  Digest wrong_size = DigestOf("content");
+  wrong_size.set_size_bytes(8);
+  EXPECT_THAT(store().Put({{DigestOf("something else"), "content"}}), StatusIs(kInvalid));
+  EXPECT_THAT(store().Put({{wrong_size, "content"}}), StatusIs(kInvalid));
+  std::string large = Content(5 << 20, 4);
+  const Digest digest = DigestOf(large);
+  large[5'000'000] ^= 1;
+  EXPECT_THAT(store().Put({{digest, large}}), StatusIs(kInvalid));
+  EXPECT_EQ(store().FindMissing({digest, DigestOf("something else"), wrong_size})->size(), 3u);
+}
+
+TEST_P(BlobStoreContract, MalformedDigestsAreRefused) {
+  std::vector<Digest> malformed(4, DigestOf("x"));
+  malformed[0].set_hash("abc");
+  malformed[1].set_hash(std::string(64, 'A'));
+  malformed[2].set_size_bytes(-1);
+  malformed[3].clear_hash();
+  for (const Digest& digest : malformed) {
+    EXPECT_THAT(store().FindMissing({digest}), StatusIs(kInvalid));
+    EXPECT_THAT(store().Get({digest}), StatusIs(kInvalid));
+    EXPECT_THAT(store().Put({{digest, "x"}}), StatusIs(kInvalid));
+    EXPECT_THAT(store().GetActionResult(digest), StatusIs(kInvalid));
+    EXPECT_THAT(store().PutActionResult(digest, {}), StatusIs(kInvalid));
+  }
+}
+
+TEST_P(BlobStoreContract, TheFirstMissingBlobIsNamed) {
+  ASSERT_THAT(store().Put({BlobOf("here")}), IsOk());
+  Digest large = DigestOf("large");
+  large.set_size_bytes(50 << 20);
+  for (const auto& [first, second] :
+       {std::pair(large, DigestOf("gone")), std::pair(DigestOf("gone"), large)}) {
+    const auto contents = store().Get({DigestOf("here"), first, second});
+    EXPECT_THAT(contents, StatusIs(kNotFound));
+    EXPECT_NE(contents.status().message().find(ToString(first)), absl::string_view::npos)
+        << contents.status();
+  }
+}
+
+TEST_P(BlobStoreContract, RepeatedDigestsAreAnsweredEachTime) {
+  ASSERT_THAT(store().Put({BlobOf("twice"), BlobOf("twice"), BlobOf("once")}), IsOk());
+  const auto contents = store().Get({DigestOf("twice"), DigestOf("once"), DigestOf("twice")});
+  ASSERT_THAT(contents, IsOk());
+  EXPECT_EQ(*contents, (std::vector<std::string>{"twice", "once", "twice"}));
+}
+
+TEST_P(BlobStoreContract, AnActionResultIsKeptAndReplaced) {
+  const Digest action = DigestOf("action");
+  EXPECT_THAT(store().GetActionResult(action), StatusIs(kNotFound));
+  ActionResult result;
+  result.set_stdout_raw(Content(100'000, 5));
+  result.set_exit_code(1);
+  ASSERT_THAT(store().PutActionResult(action, result), IsOk());
+  EXPECT_EQ(store().GetActionResult(action)->stdout_raw(), result.stdout_raw());
+  result.set_exit_code(2);
+  ASSERT_THAT(store().PutActionResult(action, result), IsOk());
+  EXPECT_EQ(store().GetActionResult(action)->exit_code(), 2);
+  Digest same_hash = action;
+  same_hash.set_size_bytes(7);
+  EXPECT_THAT(store().GetActionResult(same_hash), StatusIs(kNotFound));
+}
+
+TEST_P(BlobStoreContract, AResultThatNamesAMissingBlobIsNotFound) {
+  const Digest action = DigestOf("action");
+  ActionResult result;
+  *result.add_output_files()->mutable_digest() = DigestOf("output 0");
+  *result.add_output_files()->mutable_digest() = DigestOf("output 1");
+  ASSERT_THAT(store().PutActionResult(action, result), IsOk());
+  ASSERT_THAT(store().Put({BlobOf("output 0")}), IsOk());
+  EXPECT_THAT(store().GetActionResult(action), StatusIs(kNotFound));
+  ASSERT_THAT(store().Put({BlobOf("output 1")}), IsOk());
+  EXPECT_THAT(store().GetActionResult(action), IsOk());
+}
+
+TEST_P(BlobStoreContract, ManyThreadsPutAndGetTheSameBlobs) {
+  const std::vector<Blob> blobs = {BlobOf(Content(5 << 20, 6)), BlobOf(Content(100'000, 7)),
+                                   BlobOf("tiny")};
+  std::vector<absl::Status> statuses(8);
+  std::vector<std::thread> threads;
+  for (absl::Status& status : statuses) {
+    threads.emplace_back([&] {
+      status = store().Put(blobs);
+      if (!status.ok()) return;
+      const auto contents = store().Get({blobs[0].digest, blobs[1].digest, blobs[2].digest});
+      status = contents.status();
+      if (status.ok() && (*contents)[0] != blobs[0].bytes) status = absl::DataLossError("bytes");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const absl::Status& status : statuses) EXPECT_THAT(status, IsOk());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AllStores, BlobStoreContract,
+    ::testing::Values(Param{"Memory", [] { return std::make_unique<MemorySubject>(); }},
+                      Param{"GrpcOnRocksDb", [] { return std::make_unique<GrpcSubject>(""); }},
+                      Param{"GrpcOnRocksDbWithInstance",
+                            [] { return std::make_unique<GrpcSubject>("team/x"); }}),
+    [](const ::testing::TestParamInfo<Param>& info) { return std::string(info.param.name); });
+
+// The faults of the fake, on which other tests rely.
+
+TEST(MemoryBlobStoreFaults, TheNextCallsFailAndThenNoMore) {
+  MemoryBlobStore store;
+  store.FailNext(2, absl::UnavailableError("down"));
+  EXPECT_THAT(store.Put({{DigestOf("x"), "x"}}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(store.Get({DigestOf("")}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(store.FindMissing({}), IsOk());
+  EXPECT_EQ(store.blobs(), 0);
+  EXPECT_EQ(store.calls(), 3);
+}
+
+TEST(MemoryBlobStoreFaults, DroppedAndCorruptedBlobs) {
+  MemoryBlobStore store;
+  ASSERT_THAT(store.Put({{DigestOf("x"), "x"}, {DigestOf("y"), "y"}}), IsOk());
+  EXPECT_TRUE(store.Drop(DigestOf("x")));
+  EXPECT_FALSE(store.Drop(DigestOf("x")));
+  EXPECT_TRUE(store.Corrupt(DigestOf("y")));
+  EXPECT_FALSE(store.Corrupt(DigestOf("z")));
+  EXPECT_THAT(store.Get({DigestOf("x")}), StatusIs(kNotFound));
+  EXPECT_THAT(store.Get({DigestOf("y")}), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+}  // namespace
+}  // namespace kernelmill::cas
