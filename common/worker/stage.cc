@@ -18,8 +18,8 @@ std::vector<cas::Digest> InputsNamed(const v1::Action& action, absl::string_view
 absl::StatusOr<cas::Digest> InputNamed(const v1::Action& action, absl::string_view name) {
   const std::vector<cas::Digest> digests = InputsNamed(action, name);
   if (digests.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(action.stage(), " takes one input '", name,
-                                                   "', not ", digests.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat(action.stage(), " takes one input '", name, "', not ", digests.size()));
   }
   return digests.front();
 }

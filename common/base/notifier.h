@@ -1,0 +1,46 @@
+#ifndef KERNELMILL_COMMON_BASE_NOTIFIER_H_
+#define KERNELMILL_COMMON_BASE_NOTIFIER_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "absl/time/time.h"
+
+namespace kernelmill {
+
+// Wakes threads that wait for a change. A waiter reads generation(), looks at the guarded state,
+// and waits with the generation that it read: a change in between is not lost. Waits run on the
+// monotonic clock (absl's condition variables follow the wall clock, which may jump). Thread-safe.
+class Notifier {
+ public:
+  uint64_t generation() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return generation_;
+  }
+
+  void Notify() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      ++generation_;
+    }
+    changed_.notify_all();
+  }
+
+  // Returns once the generation is another than `seen`, or after `timeout`.
+  void WaitFor(uint64_t seen, absl::Duration timeout) const {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(timeout),
+                      [&] { return generation_ != seen; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  uint64_t generation_ = 0;
+};
+
+}  // namespace kernelmill
+
+#endif  // KERNELMILL_COMMON_BASE_NOTIFIER_H_

@@ -1,0 +1,85 @@
+#include "common/worker/process/worker_process.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/cas/grpc_blob_store.h"
+#include "common/metrics/metrics.h"
+#include "common/rpc/process.h"
+#include "common/rpc/server.h"
+#include "common/worker/work_queue.h"
+#include "common/worker/worker.h"
+
+namespace kernelmill::worker {
+namespace {
+
+std::string DefaultName() {
+  char host[256] = {};
+  if (::gethostname(host, sizeof(host) - 1) != 0) return absl::StrCat("worker:", ::getpid());
+  return absl::StrCat(host, ":", ::getpid());
+}
+
+// Serves and works until a signal comes.
+absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& worker_flags,
+                   const std::vector<Stage*>& stages, const std::vector<grpc::Service*>& services,
+                   rpc::TerminationSignal& termination) {
+  std::unique_ptr<metrics::Endpoint> endpoint;
+  if (!flags.metrics.empty()) {
+    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
+                   rpc::Server::Start({flags.listen, flags.reflection}, services));
+  const std::unique_ptr<cas::BlobStore> store =
+      cas::NewGrpcBlobStore(rpc::Connect(worker_flags.store), {});
+  const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(rpc::Connect(worker_flags.coordinator));
+  Worker::Options options;
+  options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
+  options.slots = worker_flags.slots;
+  Worker worker(options, *queue, *store, stages);
+  worker.Start();
+  LogInfo("working", {{"name", options.name},
+                      {"port", server->port()},
+                      {"slots", options.slots},
+                      {"coordinator", worker_flags.coordinator},
+                      {"store", worker_flags.store}});
+  termination.Wait();
+  LogInfo("draining");
+  server->StopServing();
+  const bool finished = worker.Drain(absl::Seconds(flags.drain_seconds));
+  server->Shutdown(absl::Seconds(1));
+  if (finished) return absl::OkStatus();
+  // A stage still runs, and cannot be interrupted. Its task was handed back, and every blob that it
+  // has stored is whole: end without waiting for it.
+  LogWarning("ending while a stage is running");
+  std::_Exit(0);
+}
+
+}  // namespace
+
+int RunWorkerProcess(const config::ServerFlags& server_flags,
+                     const config::WorkerFlags& worker_flags,
+                     std::vector<std::unique_ptr<Stage>> stages,
+                     std::vector<grpc::Service*> extra_services) {
+  rpc::TerminationSignal termination;
+  ConfigureLog(absl::StripPrefix(program_invocation_short_name, "kernelmill-"),
+               server_flags.log_level);
+  std::vector<Stage*> borrowed;
+  for (const std::unique_ptr<Stage>& stage : stages) borrowed.push_back(stage.get());
+  const absl::Status status =
+      Serve(server_flags, worker_flags, borrowed, extra_services, termination);
+  if (status.ok()) return 0;
+  LogError("worker ends", {{"error", status.ToString()}});
+  return 1;
+}
+
+}  // namespace kernelmill::worker

@@ -1,0 +1,53 @@
+#ifndef KERNELMILL_COMMON_WORKER_TASK_RUNNER_H_
+#define KERNELMILL_COMMON_WORKER_TASK_RUNNER_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/cas/blob_store.h"
+#include "common/rpc/retry.h"
+#include "common/worker/stage.h"
+#include "kernelmill/v1/action.pb.h"
+
+namespace kernelmill::worker {
+
+// Waits that long. False: give up what is being waited for.
+using Pause = std::function<bool(absl::Duration)>;
+
+// Runs actions: asks the action cache, else the stage, and tells the cache. A store that is out of
+// reach is waited for, as long as the caller's pause goes on: its outage must not fail tasks.
+// Thread-safe.
+class TaskRunner {
+ public:
+  struct Outcome {
+    absl::StatusOr<v1::StageResult> result;
+    bool cached = false;
+  };
+
+  // `store` and `stages` must outlive it. `away`: how to wait for the store; its max_attempts is
+  // not used.
+  TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
+             const rpc::RetryPolicy& away);
+
+  // None: `pause` gave up. UNIMPLEMENTED: no such stage here; INTERNAL: the stage threw.
+  std::optional<Outcome> Run(const v1::Action& action, const Pause& pause);
+
+ private:
+  absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::Action& action);
+  // Calls `call` until the store answers. CANCELLED: `pause` gave up.
+  absl::Status WhileAway(const Pause& pause, const std::function<absl::Status()>& call);
+
+  cas::BlobStore& store_;
+  std::map<std::string, Stage*> stages_;
+  const rpc::RetryPolicy away_;
+};
+
+}  // namespace kernelmill::worker
+
+#endif  // KERNELMILL_COMMON_WORKER_TASK_RUNNER_H_

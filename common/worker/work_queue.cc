@@ -1,0 +1,81 @@
+#include "common/worker/work_queue.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <set>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/rpc/status.h"
+
+namespace kernelmill::worker {
+namespace {
+
+// Of a call, beyond the time that it may wait at the server.
+constexpr absl::Duration kCallDeadline = absl::Seconds(10);
+
+class GrpcWorkQueue : public WorkQueue {
+ public:
+  explicit GrpcWorkQueue(std::unique_ptr<v1::Work::StubInterface> stub) : stub_(std::move(stub)) {}
+
+  absl::StatusOr<v1::LeaseResponse> Lease(const v1::LeaseRequest& request) override {
+    return Call<v1::LeaseResponse>(&v1::Work::StubInterface::Lease, request,
+                                   kCallDeadline + absl::Milliseconds(request.wait_ms()));
+  }
+  absl::StatusOr<v1::RenewResponse> Renew(const v1::RenewRequest& request) override {
+    return Call<v1::RenewResponse>(&v1::Work::StubInterface::Renew, request, kCallDeadline);
+  }
+  absl::StatusOr<v1::CompleteResponse> Complete(const v1::CompleteRequest& request) override {
+    return Call<v1::CompleteResponse>(&v1::Work::StubInterface::Complete, request, kCallDeadline);
+  }
+
+  void Cancel() override {
+    absl::MutexLock lock(&mutex_);
+    cancelled_ = true;
+    for (grpc::ClientContext* context : calls_) context->TryCancel();
+  }
+
+ private:
+  template <typename Response, typename Request>
+  absl::StatusOr<Response> Call(grpc::Status (v1::Work::StubInterface::*method)(
+                                    grpc::ClientContext*, const Request&, Response*),
+                                const Request& request, absl::Duration deadline) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + deadline));
+    {
+      absl::MutexLock lock(&mutex_);
+      if (cancelled_) return absl::CancelledError("the worker is ending");
+      calls_.insert(&context);
+    }
+    Response response;
+    const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
+    {
+      absl::MutexLock lock(&mutex_);
+      calls_.erase(&context);
+    }
+    if (!status.ok()) return rpc::FromGrpcStatus(status);
+    return response;
+  }
+
+  const std::unique_ptr<v1::Work::StubInterface> stub_;
+  absl::Mutex mutex_;
+  std::set<grpc::ClientContext*> calls_ ABSL_GUARDED_BY(mutex_);
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace
+
+std::unique_ptr<WorkQueue> NewGrpcWorkQueue(std::shared_ptr<grpc::Channel> channel) {
+  return NewGrpcWorkQueue(v1::Work::NewStub(std::move(channel)));
+}
+
+std::unique_ptr<WorkQueue> NewGrpcWorkQueue(std::unique_ptr<v1::Work::StubInterface> stub) {
+  return std::make_unique<GrpcWorkQueue>(std::move(stub));
+}
+
+}  // namespace kernelmill::worker

@@ -1,0 +1,371 @@
+#include "common/worker/worker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "common/cas/testing/memory_blob_store.h"
+#include "common/worker/action_codec.h"
+
+namespace kernelmill::worker {
+namespace {
+
+// A coordinator in a few lines. A failure set by FailNext is answered by whichever call comes next.
+class FakeQueue : public WorkQueue {
+ public:
+  absl::StatusOr<v1::LeaseResponse> Lease(const v1::LeaseRequest& request) override {
+    absl::MutexLock lock(&mutex_);
+    const auto ready = [this] {
+      mutex_.AssertHeld();
+      return cancelled_ || failures_ > 0 || !tasks_.empty();
+    };
+    mutex_.AwaitWithTimeout(absl::Condition(&ready), absl::Milliseconds(request.wait_ms()));
+    if (cancelled_) return absl::CancelledError("");
+    if (Fails()) return absl::UnavailableError("away");
+    v1::LeaseResponse response;
+    if (!tasks_.empty()) {
+      *response.add_tasks() = tasks_.front();
+      tasks_.pop_front();
+    }
+    return response;
+  }
+
+  absl::StatusOr<v1::RenewResponse> Renew(const v1::RenewRequest& request) override {
+    absl::MutexLock lock(&mutex_);
+    ++renewals_;
+    if (told_lost_) ++renewals_after_loss_;
+    v1::RenewResponse response;
+    for (const v1::LeaseRef& lease : request.leases()) {
+      if (lease.token() == lost_token_) *response.add_lost() = lease;
+    }
+    told_lost_ |= !response.lost().empty();
+    return response;
+  }
+
+  absl::StatusOr<v1::CompleteResponse> Complete(const v1::CompleteRequest& request) override {
+    absl::MutexLock lock(&mutex_);
+    if (cancelled_) return absl::CancelledError("");
+    if (Fails()) return absl::UnavailableError("away");
+    v1::CompleteResponse response;
+    for (const v1::Completion& completion : request.completions()) {
+      completions_.push_back(completion);
+      response.add_statuses();
+    }
+    return response;
+  }
+
+  void Cancel() override {
+    absl::MutexLock lock(&mutex_);
+    cancelled_ = true;
+  }
+
+  void Add(const v1::Action& action, uint64_t token, int ttl_ms = 60'000) {
+    absl::MutexLock lock(&mutex_);
+    v1::LeasedTask task;
+    task.set_task(++added_);
+    task.set_token(token);
+    task.set_ttl_ms(ttl_ms);
+    task.set_attempt(1);
+    *task.mutable_action() = action;
+    tasks_.push_back(task);
+  }
+  void FailNext(int calls) {
+    absl::MutexLock lock(&mutex_);
+    failures_ = calls;
+  }
+  void Lose(uint64_t token) {
+    absl::MutexLock lock(&mutex_);
+    lost_token_ = token;
+  }
+  std::vector<v1::Completion> AwaitCompletions(size_t count) {
+    absl::MutexLock lock(&mutex_);
+    const auto enough = [this, count] {
+      mutex_.AssertHeld();
+      return completions_.size() >= count;
+    };
+    EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60)));
+    return completions_;
+  }
+  // One thread renews: once it asks again, it knows of the loss.
+  void AwaitRenewalAfterLoss() {
+    absl::MutexLock lock(&mutex_);
+    const auto again = [this] {
+      mutex_.AssertHeld();
+      return renewals_after_loss_ > 0;
+    };
+    EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&again), absl::Seconds(60)));
+  }
+  void AwaitRenewals(int count) {
+    absl::MutexLock lock(&mutex_);
+    const auto enough = [this, count] {
+      mutex_.AssertHeld();
+      return renewals_ >= count;
+    };
+    EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60)));
+  }
+  size_t waiting() const {
+    absl::MutexLock lock(&mutex_);
+    return tasks_.size();
+  }
+  std::vector<v1::Completion> completions() const {
+    absl::MutexLock lock(&mutex_);
+    return completions_;
+  }
+
+ private:
+  bool Fails() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return failures_ > 0 && failures_-- > 0; }
+
+  mutable absl::Mutex mutex_;
+  std::deque<v1::LeasedTask> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::Completion> completions_ ABSL_GUARDED_BY(mutex_);
+  uint64_t added_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t lost_token_ ABSL_GUARDED_BY(mutex_) = 0;
+  int renewals_ ABSL_GUARDED_BY(mutex_) = 0;
+  int renewals_after_loss_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool told_lost_ ABSL_GUARDED_BY(mutex_) = false;
+  int failures_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+class FakeStage : public Stage {
+ public:
+  using Body = std::function<absl::StatusOr<v1::StageResult>(const v1::Action&, cas::BlobStore&)>;
+  explicit FakeStage(Body body, bool cacheable = true)
+      : body_(std::move(body)), cacheable_(cacheable) {}
+
+  absl::string_view name() const override { return "toy"; }
+  int version() const override { return 1; }
+  bool cacheable() const override { return cacheable_; }
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    ++runs;
+    return body_(action, store);
+  }
+  std::atomic<int> runs{0};
+
+ private:
+  const Body body_;
+  const bool cacheable_;
+};
+
+// Stores the parameters as its output.
+absl::StatusOr<v1::StageResult> Echo(const v1::Action& action, cas::BlobStore& store) {
+  const auto digest = cas::PutMessage(store, action.params());
+  if (!digest.ok()) return digest.status();
+  v1::StageResult result;
+  AddOutput(result, "echo", *digest, 1);
+  return result;
+}
+
+v1::Action Toy(int number, int version = 1) {
+  v1::Action action;
+  action.set_stage("toy");
+  action.set_stage_version(version);
+  action.mutable_params()->mutable_pair()->set_partition(number);
+  return action;
+}
+
+class WorkerTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Worker> Start(Stage& stage, int slots = 1) {
+    Worker::Options options;
+    options.name = "test";
+    options.slots = slots;
+    options.poll = absl::Milliseconds(10);
+    options.away.first_backoff = options.away.max_backoff = absl::Milliseconds(1);
+    auto worker = std::make_unique<Worker>(options, queue_, store_, std::vector<Stage*>{&stage});
+    worker->Start();
+    return worker;
+  }
+
+  FakeQueue queue_;
+  cas::MemoryBlobStore store_;
+};
+
+TEST_F(WorkerTest, RunsOnceAndAnswersFromTheCacheAfter) {
+  FakeStage stage(Echo);
+  const auto worker = Start(stage, 3);
+  queue_.Add(Toy(1), 1);
+  const v1::Completion first = queue_.AwaitCompletions(1)[0];
+  queue_.Add(Toy(1), 2);
+  const v1::Completion second = queue_.AwaitCompletions(2)[1];
+  EXPECT_EQ(stage.runs, 1);
+  EXPECT_FALSE(first.cached());
+  EXPECT_TRUE(second.cached());
+  EXPECT_EQ(first.result().SerializeAsString(), second.result().SerializeAsString());
+  EXPECT_EQ(second.lease().token(), 2u);
+}
+
+TEST_F(WorkerTest, RunsAgainWhenAnOutputIsGoneFromTheStore) {
+  FakeStage stage(Echo);
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_TRUE(store_.Drop(queue_.AwaitCompletions(1)[0].result().outputs(0).digest()));
+  queue_.Add(Toy(1), 2);
+  EXPECT_FALSE(queue_.AwaitCompletions(2)[1].cached());
+  EXPECT_EQ(stage.runs, 2);
+}
+
+TEST_F(WorkerTest, TakesRubbishInTheCacheForAMiss) {
+  FakeStage stage(Echo);
+  cas::ActionResult rubbish;
+  rubbish.set_stdout_raw("\xff\xff");
+  ASSERT_TRUE(store_.PutActionResult(ActionDigest(Toy(1)), rubbish).ok());
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());
+  EXPECT_EQ(stage.runs, 1);
+}
+
+TEST_F(WorkerTest, AStageThatAsksTheWorldIsNeverCached) {
+  FakeStage stage(Echo, /*cacheable=*/false);
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  queue_.Add(Toy(1), 2);
+  queue_.AwaitCompletions(2);
+  EXPECT_EQ(stage.runs, 2);
+  EXPECT_EQ(store_.results(), 0);
+}
+
+TEST_F(WorkerTest, ErrorsAndExceptionsAreHandedIn) {
+  FakeStage stage([](const v1::Action& action, cas::BlobStore&) -> absl::StatusOr<v1::StageResult> {
+    if (action.params().pair().partition() == 1) throw std::runtime_error("boom");
+    return absl::NotFoundError("gone");
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  queue_.Add(Toy(2), 2);
+  queue_.Add(Toy(3, /*version=*/2), 3);
+  const std::vector<v1::Completion> completions = queue_.AwaitCompletions(3);
+  EXPECT_EQ(completions[0].error().code(), static_cast<int>(absl::StatusCode::kInternal));
+  EXPECT_THAT(completions[0].error().message(), ::testing::HasSubstr("boom"));
+  EXPECT_EQ(completions[1].error().code(), static_cast<int>(absl::StatusCode::kNotFound));
+  EXPECT_EQ(completions[2].error().code(), static_cast<int>(absl::StatusCode::kUnimplemented));
+  EXPECT_EQ(store_.results(), 0);
+}
+
+TEST_F(WorkerTest, WaitsForACoordinatorThatIsAway) {
+  FakeStage stage(Echo);
+  queue_.FailNext(5);
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_EQ(queue_.AwaitCompletions(1).size(), 1u);
+}
+
+TEST_F(WorkerTest, HandsInWhatTheCoordinatorMissed) {
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    queue_.FailNext(5);
+    return Echo(action, store);
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  queue_.AwaitCompletions(1);
+  EXPECT_EQ(stage.runs, 1);
+}
+
+TEST_F(WorkerTest, AStoreThatIsAwayFailsNoTask) {
+  std::atomic<int> runs{0};
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    if (runs++ == 0) store_.FailNext(7, absl::UnavailableError("away"));
+    return Echo(action, store);
+  });
+  store_.FailNext(5, absl::UnavailableError("away"));
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());
+  EXPECT_EQ(stage.runs, 2);
+  EXPECT_EQ(store_.results(), 1);
+}
+
+TEST_F(WorkerTest, UnavailableOfAStageWhoseStoreAnswersIsHandedIn) {
+  FakeStage stage([](const v1::Action&, cas::BlobStore&) -> absl::StatusOr<v1::StageResult> {
+    return absl::UnavailableError("git server down");
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_EQ(queue_.AwaitCompletions(1)[0].error().code(),
+            static_cast<int>(absl::StatusCode::kUnavailable));
+}
+
+TEST_F(WorkerTest, RenewsWhileAStageRuns) {
+  absl::Notification may_end;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    may_end.WaitForNotification();
+    return Echo(action, store);
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1, /*ttl_ms=*/30);
+  queue_.AwaitRenewals(3);
+  may_end.Notify();
+  EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());
+}
+
+TEST_F(WorkerTest, LostLeaseDropsTheResult) {
+  absl::Notification may_end;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    may_end.WaitForNotification();
+    return Echo(action, store);
+  });
+  const auto worker = Start(stage, 2);
+  queue_.Lose(1);
+  queue_.Add(Toy(1), 1, /*ttl_ms=*/30);
+  queue_.Add(Toy(2), 2, /*ttl_ms=*/30);
+  queue_.AwaitRenewalAfterLoss();
+  may_end.Notify();
+  queue_.AwaitCompletions(1);
+  ASSERT_TRUE(worker->Drain(absl::Seconds(60)));
+  ASSERT_EQ(queue_.completions().size(), 1u);
+  EXPECT_EQ(queue_.completions()[0].lease().token(), 2u);
+}
+
+TEST_F(WorkerTest, DrainFinishesWhatRunsAndLeasesNothingMore) {
+  absl::Notification started, may_end;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    started.Notify();
+    may_end.WaitForNotification();
+    return Echo(action, store);
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  started.WaitForNotification();
+  std::thread drain([&] { EXPECT_TRUE(worker->Drain(absl::Seconds(60))); });
+  may_end.Notify();
+  drain.join();
+  queue_.Add(Toy(2), 2);
+  ASSERT_EQ(queue_.completions().size(), 1u);
+  EXPECT_TRUE(queue_.completions()[0].has_result());
+  EXPECT_EQ(queue_.waiting(), 1u);
+}
+
+TEST_F(WorkerTest, DrainHandsBackWhatDoesNotFinishInTime) {
+  absl::Notification started, may_end;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    started.Notify();
+    may_end.WaitForNotification();
+    return Echo(action, store);
+  });
+  auto worker = Start(stage);
+  queue_.Add(Toy(1), 7);
+  started.WaitForNotification();
+  EXPECT_FALSE(worker->Drain(absl::Milliseconds(10)));
+  ASSERT_EQ(queue_.completions().size(), 1u);
+  EXPECT_TRUE(queue_.completions()[0].has_handback());
+  EXPECT_EQ(queue_.completions()[0].lease().token(), 7u);
+  may_end.Notify();
+  worker.reset();
+  EXPECT_EQ(queue_.completions().size(), 1u) << "the late result must not be handed in";
+}
+
+}  // namespace
+}  // namespace kernelmill::worker

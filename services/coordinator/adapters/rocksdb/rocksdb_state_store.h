@@ -1,0 +1,46 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROCKSDB_STATE_STORE_H_
+#define KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROCKSDB_STATE_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "services/coordinator/core/state_store.h"
+
+namespace rocksdb {
+class DB;
+}
+
+namespace kernelmill::coordinator {
+
+// The coordinator's state in a RocksDB of its own. Thread-safe.
+//
+// Errors: DATA_LOSS: a checksum or a row is wrong; it refuses to open then, except that a torn end
+// of the log, which was never acknowledged, is cut off. RESOURCE_EXHAUSTED: the disk is full.
+// FAILED_PRECONDITION: another process has it open.
+class RocksDbStateStore : public StateStore {
+ public:
+  static absl::StatusOr<std::unique_ptr<RocksDbStateStore>> Open(const std::string& directory);
+  ~RocksDbStateStore() override;
+
+  absl::StatusOr<uint64_t> NextEpoch() override;
+  absl::Status Write(const std::vector<Change>& changes, bool sync) override;
+  absl::StatusOr<std::vector<JobRow>> Jobs() override;
+  absl::StatusOr<std::vector<TaskRow>> Tasks(uint32_t job) override;
+  absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
+  absl::StatusOr<TaskRow> Task(uint64_t id) override;
+
+ private:
+  explicit RocksDbStateStore(std::unique_ptr<rocksdb::DB> db);
+  absl::Status CheckFormat();
+  absl::StatusOr<std::string> Read(const std::string& key);
+
+  std::unique_ptr<rocksdb::DB> db_;
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROCKSDB_STATE_STORE_H_

@@ -1,0 +1,190 @@
+#include "services/coordinator/adapters/rocksdb/rocksdb_state_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/testing/status_matchers.h"
+#include "services/coordinator/adapters/rocksdb/rows.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+class RocksDbStateStoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto dir = TempDir::Create();
+    ASSERT_TRUE(dir.ok());
+    dir_ = std::make_unique<TempDir>(*std::move(dir));
+    Open();
+  }
+  void Open() {
+    store_.reset();
+    auto opened = RocksDbStateStore::Open(dir_->path());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    store_ = *std::move(opened);
+  }
+
+  static JobRow Job(uint32_t sequence) {
+    JobRow row;
+    row.sequence = sequence;
+    row.request_id = absl::StrCat("request ", sequence);
+    row.plan = "pin=1;";
+    row.spec.set_name("job");
+    row.status.set_job(absl::StrCat("job-", sequence));
+    row.status.set_state(v1::JOB_STATE_RUNNING);
+    return row;
+  }
+  static TaskRow Task(uint32_t job, uint32_t index) {
+    TaskRow row;
+    row.id = TaskId(job, index);
+    row.key = {StageId::kExtract, 3, static_cast<int32_t>(index)};
+    return row;
+  }
+
+  // The log file that was written last.
+  std::string Log() const {
+    std::string newest;
+    for (const auto& entry : std::filesystem::directory_iterator(dir_->path())) {
+      if (entry.path().extension() == ".log") newest = std::max(newest, entry.path().string());
+    }
+    return newest;
+  }
+
+  std::unique_ptr<TempDir> dir_;
+  std::unique_ptr<RocksDbStateStore> store_;
+};
+
+TEST_F(RocksDbStateStoreTest, EverythingIsThereAfterAReopening) {
+  Change change;
+  change.jobs = {Job(1), Job(2)};
+  change.tasks = {Task(1, 1), Task(1, 2), Task(2, 1)};
+  change.tasks[0].state = TaskState::kDone;
+  change.tasks[0].cached = true;
+  change.tasks[0].attempts = 2;
+  change.tasks[0].token = 0x0102030405060708;
+  change.tasks[0].result.add_outputs()->set_name("kernels");
+  change.tasks[1].state = TaskState::kFailed;
+  change.tasks[1].error = absl::NotFoundError("gone");
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  Open();
+  const std::vector<JobRow> jobs = *store_->Jobs();
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[1].sequence, 2u);
+  EXPECT_EQ(jobs[1].request_id, "request 2");
+  EXPECT_EQ(jobs[1].plan, "pin=1;");
+  EXPECT_EQ(jobs[1].spec.name(), "job");
+  const std::vector<TaskRow> tasks = *store_->Tasks(1);
+  ASSERT_EQ(tasks.size(), 2u);
+  EXPECT_EQ(tasks[0].key, change.tasks[0].key);
+  EXPECT_EQ(tasks[0].state, TaskState::kDone);
+  EXPECT_TRUE(tasks[0].cached);
+  EXPECT_EQ(tasks[0].attempts, 2u);
+  EXPECT_EQ(tasks[0].token, 0x0102030405060708u);
+  EXPECT_EQ(tasks[0].result.outputs(0).name(), "kernels");
+  EXPECT_EQ(tasks[1].error, absl::NotFoundError("gone"));
+  EXPECT_EQ(store_->Task(TaskId(2, 1))->state, TaskState::kReady);
+  EXPECT_THAT(store_->Task(TaskId(2, 2)), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(RocksDbStateStoreTest, AnEndedJobIsListedBrieflyAndReadInFull) {
+  Change change;
+  change.jobs = {Job(1)};
+  v1::JobStatus ended = change.jobs[0].status;
+  ended.set_state(v1::JOB_STATE_DONE);
+  ended.add_failures()->set_message("why");
+  ended.mutable_dataset()->set_hash("h");
+  change.statuses = {{1, ended}};
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  const std::vector<JobRow> jobs = *store_->Jobs();
+  EXPECT_EQ(jobs[0].status.failures_size(), 0);
+  EXPECT_EQ(jobs[0].status.dataset().hash(), "h");
+  EXPECT_EQ(store_->Status(1)->failures(0).message(), "why");
+}
+
+TEST_F(RocksDbStateStoreTest, ErasingAJobsTasksSparesOtherJobsAndNewTasks) {
+  Change change;
+  change.tasks = {Task(1, 1), Task(1, 2), Task(2, 1)};
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  Change again;
+  again.erased = {1};
+  again.tasks = {Task(1, 1)};
+  ASSERT_THAT(store_->Write({again}, true), IsOk());
+  EXPECT_EQ(store_->Tasks(1)->size(), 1u);
+  EXPECT_EQ(store_->Tasks(2)->size(), 1u);
+}
+
+TEST_F(RocksDbStateStoreTest, EpochsGrow) {
+  const uint64_t first = *store_->NextEpoch();
+  EXPECT_EQ(*store_->NextEpoch(), first + 1);
+  Open();
+  EXPECT_EQ(*store_->NextEpoch(), first + 2);
+}
+
+TEST_F(RocksDbStateStoreTest, ASecondProcessIsRefused) {
+  EXPECT_THAT(RocksDbStateStore::Open(dir_->path()).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+// What a crash leaves: a copy of the files of an open database.
+void CopyFiles(const std::string& from, const std::string& to) {
+  std::filesystem::remove_all(to);
+  std::filesystem::copy(from, to);
+}
+
+TEST_F(RocksDbStateStoreTest, ATornTailIsCutOffButDamageBeforeItIsRefused) {
+  for (uint32_t i = 1; i <= 50; ++i) {
+    Change change;
+    change.tasks = {Task(1, i)};
+    ASSERT_THAT(store_->Write({change}, true), IsOk());
+  }
+  const std::string log = std::filesystem::path(Log()).filename();
+  const std::string copy = dir_->path() + "-copy";
+  CopyFiles(dir_->path(), copy);
+  const std::string copied_log = copy + "/" + log;
+  const auto size = std::filesystem::file_size(copied_log);
+  ASSERT_GT(size, 1000u);
+  std::filesystem::resize_file(copied_log, size - 3);
+  {
+    const auto torn = RocksDbStateStore::Open(copy);
+    ASSERT_THAT(torn.status(), IsOk());
+    EXPECT_EQ((*torn)->Tasks(1)->size(), 49u);
+  }
+  CopyFiles(dir_->path(), copy);
+  {
+    std::fstream file(copied_log, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(size / 2));
+    const char byte = static_cast<char>(file.get() ^ 1);
+    file.seekp(static_cast<std::streamoff>(size / 2));
+    file.put(byte);
+  }
+  EXPECT_THAT(RocksDbStateStore::Open(copy).status(), StatusIs(absl::StatusCode::kDataLoss));
+  std::filesystem::remove_all(copy);
+}
+
+TEST(Rows, DamagedTasksAreRefused) {
+  TaskRow row;
+  row.state = TaskState::kDone;
+  row.result.add_outputs()->set_name("kernels");
+  const std::string good = EncodeTask(row);
+  ASSERT_THAT(DecodeTask(1, good), IsOk());
+  EXPECT_THAT(DecodeTask(1, good.substr(0, good.size() - 1)),
+              StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(DecodeTask(1, good.substr(0, 10)), StatusIs(absl::StatusCode::kDataLoss));
+  std::string state = good;
+  state[0] = 9;
+  EXPECT_THAT(DecodeTask(1, state), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+}  // namespace
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,97 @@
+#include "services/coordinator/adapters/rocksdb/rows.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "google/rpc/status.pb.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+void AppendBigEndian(std::string* out, uint64_t value, int bytes) {
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
+    out->push_back(static_cast<char>(value >> shift & 0xff));
+  }
+}
+
+bool TakeBigEndian(absl::string_view* in, uint64_t* value, size_t bytes) {
+  if (in->size() < bytes) return false;
+  *value = 0;
+  for (size_t i = 0; i < bytes; ++i) *value = *value << 8 | static_cast<uint8_t>((*in)[i]);
+  in->remove_prefix(bytes);
+  return true;
+}
+
+bool TakeByte(absl::string_view* in, uint8_t* value) {
+  if (in->empty()) return false;
+  *value = static_cast<uint8_t>(in->front());
+  in->remove_prefix(1);
+  return true;
+}
+
+bool DecodeHeader(absl::string_view* in, TaskRow* row) {
+  uint8_t state = 0, stage = 0, cached = 0;
+  uint32_t source = 0, shard = 0;
+  if (!TakeByte(in, &state) || !TakeByte(in, &stage) || !TakeByte(in, &cached) ||
+      !TakeFixed32(in, &source) || !TakeFixed32(in, &shard) || !TakeFixed32(in, &row->attempts) ||
+      !TakeFixed64(in, &row->token)) {
+    return false;
+  }
+  if (state > static_cast<uint8_t>(TaskState::kFailed) || stage >= kStageCount) return false;
+  row->state = static_cast<TaskState>(state);
+  row->cached = cached != 0;
+  row->key = {static_cast<StageId>(stage), static_cast<int32_t>(source),
+              static_cast<int32_t>(shard)};
+  return true;
+}
+
+}  // namespace
+
+void AppendFixed32(std::string* out, uint32_t value) { AppendBigEndian(out, value, 4); }
+void AppendFixed64(std::string* out, uint64_t value) { AppendBigEndian(out, value, 8); }
+
+bool TakeFixed32(absl::string_view* in, uint32_t* value) {
+  uint64_t wide = 0;
+  if (!TakeBigEndian(in, &wide, 4)) return false;
+  *value = static_cast<uint32_t>(wide);
+  return true;
+}
+
+bool TakeFixed64(absl::string_view* in, uint64_t* value) { return TakeBigEndian(in, value, 8); }
+
+std::string EncodeTask(const TaskRow& row) {
+  std::string value;
+  value.push_back(static_cast<char>(row.state));
+  value.push_back(static_cast<char>(row.key.stage));
+  value.push_back(row.cached ? 1 : 0);
+  AppendFixed32(&value, static_cast<uint32_t>(row.key.source));
+  AppendFixed32(&value, static_cast<uint32_t>(row.key.shard));
+  AppendFixed32(&value, row.attempts);
+  AppendFixed64(&value, row.token);
+  if (row.state == TaskState::kDone) row.result.AppendToString(&value);
+  if (row.state == TaskState::kFailed) {
+    google::rpc::Status error;
+    error.set_code(row.error.raw_code());
+    error.set_message(std::string(row.error.message()));
+    error.AppendToString(&value);
+  }
+  return value;
+}
+
+absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value) {
+  TaskRow row;
+  row.id = id;
+  google::rpc::Status error;
+  bool good = DecodeHeader(&value, &row);
+  if (good && row.state == TaskState::kDone) {
+    good = row.result.ParseFromArray(value.data(), static_cast<int>(value.size()));
+  } else if (good && row.state == TaskState::kFailed) {
+    good = error.ParseFromArray(value.data(), static_cast<int>(value.size()));
+    row.error = absl::Status(static_cast<absl::StatusCode>(error.code()), error.message());
+  } else {
+    good = good && value.empty();
+  }
+  if (!good) return absl::DataLossError(absl::StrCat("task ", id, " is not readable"));
+  return row;
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,26 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROWS_H_
+#define KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROWS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "services/coordinator/core/state_store.h"
+
+namespace kernelmill::coordinator {
+
+// Numbers as keys and values hold them: big-endian, so that keys sort by them.
+void AppendFixed32(std::string* out, uint32_t value);
+void AppendFixed64(std::string* out, uint64_t value);
+// Cut the number off the front of `in`. False: it is too short.
+bool TakeFixed32(absl::string_view* in, uint32_t* value);
+bool TakeFixed64(absl::string_view* in, uint64_t* value);
+
+// A task's value, as the grammar in rocksdb_state_store.cc has it. DATA_LOSS: it is none.
+std::string EncodeTask(const TaskRow& row);
+absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value);
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROWS_H_

@@ -1,0 +1,42 @@
+#include "services/coordinator/core/blob_ref.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/cas/digest.h"
+
+namespace kernelmill::coordinator {
+
+absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name) {
+  if (digest.name() != name) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output ", JsonString(digest.name()), " where '", name, "' belongs"));
+  }
+  RETURN_IF_ERROR(Annotate(cas::CheckDigest(digest.digest()), name));
+  if (digest.items() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": negative count of items"));
+  }
+  BlobRef ref;
+  const std::string raw = absl::HexStringToBytes(digest.digest().hash());
+  std::copy(raw.begin(), raw.end(), ref.hash.begin());
+  ref.size = digest.digest().size_bytes();
+  ref.items = digest.items();
+  return ref;
+}
+
+v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name) {
+  v1::NamedDigest digest;
+  digest.set_name(std::string(name));
+  digest.mutable_digest()->set_hash(
+      absl::BytesToHexString(absl::string_view(ref.hash.data(), ref.hash.size())));
+  digest.mutable_digest()->set_size_bytes(ref.size);
+  digest.set_items(ref.items);
+  return digest;
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,94 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_JOB_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_JOB_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/crawl.pb.h"
+#include "services/coordinator/core/clock.h"
+#include "services/coordinator/core/plan.h"
+#include "services/coordinator/core/ready_queue.h"
+#include "services/coordinator/core/state_store.h"
+#include "services/coordinator/core/task.h"
+
+namespace kernelmill::coordinator {
+
+// The stage versions that this build plans with. A job that another build planned is planned anew;
+// the action cache then answers for the stages that did not change.
+std::string PlanFingerprint();
+
+// One running job: its plan, its tasks and their states. Every change is also added to the `change`
+// that the caller hands in, to be kept. Not thread-safe.
+class Job {
+ public:
+  // `base` has job, name and submitted_unix_ms.
+  Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec);
+
+  // Creates the first tasks.
+  void Start(Change& change);
+  // Rebuilds the job from the rows kept, in the order of their ids. False: they do not fit this
+  // plan, and the job must be started anew in a new object. No row is changed.
+  bool Replay(const std::vector<TaskRow>& rows);
+
+  // The earliest ready task of one of the stages, to be leased with Leased().
+  std::optional<uint32_t> PopReady(const StageSet& stages) { return ready_.Pop(stages); }
+  void Leased(uint32_t index, uint64_t token, Change& change);
+  // Back to ready: at once, the attempt not counted.
+  void HandedBack(uint32_t index, Change& change);
+  // The attempt ended without a result; `token` is that of the completion, 0 if there was none.
+  // Ready again at `retry_at`.
+  void AttemptLost(uint32_t index, uint64_t token, Clock::Time retry_at, Change& change);
+  // A result that the plan refuses fails the task.
+  void Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change);
+  void Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change);
+  // Whether tasks became ready.
+  bool Promote(Clock::Time now) { return ready_.Promote(now); }
+
+  struct Task {
+    TaskKey key;
+    uint32_t attempts = 0;
+    uint64_t token = 0;  // as TaskRow's
+    TaskState state = TaskState::kReady;
+  };
+  // Null: no such task.
+  const Task* Find(uint32_t index) const;
+  v1::Action ActionOf(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
+  // The tasks that hold a lease, for a restart.
+  std::vector<uint32_t> LeasedTasks() const;
+
+  uint32_t sequence() const { return sequence_; }
+  const std::string& id() const { return base_.job(); }
+  bool ended() const { return plan_.state() != v1::JOB_STATE_RUNNING; }
+  // Grows with every change.
+  uint64_t version() const { return version_; }
+  v1::JobStatus Status() const;
+  // Without failures, counters, dataset and lock.
+  v1::JobStatus Summary() const;
+
+ private:
+  Task& At(uint32_t index) { return tasks_[index - 1]; }
+  v1::StageProgress& ProgressOf(const Task& task) {
+    return progress_[static_cast<int>(task.key.stage)];
+  }
+  TaskRow RowOf(uint32_t index) const;
+  void Create(const std::vector<TaskKey>& keys, Change& change);
+  // Moves the task's count from its state to `state`.
+  void SetState(Task& task, TaskState state);
+
+  const uint32_t sequence_;
+  const v1::JobStatus base_;
+  JobPlan plan_;
+  std::vector<Task> tasks_;  // by index - 1, in the order of their creation
+  ReadyQueue ready_;
+  std::array<v1::StageProgress, kStageCount> progress_;
+  uint64_t version_ = 1;
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_JOB_H_

@@ -1,0 +1,52 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_LEASE_TABLE_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_LEASE_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "services/coordinator/core/clock.h"
+
+namespace kernelmill::coordinator {
+
+// Who may complete which task, and until when. Every lease has a token, the fence: larger than that
+// of any lease before it, those of earlier runs of the coordinator included, because its upper bits
+// are the epoch, which grows with every run. Not thread-safe.
+class LeaseTable {
+ public:
+  // `epoch` is below 2^24 and larger than that of all runs before.
+  LeaseTable(uint64_t epoch, Clock::Duration ttl) : next_token_((epoch << 40) + 1), ttl_(ttl) {}
+
+  // Leases the task anew, for the full time to live; returns the token.
+  uint64_t Grant(uint64_t task, Clock::Time now);
+  // Takes up a lease that an earlier run granted, for the full time to live.
+  void Restore(uint64_t task, uint64_t token, Clock::Time now);
+  // Extends a lease. False: the token is not the task's.
+  bool Renew(uint64_t task, uint64_t token, Clock::Time now);
+  bool Holds(uint64_t task, uint64_t token) const;
+  void Release(uint64_t task);
+  // Removes the leases that have run out and returns their tasks, the oldest deadline first.
+  std::vector<uint64_t> TakeExpired(Clock::Time now);
+
+  size_t size() const { return leases_.size(); }
+  Clock::Duration ttl() const { return ttl_; }
+
+ private:
+  struct Lease {
+    uint64_t token;
+    Clock::Time deadline;
+  };
+  void Put(uint64_t task, uint64_t token, Clock::Time now);
+
+  uint64_t next_token_;
+  const Clock::Duration ttl_;
+  std::map<uint64_t, Lease> leases_;
+  std::set<std::pair<Clock::Time, uint64_t>> deadlines_;
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_LEASE_TABLE_H_

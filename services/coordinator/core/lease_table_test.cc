@@ -1,0 +1,64 @@
+#include "services/coordinator/core/lease_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace kernelmill::coordinator {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr Clock::Time kNow{std::chrono::hours(1)};
+
+TEST(LeaseTable, TokensGrowAcrossLeasesAndRuns) {
+  LeaseTable first(1, seconds(30));
+  const uint64_t a = first.Grant(7, kNow);
+  const uint64_t b = first.Grant(7, kNow);
+  LeaseTable second(2, seconds(30));
+  const uint64_t c = second.Grant(1, kNow);
+  EXPECT_LT(0u, a);
+  EXPECT_LT(a, b);
+  EXPECT_LT(b, c);
+}
+
+TEST(LeaseTable, OnlyTheLastTokenHolds) {
+  LeaseTable table(1, seconds(30));
+  const uint64_t old = table.Grant(7, kNow);
+  const uint64_t now = table.Grant(7, kNow);
+  EXPECT_FALSE(table.Holds(7, old));
+  EXPECT_FALSE(table.Renew(7, old, kNow));
+  EXPECT_TRUE(table.Holds(7, now));
+  EXPECT_EQ(table.size(), 1u);
+}
+
+TEST(LeaseTable, ExpiresAtTheDeadlineAndNotBefore) {
+  LeaseTable table(1, seconds(30));
+  const uint64_t token = table.Grant(7, kNow);
+  table.Grant(8, kNow + seconds(10));
+  EXPECT_THAT(table.TakeExpired(kNow + seconds(29)), IsEmpty());
+  EXPECT_THAT(table.TakeExpired(kNow + seconds(30)), ElementsAre(7));
+  EXPECT_FALSE(table.Holds(7, token));
+  EXPECT_THAT(table.TakeExpired(kNow + seconds(90)), ElementsAre(8));
+}
+
+TEST(LeaseTable, RenewalCountsFromWhenItCame) {
+  LeaseTable table(1, seconds(30));
+  const uint64_t token = table.Grant(7, kNow);
+  EXPECT_TRUE(table.Renew(7, token, kNow + seconds(20)));
+  EXPECT_THAT(table.TakeExpired(kNow + seconds(49)), IsEmpty());
+  EXPECT_THAT(table.TakeExpired(kNow + seconds(50)), ElementsAre(7));
+}
+
+TEST(LeaseTable, AReleasedLeaseDoesNotExpire) {
+  LeaseTable table(1, seconds(30));
+  table.Grant(7, kNow);
+  table.Release(7);
+  EXPECT_THAT(table.TakeExpired(kNow + seconds(90)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace kernelmill::coordinator

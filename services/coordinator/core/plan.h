@@ -1,0 +1,121 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/crawl.pb.h"
+#include "kernelmill/v1/job.pb.h"
+#include "services/coordinator/core/blob_ref.h"
+#include "services/coordinator/core/task.h"
+
+namespace kernelmill::coordinator {
+
+// The task graph of one job, as a pure state machine: outcomes of tasks go in, the tasks that they
+// make possible come out. No I/O, no clock; not thread-safe.
+//
+//   for each source:  [pin] -> fetch -> extract(k) -> link -> validate(k), sign(k)
+//   once for the job: all sign -> pair(p) -> with all validate -> resolve -> manifest
+//
+// Which tasks come, and every action, depend on the spec and on the results alone, never on the
+// order in which results arrive: inputs stand in the order of (source, shard). Feeding the same
+// outcomes again, in any order in which each task was possible, rebuilds the same state.
+//
+// What a failure costs: of pin, fetch and link the source; of extract the shard; of any other the
+// job.
+class JobPlan {
+ public:
+  // `spec` has its defaults written out (config::WithDefaults).
+  explicit JobPlan(v1::JobSpec spec);
+
+  // The first tasks. Call once, before all else.
+  std::vector<TaskKey> Start();
+
+  // Takes the result of a task that came out of Start(), Succeed() or Fail(), once.
+  // INVALID_ARGUMENT: it is not what the stage promises; then nothing has changed, and the task is
+  // best failed.
+  absl::StatusOr<std::vector<TaskKey>> Succeed(const TaskKey& task, const v1::StageResult& result);
+
+  // Takes the final failure of a task.
+  std::vector<TaskKey> Fail(const TaskKey& task, const absl::Status& error);
+
+  // What a worker is to run for the task.
+  v1::Action ActionFor(const TaskKey& task) const;
+
+  // RUNNING, DONE or FAILED. No outcome may be fed once it has ended.
+  v1::JobState state() const { return state_; }
+
+  // Writes failures (in the order of the data flow), counters and, once DONE, dataset and lock.
+  void FillStatus(v1::JobStatus& status) const;
+
+  const v1::JobSpec& spec() const { return spec_; }
+
+ private:
+  struct Shard {
+    BlobRef files, kernels, linked, verdicts, signatures;
+    bool lost = false;  // its extraction failed; the stages after it do not see it
+  };
+  struct Source {
+    bool failed = false;
+    int32_t extracts_open = 0;
+    int64_t lost_files = 0;
+    BlobRef tree;
+    std::vector<Shard> shards;
+  };
+  using Tasks = std::vector<TaskKey>;
+
+  // Succeed, by stage.
+  absl::Status Pinned(int32_t source, const v1::StageResult& result, Tasks& next);
+  absl::Status Fetched(int32_t source, const v1::StageResult& result, Tasks& next);
+  absl::Status Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next);
+  absl::Status Linked(int32_t source, const v1::StageResult& result, Tasks& next);
+  absl::Status CheckedOrSigned(const TaskKey& task, const v1::StageResult& result);
+  absl::Status JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next);
+
+  // The last extraction of the source has ended, one way or the other.
+  void ExtractionOver(int32_t source, Tasks& next);
+  void FailSource(int32_t source);
+  // Adds the tasks of the job-wide stages whose barriers have opened.
+  void PassBarriers(Tasks& next);
+  void AddFailure(const TaskKey& task, const absl::Status& error);
+  bool IsHoldout(int32_t source) const;
+
+  // ActionFor, by stage (plan_actions.cc).
+  void FillLink(int32_t source, v1::Action& action) const;
+  void FillValidate(const TaskKey& task, v1::Action& action) const;
+  void FillPair(const TaskKey& task, v1::Action& action) const;
+  void FillResolve(v1::Action& action) const;
+  void FillManifest(v1::Action& action) const;
+  // Calls `visit(source index, shard)` for every shard that was linked, in order.
+  template <typename Visit>
+  void ForEachLinked(Visit visit) const;
+
+  v1::JobSpec spec_;  // its sources take on their pins as these become known
+  v1::JobState state_ = v1::JOB_STATE_RUNNING;
+  std::vector<Source> sources_;
+  std::vector<BlobRef> pairs_;
+  BlobRef clusters_;
+  BlobRef manifest_;
+  std::map<TaskKey, v1::Failure> failures_;
+  std::map<std::string, int64_t> counters_;
+
+  // What the barriers wait for.
+  int32_t sources_unlinked_ = 0;
+  int64_t signs_open_ = 0;
+  int64_t validates_open_ = 0;
+  int32_t pairs_open_ = 0;
+  bool pairing_ = false;
+  bool resolving_ = false;
+};
+
+// Partitions of the pair stage for that many kernels: a function of the data, not of the workers.
+int32_t PairPartitions(int64_t kernels);
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_H_

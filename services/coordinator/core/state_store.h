@@ -1,0 +1,82 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STORE_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STORE_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/crawl.pb.h"
+#include "kernelmill/v1/job.pb.h"
+#include "services/coordinator/core/task.h"
+
+namespace kernelmill::coordinator {
+
+// A task's id: its job's sequence number in the upper 32 bits, its place in the job (from 1) in the
+// lower.
+inline uint64_t TaskId(uint32_t job, uint32_t index) { return uint64_t{job} << 32 | index; }
+inline uint32_t JobOf(uint64_t task) { return static_cast<uint32_t>(task >> 32); }
+inline uint32_t IndexOf(uint64_t task) { return static_cast<uint32_t>(task); }
+
+enum class TaskState : uint8_t { kReady = 0, kLeased = 1, kDone = 2, kFailed = 3 };
+
+// A task as it is kept.
+struct TaskRow {
+  uint64_t id = 0;
+  TaskKey key;
+  TaskState state = TaskState::kReady;
+  bool cached = false;    // DONE: the result came from the action cache
+  uint32_t attempts = 0;  // that ended without a result
+  // LEASED: of the lease. Else: of the last completion that was taken; 0 is none.
+  uint64_t token = 0;
+  v1::StageResult result;  // of DONE
+  absl::Status error;      // of FAILED
+};
+
+struct JobRow {
+  uint32_t sequence = 0;
+  std::string request_id;  // empty: none
+  std::string plan;        // the stage versions that its tasks were planned with
+  v1::JobSpec spec;        // with defaults
+  v1::JobStatus status;    // as it was submitted, or as it ended
+};
+
+// What changes together: all of it is kept, or nothing.
+struct Change {
+  std::vector<JobRow> jobs;      // new ones, or replanned
+  std::vector<uint32_t> erased;  // jobs whose tasks are all dropped, before `tasks` are put
+  std::vector<std::pair<uint32_t, v1::JobStatus>> statuses;
+  std::vector<TaskRow> tasks;
+
+  bool empty() const { return jobs.empty() && erased.empty() && statuses.empty() && tasks.empty(); }
+};
+
+// Where the coordinator's state outlives it. Write is called by one thread at a time; the rest is
+// thread-safe. Implementations: adapters/rocksdb, and a fake in core/testing.
+class StateStore {
+ public:
+  virtual ~StateStore() = default;
+
+  // Begins a run: returns a number larger than at any run before, kept before it is returned.
+  virtual absl::StatusOr<uint64_t> NextEpoch() = 0;
+
+  // Keeps the changes, in order and atomically. `sync`: they survive a loss of power once this
+  // returns; else a crash of the process only. After an error nothing more may be written.
+  virtual absl::Status Write(const std::vector<Change>& changes, bool sync) = 0;
+
+  // All jobs by sequence; the status of an ended one without failures, counters and lock, and no
+  // spec.
+  virtual absl::StatusOr<std::vector<JobRow>> Jobs() = 0;
+  // A job's tasks by id.
+  virtual absl::StatusOr<std::vector<TaskRow>> Tasks(uint32_t job) = 0;
+  // NOT_FOUND: no such job, no such task.
+  virtual absl::StatusOr<v1::JobStatus> Status(uint32_t job) = 0;
+  virtual absl::StatusOr<TaskRow> Task(uint64_t id) = 0;
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STORE_H_

@@ -1,0 +1,66 @@
+#include "services/coordinator/core/testing/memory_state_store.h"
+
+namespace kernelmill::coordinator {
+
+absl::StatusOr<uint64_t> MemoryStateStore::NextEpoch() {
+  absl::MutexLock lock(&mutex_);
+  return ++epoch_;
+}
+
+absl::Status MemoryStateStore::Write(const std::vector<Change>& changes, bool sync) {
+  absl::MutexLock lock(&mutex_);
+  if (!error_.ok()) return error_;
+  for (const Change& change : changes) {
+    for (const uint32_t job : change.erased) {
+      now_.tasks.erase(now_.tasks.lower_bound(TaskId(job, 0)),
+                       now_.tasks.lower_bound(TaskId(job + 1, 0)));
+    }
+    for (const JobRow& job : change.jobs) now_.jobs[job.sequence] = job;
+    for (const auto& [job, status] : change.statuses) now_.jobs[job].status = status;
+    for (const TaskRow& task : change.tasks) now_.tasks[task.id] = task;
+  }
+  if (sync) synced_ = now_;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<JobRow>> MemoryStateStore::Jobs() {
+  absl::MutexLock lock(&mutex_);
+  std::vector<JobRow> rows;
+  for (const auto& [sequence, row] : now_.jobs) rows.push_back(row);
+  return rows;
+}
+
+absl::StatusOr<std::vector<TaskRow>> MemoryStateStore::Tasks(uint32_t job) {
+  absl::MutexLock lock(&mutex_);
+  std::vector<TaskRow> rows;
+  for (const auto& [id, row] : now_.tasks) {
+    if (JobOf(id) == job) rows.push_back(row);
+  }
+  return rows;
+}
+
+absl::StatusOr<v1::JobStatus> MemoryStateStore::Status(uint32_t job) {
+  absl::MutexLock lock(&mutex_);
+  const auto at = now_.jobs.find(job);
+  if (at == now_.jobs.end()) return absl::NotFoundError("no such job");
+  return at->second.status;
+}
+
+absl::StatusOr<TaskRow> MemoryStateStore::Task(uint64_t id) {
+  absl::MutexLock lock(&mutex_);
+  const auto at = now_.tasks.find(id);
+  if (at == now_.tasks.end()) return absl::NotFoundError("no such task");
+  return at->second;
+}
+
+void MemoryStateStore::FailWrites(const absl::Status& error) {
+  absl::MutexLock lock(&mutex_);
+  error_ = error;
+}
+
+void MemoryStateStore::LosePower() {
+  absl::MutexLock lock(&mutex_);
+  now_ = synced_;
+}
+
+}  // namespace kernelmill::coordinator

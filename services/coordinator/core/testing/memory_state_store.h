@@ -1,0 +1,56 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_TESTING_MEMORY_STATE_STORE_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_TESTING_MEMORY_STATE_STORE_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "services/coordinator/core/clock.h"
+#include "services/coordinator/core/state_store.h"
+
+namespace kernelmill::coordinator {
+
+// A StateStore in memory that tells synced writes from others and can fail. Thread-safe.
+class MemoryStateStore : public StateStore {
+ public:
+  absl::StatusOr<uint64_t> NextEpoch() override;
+  absl::Status Write(const std::vector<Change>& changes, bool sync) override;
+  absl::StatusOr<std::vector<JobRow>> Jobs() override;
+  absl::StatusOr<std::vector<TaskRow>> Tasks(uint32_t job) override;
+  absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
+  absl::StatusOr<TaskRow> Task(uint64_t id) override;
+
+  // Every later write fails with `error`, and keeps nothing.
+  void FailWrites(const absl::Status& error);
+  // The machine loses power: what was written since the last synced write is gone.
+  void LosePower();
+
+ private:
+  struct State {
+    std::map<uint32_t, JobRow> jobs;
+    std::map<uint64_t, TaskRow> tasks;
+  };
+  absl::Mutex mutex_;
+  State now_ ABSL_GUARDED_BY(mutex_);
+  State synced_ ABSL_GUARDED_BY(mutex_);
+  uint64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Stands still until it is told to go on. Not thread-safe.
+class FakeClock : public Clock {
+ public:
+  Time Now() const override { return now_; }
+  void Advance(Duration by) { now_ += by; }
+
+ private:
+  Time now_{std::chrono::hours(1)};
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_TESTING_MEMORY_STATE_STORE_H_

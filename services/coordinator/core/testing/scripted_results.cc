@@ -1,0 +1,67 @@
+#include "services/coordinator/core/testing/scripted_results.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
+#include "common/cas/digest.h"
+#include "common/worker/stage.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+class Outputs {
+ public:
+  explicit Outputs(const v1::Action& action) : seed_(cas::SerializeDeterministically(action)) {}
+
+  void Add(absl::string_view name, int64_t items) {
+    worker::AddOutput(result, name, cas::DigestOf(absl::StrCat(seed_, "/", ++count_)), items);
+  }
+
+  v1::StageResult result;
+
+ private:
+  const std::string seed_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+v1::JobSpec GitJob(int sources) {
+  v1::JobSpec spec;
+  spec.set_name("job");
+  for (int i = 0; i < sources; ++i) spec.add_sources()->set_git(absl::StrCat("r", i));
+  return spec;
+}
+
+v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
+  Outputs outputs(action);
+  const std::string& stage = action.stage();
+  if (stage == "pin") {
+    *outputs.result.mutable_pinned() = action.params().pin().source();
+    outputs.result.mutable_pinned()->set_ref(
+        Sha256Hex(action.params().pin().source().git()).substr(0, 40));
+  } else if (stage == "fetch") {
+    const auto at = shards.find(action.params().fetch().source().git());
+    outputs.Add("tree", 1);
+    for (int i = 0; i < (at == shards.end() ? 2 : at->second); ++i) outputs.Add("files", 10);
+    worker::AddCounter(outputs.result, "files.seen", 7);
+  } else if (stage == "extract") {
+    outputs.Add("kernels", kernels);
+    worker::AddCounter(outputs.result, "kernels.found", kernels);
+  } else if (stage == "link") {
+    for (int i = 1; i < action.inputs_size(); ++i) outputs.Add("kernels", kernels);
+  } else if (stage == "validate") {
+    outputs.Add("verdicts", kernels);
+  } else if (stage == "sign") {
+    outputs.Add("signatures", kernels);
+  } else if (stage == "pair") {
+    outputs.Add("pairs", 0);
+  } else if (stage == "resolve") {
+    outputs.Add("clusters", 1);
+  } else if (stage == "manifest") {
+    outputs.Add("manifest", 1);
+  }
+  return outputs.result;
+}
+
+}  // namespace kernelmill::coordinator

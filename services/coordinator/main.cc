@@ -1,0 +1,83 @@
+// kernelmill-coordinator: accepts jobs and leases their tasks to workers.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/config/server_flags.h"
+#include "common/metrics/metrics.h"
+#include "common/rpc/process.h"
+#include "common/rpc/server.h"
+#include "services/coordinator/server/coordinator_server.h"
+
+namespace kernelmill {
+namespace {
+
+using coordinator::CoordinatorServer;
+
+// Serves until a signal comes (OK) or the state cannot be kept any more.
+absl::Status Serve(const config::ServerFlags& flags, const CoordinatorServer::Options& options,
+                   rpc::TerminationSignal& termination) {
+  ASSIGN_OR_RETURN(std::unique_ptr<CoordinatorServer> coordinator,
+                   CoordinatorServer::Open(options));
+  std::unique_ptr<metrics::Endpoint> endpoint;
+  if (!flags.metrics.empty()) {
+    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics));
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<rpc::Server> server,
+                   rpc::Server::Start({flags.listen, flags.reflection}, coordinator->services()));
+  LogInfo("serving",
+          {{"address", flags.listen}, {"port", server->port()}, {"data", options.data_dir}});
+  while (!termination.WaitFor(absl::Milliseconds(500))) {
+    if (!coordinator->status().ok()) break;
+  }
+  LogInfo("draining");
+  server->StopServing();
+  coordinator->Drain();
+  server->Shutdown(absl::Seconds(flags.drain_seconds));
+  return coordinator->status();
+}
+
+int Main(int argc, char** argv) {
+  rpc::TerminationSignal termination;
+  CLI::App app("Accepts crawl jobs, and leases their tasks to workers.", "kernelmill-coordinator");
+  config::ServerFlags flags;
+  flags.listen = "0.0.0.0:7070";
+  flags.metrics = "0.0.0.0:8070";
+  config::AddServerFlags(app, &flags);
+  CoordinatorServer::Options options;
+  app.add_option("--data", options.data_dir, "the folder that jobs and tasks are kept in")
+      ->envname("KERNELMILL_DATA")
+      ->required();
+  double lease_ttl_seconds = 30;
+  app.add_option("--lease-ttl-seconds", lease_ttl_seconds,
+                 "how long a worker may be silent before its tasks go to another")
+      ->envname("KERNELMILL_LEASE_TTL_SECONDS")
+      ->check(CLI::Range(0.01, 86400.0))
+      ->capture_default_str();
+  app.add_option("--max-attempts", options.max_attempts, "attempts at a task before it has failed")
+      ->envname("KERNELMILL_MAX_ATTEMPTS")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.set_version_flag("--version", "kernelmill-coordinator " KERNELMILL_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  ConfigureLog("coordinator", flags.log_level);
+  options.lease_ttl = absl::Seconds(lease_ttl_seconds);
+  const absl::Status status = Serve(flags, options, termination);
+  if (status.ok()) return 0;
+  LogError("coordinator ends", {{"error", status.ToString()}});
+  return 1;
+}
+
+}  // namespace
+}  // namespace kernelmill
+
+int main(int argc, char** argv) { return kernelmill::Main(argc, argv); }

@@ -1,0 +1,76 @@
+#include "services/coordinator/server/coordinator_metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+
+#include <string>
+
+#include "common/metrics/metrics.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+const char* OutcomeOf(const v1::Completion& completion, const absl::Status& status) {
+  if (absl::IsFailedPrecondition(status)) return "stale";
+  if (!status.ok()) return "refused";
+  if (completion.has_handback()) return "handed_back";
+  if (completion.has_error()) return "error";
+  return completion.cached() ? "cached" : "done";
+}
+
+const char* StateName(v1::JobState state) {
+  switch (state) {
+    case v1::JOB_STATE_RUNNING:
+      return "running";
+    case v1::JOB_STATE_DONE:
+      return "done";
+    case v1::JOB_STATE_FAILED:
+      return "failed";
+    case v1::JOB_STATE_ABANDONED:
+      return "abandoned";
+    default:
+      return "unknown";
+  }
+}
+
+void ShowTasks(const std::string& stage, const char* state, int64_t count) {
+  metrics::Gauge("kernelmill_coordinator_tasks", "Tasks of the running jobs",
+                 {{"stage", stage}, {"state", state}})
+      .Set(static_cast<double>(count));
+}
+
+}  // namespace
+
+void CountLeases(size_t tasks) {
+  static prometheus::Counter& granted =
+      metrics::Counter("kernelmill_coordinator_leases_total", "Leases granted");
+  granted.Increment(static_cast<double>(tasks));
+}
+
+void CountCompletion(const v1::Completion& completion, const absl::Status& status) {
+  metrics::Counter("kernelmill_coordinator_completions_total", "Completions handed in",
+                   {{"outcome", OutcomeOf(completion, status)}})
+      .Increment();
+}
+
+void ShowTally(const Scheduler::Tally& tally) {
+  for (const v1::JobState state :
+       {v1::JOB_STATE_RUNNING, v1::JOB_STATE_DONE, v1::JOB_STATE_FAILED, v1::JOB_STATE_ABANDONED}) {
+    const auto at = tally.jobs.find(state);
+    metrics::Gauge("kernelmill_coordinator_jobs", "Jobs", {{"state", StateName(state)}})
+        .Set(at == tally.jobs.end() ? 0 : static_cast<double>(at->second));
+  }
+  for (int i = 0; i < kStageCount; ++i) {
+    const std::string stage(StageName(static_cast<StageId>(i)));
+    const auto at = tally.tasks.find(stage);
+    const v1::StageProgress sum = at == tally.tasks.end() ? v1::StageProgress() : at->second;
+    ShowTasks(stage, "done", sum.done());
+    ShowTasks(stage, "failed", sum.failed());
+    ShowTasks(stage, "leased", sum.running());
+    ShowTasks(stage, "waiting", sum.total() - sum.done() - sum.failed() - sum.running());
+  }
+  metrics::Gauge("kernelmill_coordinator_leases", "Leases held")
+      .Set(static_cast<double>(tally.leases));
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,21 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_SERVER_COORDINATOR_METRICS_H_
+#define KERNELMILL_SERVICES_COORDINATOR_SERVER_COORDINATOR_METRICS_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "kernelmill/v1/work.pb.h"
+#include "services/coordinator/core/scheduler.h"
+
+namespace kernelmill::coordinator {
+
+// The coordinator's metrics (kernelmill_coordinator_*). Thread-safe.
+void CountLeases(size_t tasks);
+// A completion and what became of it.
+void CountCompletion(const v1::Completion& completion, const absl::Status& status);
+// Sets the gauges: jobs by state, tasks by stage and state, leases held.
+void ShowTally(const Scheduler::Tally& tally);
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_SERVER_COORDINATOR_METRICS_H_

@@ -1,0 +1,89 @@
+#include "services/coordinator/server/coordinator_server.h"
+
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "common/base/notifier.h"
+#include "common/base/status.h"
+#include "services/coordinator/adapters/rocksdb/rocksdb_state_store.h"
+#include "services/coordinator/core/clock.h"
+#include "services/coordinator/core/scheduler.h"
+#include "services/coordinator/server/coordinator_metrics.h"
+#include "services/coordinator/server/crawl_service.h"
+#include "services/coordinator/server/work_service.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+// How late a lease that has run out may be noticed.
+constexpr absl::Duration kTick = absl::Milliseconds(50);
+constexpr int kTicksPerTally = 20;
+
+absl::Status CheckOptions(const CoordinatorServer::Options& options) {
+  if (options.data_dir.empty()) return absl::InvalidArgumentError("data_dir: is empty");
+  if (options.lease_ttl < absl::Milliseconds(10) || options.lease_ttl > absl::Hours(24)) {
+    return absl::InvalidArgumentError("lease_ttl: is not between 10 ms and 24 h");
+  }
+  if (options.max_attempts < 1) return absl::InvalidArgumentError("max_attempts: is below 1");
+  if (options.retry_backoff < absl::ZeroDuration() || options.retry_backoff > absl::Hours(1)) {
+    return absl::InvalidArgumentError("retry_backoff: is not between 0 and 1 h");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct CoordinatorServer::Parts {
+  Clock clock;
+  std::unique_ptr<RocksDbStateStore> store;
+  std::unique_ptr<Scheduler> scheduler;
+  std::unique_ptr<WorkService> work;
+  std::unique_ptr<CrawlService> crawl;
+  std::atomic<bool> stopping{false};
+  Notifier stop;
+  std::thread ticker;
+
+  void RunTicker() {
+    for (int tick = 0; !stopping; ++tick) {
+      scheduler->Tick();
+      if (tick % kTicksPerTally == 0) ShowTally(scheduler->Count());
+      stop.WaitFor(0, kTick);
+    }
+  }
+};
+
+absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const Options& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  auto parts = std::make_unique<Parts>();
+  ASSIGN_OR_RETURN(parts->store, RocksDbStateStore::Open(options.data_dir));
+  Scheduler::Options scheduling;
+  scheduling.lease_ttl = absl::ToChronoNanoseconds(options.lease_ttl);
+  scheduling.max_attempts = options.max_attempts;
+  scheduling.retry_backoff = absl::ToChronoNanoseconds(options.retry_backoff);
+  scheduling.abandon_unfinished = options.abandon_unfinished;
+  ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
+  parts->work = std::make_unique<WorkService>(*parts->scheduler);
+  parts->crawl = std::make_unique<CrawlService>(*parts->scheduler);
+  Parts* const raw = parts.get();
+  parts->ticker = std::thread([raw] { raw->RunTicker(); });
+  return std::unique_ptr<CoordinatorServer>(new CoordinatorServer(std::move(parts)));
+}
+
+CoordinatorServer::CoordinatorServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+CoordinatorServer::~CoordinatorServer() {
+  parts_->stopping = true;
+  parts_->stop.Notify();
+  parts_->ticker.join();
+}
+
+std::vector<grpc::Service*> CoordinatorServer::services() {
+  return {parts_->work.get(), parts_->crawl.get()};
+}
+
+void CoordinatorServer::Drain() { parts_->scheduler->Drain(); }
+
+absl::Status CoordinatorServer::status() const { return parts_->scheduler->status(); }
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,83 @@
+#include "services/coordinator/server/crawl_service.h"
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/rpc/status.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+// The shortest time between two statuses of a running job; also how soon a gone client is noticed.
+constexpr std::chrono::milliseconds kPause(200);
+
+// Returns once the job is at another version than `seen` and `not_before` has come, or has ended.
+absl::Status WaitForChange(Scheduler& scheduler, const grpc::ServerContext& context,
+                           const std::string& job, uint64_t seen,
+                           std::chrono::steady_clock::time_point not_before) {
+  while (true) {
+    const uint64_t generation = scheduler.changed().generation();
+    if (context.IsCancelled()) return absl::CancelledError("the watcher has gone");
+    if (scheduler.draining()) return absl::UnavailableError("the coordinator is draining");
+    ASSIGN_OR_RETURN(const uint64_t version, scheduler.JobVersion(job));
+    const bool rested = std::chrono::steady_clock::now() >= not_before;
+    if (version == 0 || (version != seen && rested)) return absl::OkStatus();
+    scheduler.changed().WaitFor(generation, absl::FromChrono(kPause));
+  }
+}
+
+// Calls `write` with the job's status now and after changes, until it has ended or `write` fails.
+absl::Status WatchJob(Scheduler& scheduler, const grpc::ServerContext& context,
+                      const std::string& job,
+                      const std::function<bool(const v1::JobStatus&)>& write) {
+  while (true) {
+    ASSIGN_OR_RETURN(const uint64_t version, scheduler.JobVersion(job));
+    ASSIGN_OR_RETURN(const v1::JobStatus status, scheduler.GetJob(job));
+    if (!write(status)) return absl::CancelledError("the watcher has gone");
+    if (status.state() != v1::JOB_STATE_RUNNING) return absl::OkStatus();
+    RETURN_IF_ERROR(
+        WaitForChange(scheduler, context, job, version, std::chrono::steady_clock::now() + kPause));
+  }
+}
+
+}  // namespace
+
+grpc::Status CrawlService::Submit(grpc::ServerContext* context, const v1::SubmitRequest* request,
+                                  v1::SubmitResponse* response) {
+  const absl::StatusOr<std::string> job = scheduler_.Submit(request->spec(), request->request_id());
+  if (!job.ok()) return rpc::ToGrpcStatus(job.status());
+  LogInfo("job submitted", {{"job", *job}, {"sources", request->spec().sources_size()}});
+  response->set_job(*job);
+  return grpc::Status::OK;
+}
+
+grpc::Status CrawlService::Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
+                                 grpc::ServerWriter<v1::JobStatus>* writer) {
+  return rpc::ToGrpcStatus(
+      WatchJob(scheduler_, *context, request->job(),
+               [&](const v1::JobStatus& status) { return writer->Write(status); }));
+}
+
+grpc::Status CrawlService::GetJob(grpc::ServerContext* context, const v1::GetJobRequest* request,
+                                  v1::JobStatus* response) {
+  absl::StatusOr<v1::JobStatus> status = scheduler_.GetJob(request->job());
+  if (!status.ok()) return rpc::ToGrpcStatus(status.status());
+  *response = std::move(*status);
+  return grpc::Status::OK;
+}
+
+grpc::Status CrawlService::ListJobs(grpc::ServerContext* context,
+                                    const v1::ListJobsRequest* request,
+                                    v1::ListJobsResponse* response) {
+  for (v1::JobStatus& status : scheduler_.ListJobs()) *response->add_jobs() = std::move(status);
+  return grpc::Status::OK;
+}
+
+}  // namespace kernelmill::coordinator

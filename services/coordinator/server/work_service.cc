@@ -1,0 +1,118 @@
+#include "services/coordinator/server/work_service.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/status.h"
+#include "common/rpc/status.h"
+#include "services/coordinator/server/coordinator_metrics.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+constexpr int kMaxTasks = 64;
+constexpr int kMaxWaitMs = 30'000;
+constexpr int kMaxBatch = 4096;
+// How soon a waiting call notices that its client has gone.
+constexpr absl::Duration kGlance = absl::Milliseconds(200);
+
+absl::Status CheckLease(const v1::LeaseRequest& request) {
+  if (request.stages().empty()) return absl::InvalidArgumentError("stages: is empty");
+  if (request.stages_size() > kMaxBatch) return absl::InvalidArgumentError("stages: too many");
+  if (request.max_tasks() < 1 || request.max_tasks() > kMaxTasks) {
+    return absl::InvalidArgumentError(absl::StrCat("max_tasks: is not 1 to ", kMaxTasks));
+  }
+  if (request.wait_ms() < 0 || request.wait_ms() > kMaxWaitMs) {
+    return absl::InvalidArgumentError(absl::StrCat("wait_ms: is not 0 to ", kMaxWaitMs));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBatch(int size) {
+  if (size <= kMaxBatch) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxBatch, " in a request"));
+}
+
+// The stages that this build plans with, in the version that it plans with. A worker of another
+// build gets no task of a stage that differs.
+StageSet StagesOf(const v1::LeaseRequest& request) {
+  StageSet stages;
+  for (const v1::StageName& name : request.stages()) {
+    const std::optional<StageId> stage = StageNamed(name.stage());
+    if (stage.has_value() && StageVersion(*stage) == name.version()) {
+      stages.set(static_cast<size_t>(*stage));
+    }
+  }
+  return stages;
+}
+
+// Waits for tasks; an empty answer once the time is up.
+absl::StatusOr<std::vector<v1::LeasedTask>> WaitForTasks(Scheduler& scheduler,
+                                                         const grpc::ServerContext& context,
+                                                         const v1::LeaseRequest& request) {
+  const StageSet stages = StagesOf(request);
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(request.wait_ms());
+  while (true) {
+    // Before leasing, or tasks would be leased to nobody.
+    if (context.IsCancelled()) return absl::CancelledError("the worker has gone");
+    const uint64_t seen = scheduler.ready().generation();
+    ASSIGN_OR_RETURN(std::vector<v1::LeasedTask> tasks,
+                     scheduler.Lease(stages, request.max_tasks()));
+    const auto left = deadline - std::chrono::steady_clock::now();
+    if (!tasks.empty() || left <= left.zero()) return tasks;
+    scheduler.ready().WaitFor(seen, std::min(kGlance, absl::FromChrono(left)));
+  }
+}
+
+absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
+                                                 const v1::CompleteRequest& request) {
+  RETURN_IF_ERROR(CheckBatch(request.completions_size()));
+  const std::vector<v1::Completion> completions(request.completions().begin(),
+                                                request.completions().end());
+  ASSIGN_OR_RETURN(const std::vector<absl::Status> statuses, scheduler.Complete(completions));
+  v1::CompleteResponse response;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    *response.add_statuses() = rpc::ToProtoStatus(statuses[i]);
+    CountCompletion(completions[i], statuses[i]);
+  }
+  return response;
+}
+
+}  // namespace
+
+grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
+                                v1::LeaseResponse* response) {
+  if (const absl::Status bad = CheckLease(*request); !bad.ok()) return rpc::ToGrpcStatus(bad);
+  absl::StatusOr<std::vector<v1::LeasedTask>> tasks = WaitForTasks(scheduler_, *context, *request);
+  if (!tasks.ok()) return rpc::ToGrpcStatus(tasks.status());
+  CountLeases(tasks->size());
+  for (v1::LeasedTask& task : *tasks) *response->add_tasks() = std::move(task);
+  return grpc::Status::OK;
+}
+
+grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
+                                v1::RenewResponse* response) {
+  const absl::Status bad = CheckBatch(request->leases_size());
+  if (!bad.ok()) return rpc::ToGrpcStatus(bad);
+  const auto lost = scheduler_.Renew({request->leases().begin(), request->leases().end()});
+  if (!lost.ok()) return rpc::ToGrpcStatus(lost.status());
+  for (const v1::LeaseRef& lease : *lost) *response->add_lost() = lease;
+  return grpc::Status::OK;
+}
+
+grpc::Status WorkService::Complete(grpc::ServerContext* context, const v1::CompleteRequest* request,
+                                   v1::CompleteResponse* response) {
+  absl::StatusOr<v1::CompleteResponse> answer = CompleteAll(scheduler_, *request);
+  if (!answer.ok()) return rpc::ToGrpcStatus(answer.status());
+  *response = std::move(*answer);
+  return grpc::Status::OK;
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,27 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_SERVER_WORK_SERVICE_H_
+#define KERNELMILL_SERVICES_COORDINATOR_SERVER_WORK_SERVICE_H_
+
+#include "kernelmill/v1/work.grpc.pb.h"
+#include "services/coordinator/core/scheduler.h"
+
+namespace kernelmill::coordinator {
+
+// Work over gRPC. Thread-safe; `scheduler` must outlive it.
+class WorkService final : public v1::Work::Service {
+ public:
+  explicit WorkService(Scheduler& scheduler) : scheduler_(scheduler) {}
+
+  grpc::Status Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
+                     v1::LeaseResponse* response) override;
+  grpc::Status Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
+                     v1::RenewResponse* response) override;
+  grpc::Status Complete(grpc::ServerContext* context, const v1::CompleteRequest* request,
+                        v1::CompleteResponse* response) override;
+
+ private:
+  Scheduler& scheduler_;
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_SERVER_WORK_SERVICE_H_
