@@ -1,0 +1,244 @@
+#include "services/fetcher/adapters/git/git_command.h"
+
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "services/fetcher/adapters/http/address.h"
+#include "services/fetcher/adapters/http/http_client.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+// What the operator's environment may tell git: how to reach the network, and whom to trust there.
+constexpr const char* kPassedOn[] = {
+    "PATH",           "http_proxy",     "https_proxy",  "HTTPS_PROXY",   "all_proxy",
+    "ALL_PROXY",      "no_proxy",       "NO_PROXY",     "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSH_AUTH_SOCK"};
+
+// fetch.fsckObjects is not among these on purpose: git 2.39 passes no fetch.fsck.* exceptions to
+// index-pack for a promisor's pack, so that one old commit with an odd time zone, or one tree with
+// a '.git' entry, would lose the whole repository. index-pack checks every hash, libgit2 again when
+// it reads, and names that are not safe are skipped one by one.
+constexpr const char* kSettings[] = {
+    "protocol.version=2",      "credential.helper=",  "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",    "gc.auto=0",           "maintenance.auto=false",
+    "submodule.recurse=false", "fetch.unpackLimit=1", "fetch.negotiationAlgorithm=noop",
+    "pack.threads=2"};
+
+// git hands this to a shell with the repository's path, quoted, after it; nothing in it is the
+// source's.
+constexpr char kLocalUploadPack[] =
+    "--upload-pack=git -c safe.directory='*' -c uploadpack.allowFilter=true "
+    "-c uploadpack.allowAnySHA1InWant=true upload-pack";
+
+constexpr int kMaxRedirects = 5;
+
+std::string AllowedProtocols(const std::string& scheme) {
+  return scheme == "http" ? "http:https" : scheme;
+}
+
+std::vector<std::string> Environment(const std::string& home, const std::string& scheme) {
+  std::vector<std::string> env = {
+      absl::StrCat("HOME=", home),
+      absl::StrCat("GIT_CEILING_DIRECTORIES=", std::filesystem::path(home).parent_path().string()),
+      absl::StrCat("GIT_ALLOW_PROTOCOL=", AllowedProtocols(scheme)),
+      "LC_ALL=C",
+      "GIT_CONFIG_NOSYSTEM=1",
+      "GIT_CONFIG_GLOBAL=/dev/null",
+      "GIT_ATTR_NOSYSTEM=1",
+      "GIT_TERMINAL_PROMPT=0",
+      "GIT_PROTOCOL_FROM_USER=0",
+      "GIT_ASKPASS=/bin/false",
+      "SSH_ASKPASS=/bin/false",
+      "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15 "
+      "-oClearAllForwardings=yes -oPermitLocalCommand=no",
+      "GIT_NO_LAZY_FETCH=1",
+      "GIT_NO_REPLACE_OBJECTS=1",
+      "GIT_HTTP_LOW_SPEED_LIMIT=1000",
+      "GIT_HTTP_LOW_SPEED_TIME=60",
+  };
+  for (const char* name : kPassedOn) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) env.push_back(absl::StrCat(name, "=", value));
+  }
+  return env;
+}
+
+bool BehindProxy(absl::string_view scheme) {
+  const std::vector<const char*> names =
+      scheme == "https" ? std::vector<const char*>{"https_proxy", "HTTPS_PROXY"}
+                        : std::vector<const char*>{"http_proxy"};
+  if (scheme != "https" && scheme != "http") return false;
+  for (const char* name : names) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return std::getenv("all_proxy") != nullptr || std::getenv("ALL_PROXY") != nullptr;
+}
+
+bool IsRedirect(const ChildResult& result) {
+  for (const int code : {301, 302, 303, 307, 308}) {
+    if (absl::StrContains(result.errors, absl::StrCat("returned error: ", code))) return true;
+  }
+  return false;
+}
+
+struct Symptom {
+  const char* text;
+  absl::StatusCode code;
+};
+
+// The first that occurs in git's error output decides.
+constexpr Symptom kSymptoms[] = {
+    {"No space left on device", absl::StatusCode::kResourceExhausted},
+    {"died of signal 25", absl::StatusCode::kFailedPrecondition},  // SIGXFSZ
+    {"died of signal 24", absl::StatusCode::kFailedPrecondition},  // SIGXCPU
+    {"File too large", absl::StatusCode::kFailedPrecondition},
+    {"unadvertised object", absl::StatusCode::kFailedPrecondition},
+    {"dumb http transport", absl::StatusCode::kFailedPrecondition},
+    {"mismatched algorithms", absl::StatusCode::kFailedPrecondition},
+    {"not our ref", absl::StatusCode::kNotFound},
+    {"couldn't find remote ref", absl::StatusCode::kNotFound},
+    {"bad object", absl::StatusCode::kDataLoss},
+    {"bad tree object", absl::StatusCode::kDataLoss},
+    {"unable to read tree", absl::StatusCode::kDataLoss},
+    {"unable to parse object", absl::StatusCode::kDataLoss},
+    {"inflate:", absl::StatusCode::kDataLoss},
+    {"is corrupt", absl::StatusCode::kDataLoss},
+    {"did not send all necessary objects", absl::StatusCode::kDataLoss},
+    {"does not appear to be a git repository", absl::StatusCode::kNotFound},
+    {"Repository not found", absl::StatusCode::kNotFound},
+    {"' not found", absl::StatusCode::kNotFound},
+    {"returned error: 404", absl::StatusCode::kNotFound},
+    {"returned error: 410", absl::StatusCode::kNotFound},
+    {"does not exist", absl::StatusCode::kNotFound},
+    {"not exported", absl::StatusCode::kNotFound},
+    {"not allowed", absl::StatusCode::kPermissionDenied},
+    {"Authentication failed", absl::StatusCode::kPermissionDenied},
+    {"could not read Username", absl::StatusCode::kPermissionDenied},
+    {"could not read Password", absl::StatusCode::kPermissionDenied},
+    {"Permission denied", absl::StatusCode::kPermissionDenied},
+    {"Host key verification failed", absl::StatusCode::kPermissionDenied},
+    {"returned error: 401", absl::StatusCode::kPermissionDenied},
+    {"returned error: 403", absl::StatusCode::kPermissionDenied},
+};
+
+// The last line with which git says what went wrong.
+std::string LastComplaint(absl::string_view errors) {
+  absl::string_view last, complaint;
+  for (const absl::string_view line : absl::StrSplit(errors, '\n', absl::SkipWhitespace())) {
+    last = line;
+    if (absl::StartsWith(line, "fatal: ") || absl::StartsWith(line, "error: ")) complaint = line;
+  }
+  if (complaint.empty()) complaint = last;
+  absl::ConsumePrefix(&complaint, "fatal: ");
+  return ToUtf8(complaint.substr(0, 500));
+}
+
+}  // namespace
+
+absl::Status ClassifyGitFailure(const ChildResult& result) {
+  if (result.timed_out) return absl::DeadlineExceededError("git took too long");
+  if (result.output_overflow) return absl::FailedPreconditionError("git answered too much");
+  if (result.signal == SIGXCPU || result.signal == SIGXFSZ) {
+    return absl::FailedPreconditionError("git needed more CPU time or disk than allowed");
+  }
+  const std::string complaint = LastComplaint(result.errors);
+  for (const Symptom& symptom : kSymptoms) {
+    if (absl::StrContains(result.errors, symptom.text)) {
+      return absl::Status(symptom.code, absl::StrCat("git: ", complaint));
+    }
+  }
+  return absl::UnavailableError(complaint.empty() ? "git failed and said nothing"
+                                                  : absl::StrCat("git: ", complaint));
+}
+
+absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& options,
+                                              std::string folder) {
+  // A path is made absolute so that nothing in it can look like a host or an option.
+  if (url.local() && !absl::StrContains(url.url, "://")) {
+    std::error_code error;
+    url.url = std::filesystem::absolute(url.url, error).string();
+    if (error) return ErrnoStatus(error.value(), "current folder");
+  }
+  GitCommand command(std::move(url), options, std::move(folder));
+  RETURN_IF_ERROR(command.ApplyAddressPolicy());
+  return command;
+}
+
+absl::Status GitCommand::ApplyAddressPolicy() {
+  resolve_.clear();
+  // Behind a proxy it is the proxy that looks up names and decides where they may lead.
+  if (url_.local() || options_.allow_private || BehindProxy(url_.scheme)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolvePublicHost(url_.host));
+  resolve_ = absl::StrCat(url_.host, ":", url_.port, ":", absl::StrJoin(addresses, ","));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChildResult> GitCommand::RunOnce(const std::string& command,
+                                                const std::vector<std::string>& arguments,
+                                                const std::string& input) const {
+  ChildCommand child;
+  child.argv = {"git"};
+  const auto set = [&](std::string setting) {
+    child.argv.insert(child.argv.end(), {"-c", std::move(setting)});
+  };
+  for (const char* setting : kSettings) set(setting);
+  set(absl::StrCat("remote.origin.url=", url_.url));
+  set(absl::StrCat("http.followRedirects=", options_.allow_private ? "initial" : "false"));
+  if (!resolve_.empty()) set(absl::StrCat("http.curloptResolve=", resolve_));
+  child.argv.push_back(command);
+  if (url_.local()) child.argv.push_back(kLocalUploadPack);
+  child.argv.insert(child.argv.end(), arguments.begin(), arguments.end());
+  child.env = Environment(folder_, url_.scheme);
+  child.directory = folder_;
+  child.input = input;
+  child.timeout = options_.timeout;
+  child.file_bytes = options_.pack_bytes;
+  return RunChild(child);
+}
+
+absl::Status GitCommand::FollowRedirect() {
+  constexpr absl::string_view kService = "/info/refs?service=git-upload-pack";
+  HttpRequest request;
+  request.url = absl::StrCat(url_.url, kService);
+  request.allow_http = url_.scheme == "http";
+  request.follow = false;
+  request.public_only = !BehindProxy(url_.scheme);
+  ASSIGN_OR_RETURN(const HttpResponse response, HttpGet(request));
+  absl::string_view location = response.location;
+  if (!absl::ConsumeSuffix(&location, kService)) {
+    return absl::FailedPreconditionError("the server redirects to what is no git repository");
+  }
+  ASSIGN_OR_RETURN(GitUrl next, CheckGitUrl(location, false));
+  if (next.scheme != "https" && next.scheme != url_.scheme) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("redirected from ", url_.scheme, " to ", next.scheme));
+  }
+  url_ = std::move(next);
+  return ApplyAddressPolicy();
+}
+
+absl::StatusOr<std::string> GitCommand::Run(const std::string& command,
+                                            const std::vector<std::string>& arguments,
+                                            const std::string& input) {
+  for (int redirects = 0;; ++redirects) {
+    ASSIGN_OR_RETURN(ChildResult result, RunOnce(command, arguments, input));
+    if (result.ok()) return std::move(result.output);
+    if (options_.allow_private || !IsRedirect(result)) return ClassifyGitFailure(result);
+    if (redirects == kMaxRedirects) return absl::FailedPreconditionError("too many redirects");
+    RETURN_IF_ERROR(FollowRedirect());
+  }
+}
+
+}  // namespace kernelmill::fetcher

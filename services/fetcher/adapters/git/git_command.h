@@ -1,0 +1,75 @@
+#ifndef KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_COMMAND_H_
+#define KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_COMMAND_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "services/fetcher/adapters/process/child_process.h"
+#include "services/fetcher/core/tree_selection.h"
+#include "services/fetcher/core/url_policy.h"
+
+namespace kernelmill::fetcher {
+
+struct GitOptions {
+  bool allow_local = false;    // file:// URLs and paths
+  bool allow_private = false;  // hosts with loopback, link-local and private addresses
+  std::string temp_dir;        // the system's if empty
+  absl::Duration timeout = absl::Minutes(15);  // of one git command
+  int64_t pack_bytes = int64_t{4} << 30;       // of one transfer
+  int missing_objects = 256;  // that a server may refuse one by one before the rest are given up
+  TreeLimits tree;
+};
+
+// Runs git on one remote repository, its remote "origin", as if it were hostile: no shell, no
+// configuration but ours, no prompt, no credential helper, no hook, no other transport than the
+// URL's, no host at an address that is not public, also by redirect, and bounds on time, CPU and
+// file size. Not thread-safe.
+class GitCommand {
+ public:
+  // `folder` is an empty folder for git's HOME; it must outlive this object. Errors as
+  // ResolvePublicHost.
+  static absl::StatusOr<GitCommand> Create(GitUrl url, const GitOptions& options,
+                                           std::string folder);
+
+  // git -c ... <command> <--upload-pack if need be> <arguments>, in `folder`. Follows the server's
+  // redirects. Fails as ClassifyGitFailure says.
+  absl::StatusOr<std::string> Run(const std::string& command,
+                                  const std::vector<std::string>& arguments,
+                                  const std::string& input = "");
+
+ private:
+  GitCommand(GitUrl url, const GitOptions& options, std::string folder)
+      : url_(std::move(url)), options_(options), folder_(std::move(folder)) {}
+
+  absl::Status ApplyAddressPolicy();
+  absl::StatusOr<ChildResult> RunOnce(const std::string& command,
+                                      const std::vector<std::string>& arguments,
+                                      const std::string& input) const;
+  // Moves url_ to where its server redirects to.
+  absl::Status FollowRedirect();
+
+  GitUrl url_;
+  GitOptions options_;
+  std::string folder_;
+  std::string resolve_;  // host:port:addresses that were checked, so that git looks up no others
+};
+
+// What a git command's failure means, with git's own words:
+//   NOT_FOUND            no such repository, ref or object
+//   PERMISSION_DENIED    refused, by the server or by us
+//   FAILED_PRECONDITION  over a limit, or a server that cannot do what is needed
+//   DATA_LOSS            the repository is damaged
+//   DEADLINE_EXCEEDED    it took too long
+//   RESOURCE_EXHAUSTED   no room on our disk
+//   UNAVAILABLE          anything else: the network
+absl::Status ClassifyGitFailure(const ChildResult& result);
+
+}  // namespace kernelmill::fetcher
+
+#endif  // KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_COMMAND_H_

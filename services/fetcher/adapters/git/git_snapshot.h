@@ -1,0 +1,24 @@
+#ifndef KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_SNAPSHOT_H_
+#define KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_SNAPSHOT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "services/fetcher/adapters/git/git_command.h"
+#include "services/fetcher/core/glob.h"
+#include "services/fetcher/core/snapshot.h"
+
+namespace kernelmill::fetcher {
+
+// Fetches one commit with its trees, and then just the blobs that `globs` select and the licence
+// files, in two transfers. The snapshot owns the temporary repository. An object that the server
+// lacks fails its file alone. Errors: as CheckGitUrl and ClassifyGitFailure; NOT_FOUND: no such
+// commit.
+absl::StatusOr<std::unique_ptr<Snapshot>> FetchGit(absl::string_view url, const std::string& commit,
+                                                   const GlobSet& globs, const GitOptions& options);
+
+}  // namespace kernelmill::fetcher
+
+#endif  // KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_SNAPSHOT_H_

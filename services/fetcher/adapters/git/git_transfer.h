@@ -1,0 +1,49 @@
+#ifndef KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_TRANSFER_H_
+#define KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_TRANSFER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/base/file.h"
+#include "services/fetcher/adapters/git/git_command.h"
+
+namespace kernelmill::fetcher {
+
+// Brings objects of one remote repository into a temporary bare one, which goes with this object.
+// Nothing is checked out. Not thread-safe. Fails as ClassifyGitFailure says.
+class GitTransfer {
+ public:
+  struct Stats {
+    int64_t bytes = 0;  // of all packs
+    int64_t objects = 0;
+  };
+
+  static absl::StatusOr<std::unique_ptr<GitTransfer>> Create(GitUrl url, const GitOptions& options);
+
+  // The commit and its trees: no parents, and no blobs if the server can leave them out.
+  absl::Status FetchCommit(absl::string_view commit);
+
+  // Exactly the objects `ids`, in one transfer. Answers with those that the server does not have.
+  absl::StatusOr<std::vector<std::string>> FetchObjects(std::vector<std::string> ids);
+
+  std::string ObjectsFolder() const { return folder_.path() + "/objects"; }
+  absl::StatusOr<Stats> Measure() const;
+
+ private:
+  GitTransfer(TempDir folder, GitCommand git, const GitOptions& options);
+  absl::Status Explain(const absl::Status& failure) const;
+
+  const TempDir folder_;
+  GitCommand git_;
+  const int missing_objects_;
+  const int64_t pack_bytes_;
+};
+
+}  // namespace kernelmill::fetcher
+
+#endif  // KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_TRANSFER_H_

@@ -1,0 +1,177 @@
+#include "services/fetcher/adapters/git/object_database.h"
+
+#include <git2/sys/repository.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+constexpr int64_t kMaxTreeBytes = 64 << 20;  // of one folder's list
+constexpr int64_t kMaxCommitBytes = 16 << 20;
+
+absl::Status GitError(int error, absl::string_view context) {
+  const git_error* last = git_error_last();
+  const std::string message = absl::StrCat(
+      context, ": ", last == nullptr || last->message == nullptr ? "" : ToUtf8(last->message));
+  return error == GIT_ENOTFOUND ? absl::NotFoundError(message) : absl::DataLossError(message);
+}
+
+std::string Hex(const git_oid& id) {
+  char text[GIT_OID_HEXSZ + 1];
+  git_oid_tostr(text, sizeof(text), &id);
+  return text;
+}
+
+absl::StatusOr<git_oid> ParseId(const std::string& hex) {
+  git_oid id;
+  if (hex.size() != GIT_OID_HEXSZ || git_oid_fromstr(&id, hex.c_str()) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("not an object id: ", ToUtf8(hex)));
+  }
+  return id;
+}
+
+// By the type bits of the mode as it stands in the tree.
+EntryKind KindOf(uint32_t mode) {
+  switch (mode & 0170000) {
+    case 0100000:
+      return EntryKind::kFile;
+    case 0120000:
+      return EntryKind::kSymlink;
+    case 0160000:
+      return EntryKind::kSubmodule;
+    default:
+      return EntryKind::kSpecial;
+  }
+}
+
+bool IsFolder(uint32_t mode) { return (mode & 0170000) == 0040000; }
+
+}  // namespace
+
+ObjectDatabase::ObjectDatabase(OdbPtr odb, RepositoryPtr repository)
+    : odb_(std::move(odb)), repository_(std::move(repository)) {}
+
+absl::StatusOr<ObjectDatabase> ObjectDatabase::Open(const std::string& objects_folder) {
+  static const int initialized = git_libgit2_init();
+  if (initialized < 0) return GitError(initialized, "libgit2");
+  git_odb* odb = nullptr;
+  if (const int error = git_odb_open(&odb, objects_folder.c_str()); error != 0) {
+    return GitError(error, objects_folder);
+  }
+  OdbPtr owned(odb);
+  git_repository* repository = nullptr;
+  if (const int error = git_repository_wrap_odb(&repository, odb); error != 0) {
+    return GitError(error, objects_folder);
+  }
+  return ObjectDatabase(std::move(owned), RepositoryPtr(repository));
+}
+
+bool ObjectDatabase::Has(const std::string& id) const {
+  const absl::StatusOr<git_oid> oid = ParseId(id);
+  return oid.ok() && git_odb_exists_ext(odb_.get(), &*oid, GIT_ODB_LOOKUP_NO_REFRESH) == 1;
+}
+
+absl::Status ObjectDatabase::Refresh() {
+  const int error = git_odb_refresh(odb_.get());
+  return error == 0 ? absl::OkStatus() : GitError(error, "refresh");
+}
+
+absl::StatusOr<int64_t> ObjectDatabase::CheckedSize(const git_oid& id, git_object_t kind) const {
+  size_t size = 0;
+  git_object_t found = GIT_OBJECT_INVALID;
+  if (const int error = git_odb_read_header(&size, &found, odb_.get(), &id); error != 0) {
+    return GitError(error, Hex(id));
+  }
+  if (found != kind) {
+    return absl::DataLossError(absl::StrCat(Hex(id), " is a ", git_object_type2string(found),
+                                            ", not a ", git_object_type2string(kind)));
+  }
+  return static_cast<int64_t>(size);
+}
+
+absl::StatusOr<int64_t> ObjectDatabase::BlobSize(const std::string& id) const {
+  ASSIGN_OR_RETURN(const git_oid oid, ParseId(id));
+  return CheckedSize(oid, GIT_OBJECT_BLOB);
+}
+
+absl::StatusOr<std::string> ObjectDatabase::ReadBlob(const std::string& id) const {
+  ASSIGN_OR_RETURN(const git_oid oid, ParseId(id));
+  git_odb_object* object = nullptr;
+  if (const int error = git_odb_read(&object, odb_.get(), &oid); error != 0) {
+    return GitError(error, id);
+  }
+  const std::unique_ptr<git_odb_object, Freer<git_odb_object, git_odb_object_free>> owned(object);
+  if (git_odb_object_type(object) != GIT_OBJECT_BLOB) {
+    return absl::DataLossError(absl::StrCat(id, " is not a blob"));
+  }
+  return std::string(static_cast<const char*>(git_odb_object_data(object)),
+                     git_odb_object_size(object));
+}
+
+absl::StatusOr<ObjectDatabase::Commit> ObjectDatabase::ReadCommit(const std::string& id) const {
+  ASSIGN_OR_RETURN(const git_oid oid, ParseId(id));
+  ASSIGN_OR_RETURN(const int64_t size, CheckedSize(oid, GIT_OBJECT_COMMIT));
+  if (size > kMaxCommitBytes) return absl::FailedPreconditionError("a commit of absurd size");
+  git_commit* commit = nullptr;
+  if (const int error = git_commit_lookup(&commit, repository_.get(), &oid); error != 0) {
+    return GitError(error, id);
+  }
+  const std::unique_ptr<git_commit, Freer<git_commit, git_commit_free>> owned(commit);
+  return Commit{*git_commit_tree_id(commit), git_commit_time(commit)};
+}
+
+absl::StatusOr<ObjectDatabase::TreePtr> ObjectDatabase::LookupTree(const git_oid& id) const {
+  const absl::StatusOr<int64_t> size = CheckedSize(id, GIT_OBJECT_TREE);
+  // Trees cannot be done without: one that is missing is damage to the source.
+  if (absl::IsNotFound(size.status())) {
+    return absl::DataLossError(absl::StrCat("tree ", Hex(id), " is missing"));
+  }
+  RETURN_IF_ERROR(size.status());
+  if (*size > kMaxTreeBytes) return absl::FailedPreconditionError("a tree of absurd size");
+  git_tree* tree = nullptr;
+  if (const int error = git_tree_lookup(&tree, repository_.get(), &id); error != 0) {
+    return GitError(error, Hex(id));
+  }
+  return TreePtr(tree);
+}
+
+absl::StatusOr<std::string> ObjectDatabase::WalkTree(const git_oid& root,
+                                                     TreeSelection& selection) const {
+  std::string some_blob, path;
+  std::vector<Frame> stack;
+  ASSIGN_OR_RETURN(TreePtr tree, LookupTree(root));
+  stack.push_back({std::move(tree), 0, 0});
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    if (frame.next == git_tree_entrycount(frame.tree.get())) {
+      stack.pop_back();
+      continue;
+    }
+    const git_tree_entry* entry = git_tree_entry_byindex(frame.tree.get(), frame.next++);
+    const uint32_t mode = git_tree_entry_filemode_raw(entry);
+    const git_oid& id = *git_tree_entry_id(entry);
+    path.resize(frame.path_length);
+    path += git_tree_entry_name(entry);
+    if (IsFolder(mode)) {
+      RETURN_IF_ERROR(selection.AddFolder(path, static_cast<int>(stack.size())));
+      ASSIGN_OR_RETURN(TreePtr child, LookupTree(id));
+      path += '/';
+      stack.push_back({std::move(child), 0, path.size()});
+      continue;
+    }
+    const EntryKind kind = KindOf(mode);
+    const std::string hex = Hex(id);
+    if (kind == EntryKind::kFile && some_blob.empty()) some_blob = hex;
+    RETURN_IF_ERROR(selection.AddFile(path, kind, hex));
+  }
+  return some_blob;
+}
+
+}  // namespace kernelmill::fetcher

@@ -1,0 +1,69 @@
+#ifndef KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_OBJECT_DATABASE_H_
+#define KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_OBJECT_DATABASE_H_
+
+#include <git2.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "services/fetcher/core/tree_selection.h"
+
+namespace kernelmill::fetcher {
+
+// The objects of a bare repository, read with libgit2 without opening the repository: no
+// configuration, no refs, no attributes. Every object's hash is checked. Ids are 40 hexadecimal
+// digits. NOT_FOUND: there is no such object; DATA_LOSS: it is damaged or of another kind. Not
+// thread-safe.
+class ObjectDatabase {
+ public:
+  struct Commit {
+    git_oid tree;
+    int64_t time;
+  };
+
+  static absl::StatusOr<ObjectDatabase> Open(const std::string& objects_folder);
+
+  // Whether the object was there at the last Refresh (or Open).
+  bool Has(const std::string& id) const;
+  absl::Status Refresh();
+
+  absl::StatusOr<int64_t> BlobSize(const std::string& id) const;
+  absl::StatusOr<std::string> ReadBlob(const std::string& id) const;
+  absl::StatusOr<Commit> ReadCommit(const std::string& id) const;
+
+  // Adds every file below the tree to the selection, folder by folder, with a stack of its own and
+  // never more of the tree in memory than one path's folders. Answers with some blob's id, empty if
+  // there is none. FAILED_PRECONDITION: the tree is over a limit of the selection's.
+  absl::StatusOr<std::string> WalkTree(const git_oid& tree, TreeSelection& selection) const;
+
+ private:
+  template <typename T, void (*Free)(T*)>
+  struct Freer {
+    void operator()(T* object) const { Free(object); }
+  };
+  using OdbPtr = std::unique_ptr<git_odb, Freer<git_odb, git_odb_free>>;
+  using RepositoryPtr = std::unique_ptr<git_repository, Freer<git_repository, git_repository_free>>;
+  using TreePtr = std::unique_ptr<git_tree, Freer<git_tree, git_tree_free>>;
+
+  // A folder on the way from the root to where the walk is.
+  struct Frame {
+    TreePtr tree;
+    size_t next;         // entry
+    size_t path_length;  // of the folder's path with its '/'
+  };
+
+  ObjectDatabase(OdbPtr odb, RepositoryPtr repository);
+  absl::StatusOr<int64_t> CheckedSize(const git_oid& id, git_object_t kind) const;
+  absl::StatusOr<TreePtr> LookupTree(const git_oid& id) const;
+
+  OdbPtr odb_;
+  RepositoryPtr repository_;
+};
+
+}  // namespace kernelmill::fetcher
+
+#endif  // KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_OBJECT_DATABASE_H_

@@ -1,0 +1,159 @@
+#include "services/fetcher/adapters/http/http_client.h"
+
+#include <curl/curl.h>
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/text.h"
+#include "services/fetcher/adapters/http/address.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+struct Transfer {
+  HttpResponse response;
+  int64_t max_bytes;
+  bool too_large = false;
+  bool refused_address = false;
+};
+
+size_t OnBody(char* data, size_t size, size_t count, void* user) {
+  Transfer& transfer = *static_cast<Transfer*>(user);
+  const size_t bytes = size * count;
+  if (static_cast<int64_t>(transfer.response.body.size() + bytes) > transfer.max_bytes) {
+    transfer.too_large = true;
+    return 0;  // ends the transfer
+  }
+  transfer.response.body.append(data, bytes);
+  return bytes;
+}
+
+curl_socket_t OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
+  if (!IsPublicAddress(&address->addr)) {
+    static_cast<Transfer*>(user)->refused_address = true;
+    return CURL_SOCKET_BAD;
+  }
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+// A certificate file that the operator names, for curl or for one of the tools that people
+// configure.
+const char* CertificateFile() {
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"}) {
+    const char* file = std::getenv(name);
+    if (file != nullptr && *file != '\0') return file;
+  }
+  return nullptr;
+}
+
+void Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
+  const char* protocols = request.allow_http ? "http,https" : "https";
+  curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, request.follow ? 1L : 0L);
+  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, "kernelmill-fetcher");
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, 30'000L);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
+                   static_cast<long>(absl::ToInt64Milliseconds(request.timeout)));
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &OnBody);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
+  if (const char* file = CertificateFile()) curl_easy_setopt(curl, CURLOPT_CAINFO, file);
+  if (request.public_only) {
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &OnOpenSocket);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &transfer);
+  }
+}
+
+absl::Status FromCurl(CURLcode code, const Transfer& transfer, const HttpRequest& request) {
+  const std::string message = absl::StrCat(ToUtf8(request.url), ": ", ::curl_easy_strerror(code));
+  if (transfer.too_large) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(ToUtf8(request.url), ": more than ", request.max_bytes, " bytes"));
+  }
+  if (transfer.refused_address) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(ToUtf8(request.url), ": leads to an address that is not public"));
+  }
+  switch (code) {
+    case CURLE_URL_MALFORMAT:
+      return absl::InvalidArgumentError(message);
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return absl::PermissionDeniedError(message);
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_TOO_MANY_REDIRECTS:
+      return absl::FailedPreconditionError(message);
+    case CURLE_OPERATION_TIMEDOUT:
+      return absl::DeadlineExceededError(message);
+    default:
+      return absl::UnavailableError(message);
+  }
+}
+
+std::string InfoString(CURL* curl, CURLINFO info) {
+  const char* text = nullptr;
+  curl_easy_getinfo(curl, info, &text);
+  return text == nullptr ? "" : text;
+}
+
+}  // namespace
+
+absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
+  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
+                                                                 &curl_easy_cleanup);
+  if (initialized != CURLE_OK || curl == nullptr) return absl::InternalError("libcurl");
+  Transfer transfer{{}, request.max_bytes};
+  Configure(curl.get(), request, transfer);
+  curl_slist* headers = nullptr;
+  if (!request.accept.empty()) {
+    headers = curl_slist_append(headers, absl::StrCat("Accept: ", request.accept).c_str());
+  }
+  const auto free_headers = absl::MakeCleanup([headers] { curl_slist_free_all(headers); });
+  curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers);
+  const CURLcode code = curl_easy_perform(curl.get());
+  if (code != CURLE_OK) return FromCurl(code, transfer, request);
+  long status = 0;
+  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+  transfer.response.code = static_cast<int>(status);
+  transfer.response.url = InfoString(curl.get(), CURLINFO_EFFECTIVE_URL);
+  transfer.response.content_type = InfoString(curl.get(), CURLINFO_CONTENT_TYPE);
+  transfer.response.location = InfoString(curl.get(), CURLINFO_REDIRECT_URL);
+  return std::move(transfer.response);
+}
+
+absl::Status HttpStatus(const HttpResponse& response) {
+  const int code = response.code;
+  if (code >= 200 && code < 300) return absl::OkStatus();
+  const std::string message = absl::StrCat(ToUtf8(response.url), ": HTTP ", code);
+  if (code == 404 || code == 410) return absl::NotFoundError(message);
+  if (code == 401 || code == 403) return absl::PermissionDeniedError(message);
+  if (code == 408 || code == 429 || code >= 500) return absl::UnavailableError(message);
+  return absl::FailedPreconditionError(message);
+}
+
+absl::StatusOr<std::string> ResolveUrl(const std::string& base, const std::string& reference) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
+  char* text = nullptr;
+  if (curl_url_set(url.get(), CURLUPART_URL, base.c_str(), 0) != CURLUE_OK ||
+      curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), 0) != CURLUE_OK ||
+      curl_url_get(url.get(), CURLUPART_URL, &text, 0) != CURLUE_OK) {
+    return absl::InvalidArgumentError(absl::StrCat("not a URL: ", JsonString(reference)));
+  }
+  std::string resolved = text;
+  curl_free(text);
+  return resolved;
+}
+
+}  // namespace kernelmill::fetcher

@@ -1,0 +1,109 @@
+#include "services/fetcher/adapters/http/http_client.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/testing/status_matchers.h"
+#include "services/fetcher/adapters/http/testing/http_server.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+class HttpClientTest : public ::testing::Test {
+ protected:
+  HttpRequest Request(const std::string& path) {
+    HttpRequest request;
+    request.url = server_.Url(path);
+    request.allow_http = true;
+    return request;
+  }
+  TestHttpServer server_;
+};
+
+TEST_F(HttpClientTest, FollowsRedirectsToTheBody) {
+  server_.Set("/a", {302, "", "", "/b"});
+  server_.Set("/b", {200, "text/x", std::string("b\0b", 3)});
+  const absl::StatusOr<HttpResponse> response = HttpGet(Request("/a"));
+  ASSERT_THAT(response, IsOk());
+  EXPECT_EQ(response->body, std::string("b\0b", 3));
+  EXPECT_EQ(response->content_type, "text/x");
+  EXPECT_EQ(response->url, server_.Url("/b"));
+}
+
+TEST_F(HttpClientTest, TellsOfARedirectThatItIsNotToFollow) {
+  server_.Set("/a", {301, "", "", "/b"});
+  HttpRequest request = Request("/a");
+  request.follow = false;
+  const absl::StatusOr<HttpResponse> response = HttpGet(request);
+  ASSERT_THAT(response, IsOk());
+  EXPECT_EQ(response->location, server_.Url("/b"));
+}
+
+TEST_F(HttpClientTest, RedirectLoopEnds) {
+  server_.Set("/a", {302, "", "", "/a"});
+  EXPECT_THAT(HttpGet(Request("/a")), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(server_.Requests().size(), 6u);
+}
+
+TEST_F(HttpClientTest, PlainHttpAndOtherSchemesAreDenied) {
+  HttpRequest request = Request("/a");
+  request.allow_http = false;
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
+  server_.Set("/a", {302, "", "", "file:///etc/passwd"});
+  EXPECT_THAT(HttpGet(Request("/a")), StatusIs(absl::StatusCode::kPermissionDenied));
+  request.url = "file:///etc/passwd";
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
+}
+
+TEST_F(HttpClientTest, PrivateAddressesAreDeniedOnRequest) {
+  server_.Set("/a", {200, "", "secret"});
+  HttpRequest request = Request("/a");
+  request.public_only = true;
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_TRUE(server_.Requests().empty());
+}
+
+TEST_F(HttpClientTest, BodyIsBounded) {
+  server_.Set("/a", {200, "", std::string(1000, 'x')});
+  HttpRequest request = Request("/a");
+  request.max_bytes = 1000;
+  EXPECT_THAT(HttpGet(request), IsOk());
+  request.max_bytes = 999;
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(HttpClientTest, BodyCutShortIsUnavailable) {
+  server_.Set("/a", {200, "", "half", "", true});
+  EXPECT_THAT(HttpGet(Request("/a")), StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST(HttpStatus, CodesMeanStatuses) {
+  const auto status = [](int code) {
+    HttpResponse response;
+    response.code = code;
+    return HttpStatus(response);
+  };
+  EXPECT_THAT(status(200), IsOk());
+  EXPECT_THAT(status(404), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(status(403), StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_THAT(status(429), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(status(503), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(status(302), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(ResolveUrl, LinksAreRelativeToTheirDocument) {
+  const std::string base = "https://example.org/simple/x/";
+  EXPECT_EQ(*ResolveUrl(base, "../../files/x.whl#sha256=0"),
+            "https://example.org/files/x.whl#sha256=0");
+  EXPECT_EQ(*ResolveUrl(base, "/y"), "https://example.org/y");
+  EXPECT_EQ(*ResolveUrl(base, "//other.example.org/y"), "https://other.example.org/y");
+  EXPECT_EQ(*ResolveUrl(base, "https://cdn.example.org/z"), "https://cdn.example.org/z");
+  EXPECT_THAT(ResolveUrl(base, "https://[broken"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace kernelmill::fetcher

@@ -1,0 +1,275 @@
+#include "services/fetcher/adapters/process/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+constexpr int kTickMs = 50;
+
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd() { Close(); }
+  void Close() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+struct Pipe {
+  Fd read;
+  Fd write;
+};
+
+absl::StatusOr<Pipe> OpenPipe() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
+  // Only our own ends will be made non-blocking: the child's are its business.
+  return Pipe{Fd(fds[0]), Fd(fds[1])};
+}
+
+// A socket pair for the child's input: writing to a closed one is an error here, not a SIGPIPE.
+absl::StatusOr<Pipe> OpenInput() {
+  int fds[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
+    return ErrnoStatus(errno, "socketpair");
+  }
+  return Pipe{Fd(fds[0]), Fd(fds[1])};
+}
+
+absl::StatusOr<std::string> FindProgram(const std::string& name) {
+  if (absl::string_view(name).find('/') != absl::string_view::npos) return name;
+  const char* path = std::getenv("PATH");
+  const std::string folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  for (const absl::string_view folder : absl::StrSplit(folders, ':', absl::SkipEmpty())) {
+    std::string candidate = absl::StrCat(folder, "/", name);
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return absl::FailedPreconditionError(absl::StrCat("the program '", name, "' is not installed"));
+}
+
+// All that the child does between fork and exec, made ready before: after fork in a process with
+// threads only async-signal-safe calls are allowed.
+struct Launch {
+  std::string program;
+  std::vector<char*> argv;
+  std::vector<char*> env;
+  const char* directory;
+  rlimit cpu, file, core;
+  int in, out, err, report;
+};
+
+void Limit(int resource, rlimit limit) {
+  rlimit now;
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return;
+  if (now.rlim_max != RLIM_INFINITY && limit.rlim_max > now.rlim_max) {
+    limit.rlim_cur = limit.rlim_max = now.rlim_max;
+  }
+  ::setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+[[noreturn]] void BecomeChild(const Launch& launch) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  Limit(RLIMIT_CPU, launch.cpu);
+  Limit(RLIMIT_FSIZE, launch.file);
+  Limit(RLIMIT_CORE, launch.core);
+  const bool ready = ::dup2(launch.in, 0) >= 0 && ::dup2(launch.out, 1) >= 0 &&
+                     ::dup2(launch.err, 2) >= 0 && ::chdir(launch.directory) == 0;
+  // Sockets and files of other threads are no business of the child's. Kernels without the call
+  // leave those open that lack O_CLOEXEC.
+  ::syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+  if (ready) ::execve(launch.program.c_str(), launch.argv.data(), launch.env.data());
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(launch.report, &error, sizeof(error));
+  ::_exit(127);
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& s : strings) pointers.push_back(const_cast<char*>(s.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+rlimit Rlimit(int64_t value) {
+  return rlimit{static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
+}
+
+// A running child and our ends of its pipes. The destructor leaves no process behind.
+class Child {
+ public:
+  static absl::StatusOr<Child> Start(const ChildCommand& command);
+  Child(Child&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)),
+        in_(std::move(other.in_)),
+        out_(std::move(other.out_)),
+        err_(std::move(other.err_)) {}
+  ~Child() {
+    if (pid_ > 0) Reap(true);
+  }
+
+  ChildResult Communicate(const ChildCommand& command);
+
+ private:
+  Child(pid_t pid, Fd in, Fd out, Fd err)
+      : pid_(pid), in_(std::move(in)), out_(std::move(out)), err_(std::move(err)) {}
+
+  void Feed(absl::string_view& input);
+  // Reads what is there into `into`; false at the end of the stream.
+  static bool Drain(Fd& fd, std::string& into);
+  // Whether the child has ended; with `kill`, ends it and its group first.
+  bool Reap(bool kill);
+
+  pid_t pid_;
+  int wait_status_ = 0;
+  Fd in_, out_, err_;
+};
+
+absl::StatusOr<Child> Child::Start(const ChildCommand& command) {
+  Launch launch;
+  ASSIGN_OR_RETURN(launch.program, FindProgram(command.argv.front()));
+  ASSIGN_OR_RETURN(Pipe in, OpenInput());
+  ASSIGN_OR_RETURN(Pipe out, OpenPipe());
+  ASSIGN_OR_RETURN(Pipe err, OpenPipe());
+  ASSIGN_OR_RETURN(Pipe report, OpenPipe());
+  launch.argv = Pointers(command.argv);
+  launch.env = Pointers(command.env);
+  launch.directory = command.directory.c_str();
+  launch.cpu = Rlimit(command.cpu_seconds);
+  launch.file = Rlimit(command.file_bytes);
+  launch.core = Rlimit(0);
+  launch.in = in.read.get();
+  launch.out = out.write.get();
+  launch.err = err.write.get();
+  launch.report = report.write.get();
+  const pid_t pid = ::fork();
+  if (pid < 0) return ErrnoStatus(errno, "fork");
+  if (pid == 0) BecomeChild(launch);
+  ::setpgid(pid, pid);  // both sides do, so that neither is too late
+  for (const Fd* fd : {&in.write, &out.read, &err.read}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
+  Child child(pid, std::move(in.write), std::move(out.read), std::move(err.read));
+  report.write.Close();
+  int error = 0;
+  ssize_t n;
+  do {
+    n = ::read(report.read.get(), &error, sizeof(error));
+  } while (n < 0 && errno == EINTR);
+  if (n != sizeof(error)) return child;
+  if (error == ENOENT || error == EACCES) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the program '", launch.program, "' cannot be run"));
+  }
+  return ErrnoStatus(error, launch.program);
+}
+
+void Child::Feed(absl::string_view& input) {
+  while (!input.empty()) {
+    const ssize_t n = ::send(in_.get(), input.data(), input.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return;
+    if (n < 0) break;  // it closed its input: its exit status tells why
+    input.remove_prefix(n);
+  }
+  in_.Close();
+}
+
+bool Child::Drain(Fd& fd, std::string& into) {
+  char buffer[1 << 16];
+  const ssize_t n = ::read(fd.get(), buffer, sizeof(buffer));
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+  if (n <= 0) {
+    fd.Close();
+    return false;
+  }
+  into.append(buffer, n);
+  return true;
+}
+
+bool Child::Reap(bool kill) {
+  if (pid_ <= 0) return true;
+  if (kill) ::kill(-pid_, SIGKILL);
+  pid_t ended;
+  do {
+    ended = ::waitpid(pid_, &wait_status_, kill ? 0 : WNOHANG);
+  } while (ended < 0 && errno == EINTR);
+  if (ended == 0) return false;
+  ::kill(-pid_, SIGKILL);  // what it left running
+  pid_ = -1;
+  return true;
+}
+
+ChildResult Child::Communicate(const ChildCommand& command) {
+  ChildResult result;
+  absl::string_view input = command.input;
+  if (input.empty()) in_.Close();
+  const absl::Time deadline = absl::Now() + command.timeout;
+  bool ended = false;
+  while (!ended || out_.get() >= 0 || err_.get() >= 0) {
+    pollfd fds[3] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {in_.get(), POLLOUT, 0}};
+    const bool closed = out_.get() < 0 && err_.get() < 0;  // it is about to end
+    const int ready = ::poll(fds, 3, closed ? 1 : kTickMs);
+    if (ready > 0 && fds[2].revents != 0) Feed(input);
+    if (ready > 0 && fds[0].revents != 0) Drain(out_, result.output);
+    if (ready > 0 && fds[1].revents != 0) Drain(err_, result.errors);
+    if (result.errors.size() > 2 * command.max_errors) {
+      result.errors.erase(0, result.errors.size() - command.max_errors);
+    }
+    result.output_overflow = result.output.size() > command.max_output;
+    result.timed_out = absl::Now() > deadline;
+    if (result.output_overflow || result.timed_out) break;
+    // With the leader gone and the pipes idle, nothing more will come that matters.
+    if (ended && ready <= 0) break;
+    if (!ended && (ready <= 0 || closed)) ended = Reap(false);
+  }
+  Reap(true);
+  if (result.errors.size() > command.max_errors) {
+    result.errors.erase(0, result.errors.size() - command.max_errors);
+  }
+  if (WIFEXITED(wait_status_)) result.exit_code = WEXITSTATUS(wait_status_);
+  if (WIFSIGNALED(wait_status_)) result.signal = WTERMSIG(wait_status_);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<ChildResult> RunChild(const ChildCommand& command) {
+  if (command.argv.empty()) return absl::InvalidArgumentError("no program to run");
+  ASSIGN_OR_RETURN(Child child, Child::Start(command));
+  return child.Communicate(command);
+}
+
+}  // namespace kernelmill::fetcher

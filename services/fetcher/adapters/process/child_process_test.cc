@@ -1,0 +1,123 @@
+#include "services/fetcher/adapters/process/child_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::HasSubstr;
+
+ChildCommand Shell(const std::string& script) {
+  ChildCommand command;
+  command.argv = {"sh", "-c", script};
+  command.env = {"PATH=/usr/bin:/bin"};
+  return command;
+}
+
+ChildResult Outcome(const ChildCommand& command) {
+  const absl::StatusOr<ChildResult> result = RunChild(command);
+  EXPECT_THAT(result, IsOk());
+  return result.ok() ? *result : ChildResult();
+}
+
+TEST(ChildProcess, OutputErrorsAndExitCode) {
+  const ChildResult result = Outcome(Shell("echo out; echo err >&2; exit 3"));
+  EXPECT_EQ(result.output, "out\n");
+  EXPECT_EQ(result.errors, "err\n");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_FALSE(result.ok());
+}
+
+TEST(ChildProcess, LargeInputComesBackWhole) {
+  ChildCommand command = Shell("cat");
+  for (int i = 0; i < 300'000; ++i) absl::StrAppend(&command.input, i, "\n");
+  EXPECT_EQ(Outcome(command).output, command.input);
+}
+
+TEST(ChildProcess, InputThatIsNotReadDoesNoHarm) {
+  ChildCommand command = Shell("exec 0<&-; exit 0");
+  command.input = std::string(4 << 20, 'x');
+  EXPECT_TRUE(Outcome(command).ok());
+}
+
+TEST(ChildProcess, EnvironmentIsExactlyWhatIsGiven) {
+  ::setenv("KERNELMILL_SECRET", "1", 1);
+  ChildCommand command;
+  command.argv = {"env"};
+  command.env = {"A=b"};
+  EXPECT_EQ(Outcome(command).output, "A=b\n");
+}
+
+TEST(ChildProcess, ArgumentsAreNotInterpreted) {
+  ChildCommand command;
+  command.argv = {"printf", "%s", "$(id) `id` ; *"};
+  EXPECT_EQ(Outcome(command).output, "$(id) `id` ; *");
+}
+
+TEST(ChildProcess, TimeoutKillsTheWholeGroup) {
+  ChildCommand command = Shell("sleep 1000 & echo $!; sleep 1000");
+  command.timeout = absl::Milliseconds(300);
+  const ChildResult result = Outcome(command);
+  EXPECT_TRUE(result.timed_out);
+  int grandchild = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(result.output.substr(0, result.output.find('\n')), &grandchild));
+  // Killed, though perhaps not yet reaped by whoever inherits it.
+  const ChildResult state = Outcome(
+      Shell(absl::StrCat("for i in $(seq 500); do s=$(sed 's/.*) //;s/ .*//' /proc/", grandchild,
+                         "/stat 2>/dev/null) || break; [ \"$s\" = Z -o -z \"$s\" ] && break; "
+                         "sleep 0.02; done; echo \"${s:-Z}\"")));
+  EXPECT_EQ(state.output, "Z\n");
+}
+
+TEST(ChildProcess, GrandchildThatKeepsThePipesOpenDoesNotHoldUsUp) {
+  ChildCommand command = Shell("sleep 1000 & echo done");
+  command.timeout = absl::Minutes(5);
+  const ChildResult result = Outcome(command);
+  EXPECT_TRUE(result.ok());
+  EXPECT_EQ(result.output, "done\n");
+}
+
+TEST(ChildProcess, EndlessOutputIsCutOff) {
+  ChildCommand command = Shell("yes");
+  command.max_output = 100'000;
+  EXPECT_TRUE(Outcome(command).output_overflow);
+}
+
+TEST(ChildProcess, TheLastErrorsAreKept) {
+  ChildCommand command = Shell("yes noise | head -c 1000000 >&2; echo fatal: why >&2");
+  command.max_errors = 1000;
+  const ChildResult result = Outcome(command);
+  EXPECT_LE(result.errors.size(), 1000u);
+  EXPECT_THAT(result.errors, HasSubstr("fatal: why"));
+}
+
+TEST(ChildProcess, FileSizeLimitHolds) {
+  ChildCommand command = Shell("head -c 200000 /dev/zero > /dev/null; ulimit -f");
+  command.file_bytes = 1 << 20;
+  EXPECT_THAT(Outcome(command).output, ::testing::AnyOf("2048\n", "1024\n"));
+}
+
+TEST(ChildProcess, SignalIsReported) { EXPECT_EQ(Outcome(Shell("kill -TERM $$")).signal, SIGTERM); }
+
+TEST(ChildProcess, MissingProgramIsAFailedPrecondition) {
+  ChildCommand command;
+  command.argv = {"no-such-program-here"};
+  EXPECT_THAT(RunChild(command), StatusIs(absl::StatusCode::kFailedPrecondition));
+  command.argv = {"/no/such/program"};
+  EXPECT_THAT(RunChild(command), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+}  // namespace
+}  // namespace kernelmill::fetcher

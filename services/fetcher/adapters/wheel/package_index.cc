@@ -1,0 +1,177 @@
+#include "services/fetcher/adapters/wheel/package_index.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "services/fetcher/adapters/http/http_client.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMaxPage = 64 << 20;
+constexpr size_t kMaxFiles = 200'000;
+constexpr size_t kNone = absl::string_view::npos;
+
+std::string HashOrNothing(absl::string_view hash) {
+  const bool hex = std::all_of(hash.begin(), hash.end(), absl::ascii_isxdigit);
+  return hash.size() == 64 && hex ? absl::AsciiStrToLower(hash) : "";
+}
+
+std::string StringAt(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string PercentDecoded(absl::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '%' && i + 2 < text.size() &&
+                        absl::ascii_isxdigit(text[i + 1]) && absl::ascii_isxdigit(text[i + 2]);
+    out += escape ? absl::HexStringToBytes(std::string(text.substr(i + 1, 2)))
+                  : std::string(1, text[i]);
+    if (escape) i += 2;
+  }
+  return out;
+}
+
+std::string HtmlUnescaped(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"&amp;", "&"},
+                                    {"&lt;", "<"},
+                                    {"&gt;", ">"},
+                                    {"&quot;", "\""},
+                                    {"&#x27;", "'"},
+                                    {"&#39;", "'"},
+                                    {"&#43;", "+"}});
+}
+
+// A tag's attribute, unescaped; `present` says whether it is there at all. The tag is bounded by
+// its '>', which index pages escape in attributes.
+std::string Attribute(absl::string_view tag, absl::string_view name, bool* present) {
+  *present = false;
+  for (size_t at = 0; at < tag.size(); ++at) {
+    const bool here =
+        absl::ascii_isspace(tag[at]) && absl::StartsWithIgnoreCase(tag.substr(at + 1), name);
+    if (!here) continue;
+    absl::string_view rest = tag.substr(at + 1 + name.size());
+    if (!rest.empty() && rest[0] != '=' && !absl::ascii_isspace(rest[0])) continue;
+    *present = true;
+    if (!absl::ConsumePrefix(&rest, "=") || rest.empty()) return "";
+    if (rest[0] != '"' && rest[0] != '\'') return HtmlUnescaped(rest.substr(0, rest.find(' ')));
+    const size_t end = rest.find(rest[0], 1);
+    return end == kNone ? "" : HtmlUnescaped(rest.substr(1, end - 1));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string NormalizeProjectName(absl::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c != '-' && c != '_' && c != '.') {
+      out += absl::ascii_tolower(c);
+    } else if (out.empty() || out.back() != '-') {
+      out += '-';
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
+                                                      const std::string& url) {
+  const Json page = Json::parse(body, nullptr, false);
+  const auto files = page.is_object() ? page.find("files") : page.end();
+  if (!page.is_object() || files == page.end() || !files->is_array()) {
+    return absl::DataLossError(absl::StrCat(ToUtf8(url), ": not a page of a package index"));
+  }
+  std::vector<IndexFile> out;
+  for (const Json& file : *files) {
+    if (!file.is_object() || out.size() == kMaxFiles) continue;
+    IndexFile entry;
+    entry.filename = StringAt(file, "filename");
+    absl::StatusOr<std::string> resolved = ResolveUrl(url, StringAt(file, "url"));
+    if (entry.filename.empty() || !resolved.ok()) continue;
+    entry.url = *std::move(resolved);
+    const auto hashes = file.find("hashes");
+    if (hashes != file.end() && hashes->is_object()) {
+      entry.sha256 = HashOrNothing(StringAt(*hashes, "sha256"));
+    }
+    const auto yanked = file.find("yanked");
+    entry.yanked = yanked != file.end() && !(yanked->is_boolean() && !yanked->get<bool>());
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+std::vector<IndexFile> ParseIndexHtml(const std::string& body, const std::string& url) {
+  std::vector<IndexFile> out;
+  const absl::string_view page = body;
+  for (size_t at = page.find('<'); at != kNone; at = page.find('<', at + 1)) {
+    if (at + 2 >= page.size() || absl::ascii_tolower(page[at + 1]) != 'a' ||
+        !absl::ascii_isspace(page[at + 2])) {
+      continue;
+    }
+    const size_t end = page.find('>', at);
+    if (end == kNone || out.size() == kMaxFiles) break;
+    const absl::string_view tag = page.substr(at, end - at);
+    bool present = false, yanked = false;
+    const absl::StatusOr<std::string> resolved = ResolveUrl(url, Attribute(tag, "href", &present));
+    if (!present || !resolved.ok()) continue;
+    Attribute(tag, "data-yanked", &yanked);
+    const std::string whole = *resolved;
+    const size_t hash = whole.find('#');
+    IndexFile entry;
+    entry.url = whole.substr(0, hash);
+    absl::string_view fragment = hash == kNone ? "" : absl::string_view(whole).substr(hash + 1);
+    if (absl::ConsumePrefix(&fragment, "sha256=")) {
+      entry.sha256 = HashOrNothing(fragment.substr(0, fragment.find('&')));
+    }
+    const std::string path = entry.url.substr(0, entry.url.find('?'));
+    entry.filename = PercentDecoded(path.substr(path.rfind('/') + 1));
+    entry.yanked = yanked;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+bool AllowsPlainHttp(const std::string& index_url) {
+  return absl::StartsWithIgnoreCase(index_url, "http://");
+}
+
+absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
+                                                   absl::string_view name) {
+  HttpRequest request;
+  request.url =
+      absl::StrCat(absl::StripSuffix(index_url, "/"), "/", NormalizeProjectName(name), "/");
+  request.accept =
+      "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, "
+      "text/html;q=0.1";
+  request.allow_http = AllowsPlainHttp(index_url);
+  request.max_bytes = kMaxPage;
+  ASSIGN_OR_RETURN(const HttpResponse response, HttpGet(request));
+  const absl::Status status = HttpStatus(response);
+  if (absl::IsNotFound(status)) {
+    return absl::NotFoundError(absl::StrCat("the index has no package ", JsonString(name)));
+  }
+  RETURN_IF_ERROR(status);
+  if (absl::StrContains(response.content_type, "json")) {
+    return ParseIndexJson(response.body, response.url);
+  }
+  return ParseIndexHtml(response.body, response.url);
+}
+
+}  // namespace kernelmill::fetcher

@@ -1,0 +1,163 @@
+#include "services/fetcher/adapters/wheel/wheel_snapshot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
+#include "common/testing/status_matchers.h"
+#include "services/fetcher/adapters/http/testing/http_server.h"
+#include "services/fetcher/adapters/wheel/testing/test_wheel.h"
+#include "services/fetcher/core/assemble.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kFile[] = "/files/my_pkg-1.0-py3-none-any.whl";
+
+class WheelSnapshotTest : public ::testing::Test {
+ protected:
+  WheelSnapshotTest() { options_.index_url = server_.Url("/simple"); }
+
+  void ServeJson(const std::string& sha256) {
+    const std::string hashes =
+        sha256.empty() ? "{}" : absl::StrCat("{\"sha256\":\"", sha256, "\"}");
+    server_.Set(
+        "/simple/my-pkg/",
+        {200, "application/vnd.pypi.simple.v1+json",
+         absl::StrCat("{\"files\":[{\"filename\":\"my_pkg-1.0-py3-none-any.whl\",\"url\":\"",
+                      server_.Url(kFile), "\",\"hashes\":", hashes, "}]}")});
+  }
+  void ServeHtml(const std::string& fragment) {
+    server_.Set("/simple/my-pkg/",
+                {200, "text/html; charset=utf-8",
+                 absl::StrCat("<a href=\"../..", kFile, fragment, "\">my_pkg</a>")});
+  }
+  void ServeWheel(const std::string& bytes) {
+    server_.Set(kFile, {200, "application/octet-stream", bytes});
+  }
+
+  absl::StatusOr<v1::SourceTree> Fetch(const std::string& sha256) {
+    absl::StatusOr<std::unique_ptr<Snapshot>> snapshot =
+        FetchWheel("My.Pkg==1.0", sha256, globs_, options_);
+    if (!snapshot.ok()) return snapshot.status();
+    return DescribeTree(**snapshot, "my", {});
+  }
+
+  TestHttpServer server_;
+  WheelOptions options_;
+  GlobSet globs_ = *GlobSet::Compile({"**/*.py"}, {});
+  const std::string wheel_ =
+      MakeTestWheel({{"my_pkg/k.py", "import triton"},
+                     {"my_pkg/data.bin", "data"},
+                     {"my_pkg-1.0.dist-info/METADATA", "License-Expression: MIT\n\nmore"},
+                     {"my_pkg-1.0.dist-info/LICENSE", "MIT License"},
+                     {"my_pkg-1.0.dist-info/licenses/AUTHORS", "someone"},
+                     {"other/LICENSE", "not ours"}});
+  const std::string hash_ = Sha256Hex(wheel_);
+};
+
+TEST_F(WheelSnapshotTest, PinTakesTheIndexsWordAndDoesNotDownload) {
+  ServeJson(std::string(64, 'a'));
+  EXPECT_EQ(*PinWheel("My.Pkg==1.0", options_), std::string(64, 'a'));
+  EXPECT_THAT(server_.Requests(), ElementsAre("/simple/my-pkg/"));
+}
+
+TEST_F(WheelSnapshotTest, PinDownloadsWhereTheIndexGivesNoHash) {
+  ServeHtml("");
+  ServeWheel(wheel_);
+  EXPECT_EQ(*PinWheel("My.Pkg==1.0", options_), hash_);
+}
+
+TEST_F(WheelSnapshotTest, JsonAndHtmlIndexGiveTheSameTree) {
+  ServeWheel(wheel_);
+  ServeJson(hash_);
+  const absl::StatusOr<v1::SourceTree> json = Fetch(hash_);
+  ServeHtml("#sha256=" + hash_);
+  const absl::StatusOr<v1::SourceTree> html = Fetch(hash_);
+  ASSERT_THAT(json, IsOk());
+  ASSERT_THAT(html, IsOk());
+  EXPECT_EQ(json->SerializeAsString(), html->SerializeAsString());
+  EXPECT_EQ(json->commit(), "sha256:" + hash_);
+  EXPECT_NE(json->commit_time(), 0);
+  ASSERT_EQ(json->files_size(), 1);
+  EXPECT_EQ(json->files(0).path(), "my_pkg/k.py");
+  EXPECT_EQ(json->files(0).fate(), v1::FILE_FATE_SHARDED);
+  EXPECT_EQ(json->unselected_files(), 5);
+  ASSERT_EQ(json->license_files_size(), 2);
+  EXPECT_EQ(json->license_files(0).path(), "my_pkg-1.0.dist-info/LICENSE");
+  EXPECT_EQ(json->license_files(1).path(), "my_pkg-1.0.dist-info/licenses/AUTHORS");
+  EXPECT_THAT(json->declared_licenses(), ElementsAre("MIT"));
+}
+
+TEST_F(WheelSnapshotTest, WrongHashIsRefused) {
+  ServeWheel(wheel_);
+  ServeJson(hash_);
+  const absl::StatusOr<v1::SourceTree> none = Fetch(std::string(64, 'b'));
+  EXPECT_THAT(none, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("wrong hash"));
+  ServeJson("");
+  EXPECT_THAT(Fetch(std::string(64, 'b')), StatusIs(absl::StatusCode::kFailedPrecondition));
+  ServeJson(hash_);
+  ServeWheel(wheel_ + "x");
+  EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(WheelSnapshotTest, MissingPackageVersionAndFileAreNotFound) {
+  EXPECT_THAT(PinWheel("My.Pkg==1.0", options_), StatusIs(absl::StatusCode::kNotFound));
+  ServeJson(hash_);
+  EXPECT_THAT(PinWheel("My.Pkg==2.0", options_), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(WheelSnapshotTest, DownloadIsBounded) {
+  ServeJson(hash_);
+  ServeWheel(wheel_);
+  options_.download_bytes = 10;
+  EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(WheelSnapshotTest, TraversalLinksAndRepeatedNamesAreSkippedAndCounted) {
+  const std::string wheel = MakeTestWheel({{"../../up.py", "triton"},
+                                           {"/abs.py", "triton"},
+                                           {"a/../b.py", "triton"},
+                                           {"a.py", "triton 1"},
+                                           {"a.py", "triton 2"},
+                                           {"link.py", "", "a.py"},
+                                           {".git/x.py", "triton"}});
+  absl::StatusOr<std::unique_ptr<Snapshot>> snapshot = OpenWheel(wheel, globs_, options_);
+  ASSERT_THAT(snapshot, IsOk());
+  const absl::StatusOr<v1::SourceTree> tree = DescribeTree(**snapshot, "my", {});
+  ASSERT_THAT(tree, IsOk());
+  const std::map<std::string, int64_t> expected = {{"files.seen", 7},
+                                                   {"files.sharded", 1},
+                                                   {"files.skipped.duplicate_path", 1},
+                                                   {"files.skipped.symlink", 1},
+                                                   {"files.skipped.unsafe_path", 4}};
+  EXPECT_EQ(CountFiles(*tree), expected);
+}
+
+TEST_F(WheelSnapshotTest, LargeMemberIsSkipped) {
+  options_.archive.member_bytes = ContentLimits().file_bytes;
+  const std::string wheel = MakeTestWheel(
+      {{"big.py", std::string(ContentLimits().file_bytes + 1, 't')}, {"x.py", "triton"}});
+  options_.archive.ratio = 10'000;
+  absl::StatusOr<std::unique_ptr<Snapshot>> snapshot = OpenWheel(wheel, globs_, options_);
+  ASSERT_THAT(snapshot, IsOk());
+  const absl::StatusOr<v1::SourceTree> tree = DescribeTree(**snapshot, "my", {});
+  ASSERT_THAT(tree, IsOk());
+  EXPECT_EQ(tree->files(0).reason(), "too_large");
+  EXPECT_EQ(tree->files(1).fate(), v1::FILE_FATE_SHARDED);
+}
+
+}  // namespace
+}  // namespace kernelmill::fetcher

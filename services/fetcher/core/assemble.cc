@@ -1,0 +1,209 @@
+#include "services/fetcher/core/assemble.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "services/fetcher/core/content_filter.h"
+#include "services/fetcher/core/path_policy.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+// The word for an error that fails one file alone; empty for one that fails the source.
+absl::string_view FileFailure(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+      return "missing_object";
+    case absl::StatusCode::kDataLoss:
+      return "corrupt_object";
+    case absl::StatusCode::kPermissionDenied:
+      return "unreadable";
+    default:
+      return "";
+  }
+}
+
+absl::string_view KindSkipReason(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::kFile:
+      return "";
+    case EntryKind::kSymlink:
+      return "symlink";
+    case EntryKind::kSubmodule:
+      return "submodule";
+    case EntryKind::kSpecial:
+      return "special_file";
+  }
+  return "special_file";
+}
+
+void SetFate(v1::FileEntry& entry, v1::FileFate fate, absl::string_view reason) {
+  entry.set_fate(fate);
+  entry.set_reason(std::string(reason));
+}
+
+class Describer {
+ public:
+  Describer(Snapshot& snapshot, const ContentLimits& limits)
+      : snapshot_(snapshot), limits_(limits) {}
+
+  absl::Status DescribeFile(const Entry& entry, bool repeated, v1::FileEntry& out) {
+    out.set_path(entry.path);
+    if (IsUnsafePath(entry.path)) {
+      SetFate(out, v1::FILE_FATE_SKIPPED, "unsafe_path");
+    } else if (repeated) {
+      SetFate(out, v1::FILE_FATE_SKIPPED, "duplicate_path");
+    } else if (const absl::string_view reason = KindSkipReason(entry.kind); !reason.empty()) {
+      SetFate(out, v1::FILE_FATE_SKIPPED, reason);
+    } else {
+      const absl::Status read = DescribeContent(entry, out);
+      const absl::string_view failure = FileFailure(read);
+      if (failure.empty()) return read;
+      SetFate(out, v1::FILE_FATE_FAILED, failure);
+    }
+    return absl::OkStatus();
+  }
+
+  // Adds the licence file, unless it cannot be had: its absence is then what the validator sees.
+  absl::Status AddLicense(const Entry& entry, v1::SourceTree& tree) {
+    const absl::StatusOr<int64_t> size = snapshot_.Size(entry);
+    if (!FileFailure(size.status()).empty()) return absl::OkStatus();
+    RETURN_IF_ERROR(size.status());
+    if (*size > limits_.license_bytes) return absl::OkStatus();
+    absl::StatusOr<std::string> content = snapshot_.Read(entry);
+    if (!FileFailure(content.status()).empty()) return absl::OkStatus();
+    RETURN_IF_ERROR(content.status());
+    v1::SourceFile* file = tree.add_license_files();
+    file->set_path(entry.path);
+    file->set_content(*std::move(content));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status DescribeContent(const Entry& entry, v1::FileEntry& out) {
+    ASSIGN_OR_RETURN(const int64_t size, snapshot_.Size(entry));
+    out.set_size_bytes(size);
+    if (size > limits_.file_bytes) {
+      SetFate(out, v1::FILE_FATE_SKIPPED, "too_large");
+      return absl::OkStatus();
+    }
+    read_bytes_ += size;
+    if (read_bytes_ > limits_.total_bytes) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the selected files hold more than ", limits_.total_bytes, " bytes"));
+    }
+    ASSIGN_OR_RETURN(const std::string content, snapshot_.Read(entry));
+    out.set_size_bytes(static_cast<int64_t>(content.size()));
+    out.set_sha256(Sha256Hex(content));
+    const absl::string_view reason = ContentSkipReason(content);
+    SetFate(out, reason.empty() ? v1::FILE_FATE_SHARDED : v1::FILE_FATE_SKIPPED, reason);
+    return absl::OkStatus();
+  }
+
+  Snapshot& snapshot_;
+  const ContentLimits& limits_;
+  int64_t read_bytes_ = 0;
+};
+
+// Each field with its length before it, so that no two lists of fields run together to the same
+// bytes.
+void Feed(Sha256Stream& stream, absl::string_view field) {
+  stream.Update(absl::StrCat(field.size(), ":"));
+  stream.Update(field);
+}
+
+}  // namespace
+
+absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
+                                            const ContentLimits& limits) {
+  const Listing& listing = snapshot.listing();
+  v1::SourceTree tree;
+  tree.set_repository(std::string(repository));
+  tree.set_commit(listing.commit);
+  tree.set_commit_time(listing.commit_time);
+  tree.set_unselected_files(listing.unselected);
+  tree.set_unfiltered(listing.unfiltered);
+  for (const std::string& declared : listing.declared_licenses) {
+    tree.add_declared_licenses(declared);
+  }
+  Describer describer(snapshot, limits);
+  for (size_t i = 0; i < listing.files.size(); ++i) {
+    const bool repeated = i > 0 && listing.files[i].path == listing.files[i - 1].path;
+    const absl::Status described =
+        describer.DescribeFile(listing.files[i], repeated, *tree.add_files());
+    RETURN_IF_ERROR(Annotate(described, ToUtf8(listing.files[i].path)));
+  }
+  for (const Entry& license : listing.licenses) {
+    RETURN_IF_ERROR(Annotate(describer.AddLicense(license, tree), ToUtf8(license.path)));
+  }
+  return tree;
+}
+
+std::vector<std::vector<size_t>> ShardsOf(const v1::SourceTree& tree, const ShardLimits& limits) {
+  std::vector<ShardItem> items;
+  std::vector<size_t> indexes;
+  for (int i = 0; i < tree.files_size(); ++i) {
+    if (tree.files(i).fate() != v1::FILE_FATE_SHARDED) continue;
+    items.push_back({tree.files(i).path(), tree.files(i).size_bytes()});
+    indexes.push_back(i);
+  }
+  std::vector<std::vector<size_t>> shards = CutShards(items, limits);
+  for (std::vector<size_t>& shard : shards) {
+    for (size_t& file : shard) file = indexes[file];
+  }
+  return shards;
+}
+
+absl::StatusOr<v1::FileShard> ReadShard(Snapshot& snapshot, const v1::SourceTree& tree,
+                                        const std::vector<size_t>& files) {
+  v1::FileShard shard;
+  for (const size_t file : files) {
+    const v1::FileEntry& described = tree.files(static_cast<int>(file));
+    absl::StatusOr<std::string> content = snapshot.Read(snapshot.listing().files[file]);
+    if (!content.ok() || Sha256Hex(*content) != described.sha256()) {
+      return absl::AbortedError(
+          absl::StrCat(ToUtf8(described.path()), ": changed while it was read"));
+    }
+    v1::SourceFile* out = shard.add_files();
+    out->set_path(described.path());
+    out->set_content(*std::move(content));
+  }
+  return shard;
+}
+
+std::map<std::string, int64_t> CountFiles(const v1::SourceTree& tree) {
+  std::map<std::string, int64_t> counters;
+  for (const v1::FileEntry& file : tree.files()) {
+    ++counters["files.seen"];
+    if (file.fate() == v1::FILE_FATE_SHARDED) {
+      ++counters["files.sharded"];
+    } else if (file.fate() == v1::FILE_FATE_SKIPPED) {
+      ++counters[absl::StrCat("files.skipped.", file.reason())];
+    } else {
+      ++counters[absl::StrCat("files.failed.", file.reason())];
+    }
+  }
+  return counters;
+}
+
+std::string ContentHash(const v1::SourceTree& tree) {
+  Sha256Stream stream;
+  Feed(stream, "kernelmill tree 1");
+  for (const v1::FileEntry& file : tree.files()) {
+    Feed(stream, file.path());
+    Feed(stream, absl::StrCat(file.fate(), " ", file.reason(), " ", file.size_bytes()));
+    Feed(stream, file.sha256());
+  }
+  Feed(stream, "licenses");
+  for (const v1::SourceFile& license : tree.license_files()) {
+    Feed(stream, license.path());
+    Feed(stream, Sha256Hex(license.content()));
+  }
+  return stream.FinishHex();
+}
+
+}  // namespace kernelmill::fetcher

@@ -1,0 +1,47 @@
+#ifndef KERNELMILL_SERVICES_FETCHER_CORE_ASSEMBLE_H_
+#define KERNELMILL_SERVICES_FETCHER_CORE_ASSEMBLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/fetcher/core/sharder.h"
+#include "services/fetcher/core/snapshot.h"
+
+namespace kernelmill::fetcher {
+
+struct ContentLimits {
+  int64_t file_bytes = 16 << 20;           // larger ones are skipped as "too_large"
+  int64_t license_bytes = 256 << 10;       // larger licence files are left out
+  int64_t total_bytes = int64_t{8} << 30;  // of all files read; over it the source fails
+  ShardLimits shard;
+};
+
+// Reads every selected file of a snapshot once and says what becomes of it. tree.files(i) is
+// listing().files[i]. Contents are not kept: ReadShard reads again those that go on.
+absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
+                                            const ContentLimits& limits);
+
+// The indexes of the tree's sharded files, shard by shard.
+std::vector<std::vector<size_t>> ShardsOf(const v1::SourceTree& tree, const ShardLimits& limits);
+
+// ABORTED: a file's content is no longer the one that `tree` describes.
+absl::StatusOr<v1::FileShard> ReadShard(Snapshot& snapshot, const v1::SourceTree& tree,
+                                        const std::vector<size_t>& files);
+
+// The ledger of the tree's files: files.seen, and files.sharded, files.skipped.<reason> and
+// files.failed.<reason>, whose sum it is.
+std::map<std::string, int64_t> CountFiles(const v1::SourceTree& tree);
+
+// 64 hexadecimal digits that name what a tree holds, whatever it is called and wherever it came
+// from: SHA-256 over its selected files' and licence files' paths, fates and contents.
+std::string ContentHash(const v1::SourceTree& tree);
+
+}  // namespace kernelmill::fetcher
+
+#endif  // KERNELMILL_SERVICES_FETCHER_CORE_ASSEMBLE_H_

@@ -1,0 +1,165 @@
+#include "services/fetcher/core/assemble.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/base/hash.h"
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+// A snapshot in memory whose reads can be made to fail.
+class FakeSnapshot : public Snapshot {
+ public:
+  const Listing& listing() const override { return listing_; }
+  absl::StatusOr<int64_t> Size(const Entry& entry) override {
+    const auto error = errors.find(entry.path);
+    if (error != errors.end()) return error->second;
+    return static_cast<int64_t>(contents[entry.path].size());
+  }
+  absl::StatusOr<std::string> Read(const Entry& entry) override { return contents[entry.path]; }
+
+  void Add(const std::string& path, std::string content, EntryKind kind = EntryKind::kFile) {
+    listing_.files.push_back({path, kind, ""});
+    contents[path] = std::move(content);
+  }
+  void AddLicense(const std::string& path, std::string content) {
+    listing_.licenses.push_back({path, EntryKind::kFile, ""});
+    contents[path] = std::move(content);
+  }
+
+  Listing listing_;
+  std::map<std::string, std::string> contents;
+  std::map<std::string, absl::Status> errors;
+};
+
+v1::SourceTree Describe(FakeSnapshot& snapshot, const ContentLimits& limits = {}) {
+  absl::StatusOr<v1::SourceTree> tree = DescribeTree(snapshot, "repo", limits);
+  EXPECT_THAT(tree, IsOk());
+  return tree.ok() ? *tree : v1::SourceTree();
+}
+
+TEST(Assemble, EveryFileHasAFateAndTheLedgerAddsUp) {
+  FakeSnapshot snapshot;
+  snapshot.Add("../x.py", "triton");
+  snapshot.Add("a.py", "import triton");
+  snapshot.Add("b.py", "import torch");
+  snapshot.Add("c.py", "triton", EntryKind::kSymlink);
+  snapshot.Add("d.py", "triton", EntryKind::kSubmodule);
+  snapshot.Add("e.py", "triton", EntryKind::kSpecial);
+  snapshot.Add("f.py", std::string(101, 't'));
+  snapshot.Add("g.py", "triton");
+  snapshot.Add("g.py", "triton");
+  snapshot.Add("h.py", "");
+  snapshot.Add("i.py", "");
+  snapshot.Add("j.py", "");
+  snapshot.errors["h.py"] = absl::NotFoundError("");
+  snapshot.errors["i.py"] = absl::DataLossError("");
+  snapshot.errors["j.py"] = absl::PermissionDeniedError("");
+  ContentLimits limits;
+  limits.file_bytes = 100;
+  const v1::SourceTree tree = Describe(snapshot, limits);
+  const std::map<std::string, int64_t> expected = {{"files.seen", 12},
+                                                   {"files.sharded", 2},
+                                                   {"files.skipped.unsafe_path", 1},
+                                                   {"files.skipped.no_kernel_marker", 1},
+                                                   {"files.skipped.symlink", 1},
+                                                   {"files.skipped.submodule", 1},
+                                                   {"files.skipped.special_file", 1},
+                                                   {"files.skipped.too_large", 1},
+                                                   {"files.skipped.duplicate_path", 1},
+                                                   {"files.failed.missing_object", 1},
+                                                   {"files.failed.corrupt_object", 1},
+                                                   {"files.failed.unreadable", 1}};
+  EXPECT_EQ(CountFiles(tree), expected);
+  EXPECT_EQ(tree.files(1).sha256(), Sha256Hex("import triton"));
+  EXPECT_EQ(tree.files(6).sha256(), "");
+  EXPECT_EQ(tree.files(6).size_bytes(), 101);
+}
+
+TEST(Assemble, OtherErrorsFailTheSource) {
+  FakeSnapshot snapshot;
+  snapshot.Add("a.py", "triton");
+  snapshot.errors["a.py"] = absl::ResourceExhaustedError("");
+  EXPECT_THAT(DescribeTree(snapshot, "repo", {}), StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+TEST(Assemble, TotalIsBounded) {
+  FakeSnapshot snapshot;
+  snapshot.Add("a.py", std::string(60, 'x'));
+  snapshot.Add("b.py", std::string(60, 'x'));
+  ContentLimits limits;
+  limits.total_bytes = 100;
+  EXPECT_THAT(DescribeTree(snapshot, "repo", limits),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(Assemble, ShardsHoldTheShardedFilesBytes) {
+  FakeSnapshot snapshot;
+  const std::string odd("\xef\xbb\xbf\0\r\rtriton\xff", 13);
+  snapshot.Add("A.py", odd);
+  snapshot.Add("a.py", "triton\r\n");
+  snapshot.Add("b.py", "nothing");
+  const v1::SourceTree tree = Describe(snapshot);
+  const std::vector<std::vector<size_t>> shards = ShardsOf(tree, {});
+  ASSERT_EQ(shards.size(), 1u);
+  const absl::StatusOr<v1::FileShard> shard = ReadShard(snapshot, tree, shards[0]);
+  ASSERT_THAT(shard, IsOk());
+  ASSERT_EQ(shard->files_size(), 2);
+  EXPECT_EQ(shard->files(0).path(), "A.py");
+  EXPECT_EQ(shard->files(0).content(), odd);
+  EXPECT_EQ(shard->files(1).path(), "a.py");
+}
+
+TEST(Assemble, ChangeBetweenReadsIsAborted) {
+  FakeSnapshot snapshot;
+  snapshot.Add("a.py", "triton 1");
+  const v1::SourceTree tree = Describe(snapshot);
+  snapshot.contents["a.py"] = "triton 2";
+  EXPECT_THAT(ReadShard(snapshot, tree, {0}), StatusIs(absl::StatusCode::kAborted));
+}
+
+TEST(Assemble, LicencesAreCappedAndMissingOnesLeftOut) {
+  FakeSnapshot snapshot;
+  snapshot.AddLicense("LICENSE", "MIT");
+  snapshot.AddLicense("a/LICENSE", std::string(11, 'x'));
+  snapshot.AddLicense("b/LICENSE", "gone");
+  snapshot.errors["b/LICENSE"] = absl::NotFoundError("");
+  ContentLimits limits;
+  limits.license_bytes = 10;
+  const v1::SourceTree tree = Describe(snapshot, limits);
+  ASSERT_EQ(tree.license_files_size(), 1);
+  EXPECT_EQ(tree.license_files(0).content(), "MIT");
+}
+
+TEST(ContentHash, DependsOnPathsContentsAndLicencesAlone) {
+  FakeSnapshot snapshot;
+  snapshot.Add("a.py", "triton");
+  snapshot.AddLicense("LICENSE", "MIT");
+  const std::string hash = ContentHash(Describe(snapshot));
+  FakeSnapshot same = snapshot;
+  same.listing_.commit = "elsewhere";
+  same.listing_.unselected = 7;
+  EXPECT_EQ(ContentHash(Describe(same)), hash);
+  FakeSnapshot content = snapshot;
+  content.contents["a.py"] = "gluon!";
+  EXPECT_NE(ContentHash(Describe(content)), hash);
+  FakeSnapshot license = snapshot;
+  license.contents["LICENSE"] = "ISC";
+  EXPECT_NE(ContentHash(Describe(license)), hash);
+  FakeSnapshot more = snapshot;
+  more.Add("b.py", "");
+  EXPECT_NE(ContentHash(Describe(more)), hash);
+}
+
+}  // namespace
+}  // namespace kernelmill::fetcher

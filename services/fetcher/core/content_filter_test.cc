@@ -1,0 +1,28 @@
+#include "services/fetcher/core/content_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace kernelmill::fetcher {
+namespace {
+
+TEST(ContentFilter, MarkerIsTritonOrGluonInAnyPlace) {
+  EXPECT_EQ(ContentSkipReason("import triton"), "");
+  EXPECT_EQ(ContentSkipReason("from x import gluon_things"), "");
+  EXPECT_EQ(ContentSkipReason(std::string("\0\xff", 2) + "xtritonx"), "");
+  EXPECT_EQ(ContentSkipReason("import Triton"), "no_kernel_marker");
+  EXPECT_EQ(ContentSkipReason("trito"), "no_kernel_marker");
+  EXPECT_EQ(ContentSkipReason(""), "no_kernel_marker");
+}
+
+TEST(ContentFilter, LfsPointerIsKnownEvenIfItNamesTriton) {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n# triton\n";
+  EXPECT_EQ(ContentSkipReason(pointer), "lfs_pointer");
+  EXPECT_EQ(ContentSkipReason(pointer + std::string(1024, ' ')), "");
+  EXPECT_EQ(ContentSkipReason("# " + pointer), "");
+}
+
+}  // namespace
+}  // namespace kernelmill::fetcher

@@ -1,0 +1,77 @@
+#include "services/fetcher/core/url_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+TEST(UrlPolicy, PublicTransportsPass) {
+  const absl::StatusOr<GitUrl> https = CheckGitUrl("https://example.org:8443/a/b.git", false);
+  ASSERT_THAT(https, IsOk());
+  EXPECT_EQ(https->host, "example.org");
+  EXPECT_EQ(https->port, 8443);
+  EXPECT_FALSE(https->local());
+  for (const char* url : {"http://example.org/a", "ssh://git@example.org/a", "git://example.org/a",
+                          "https://[::1]:80/a", "HTTPS://example.org/a"}) {
+    EXPECT_THAT(CheckGitUrl(url, false), IsOk()) << url;
+  }
+  EXPECT_EQ(CheckGitUrl("https://[::1]:80/a", false)->host, "::1");
+  EXPECT_EQ(CheckGitUrl("git://example.org/a", false)->port, 9418);
+}
+
+TEST(UrlPolicy, LocalOnlyWhereAllowed) {
+  for (const char* url : {"file:///tmp/x", "/tmp/x", "./x", "../x", "x", "FILE:///tmp/x"}) {
+    EXPECT_THAT(CheckGitUrl(url, false), StatusIs(absl::StatusCode::kPermissionDenied)) << url;
+    ASSERT_THAT(CheckGitUrl(url, true), IsOk()) << url;
+    EXPECT_TRUE(CheckGitUrl(url, true)->local());
+  }
+}
+
+TEST(UrlPolicy, OtherTransportsAreDenied) {
+  for (const char* url : {"ext::sh -c id", "ext::https://x/y", "fd::17", "x::y",
+                          "ftp://example.org/a", "ext://example.org/a", "remote-x::/tmp"}) {
+    EXPECT_THAT(CheckGitUrl(url, true), StatusIs(absl::StatusCode::kPermissionDenied)) << url;
+  }
+}
+
+TEST(UrlPolicy, OptionsAndControlBytesAreRefused) {
+  for (const char* url :
+       {"", "-x", "--upload-pack=id", "ssh://-oProxyCommand=id/x", "ssh://git@-oProxyCommand=id/x",
+        "ssh://-u@example.org/x", "ssh://example.org/-x", "https://example.org/a\nb",
+        "https://example.org/\r", "https://example.org/a%0ab", "https://example.org/a%00b",
+        "https://", "https:///x", "https://:80/x", "https://example.org:99999/x",
+        "https://example.org:x/x", "host:path", "git@example.org:a/b", "https://[::1/x"}) {
+    EXPECT_THAT(CheckGitUrl(url, true), StatusIs(absl::StatusCode::kInvalidArgument)) << url;
+  }
+  EXPECT_THAT(CheckGitUrl(absl::string_view("https://x/\0y", 12), true),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(UrlPolicy, PasswordsDoNotPassAndAreNotRepeated) {
+  for (const char* url : {"https://user:s3cret@example.org/a", "https://s3cret@example.org/a",
+                          "ssh://user:s3cret@example.org/a"}) {
+    const absl::StatusOr<GitUrl> checked = CheckGitUrl(url, false);
+    EXPECT_THAT(checked, StatusIs(absl::StatusCode::kInvalidArgument)) << url;
+    EXPECT_EQ(std::string(checked.status().message()).find("s3cret"), std::string::npos);
+  }
+}
+
+TEST(RefPolicy, Names) {
+  for (const char* ref : {"HEAD", "main", "v1.0", "release/3.x", "refs/heads/main", "feature-x"}) {
+    EXPECT_THAT(CheckGitRef(ref), IsOk()) << ref;
+  }
+  for (const char* ref : {"", "-x", "a b", "a..b", "a~1", "a^{}", "a:b", "*", "a\nb", "/a", "a/",
+                          "a//b", "@{u}", "a\\b", "a[b"}) {
+    EXPECT_THAT(CheckGitRef(ref), StatusIs(absl::StatusCode::kInvalidArgument)) << ref;
+  }
+}
+
+}  // namespace
+}  // namespace kernelmill::fetcher

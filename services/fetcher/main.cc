@@ -1,0 +1,37 @@
+// kernelmill-fetcher: the worker that pins and fetches sources.
+#include <CLI/CLI.hpp>
+
+#include "common/config/server_flags.h"
+#include "common/worker/process/worker_process.h"
+#include "services/fetcher/server/fetcher_stages.h"
+
+int main(int argc, char** argv) {
+  kernelmill::config::ServerFlags server;
+  server.listen = "0.0.0.0:7072";
+  server.metrics = "0.0.0.0:8072";
+  kernelmill::config::WorkerFlags worker;
+  kernelmill::fetcher::FetcherOptions options;
+  CLI::App app("Fetches repositories, packages and local trees, as a worker of a coordinator.",
+               "kernelmill-fetcher");
+  kernelmill::config::AddServerFlags(app, &server);
+  kernelmill::config::AddWorkerFlags(app, &worker);
+  app.add_flag("--allow-local", options.allow_local,
+               "allow sources on this machine: paths, file:// URLs and local git repositories")
+      ->envname("KERNELMILL_ALLOW_LOCAL");
+  app.add_flag("--allow-private", options.allow_private,
+               "allow git hosts at loopback, link-local and private addresses")
+      ->envname("KERNELMILL_ALLOW_PRIVATE");
+  app.add_option("--package-index", options.package_index,
+                 "URL of the simple package index (default: what pip would use)")
+      ->envname("KERNELMILL_PACKAGE_INDEX");
+  app.add_option("--temp-dir", options.temp_dir,
+                 "folder for temporary repositories (default: the system's)")
+      ->envname("KERNELMILL_TEMP_DIR");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return kernelmill::worker::RunWorkerProcess(server, worker,
+                                              kernelmill::fetcher::NewFetcherStages(options), {});
+}

@@ -1,0 +1,115 @@
+#include "services/fetcher/server/fetcher_stages.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status.h"
+#include "common/cas/blob_store.h"
+#include "common/cas/digest.h"
+#include "common/worker/stage_versions.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/fetcher/server/sources.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+constexpr int64_t kBatchBytes = 8 << 20;  // of blobs that are stored in one call
+
+class PinStage : public worker::Stage {
+ public:
+  explicit PinStage(std::shared_ptr<Sources> sources) : sources_(std::move(sources)) {}
+
+  absl::string_view name() const override { return "pin"; }
+  int version() const override { return worker::kPinVersion; }
+  bool cacheable() const override { return false; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore&) override {
+    if (!action.params().has_pin()) return absl::InvalidArgumentError("pin without its parameters");
+    v1::StageResult result;
+    ASSIGN_OR_RETURN(*result.mutable_pinned(), sources_->Pin(action.params().pin().source()));
+    return result;
+  }
+
+ private:
+  const std::shared_ptr<Sources> sources_;
+};
+
+// Stores file shards, several in one call, and adds them to a result in the order of their coming.
+class ShardWriter {
+ public:
+  ShardWriter(cas::BlobStore& store, v1::StageResult& result) : store_(store), result_(result) {}
+
+  absl::Status Add(const v1::FileShard& shard) {
+    cas::Blob blob;
+    blob.bytes = cas::SerializeDeterministically(shard);
+    blob.digest = cas::DigestOf(blob.bytes);
+    worker::AddOutput(result_, "files", blob.digest, shard.files_size());
+    bytes_ += blob.digest.size_bytes();
+    batch_.push_back(std::move(blob));
+    return bytes_ >= kBatchBytes ? Flush() : absl::OkStatus();
+  }
+
+  absl::Status Flush() {
+    if (batch_.empty()) return absl::OkStatus();
+    bytes_ = 0;
+    return store_.Put(std::exchange(batch_, {}));
+  }
+
+ private:
+  cas::BlobStore& store_;
+  v1::StageResult& result_;
+  std::vector<cas::Blob> batch_;
+  int64_t bytes_ = 0;
+};
+
+class FetchStage : public worker::Stage {
+ public:
+  FetchStage(std::shared_ptr<Sources> sources, const ShardLimits& limits)
+      : sources_(std::move(sources)), limits_(limits) {}
+
+  absl::string_view name() const override { return "fetch"; }
+  int version() const override { return worker::kFetchVersion; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    if (!action.params().has_fetch()) {
+      return absl::InvalidArgumentError("fetch without its parameters");
+    }
+    ASSIGN_OR_RETURN(const FetchedSource fetched,
+                     sources_->Fetch(action.params().fetch().source()));
+    v1::StageResult result;
+    ASSIGN_OR_RETURN(const cas::Digest tree, cas::PutMessage(store, fetched.tree));
+    worker::AddOutput(result, "tree", tree, fetched.tree.files_size());
+    ShardWriter writer(store, result);
+    for (const std::vector<size_t>& files : ShardsOf(fetched.tree, limits_)) {
+      ASSIGN_OR_RETURN(const v1::FileShard shard,
+                       ReadShard(*fetched.snapshot, fetched.tree, files));
+      RETURN_IF_ERROR(writer.Add(shard));
+    }
+    RETURN_IF_ERROR(writer.Flush());
+    for (const auto& [name, value] : CountFiles(fetched.tree)) {
+      worker::AddCounter(result, name, value);
+    }
+    worker::AddCounter(result, "bytes.received", fetched.snapshot->listing().bytes_received);
+    return result;
+  }
+
+ private:
+  const std::shared_ptr<Sources> sources_;
+  const ShardLimits limits_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<worker::Stage>> NewFetcherStages(const FetcherOptions& options) {
+  const auto sources = std::make_shared<Sources>(options);
+  std::vector<std::unique_ptr<worker::Stage>> stages;
+  stages.push_back(std::make_unique<PinStage>(sources));
+  stages.push_back(std::make_unique<FetchStage>(sources, options.content.shard));
+  return stages;
+}
+
+}  // namespace kernelmill::fetcher

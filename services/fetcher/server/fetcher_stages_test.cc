@@ -1,0 +1,184 @@
+#include "services/fetcher/server/fetcher_stages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/cas/testing/memory_blob_store.h"
+#include "common/testing/status_matchers.h"
+#include "common/worker/stage.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/fetcher/adapters/git/testing/test_repository.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+class FetcherStagesTest : public ::testing::Test {
+ protected:
+  FetcherStagesTest() {
+    options_.allow_local = true;
+    options_.temp_dir = temp_.path();
+    Restart();
+  }
+
+  void Restart() { stages_ = NewFetcherStages(options_); }
+
+  absl::StatusOr<v1::Source> Pin(const v1::Source& source) {
+    v1::Action action;
+    *action.mutable_params()->mutable_pin()->mutable_source() = source;
+    absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action, store_);
+    if (!result.ok()) return result.status();
+    return result->pinned();
+  }
+
+  absl::StatusOr<v1::StageResult> Fetch(const v1::Source& source) {
+    v1::Action action;
+    *action.mutable_params()->mutable_fetch()->mutable_source() = source;
+    absl::StatusOr<v1::StageResult> result = stages_[1]->Run(action, store_);
+    EXPECT_TRUE(std::filesystem::is_empty(temp_.path()));
+    return result;
+  }
+
+  v1::Source PathSource() {
+    v1::Source source;
+    source.set_path(local_.path());
+    source.set_name("local");
+    source.add_include("**/*.py");
+    return source;
+  }
+
+  void Write(const std::string& name, const std::string& content) {
+    ASSERT_THAT(WriteFile(absl::StrCat(local_.path(), "/", name), content), IsOk());
+  }
+
+  static std::map<std::string, int64_t> Counters(const v1::StageResult& result) {
+    std::map<std::string, int64_t> counters;
+    for (const v1::Counter& counter : result.counters()) counters[counter.name()] = counter.value();
+    return counters;
+  }
+
+  TempDir temp_ = *TempDir::Create();
+  TempDir local_ = *TempDir::Create();
+  FetcherOptions options_;
+  cas::MemoryBlobStore store_;
+  std::vector<std::unique_ptr<worker::Stage>> stages_;
+};
+
+TEST_F(FetcherStagesTest, PinIsNeverCachedAndFetchIs) {
+  ASSERT_EQ(stages_.size(), 2u);
+  EXPECT_EQ(stages_[0]->name(), "pin");
+  EXPECT_FALSE(stages_[0]->cacheable());
+  EXPECT_EQ(stages_[1]->name(), "fetch");
+  EXPECT_TRUE(stages_[1]->cacheable());
+}
+
+TEST_F(FetcherStagesTest, LocalTreeFromPinToShards) {
+  Write("a.py", "import triton\n");
+  Write("b.py", "import torch\n");
+  Write("LICENSE", "MIT License\n");
+  const absl::StatusOr<v1::Source> pinned = Pin(PathSource());
+  ASSERT_THAT(pinned, IsOk());
+  const absl::StatusOr<v1::StageResult> result = Fetch(*pinned);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->outputs_size(), 2);
+  EXPECT_EQ(result->outputs(0).name(), "tree");
+  EXPECT_EQ(result->outputs(0).items(), 2);
+  EXPECT_EQ(result->outputs(1).name(), "files");
+  EXPECT_EQ(result->outputs(1).items(), 1);
+  const auto tree = cas::GetMessage<v1::SourceTree>(store_, result->outputs(0).digest());
+  ASSERT_THAT(tree, IsOk());
+  EXPECT_EQ(tree->repository(), "local");
+  EXPECT_EQ(tree->commit(), absl::StrCat("sha256:", pinned->sha256()));
+  EXPECT_EQ(tree->commit_time(), 0);
+  EXPECT_EQ(tree->license_files_size(), 1);
+  const auto shard = cas::GetMessage<v1::FileShard>(store_, result->outputs(1).digest());
+  ASSERT_THAT(shard, IsOk());
+  EXPECT_EQ(shard->files(0).content(), "import triton\n");
+  const std::map<std::string, int64_t> counters = {
+      {"files.seen", 2}, {"files.sharded", 1}, {"files.skipped.no_kernel_marker", 1}};
+  EXPECT_EQ(Counters(*result), counters);
+}
+
+TEST_F(FetcherStagesTest, LocalTreeThatIsNotThePinnedOneIsAWrongHash) {
+  Write("a.py", "triton");
+  v1::Source pinned = *Pin(PathSource());
+  Write("a.py", "triton, changed");
+  const absl::StatusOr<v1::StageResult> result = Fetch(pinned);
+  EXPECT_THAT(result, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(std::string(result.status().message()), ::testing::HasSubstr("wrong hash"));
+}
+
+TEST_F(FetcherStagesTest, GitFromPinToShardsIsReproducible) {
+  TestRepository repository;
+  const std::string commit =
+      repository.Commit(repository.Tree({{"100644", "k.py", repository.Blob("import triton\n")},
+                                         {"120000", "l.py", repository.Blob("k.py")}}));
+  repository.SetRef("refs/heads/main", commit);
+  v1::Source source;
+  source.set_git(repository.path());
+  source.set_ref("main");
+  const absl::StatusOr<v1::Source> pinned = Pin(source);
+  ASSERT_THAT(pinned, IsOk());
+  EXPECT_EQ(pinned->ref(), commit);
+  const absl::StatusOr<v1::StageResult> first = Fetch(*pinned);
+  const absl::StatusOr<v1::StageResult> second = Fetch(*pinned);
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
+  ASSERT_EQ(first->outputs_size(), 2);
+  EXPECT_EQ(first->outputs(0).digest().hash(), second->outputs(0).digest().hash());
+  EXPECT_EQ(first->outputs(1).digest().hash(), second->outputs(1).digest().hash());
+  const auto tree = cas::GetMessage<v1::SourceTree>(store_, first->outputs(0).digest());
+  ASSERT_THAT(tree, IsOk());
+  EXPECT_EQ(tree->repository(), repository.path());
+  EXPECT_EQ(tree->commit(), commit);
+  EXPECT_EQ(tree->commit_time(), 1'600'000'000);
+  EXPECT_EQ(Counters(*first)["files.skipped.symlink"], 1);
+  EXPECT_GT(Counters(*first)["bytes.received"], 0);
+}
+
+TEST_F(FetcherStagesTest, LocalSourcesNeedPermission) {
+  Write("a.py", "triton");
+  v1::Source pinned = *Pin(PathSource());
+  options_.allow_local = false;
+  Restart();
+  EXPECT_THAT(Pin(PathSource()), StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_THAT(Fetch(pinned), StatusIs(absl::StatusCode::kPermissionDenied));
+  v1::Source git;
+  git.set_git(local_.path());
+  git.set_ref(std::string(40, 'a'));
+  EXPECT_THAT(Fetch(git), StatusIs(absl::StatusCode::kPermissionDenied));
+}
+
+TEST_F(FetcherStagesTest, MalformedActionsAreRefused) {
+  v1::Action empty;
+  for (const auto& stage : stages_) {
+    EXPECT_THAT(stage->Run(empty, store_), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  EXPECT_THAT(Pin(v1::Source()), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Fetch(PathSource()), StatusIs(absl::StatusCode::kInvalidArgument)) << "not pinned";
+  v1::Source globs = PathSource();
+  globs.add_exclude("[");
+  EXPECT_THAT(Pin(globs), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(FetcherStagesTest, StoreErrorsAreNotSwallowed) {
+  Write("a.py", "triton");
+  v1::Source pinned = *Pin(PathSource());
+  store_.FailNext(1, absl::ResourceExhaustedError("full"));
+  EXPECT_THAT(Fetch(pinned), StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+}  // namespace
+}  // namespace kernelmill::fetcher

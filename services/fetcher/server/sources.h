@@ -1,0 +1,52 @@
+#ifndef KERNELMILL_SERVICES_FETCHER_SERVER_SOURCES_H_
+#define KERNELMILL_SERVICES_FETCHER_SERVER_SOURCES_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "kernelmill/v1/job.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/fetcher/adapters/git/git_command.h"
+#include "services/fetcher/adapters/wheel/wheel_snapshot.h"
+#include "services/fetcher/core/glob.h"
+#include "services/fetcher/core/snapshot.h"
+#include "services/fetcher/server/fetcher_stages.h"
+
+namespace kernelmill::fetcher {
+
+// A source's tree, and the snapshot that it describes.
+struct FetchedSource {
+  std::unique_ptr<Snapshot> snapshot;
+  v1::SourceTree tree;
+};
+
+// Goes to the adapter that a source's origin calls for. Thread-safe. Errors: see NewFetcherStages.
+class Sources {
+ public:
+  explicit Sources(const FetcherOptions& options);
+
+  // The source with its ref or hash resolved; one that is pinned stays as it is.
+  absl::StatusOr<v1::Source> Pin(const v1::Source& source);
+
+  // INVALID_ARGUMENT: the source is not pinned.
+  absl::StatusOr<FetchedSource> Fetch(const v1::Source& source);
+
+ private:
+  absl::StatusOr<FetchedSource> ReadLocal(const v1::Source& source, const GlobSet& globs) const;
+  absl::StatusOr<FetchedSource> FetchLocal(const v1::Source& source, const GlobSet& globs) const;
+  absl::StatusOr<std::unique_ptr<Snapshot>> OpenRemote(const v1::Source& source,
+                                                       const GlobSet& globs);
+  absl::StatusOr<WheelOptions> WheelSettings();
+
+  const FetcherOptions options_;
+  const GitOptions git_;
+  absl::Mutex mutex_;
+  std::string index_url_ ABSL_GUARDED_BY(mutex_);  // once known
+};
+
+}  // namespace kernelmill::fetcher
+
+#endif  // KERNELMILL_SERVICES_FETCHER_SERVER_SOURCES_H_
