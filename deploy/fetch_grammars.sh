@@ -1,0 +1,67 @@
+#!/bin/bash
+# Fetches what the extractor parses with: tree-sitter's runtime and grammars, as C sources in npm
+# packages, pinned by version and integrity hash, unpacked to .cache/grammars/NAME-VERSION. No script of
+# a package is run. Safe to run again: what is there and whole is left alone.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# NAME VERSION INTEGRITY, as npm's lock files write it.
+grammars=(
+  # The runtime. Debian's libtree-sitter 0.20.7 corrupts its heap on a node of 65,536 children (a long
+  # run of comments will do), which no worker may do on a stranger's file.
+  "tree-sitter 0.25.1 sha512-mrcEdkYtHfrK1A6fs3O6FxkBo0Qig5XUXqHhxUOQu0bmPo00QF4XaSx4edpazdHwxnSCjlGKGgIqWdaN4dvTLA=="
+  "tree-sitter-python 0.23.6 sha512-yIM9z0oxKIxT7bAtPOhgoVl6gTXlmlIhue7liFT4oBPF/lha7Ha4dQBS82Av6hMMRZoVnFJI8M6mL+SwWoLD3A=="
+)
+
+root=$PWD/.cache/grammars
+work=
+trap '[[ -z "$work" ]] || rm -rf "$work"' EXIT
+
+die() {
+  echo "fetch_grammars: $1" >&2
+  exit 1
+}
+
+# download NAME VERSION: leaves one .tgz in the folder $work.
+download() {
+  local try
+  for try in 1 2 3; do
+    if (cd "$work" && timeout 300 npm pack --silent --ignore-scripts "$1@$2" >npm.log 2>&1); then
+      return 0
+    fi
+    [[ $try = 3 ]] || sleep $((try * 2))
+  done
+  cat "$work/npm.log" >&2
+  die "npm could not fetch $1@$2"
+}
+
+fetch() {
+  local name=$1 version=$2 integrity=$3
+  local into=$root/$name-$version
+  if [[ -f "$into/.integrity" && "$(<"$into/.integrity")" = "$integrity" ]]; then
+    return 0
+  fi
+  command -v npm >/dev/null || die "npm is missing (Debian package: npm)"
+  mkdir -p "$root"
+  work=$(mktemp -d "$root/.fetch.XXXXXX")
+  download "$name" "$version"
+  local archive=$work/$name-$version.tgz want have
+  [[ -f "$archive" ]] || die "npm left no $name-$version.tgz"
+  want=$(printf %s "${integrity#sha512-}" | base64 -d | od -An -v -tx1 | tr -d ' \n')
+  have=$(sha512sum "$archive" | cut -d' ' -f1)
+  [[ "$have" = "$want" ]] || die "$name@$version has sha512 $have, not the pinned $want"
+  mkdir "$work/tree"
+  tar -xzf "$archive" -C "$work/tree" --strip-components=1 --no-same-owner --no-same-permissions \
+    --exclude='package/prebuilds' --exclude='*.wasm'
+  printf '%s\n' "$integrity" >"$work/tree/.integrity"
+  rm -rf "$into"
+  mv "$work/tree" "$into"
+  rm -rf "$work"
+  work=
+  echo "fetch_grammars: $name@$version"
+}
+
+for grammar in "${grammars[@]}"; do
+  read -r name version integrity <<<"$grammar"
+  fetch "$name" "$version" "$integrity"
+done

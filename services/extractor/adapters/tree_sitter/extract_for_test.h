@@ -1,0 +1,49 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_ADAPTERS_TREE_SITTER_EXTRACT_FOR_TEST_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_ADAPTERS_TREE_SITTER_EXTRACT_FOR_TEST_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "services/extractor/core/extract.h"
+#include "services/extractor/core/link.h"
+
+namespace kernelmill::extractor {
+
+// The shard that one file of the given text makes; unlinked.
+inline v1::KernelShard Extract(absl::string_view text) {
+  v1::FileShard files;
+  v1::SourceFile& file = *files.add_files();
+  file.set_path("a.py");
+  file.set_content(std::string(text));
+  const TreeSitterParser parser;
+  auto shard = ExtractKernels(files, parser);
+  EXPECT_TRUE(shard.ok()) << shard.status();
+  return shard.ok() ? *std::move(shard) : v1::KernelShard();
+}
+
+inline v1::KernelShard ExtractAndLink(absl::string_view text) {
+  v1::KernelShard shard = Extract(text);
+  LinkShard("repository", "commit", shard);
+  return shard;
+}
+
+// "qualname first-last" of every kernel.
+inline std::vector<std::string> Places(const v1::KernelShard& shard) {
+  std::vector<std::string> places;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    places.push_back(
+        absl::StrCat(kernel.qualname(), " ", kernel.first_line(), "-", kernel.last_line()));
+  }
+  return places;
+}
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_ADAPTERS_TREE_SITTER_EXTRACT_FOR_TEST_H_

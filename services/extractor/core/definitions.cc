@@ -1,0 +1,244 @@
+#include "services/extractor/core/definitions.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "services/extractor/core/python_names.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// A statement that may be a definition.
+struct Statement {
+  NodeId node;
+  int first_line;
+  int last_line;
+};
+
+bool IsSkipped(Kind kind) {
+  return kind == Kind::kToken || kind == Kind::kComment || kind == Kind::kLineContinuation;
+}
+
+// A statement with blocks of its own that opens no scope.
+bool IsCompound(Kind kind) {
+  switch (kind) {
+    case Kind::kIfStatement:
+    case Kind::kTryStatement:
+    case Kind::kWithStatement:
+    case Kind::kForStatement:
+    case Kind::kWhileStatement:
+    case Kind::kMatchStatement:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What stands between a compound statement and its statements.
+bool IsBlockLike(Kind kind) {
+  switch (kind) {
+    case Kind::kBlock:
+    case Kind::kElifClause:
+    case Kind::kElseClause:
+    case Kind::kExceptClause:
+    case Kind::kExceptGroupClause:
+    case Kind::kFinallyClause:
+    case Kind::kCaseClause:
+    case Kind::kError:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Collector {
+ public:
+  Collector(const ParsedFile& file, const std::vector<JitFunction>& functions)
+      : file_(file), tree_(file.tree), functions_(functions) {}
+
+  // Every statement that may be a definition, sorted by line.
+  std::vector<Statement> Statements() {
+    std::vector<Statement> found;
+    NodeId node = 1;
+    while (node < tree_.size()) {
+      const Kind kind = tree_.KindOf(node);
+      const bool opened = IsBlockLike(kind) || (IsCompound(kind) && HoldsKernel(node));
+      if (!opened && !IsSkipped(kind)) Add(node, found);
+      node = opened ? node + 1 : tree_[node].subtree_end;
+    }
+    AddInnerImports(found);
+    std::stable_sort(found.begin(), found.end(), [](const Statement& a, const Statement& b) {
+      return a.first_line < b.first_line;
+    });
+    return found;
+  }
+
+ private:
+  bool HoldsKernel(NodeId node) const {
+    const auto first =
+        std::lower_bound(functions_.begin(), functions_.end(), node,
+                         [](const JitFunction& f, NodeId at) { return f.decorated < at; });
+    return first != functions_.end() && first->decorated < tree_[node].subtree_end;
+  }
+
+  // Expressions in the head of an opened statement come by here as well; they begin no line.
+  void Add(NodeId node, std::vector<Statement>& found) const {
+    const int first_line = file_.lines.LineOf(tree_[node].start);
+    const int last_line = file_.lines.LineOf(tree_[tree_.LastToken(node)].end - 1);
+    if (BeginsLine(node, first_line) || (!found.empty() && found.back().last_line == first_line)) {
+      found.push_back({node, first_line, last_line});
+    }
+  }
+
+  bool BeginsLine(NodeId node, int line) const {
+    const size_t begin = file_.lines.Begin(line);
+    absl::string_view before = file_.text.substr(begin, tree_[node].start - begin);
+    if (line == 1 && before.substr(0, 3) == "\xef\xbb\xbf") before.remove_prefix(3);
+    return before.find_first_not_of(" \t\f") == absl::string_view::npos;
+  }
+
+  // Imports in the functions around a kernel, which it sees as free names. Each function is looked
+  // through once, however many kernels it holds.
+  void AddInnerImports(std::vector<Statement>& found) const {
+    absl::flat_hash_set<NodeId> seen;
+    for (const JitFunction& function : functions_) {
+      for (NodeId at = tree_[function.decorated].parent; at != kNoNode && seen.insert(at).second;
+           at = tree_[at].parent) {
+        if (tree_.KindOf(at) != Kind::kFunctionDefinition) continue;
+        for (NodeId node = at; node < tree_[at].subtree_end; ++node) {
+          if (IsImport(tree_.KindOf(node)) && seen.insert(node).second) Add(node, found);
+        }
+      }
+    }
+  }
+
+  const ParsedFile& file_;
+  const SyntaxTree& tree_;
+  const std::vector<JitFunction>& functions_;
+};
+
+v1::Definition::Kind KindOf(const SyntaxTree& tree, NodeId node) {
+  const Kind kind = tree.KindOf(node);
+  if (IsImport(kind)) return v1::Definition::KIND_IMPORT;
+  if (kind == Kind::kClassDefinition) return v1::Definition::KIND_CLASS;
+  if (kind == Kind::kFunctionDefinition) return v1::Definition::KIND_FUNCTION;
+  if (kind == Kind::kDecoratedDefinition) {
+    const NodeId inner = tree.Child(node, Field::kDefinition);
+    const bool is_class = inner != kNoNode && tree.KindOf(inner) == Kind::kClassDefinition;
+    return is_class ? v1::Definition::KIND_CLASS : v1::Definition::KIND_FUNCTION;
+  }
+  return v1::Definition::KIND_CONSTANT;
+}
+
+// The x of x[...] = ...: not bound by it, but another value after it. Empty otherwise.
+absl::string_view ChangedName(const SyntaxTree& tree, NodeId statement) {
+  const NodeId inner = tree.FirstChild(statement);
+  if (tree.KindOf(statement) != Kind::kExpressionStatement || inner == kNoNode) return "";
+  const NodeId left = tree.Child(inner, Field::kLeft);
+  if (left == kNoNode || tree.KindOf(left) != Kind::kSubscript) return "";
+  const NodeId value = tree.Child(left, Field::kValue);
+  if (value == kNoNode || tree.KindOf(value) != Kind::kIdentifier) return "";
+  return tree.TextOf(value);
+}
+
+void AddModules(const SyntaxTree& tree, NodeId root, absl::flat_hash_set<std::string>& modules) {
+  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
+    if (!IsImport(tree.KindOf(node))) continue;
+    for (std::string& module : ImportedModules(tree, node)) modules.insert(std::move(module));
+  }
+}
+
+template <typename Strings, typename Repeated>
+void SetSorted(const Strings& values, Repeated& field) {
+  std::vector<std::string> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  for (std::string& value : sorted) *field.Add() = std::move(value);
+}
+
+// One definition of the statements [first, last), which share lines.
+v1::Definition Describe(const ParsedFile& file, const Statement* first, const Statement* last) {
+  v1::Definition definition;
+  absl::flat_hash_set<std::string> names;
+  absl::flat_hash_set<std::string> uses;
+  absl::flat_hash_set<std::string> modules;
+  auto kind = v1::Definition::KIND_UNSPECIFIED;
+  int last_line = first->last_line;
+  for (const Statement* at = first; at != last; ++at) {
+    const bool simple = file.tree.KindOf(at->node) == Kind::kExpressionStatement;
+    for (absl::string_view name : file.bindings.BoundNames(at->node)) names.emplace(name);
+    for (absl::string_view name : file.bindings.FreeNames(at->node, simple)) uses.emplace(name);
+    const absl::string_view changed = ChangedName(file.tree, at->node);
+    if (!changed.empty()) names.emplace(changed);
+    AddModules(file.tree, at->node, modules);
+    kind = std::max(kind, KindOf(file.tree, at->node));
+    last_line = std::max(last_line, at->last_line);
+  }
+  const size_t begin = file.lines.Begin(first->first_line);
+  definition.set_path(std::string(file.path));
+  definition.set_kind(kind);
+  SetSorted(names, *definition.mutable_names());
+  SetSorted(uses, *definition.mutable_uses());
+  SetSorted(modules, *definition.mutable_modules());
+  definition.set_text(std::string(file.text.substr(begin, file.lines.End(last_line) - begin)));
+  definition.set_first_line(first->first_line);
+  definition.set_last_line(last_line);
+  return definition;
+}
+
+std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
+                                           const std::vector<JitFunction>& functions) {
+  const std::vector<Statement> statements = Collector(file, functions).Statements();
+  std::vector<v1::Definition> definitions;
+  for (size_t first = 0; first < statements.size();) {
+    size_t last = first + 1;
+    while (last < statements.size() &&
+           statements[last].first_line <= statements[last - 1].last_line &&
+           statements[last].node >= file.tree[statements[last - 1].node].subtree_end) {
+      ++last;
+    }
+    v1::Definition definition = Describe(file, statements.data() + first, statements.data() + last);
+    if (definition.names_size() > 0) definitions.push_back(std::move(definition));
+    first = last;
+  }
+  return definitions;
+}
+
+}  // namespace
+
+std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
+                                           const std::vector<JitFunction>& functions) {
+  std::vector<v1::Definition> all = AllDefinitions(file, functions);
+  absl::flat_hash_map<std::string, std::vector<size_t>> by_name;
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const std::string& name : all[i].names()) by_name[name].push_back(i);
+  }
+  std::vector<bool> wanted(all.size(), false);
+  std::vector<std::string> names = {"*", "annotations"};
+  for (const JitFunction& function : functions) {
+    for (absl::string_view name : file.bindings.FreeNames(function.decorated)) {
+      names.emplace_back(name);
+    }
+    const NodeId name = file.tree.Child(function.definition, Field::kName);
+    if (name != kNoNode) names.emplace_back(file.tree.TextOf(name));
+  }
+  absl::flat_hash_set<std::string> seen;
+  while (!names.empty()) {
+    const std::string name = std::move(names.back());
+    names.pop_back();
+    if (!seen.insert(name).second) continue;
+    for (const size_t i : by_name[name]) {
+      if (wanted[i]) continue;
+      wanted[i] = true;
+      for (const std::string& use : all[i].uses()) names.push_back(use);
+    }
+  }
+  std::vector<v1::Definition> result;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (wanted[i]) result.push_back(std::move(all[i]));
+  }
+  return result;
+}
+
+}  // namespace kernelmill::extractor

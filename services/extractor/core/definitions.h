@@ -1,0 +1,24 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_DEFINITIONS_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_DEFINITIONS_H_
+
+#include <vector>
+
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/functions.h"
+#include "services/extractor/core/kernels.h"
+
+namespace kernelmill::extractor {
+
+// The file's bindings that its kernels use, directly or through one another; in the order of the
+// text.
+//
+// A definition is a statement of the module: an import, an assignment, a function, a class, or a
+// whole if, try, with or loop that binds names. One of the latter that holds a kernel is taken
+// apart instead, and what stands in its blocks counts as statements of the module. Imports in the
+// functions around a kernel are definitions too. Statements that share a line are one.
+std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
+                                           const std::vector<JitFunction>& functions);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_DEFINITIONS_H_

@@ -1,0 +1,32 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_H_
+
+#include <cstddef>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/core/python_parser.h"
+
+namespace kernelmill::extractor {
+
+struct ExtractOptions {
+  // Larger files that may hold kernels are not read: "too_large".
+  size_t max_file_bytes = 8u << 20;
+  // Kernels within kernels repeat text; beyond this many times a file's size: "nested_kernels".
+  size_t max_overlap = 8;
+};
+
+// Finds the kernels of every file. Files that cannot be read in bounds are listed as failed, with
+// the reason. DEADLINE_EXCEEDED: this machine was too slow for one; nothing is said of any.
+absl::StatusOr<v1::KernelShard> ExtractKernels(const v1::FileShard& files,
+                                               const PythonParser& parser,
+                                               const ExtractOptions& options = {});
+
+// Whether the text can hold a kernel at all. Cheap: most files cannot.
+bool MayHoldKernels(absl::string_view text);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_H_

@@ -1,0 +1,140 @@
+#include "services/extractor/core/imports.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// How many levels of CPython's tree a node adds above its statements, by itself.
+int LevelsOf(Kind kind) {
+  switch (kind) {
+    case Kind::kFunctionDefinition:
+    case Kind::kClassDefinition:
+    case Kind::kIfStatement:
+    case Kind::kForStatement:
+    case Kind::kWhileStatement:
+    case Kind::kTryStatement:
+    case Kind::kExceptClause:
+    case Kind::kExceptGroupClause:
+    case Kind::kWithStatement:
+    case Kind::kMatchStatement:
+    case Kind::kCaseClause:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// CPython nests each elif in the else of what comes before.
+void AddElifLevels(const SyntaxTree& tree, NodeId if_statement, std::vector<int>& levels) {
+  int elifs = 0;
+  for (NodeId child = tree.FirstChild(if_statement); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    if (tree.KindOf(child) == Kind::kElifClause) levels[child] = ++elifs;
+    if (tree.KindOf(child) == Kind::kElseClause) levels[child] = elifs;
+  }
+}
+
+// Import statements in the order of a breadth-first walk of CPython's tree. Within a level that is
+// the order of the text, since statement lists come in it.
+std::vector<NodeId> ImportsBreadthFirst(const SyntaxTree& tree) {
+  std::vector<int> levels(tree.size(), 0);
+  std::vector<std::pair<int, NodeId>> found;
+  for (NodeId node = 0; node < tree.size(); ++node) {
+    const Kind kind = tree.KindOf(node);
+    const NodeId parent = tree[node].parent;
+    levels[node] += LevelsOf(kind) + (parent == kNoNode ? 0 : levels[parent]);
+    if (kind == Kind::kIfStatement) AddElifLevels(tree, node, levels);
+    if (IsImport(kind)) found.emplace_back(levels[node], node);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<NodeId> imports;
+  for (const auto& [level, node] : found) imports.push_back(node);
+  return imports;
+}
+
+// What an imported name is called in the file, and in its module.
+struct ImportedName {
+  std::string name;
+  std::string alias;  // empty: none
+};
+
+std::vector<ImportedName> NamesOf(const SyntaxTree& tree, NodeId statement) {
+  std::vector<ImportedName> names;
+  for (NodeId child = tree.FirstChild(statement); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    if (tree[child].field == Field::kModuleName) continue;
+    if (tree.KindOf(child) == Kind::kDottedName) {
+      names.push_back({DottedImportName(tree, child), ""});
+    } else if (tree.KindOf(child) == Kind::kAliasedImport) {
+      const NodeId name = tree.Child(child, Field::kName);
+      const NodeId alias = tree.Child(child, Field::kAlias);
+      if (name == kNoNode || alias == kNoNode) continue;
+      names.push_back({DottedImportName(tree, name), std::string(tree.TextOf(alias))});
+    }
+  }
+  return names;
+}
+
+// The module of a from-import; empty for a relative one.
+std::string ModuleOf(const SyntaxTree& tree, NodeId statement) {
+  if (tree.KindOf(statement) == Kind::kFutureImportStatement) return "__future__";
+  const NodeId module = tree.Child(statement, Field::kModuleName);
+  if (module == kNoNode || tree.KindOf(module) != Kind::kDottedName) return "";
+  return DottedImportName(tree, module);
+}
+
+}  // namespace
+
+bool IsImport(Kind kind) {
+  return kind == Kind::kImportStatement || kind == Kind::kImportFromStatement ||
+         kind == Kind::kFutureImportStatement;
+}
+
+ImportMap::ImportMap(const SyntaxTree& tree) {
+  for (const NodeId statement : ImportsBreadthFirst(tree)) Add(tree, statement);
+}
+
+void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
+  if (tree.KindOf(statement) == Kind::kImportStatement) {
+    for (const ImportedName& imported : NamesOf(tree, statement)) {
+      const std::string head = imported.name.substr(0, imported.name.find('.'));
+      if (imported.alias.empty()) {
+        names_[head] = head;
+      } else {
+        names_[imported.alias] = imported.name;
+      }
+    }
+    return;
+  }
+  const std::string module = ModuleOf(tree, statement);
+  if (module.empty()) return;
+  for (const ImportedName& imported : NamesOf(tree, statement)) {
+    names_[imported.alias.empty() ? imported.name : imported.alias] =
+        absl::StrCat(module, ".", imported.name);
+  }
+}
+
+std::string ImportMap::Resolve(absl::string_view dotted) const {
+  const size_t dot = dotted.find('.');
+  const auto found = names_.find(dotted.substr(0, dot));
+  if (found == names_.end()) return std::string(dotted);
+  if (dot == absl::string_view::npos) return found->second;
+  return absl::StrCat(found->second, dotted.substr(dot));
+}
+
+std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement) {
+  std::vector<std::string> modules;
+  if (tree.KindOf(statement) == Kind::kImportStatement) {
+    for (const ImportedName& imported : NamesOf(tree, statement)) modules.push_back(imported.name);
+  } else {
+    const std::string module = ModuleOf(tree, statement);
+    modules.push_back(module.empty() ? "." : module);
+  }
+  return modules;
+}
+
+}  // namespace kernelmill::extractor

@@ -1,0 +1,37 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_IMPORTS_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_IMPORTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "services/extractor/core/syntax_tree.h"
+
+namespace kernelmill::extractor {
+
+// What a file's names stand for by its imports, wherever in the file they are. Of two imports that
+// bind a name the deeper nested one counts, then the later: the order in which CPython's ast.walk
+// comes by them. Relative imports bind nothing here. Immutable.
+class ImportMap {
+ public:
+  explicit ImportMap(const SyntaxTree& tree);
+
+  // `dotted` with its first name replaced by what it was imported as.
+  std::string Resolve(absl::string_view dotted) const;
+
+ private:
+  void Add(const SyntaxTree& tree, NodeId statement);
+
+  absl::flat_hash_map<std::string, std::string> names_;
+};
+
+// Whether the node is one of the import statements.
+bool IsImport(Kind kind);
+
+// The modules that an import statement loads, dotted; "." for a relative one.
+std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_IMPORTS_H_

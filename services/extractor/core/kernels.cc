@@ -1,0 +1,188 @@
+#include "services/extractor/core/kernels.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "common/base/hash.h"
+#include "services/extractor/core/docstring.h"
+#include "services/extractor/core/tags.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+absl::string_view LastPart(absl::string_view dotted) {
+  const size_t dot = dotted.rfind('.');
+  return dot == absl::string_view::npos ? dotted : dotted.substr(dot + 1);
+}
+
+// Bytes of the file, not of the parser's copy.
+absl::string_view Bytes(const ParsedFile& file, size_t begin, size_t end) {
+  return file.text.substr(begin, end - begin);
+}
+
+// From `def`, or `async`, to the colon. To the parameters' end where broken code has no colon.
+absl::string_view Signature(const ParsedFile& file, NodeId definition) {
+  const SyntaxTree& tree = file.tree;
+  size_t end = tree[definition].start;
+  for (NodeId child = tree.FirstChild(definition); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    if (tree[child].field == Field::kBody) break;
+    if (tree.KindOf(child) != Kind::kComment) end = tree[child].end;
+    if (tree.TextOf(child) == ":") break;
+  }
+  return Bytes(file, tree[definition].start, end);
+}
+
+// The name that a parameter binds: x, x=1, x: T, x: T = 1, *x, **x. kNoNode for '*' and '/' alone.
+NodeId ParameterName(const SyntaxTree& tree, NodeId parameter) {
+  while (tree.KindOf(parameter) != Kind::kIdentifier) {
+    NodeId inner = tree.Child(parameter, Field::kName);
+    for (NodeId child = tree.FirstChild(parameter); inner == kNoNode && child != kNoNode;
+         child = tree.NextSibling(child)) {
+      const Kind kind = tree.KindOf(child);
+      const bool holds_name = kind == Kind::kIdentifier || kind == Kind::kListSplatPattern ||
+                              kind == Kind::kDictionarySplatPattern;
+      if (holds_name && tree[child].field != Field::kType) inner = child;
+    }
+    if (inner == kNoNode) return kNoNode;
+    parameter = inner;
+  }
+  return parameter;
+}
+
+void AddParameters(const SyntaxTree& tree, NodeId definition, v1::Kernel& kernel) {
+  const NodeId parameters = tree.Child(definition, Field::kParameters);
+  if (parameters == kNoNode) return;
+  for (NodeId child = tree.FirstChild(parameters); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    const NodeId name = ParameterName(tree, child);
+    if (name != kNoNode) kernel.add_parameters(std::string(tree.TextOf(name)));
+  }
+}
+
+// Resolved dotted names that the body calls; sorted, each once.
+std::vector<std::string> CallsOf(const ParsedFile& file, NodeId definition) {
+  const SyntaxTree& tree = file.tree;
+  std::vector<std::string> calls;
+  const NodeId body = tree.Child(definition, Field::kBody);
+  if (body == kNoNode) return calls;
+  for (NodeId node = body; node < tree[body].subtree_end; ++node) {
+    if (tree.KindOf(node) != Kind::kCall) continue;
+    const NodeId function = tree.Child(node, Field::kFunction);
+    if (function == kNoNode) continue;
+    const std::string dotted = DottedExpression(tree, function);
+    if (!dotted.empty()) calls.push_back(file.imports.Resolve(dotted));
+  }
+  std::sort(calls.begin(), calls.end());
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  return calls;
+}
+
+// Leaves but comments; a string is one token, what its braces hold apart.
+int CountTokens(const SyntaxTree& tree, NodeId root) {
+  int tokens = 0;
+  NodeId node = root;
+  while (node < tree[root].subtree_end) {
+    const Kind kind = tree.KindOf(node);
+    if (kind == Kind::kString && tree.Child(node, Kind::kInterpolation) == kNoNode) {
+      ++tokens;
+      node = tree[node].subtree_end;
+      continue;
+    }
+    const bool is_code = kind != Kind::kComment && kind != Kind::kLineContinuation;
+    if (tree.IsLeaf(node) && is_code && tree[node].start < tree[node].end) ++tokens;
+    ++node;
+  }
+  return tokens;
+}
+
+// Whether the parser found an error below `root`, or was spared one: a bracket that was replaced.
+bool HasError(const ParsedFile& file, NodeId root) {
+  const SyntaxTree& tree = file.tree;
+  for (size_t at = tree[root].start; at < tree[root].end; ++at) {
+    const char c = file.text[at];
+    if ((c == '(' || c == '[' || c == '{') && tree.text()[at] != c) return true;
+  }
+  if (!tree.has_errors()) return false;
+  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
+    if (tree.KindOf(node) == Kind::kError || tree[node].missing) return true;
+  }
+  return false;
+}
+
+bool Stores(absl::string_view call) {
+  const absl::string_view last = LastPart(call);
+  return last == "store" || absl::EndsWith(last, "_store") || absl::StartsWith(last, "atomic_");
+}
+
+v1::KernelRole RoleOf(const v1::Kernel& kernel, const std::vector<std::string>& calls,
+                      const absl::flat_hash_set<std::string>& launched) {
+  const bool works_alone = launched.contains(kernel.name()) ||
+                           std::any_of(calls.begin(), calls.end(), [](const std::string& call) {
+                             return LastPart(call) == "program_id" || Stores(call);
+                           });
+  return works_alone ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE;
+}
+
+void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel) {
+  const size_t begin = file.lines.Begin(function.first_line);
+  const absl::string_view source = Bytes(file, begin, file.lines.End(function.last_line));
+  kernel.set_path(std::string(file.path));
+  kernel.set_first_line(function.first_line);
+  kernel.set_last_line(function.last_line);
+  kernel.set_first_byte(static_cast<int64_t>(begin));
+  kernel.set_source(std::string(source));
+  kernel.set_sha256(Sha256Hex(source));
+  kernel.set_column(static_cast<int32_t>(IndentationOf(source)));
+}
+
+}  // namespace
+
+absl::flat_hash_set<std::string> LaunchedNames(const SyntaxTree& tree) {
+  absl::flat_hash_set<std::string> launched;
+  for (NodeId node = 0; node < tree.size(); ++node) {
+    if (tree.KindOf(node) != Kind::kCall) continue;
+    const NodeId function = tree.Child(node, Field::kFunction);
+    if (function == kNoNode || tree.KindOf(function) != Kind::kSubscript) continue;
+    const NodeId value = tree.Child(function, Field::kValue);
+    if (value == kNoNode) continue;
+    const std::string dotted = DottedExpression(tree, value);
+    if (!dotted.empty()) launched.insert(std::string(LastPart(dotted)));
+  }
+  return launched;
+}
+
+v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
+                          const absl::flat_hash_set<std::string>& launched) {
+  const SyntaxTree& tree = file.tree;
+  v1::Kernel kernel;
+  AddPlace(file, function, kernel);
+  const NodeId name = tree.Child(function.definition, Field::kName);
+  if (name != kNoNode) kernel.set_name(std::string(tree.TextOf(name)));
+  kernel.set_qualname(QualifiedName(tree, function.definition));
+  kernel.set_dsl(function.dsl);
+  kernel.set_signature(std::string(Signature(file, function.definition)));
+  for (const NodeId decorator : function.decorators) {
+    kernel.add_decorators(std::string(Bytes(file, tree[decorator].start, tree[decorator].end)));
+  }
+  AddParameters(tree, function.definition, kernel);
+  const std::vector<std::string> calls = CallsOf(file, function.definition);
+  for (const std::string& call : calls) kernel.add_calls(call);
+  for (const absl::string_view free : file.bindings.FreeNames(function.decorated)) {
+    kernel.add_free_names(std::string(free));
+  }
+  for (std::string& tag : TagsOf(kernel.qualname(), calls)) kernel.add_tags(std::move(tag));
+  kernel.set_tokens(CountTokens(tree, function.decorated));
+  kernel.set_parse_error(HasError(file, function.decorated));
+  kernel.set_role(RoleOf(kernel, calls, launched));
+  const Body body = ReadBody(tree, file.lines, function.definition);
+  kernel.set_docstring(DocstringText(tree, file.text, body.docstring));
+  const size_t end = static_cast<size_t>(kernel.first_byte()) + kernel.source().size();
+  kernel.set_body_offset(
+      static_cast<int32_t>(std::min(body.begin, end) - static_cast<size_t>(kernel.first_byte())));
+  return kernel;
+}
+
+}  // namespace kernelmill::extractor

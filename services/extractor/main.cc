@@ -1,0 +1,25 @@
+// kernelmill-extractor: the worker that finds kernels in files and links them to what they need.
+#include <grpcpp/impl/service_type.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "common/config/server_flags.h"
+#include "common/worker/process/worker_process.h"
+#include "services/extractor/server/extractor_service.h"
+#include "services/extractor/server/extractor_stages.h"
+
+int main(int argc, char** argv) {
+  kernelmill::config::ServerFlags server;
+  server.listen = "0.0.0.0:7073";
+  server.metrics = "0.0.0.0:8073";
+  kernelmill::config::WorkerFlags worker;
+  CLI::App app("Finds kernels in source files and links them, as a worker of a coordinator.",
+               "kernelmill-extractor");
+  kernelmill::config::AddServerFlags(app, &server);
+  kernelmill::config::AddWorkerFlags(app, &worker);
+  CLI11_PARSE(app, argc, argv);
+  const auto service = kernelmill::extractor::NewExtractorService();
+  return kernelmill::worker::RunWorkerProcess(
+      server, worker, kernelmill::extractor::NewExtractorStages(), {service.get()});
+}

@@ -1,0 +1,64 @@
+#include "services/extractor/server/extractor_service.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/rpc/status.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "kernelmill/v1/stages.grpc.pb.h"
+#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "services/extractor/core/extract.h"
+#include "services/extractor/core/link.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+constexpr int kMaxFiles = 256;
+constexpr size_t kMaxBytes = 8u << 20;
+
+absl::Status CheckLimits(const v1::ExtractRequest& request) {
+  if (request.files_size() > kMaxFiles) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("at most ", kMaxFiles, " files at a time, not ", request.files_size()));
+  }
+  size_t bytes = 0;
+  for (const v1::SourceFile& file : request.files()) bytes += file.content().size();
+  if (bytes > kMaxBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("at most ", kMaxBytes, " bytes at a time, not ", bytes));
+  }
+  return absl::OkStatus();
+}
+
+class ExtractorService : public v1::Extractor::Service {
+ public:
+  grpc::Status Extract(grpc::ServerContext*, const v1::ExtractRequest* request,
+                       v1::ExtractResponse* response) override {
+    return rpc::ToGrpcStatus(Extract(*request, *response));
+  }
+
+ private:
+  absl::Status Extract(const v1::ExtractRequest& request, v1::ExtractResponse& response) const {
+    RETURN_IF_ERROR(CheckLimits(request));
+    v1::FileShard files;
+    *files.mutable_files() = request.files();
+    ASSIGN_OR_RETURN(v1::KernelShard kernels, ExtractKernels(files, parser_));
+    LinkShard("", "", kernels);
+    *response.mutable_kernels() = std::move(kernels);
+    return absl::OkStatus();
+  }
+
+  TreeSitterParser parser_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewExtractorService() {
+  return std::make_unique<ExtractorService>();
+}
+
+}  // namespace kernelmill::extractor
