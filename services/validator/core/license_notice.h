@@ -1,0 +1,33 @@
+#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_NOTICE_H_
+#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_NOTICE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "services/validator/core/spdx_expression.h"
+
+namespace kernelmill::validator {
+
+// What a text says of licences in words: "Licensed under the Apache License, Version 2.0".
+struct Notice {
+  std::vector<SpdxExpression> own;       // licences that the text is under
+  std::vector<SpdxExpression> portions;  // of code in it that came from elsewhere
+  // Names that leave open which licence they mean, as SPDX prefixes: "BSD-" ("the BSD license", "a
+  // BSD-style license"), "Apache-", "MIT".
+  std::vector<std::string> families;
+  // Says that one of several licences may be chosen.
+  bool choice = false;
+};
+
+// Reads `words` (see SentenceWords). Only a name in a place where licences are named counts: after
+// "under", "terms of" and the like. Linear in the number of words.
+Notice ReadNotice(const std::vector<std::string>& words);
+
+// What a bare name such as "The MIT License (MIT)", "BSD 3-Clause" or "Apache Software License 2.0"
+// means; the whole text must be one name. Empty notice: no name.
+Notice ReadLicenseName(absl::string_view text);
+
+}  // namespace kernelmill::validator
+
+#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_NOTICE_H_

@@ -1,0 +1,199 @@
+#include "services/validator/core/license_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "services/validator/core/license_files.h"
+#include "services/validator/core/license_notice.h"
+#include "services/validator/core/license_samples.h"
+#include "services/validator/core/words.h"
+
+namespace kernelmill::validator {
+namespace {
+
+// What a LICENSE file with this text comes to.
+std::string Read(const std::string& text) {
+  const LicenseFinding finding = ReadLicenseFile(text);
+  return finding.license.has_value() ? finding.license->ToString() : kNoAssertion;
+}
+
+TEST(WordsTest, PunctuationCaseAndLineBreaksDoNotMatter) {
+  EXPECT_EQ(NormalizeWords("/*\n * The  \"MIT\" Licence,\tv2.0. */"), " the mit license v2.0 ");
+  EXPECT_EQ(NormalizeWords(""), " ");
+  EXPECT_EQ(NormalizeWords(absl::string_view("a\0b", 3)), " a b ");
+  EXPECT_THAT(SentenceWords("Use v. 2.0. See LICENSE.txt\n\nmore"),
+              ::testing::ElementsAre("use", "v", "2.0", ".", "see", "license", "txt", ".", "more"));
+}
+
+TEST(LicenseTextTest, EveryFormIsRecognizedByItsPhrasesAndLength) {
+  for (const LicenseForm& form : LicenseForms()) {
+    if (absl::string_view(form.id) == "LLVM-exception") continue;  // no licence by itself
+    EXPECT_EQ(Read(SampleText(form.id)), form.id);
+  }
+}
+
+TEST(LicenseTextTest, RelativesAreToldApart) {
+  const std::string mit = SampleText("MIT");
+  EXPECT_EQ(Read(mit), "MIT");
+  EXPECT_EQ(Read(SampleText("MIT-0")), "MIT-0");
+  EXPECT_EQ(Read(SampleText("BSD-2-Clause")), "BSD-2-Clause");
+  EXPECT_EQ(Read(SampleText("BSD-3-Clause")), "BSD-3-Clause");
+  EXPECT_EQ(Read(SampleText("BSD-4-Clause")), "BSD-4-Clause");
+  EXPECT_EQ(Read(SampleText("ISC")), "ISC");
+  EXPECT_EQ(Read(SampleText("0BSD")), "0BSD");
+}
+
+TEST(LicenseTextTest, WordsSlippedIntoALicenceMakeItAnother) {
+  std::string mit = SampleText("MIT");
+  std::string more;
+  for (int i = 0; i < 30; ++i) more += "unless the licensor says otherwise ";
+  EXPECT_EQ(Read(SampleText("MIT", more)), kNoAssertion);
+  EXPECT_EQ(Read(SampleText("BSD-2-Clause", more)), kNoAssertion);
+  EXPECT_EQ(Read(SampleText("Apache-2.0", more)), kNoAssertion);
+  EXPECT_EQ(Read("Permission is hereby granted, free of charge, to any person obtaining a copy"),
+            kNoAssertion);
+}
+
+TEST(LicenseTextTest, RestrictionsBesideALicenceAreKept) {
+  EXPECT_EQ(Read(SampleText("MIT") + "For non-commercial use."),
+            "MIT AND LicenseRef-NonCommercial");
+  EXPECT_EQ(Read("\"Commons Clause\" License Condition v1.0\n" +
+                 SampleText("LicenseRef-Commons-Clause") + SampleText("Apache-2.0")),
+            "LicenseRef-Commons-Clause AND Apache-2.0");
+}
+
+TEST(LicenseTextTest, AppendedLicencesHoldTogether) {
+  EXPECT_EQ(Read(SampleText("Apache-2.0") + SampleText("BSD-3-Clause") + SampleText("Apache-2.0")),
+            "Apache-2.0 AND BSD-3-Clause");
+  EXPECT_EQ(Read(SampleText("Apache-2.0") + SampleText("LLVM-exception")),
+            "Apache-2.0 WITH LLVM-exception");
+  EXPECT_EQ(Read(SampleText("MIT") + SampleText("X11")), "X11");
+  EXPECT_EQ(Read(SampleText("BSD-3-Clause") +
+                 "Contributions since 2017 are licensed under the Apache License, Version 2.0."),
+            "BSD-3-Clause AND Apache-2.0");
+}
+
+TEST(LicenseTextTest, ALicenceAmidMuchOtherTextIsLessSure) {
+  std::string prose;
+  for (int i = 0; i < 500; ++i) prose += "words about the project ";
+  const LicenseFinding alone =
+      ReadLicenseFile("MIT License\n\nCopyright (c) X\n\n" + SampleText("MIT"));
+  const LicenseFinding amid = ReadLicenseFile(prose + SampleText("MIT"));
+  EXPECT_EQ(alone.confidence, 1.0);
+  EXPECT_LT(amid.confidence, 0.5);
+  EXPECT_GT(amid.confidence, 0.0);
+}
+
+TEST(LicenseTextTest, MentionsAreNoLicence) {
+  for (const std::string text :
+       {"", "\n\n", "BSD", "Copyright 2020 The BSD Institute. All rights reserved.",
+        "This was written at MIT.", "Berkeley Software Distribution (BSD) style code",
+        "All rights reserved.", "See the licence.", "Licensed under the BSD license.",
+        "Redistribution and use in source and binary forms, with or without modification"}) {
+    EXPECT_EQ(Read(text), kNoAssertion) << text;
+  }
+}
+
+TEST(LicenseTextTest, HostileTextIsReadInBoundedTime) {
+  std::string anchors;
+  while (anchors.size() < (2 << 20)) {
+    anchors += "redistribution and use in source and binary forms with or without modification ";
+  }
+  EXPECT_EQ(Read(anchors), kNoAssertion);
+  EXPECT_EQ(Read(std::string(4 << 20, '\0')), kNoAssertion);
+  std::string triggers;
+  while (triggers.size() < (1 << 20)) triggers += "under the terms of a gnu ";
+  EXPECT_EQ(Read(triggers), kNoAssertion);
+}
+
+std::string Own(const std::string& text) {
+  const Notice notice = ReadNotice(SentenceWords(text));
+  if (notice.own.empty()) return "";
+  return (notice.choice ? SpdxExpression::Any(notice.own) : SpdxExpression::All(notice.own))
+      .ToString();
+}
+
+TEST(LicenseNoticeTest, NoticesNameLicences) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"Licensed under the Apache License, Version 2.0 (the \"License\");", "Apache-2.0"},
+      {"The ASF licenses this file to You under the Apache License, Version 2.0", "Apache-2.0"},
+      {"Licensed under the MIT license.", "MIT"},
+      {"Licensed under MIT", "MIT"},
+      {"licensed under The MIT License [see LICENSE for details]", "MIT"},
+      {"Released under a 3-clause BSD license", "BSD-3-Clause"},
+      {"is licensed under the BSD 2-Clause \"Simplified\" License", "BSD-2-Clause"},
+      {"distributed under the terms of the GNU General Public License as published by the Free "
+       "Software "
+       "Foundation; either version 3 of the License, or (at your option) any later version.",
+       "GPL-3.0-or-later"},
+      {"you can redistribute it and/or modify it under the terms of the GNU General Public License "
+       "as "
+       "published by the Free Software Foundation; version 2 of the License.",
+       "GPL-2.0-only"},
+      {"under the terms of the GNU Lesser General Public License version 2.1 as published by",
+       "LGPL-2.1-only"},
+      {"it is licensed under the GNU Affero General Public License v3.0", "AGPL-3.0-only"},
+      {"Released under GPLv2 or later", "GPL-2.0-or-later"},
+      {"This is licensed under the GPL.", "GPL-1.0-or-later"},
+      {"This Source Code Form is subject to the terms of the Mozilla Public License, v. 2.0.",
+       "MPL-2.0"},
+      {"Licensed under either of Apache License, Version 2.0 or MIT license at your option.",
+       "Apache-2.0 OR MIT"},
+      {"Dual licensed under the MIT and BSD-3-Clause licenses", "MIT OR BSD-3-Clause"},
+      {"available under the Apache License v2.0 with LLVM Exceptions.",
+       "Apache-2.0 WITH LLVM-exception"},
+      {"Licensed under the Boost Software License, Version 1.0.", "BSL-1.0"},
+      {"licensed under the Business Source License 1.1", "BUSL-1.1"},
+      {"developed under MIT supervision", ""},
+      {"We ran it under BSD and Linux.", ""},
+      {"Copyright MIT, Apache and BSD people", ""},
+  };
+  for (const auto& [text, expression] : cases) EXPECT_EQ(Own(text), expression) << text;
+}
+
+TEST(LicenseNoticeTest, OthersCodeIsKeptApart) {
+  for (const std::string text :
+       {"This file incorporates code from Unsloth licensed under the Apache License, Version 2.0.",
+        "Quack (adapted under Apache-2.0): the source",
+        "adapted from Quack (Apache-2.0; see NOTICE)"}) {
+    const Notice notice = ReadNotice(SentenceWords(text));
+    EXPECT_TRUE(notice.own.empty()) << text;
+    ASSERT_EQ(notice.portions.size(), 1u) << text;
+    EXPECT_EQ(notice.portions[0].ToString(), "Apache-2.0");
+  }
+  const Notice unclear =
+      ReadNotice(SentenceWords("adapted from x, licensed under a BSD-style license"));
+  ASSERT_EQ(unclear.portions.size(), 1u);
+  EXPECT_EQ(unclear.portions[0].ToString(), "LicenseRef-unclear");
+}
+
+TEST(LicenseNoticeTest, VagueNamesAreFamilies) {
+  EXPECT_THAT(
+      ReadNotice(SentenceWords("licensed under the BSD-style license found in LICENSE")).families,
+      ::testing::ElementsAre("BSD-"));
+  EXPECT_THAT(ReadNotice(SentenceWords("licensed under the Apache License.")).families,
+              ::testing::ElementsAre("Apache-"));
+}
+
+TEST(LicenseNoticeTest, BareNamesMustBeTheWholeText) {
+  const auto name = [](const std::string& text) {
+    const Notice notice = ReadLicenseName(text);
+    return notice.own.empty() ? "" : notice.own[0].ToString();
+  };
+  EXPECT_EQ(name("The MIT License (MIT)"), "MIT");
+  EXPECT_EQ(name("BSD 3-Clause License"), "BSD-3-Clause");
+  EXPECT_EQ(name("Apache License 2.0"), "Apache-2.0");
+  EXPECT_EQ(name("GNU General Public License v3 or later (GPLv3)"), "GPL-3.0-or-later");
+  EXPECT_EQ(name("ISC License (ISCL)"), "ISC");
+  EXPECT_EQ(name("BSD"), "");
+  EXPECT_EQ(name("MIT and some words"), "");
+  EXPECT_EQ(name(""), "");
+}
+
+}  // namespace
+}  // namespace kernelmill::validator

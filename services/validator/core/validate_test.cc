@@ -1,0 +1,115 @@
+#include "services/validator/core/validate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/testing/status_matchers.h"
+#include "services/validator/core/license_samples.h"
+
+namespace kernelmill::validator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+class ValidateTest : public ::testing::Test {
+ protected:
+  void AddKernel(const std::string& path, const std::string& content, v1::KernelRole role) {
+    v1::SourceFile& file = *files_.add_files();
+    file.set_path(path);
+    file.set_content(content);
+    v1::Kernel& kernel = *kernels_.add_kernels();
+    kernel.set_path(path);
+    kernel.set_dsl(v1::DSL_TRITON);
+    kernel.set_role(role);
+    kernel.add_decorators("triton.jit");
+    kernel.set_source("@triton.jit\ndef k(p):\n    pass\n");
+  }
+
+  v1::VerdictShard Run() {
+    absl::StatusOr<v1::VerdictShard> shard = Validate(kernels_, files_, tree_, params_);
+    EXPECT_THAT(shard, IsOk());
+    return shard.ok() ? *shard : v1::VerdictShard();
+  }
+
+  v1::KernelShard kernels_;
+  v1::FileShard files_;
+  v1::SourceTree tree_;
+  v1::ValidateParams params_;
+};
+
+TEST_F(ValidateTest, EveryKernelHasAVerdictInOrder) {
+  AddKernel("b.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_KERNEL);
+  AddKernel("a.py", "# SPDX-License-Identifier: GPL-3.0-only\n", v1::KERNEL_ROLE_KERNEL);
+  AddKernel("c.py", "", v1::KERNEL_ROLE_KERNEL);
+  const v1::VerdictShard shard = Run();
+  ASSERT_EQ(shard.verdicts_size(), 3);
+  EXPECT_TRUE(shard.verdicts(0).accepted());
+  EXPECT_TRUE(shard.verdicts(0).checks().license_permissive());
+  EXPECT_THAT(shard.verdicts(0).reasons(), ElementsAre());
+  EXPECT_FALSE(shard.verdicts(1).accepted());
+  EXPECT_THAT(shard.verdicts(1).reasons(), ElementsAre("license:GPL-3.0-only"));
+  EXPECT_THAT(shard.verdicts(2).reasons(), ElementsAre("license:NOASSERTION"));
+}
+
+TEST_F(ValidateTest, RequiredChecksRejectWhereTheyApply) {
+  params_.mutable_quality()->add_require("has_program_id");
+  params_.mutable_quality()->add_require("has_docstring");
+  params_.mutable_quality()->add_require("has_docstring");
+  AddKernel("a.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_KERNEL);
+  AddKernel("b.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_DEVICE);
+  AddKernel("c.py", "", v1::KERNEL_ROLE_KERNEL);
+  const v1::VerdictShard shard = Run();
+  EXPECT_THAT(shard.verdicts(0).reasons(),
+              ElementsAre("quality:has_docstring", "quality:has_program_id"));
+  EXPECT_THAT(shard.verdicts(1).reasons(), ElementsAre("quality:has_docstring"));
+  EXPECT_THAT(
+      shard.verdicts(2).reasons(),
+      ElementsAre("license:NOASSERTION", "quality:has_docstring", "quality:has_program_id"));
+  EXPECT_THAT(CountVerdicts(shard),
+              ElementsAre(Pair("checks.has_triton_jit", 3), Pair("checks.license_permissive", 2),
+                          Pair("kernels.rejected.license", 1), Pair("kernels.rejected.quality", 2),
+                          Pair("license.MIT", 2), Pair("license.NOASSERTION", 1)));
+}
+
+TEST_F(ValidateTest, ThePolicyDecidesWhichLicencesPass) {
+  params_.mutable_licenses()->add_allow("GPL-3.0-only");
+  AddKernel("a.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_KERNEL);
+  AddKernel("b.py", "# SPDX-License-Identifier: MIT OR GPL-3.0\n", v1::KERNEL_ROLE_KERNEL);
+  const v1::VerdictShard shard = Run();
+  EXPECT_FALSE(shard.verdicts(0).accepted());
+  EXPECT_TRUE(shard.verdicts(1).accepted());
+}
+
+TEST_F(ValidateTest, WrongInputsAreRefused) {
+  AddKernel("a.py", "", v1::KERNEL_ROLE_KERNEL);
+  params_.mutable_quality()->add_require("has_everything");
+  EXPECT_THAT(Validate(kernels_, files_, tree_, params_),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  params_.clear_quality();
+  kernels_.add_kernels()->set_path("elsewhere.py");
+  EXPECT_THAT(Validate(kernels_, files_, tree_, params_),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(ValidateTest, TheNumberOfCountersIsBounded) {
+  for (int i = 0; i < 200; ++i) {
+    AddKernel(absl::StrCat(i, ".py"),
+              absl::StrCat("# SPDX-License-Identifier: LicenseRef-", i, "\n"),
+              v1::KERNEL_ROLE_KERNEL);
+  }
+  AddKernel("long.py", absl::StrCat("# SPDX-License-Identifier: ", std::string(900, 'x'), "\n"),
+            v1::KERNEL_ROLE_KERNEL);
+  const auto counters = CountVerdicts(Run());
+  EXPECT_LE(counters.size(), 60u);
+  EXPECT_EQ(counters.at("license.other"), 151);
+  EXPECT_EQ(counters.at("kernels.rejected.license"), 201);
+}
+
+}  // namespace
+}  // namespace kernelmill::validator

@@ -1,0 +1,26 @@
+// kernelmill-validator: the worker that judges kernels.
+#include <grpcpp/impl/service_type.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "common/config/server_flags.h"
+#include "common/worker/process/worker_process.h"
+#include "services/validator/server/validator_service.h"
+#include "services/validator/server/validator_stages.h"
+
+int main(int argc, char** argv) {
+  kernelmill::config::ServerFlags server;
+  server.listen = "0.0.0.0:7074";
+  server.metrics = "0.0.0.0:8074";
+  kernelmill::config::WorkerFlags worker;
+  CLI::App app(
+      "Finds the licence of kernels and checks their quality, as a worker of a coordinator.",
+      "kernelmill-validator");
+  kernelmill::config::AddServerFlags(app, &server);
+  kernelmill::config::AddWorkerFlags(app, &worker);
+  CLI11_PARSE(app, argc, argv);
+  const auto service = kernelmill::validator::NewValidatorService();
+  return kernelmill::worker::RunWorkerProcess(
+      server, worker, kernelmill::validator::NewValidatorStages(), {service.get()});
+}
