@@ -1,0 +1,63 @@
+#include "common/dataset/fim.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "common/base/hash.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
+
+absl::string_view Strip(absl::string_view text) {
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+FimPair MakeFimPair(const v1::Kernel& kernel) {
+  FimPair pair;
+  for (const std::string& line : kernel.imports()) {
+    pair.prompt += line;
+    if (line.empty() || line.back() != '\n') pair.prompt += '\n';
+  }
+  if (!pair.prompt.empty()) pair.prompt += '\n';
+  const std::string& source = kernel.source();
+  const size_t body =
+      std::min(static_cast<size_t>(std::max(kernel.body_offset(), 0)), source.size());
+  pair.prompt.append(source, 0, body);
+  pair.completion = source.substr(body);
+  return pair;
+}
+
+std::string NormalizeCode(absl::string_view code) {
+  const std::string unified = absl::StrReplaceAll(code, {{"\r\n", "\n"}});
+  const absl::string_view stripped = Strip(unified);
+  std::string out(stripped.size(), '\0');
+  size_t size = 0;
+  size_t newlines = 0;  // at the end of what is written
+  for (const char c : stripped) {
+    if (c == '\n') {
+      if (++newlines <= 2) out[size++] = c;
+      continue;
+    }
+    newlines = 0;
+    const bool blank = c == ' ' || c == '\t';
+    // No tab is ever written, so a blank at the end is this very run.
+    if (blank && size > 0 && out[size - 1] == ' ') continue;
+    out[size++] = blank ? ' ' : c;
+  }
+  out.resize(size);
+  return out;
+}
+
+std::string FimPairSha1(const FimPair& pair) {
+  return Sha1(absl::StrCat(NormalizeCode(pair.prompt), "|||", NormalizeCode(pair.completion)));
+}
+
+}  // namespace kernelmill::dataset

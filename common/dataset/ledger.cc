@@ -1,0 +1,119 @@
+#include "common/dataset/ledger.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+absl::Status MustEqual(absl::string_view left_name, int64_t left, absl::string_view right_name,
+                       int64_t right) {
+  if (left == right) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("the ledger does not add up: ", left_name, " is ", left,
+                                          ", ", right_name, " is ", right));
+}
+
+}  // namespace
+
+int64_t Total(const std::map<std::string, int64_t>& by_reason) {
+  int64_t total = 0;
+  for (const auto& [reason, count] : by_reason) total += count;
+  return total;
+}
+
+absl::Status CheckConservation(const LedgerSums& sums) {
+  const int64_t kernels = sums.kernels_found + sums.holdout_found;
+  RETURN_IF_ERROR(
+      MustEqual("files seen", sums.files_seen, "extracted + skipped + failed",
+                sums.files_extracted + Total(sums.files_skipped) + Total(sums.files_failed)));
+  RETURN_IF_ERROR(MustEqual("kernels counted in files", sums.kernels_in_files,
+                            "kernels found in shards", kernels));
+  RETURN_IF_ERROR(MustEqual("decisions", sums.decisions, "kernels found in shards", kernels));
+  RETURN_IF_ERROR(MustEqual(
+      "kernels found", sums.kernels_found, "kept + rejected + duplicates + contaminated",
+      sums.kept + Total(sums.rejected) + Total(sums.duplicates) + Total(sums.contaminated)));
+  return MustEqual("holdout kernels found", sums.holdout_found, "holdout kernels decided",
+                   sums.holdout);
+}
+
+LedgerVisitor::LedgerVisitor(const v1::DatasetManifest& manifest, const v1::Clusters& clusters)
+    : manifest_(manifest), clusters_(clusters) {
+  sums_.decisions = clusters.decisions_size();
+}
+
+absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
+  sums_.files_seen += tree.files_size();
+  for (const v1::FileEntry& file : tree.files()) {
+    if (file.fate() == v1::FILE_FATE_SKIPPED) ++sums_.files_skipped[KindOf(file.reason())];
+    if (file.fate() == v1::FILE_FATE_FAILED) ++sums_.files_failed[KindOf(file.reason())];
+  }
+  const int64_t lost = manifest_.sources(source).failed_files();
+  if (lost != 0) sums_.files_failed[kLostShard] += lost;
+  return absl::OkStatus();
+}
+
+absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
+  for (const v1::ExtractedFile& file : view.kernels->files()) {
+    sums_.kernels_in_files += file.kernels();
+    if (file.failed().empty()) {
+      ++sums_.files_extracted;
+    } else {
+      ++sums_.files_failed[KindOf(file.failed())];
+    }
+  }
+  const bool holdout = IsHoldout(manifest_.sources(view.source).source());
+  for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+    AddDecision(holdout, DecisionOn(clusters_, view.first_number + static_cast<uint32_t>(i)));
+  }
+  return absl::OkStatus();
+}
+
+void LedgerVisitor::AddDecision(bool holdout, const v1::Decision* decision) {
+  const v1::Fate fate = decision == nullptr ? v1::FATE_UNSPECIFIED : decision->fate();
+  if (holdout) {
+    ++sums_.holdout_found;
+    if (fate == v1::FATE_HOLDOUT) ++sums_.holdout;
+    return;
+  }
+  ++sums_.kernels_found;
+  if (fate == v1::FATE_KEPT) ++sums_.kept;
+  if (fate == v1::FATE_REJECTED) ++sums_.rejected[KindOf(decision->reason())];
+  if (fate == v1::FATE_DUPLICATE) ++sums_.duplicates[KindOf(decision->reason())];
+  if (fate == v1::FATE_CONTAMINATED) ++sums_.contaminated[KindOf(decision->reason())];
+}
+
+absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                                     const v1::Clusters& clusters) {
+  LedgerVisitor ledger(manifest, clusters);
+  RETURN_IF_ERROR(WalkDataset(store, manifest, ledger));
+  return ledger.sums();
+}
+
+const v1::Decision* DecisionOn(const v1::Clusters& clusters, uint32_t number) {
+  if (number >= static_cast<uint32_t>(clusters.decisions_size())) return nullptr;
+  return &clusters.decisions(static_cast<int>(number));
+}
+
+absl::string_view FateName(v1::Fate fate) {
+  switch (fate) {
+    case v1::FATE_KEPT:
+      return "kept";
+    case v1::FATE_REJECTED:
+      return "rejected";
+    case v1::FATE_DUPLICATE:
+      return "duplicate";
+    case v1::FATE_CONTAMINATED:
+      return "contaminated";
+    case v1::FATE_HOLDOUT:
+      return "holdout";
+    default:
+      return "unspecified";
+  }
+}
+
+std::string KindOf(absl::string_view reason) {
+  const absl::string_view kind = reason.substr(0, reason.find(':'));
+  return kind.empty() ? "unspecified" : std::string(kind);
+}
+
+}  // namespace kernelmill::dataset

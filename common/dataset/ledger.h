@@ -1,0 +1,85 @@
+#ifndef KERNELMILL_COMMON_DATASET_LEDGER_H_
+#define KERNELMILL_COMMON_DATASET_LEDGER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/cas/blob_store.h"
+#include "common/dataset/walk.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/source.pb.h"
+
+namespace kernelmill::dataset {
+
+// What became of every file and kernel of a job, holdouts' files included, counted from the
+// dataset's own blobs rather than from what stages reported.
+struct LedgerSums {
+  int64_t files_seen = 0;
+  int64_t files_extracted = 0;
+  std::map<std::string, int64_t> files_skipped;  // by reason
+  std::map<std::string, int64_t> files_failed;   // by reason; kLostShard: gone with their shard
+
+  int64_t kernels_in_files = 0;  // as extraction counted them file by file, holdouts included
+  int64_t decisions = 0;         // of Clusters, holdouts included
+
+  int64_t kernels_found = 0;  // of sources that are no holdouts
+  int64_t kept = 0;
+  std::map<std::string, int64_t> rejected;      // by kind: "license", "quality", ...
+  std::map<std::string, int64_t> duplicates;    // by kind: "exact", "pair", "near"
+  std::map<std::string, int64_t> contaminated;  // by kind: "exact", "near"
+
+  int64_t holdout_found = 0;
+  int64_t holdout = 0;  // of these, decided as such
+};
+
+inline constexpr char kLostShard[] = "lost_shard";
+
+int64_t Total(const std::map<std::string, int64_t>& by_reason);
+
+// The sums must add up:
+//   files seen = extracted + skipped + failed
+//   kernels in files = kernels found + holdout kernels found = decisions
+//   kernels found = kept + rejected + duplicates + contaminated
+//   holdout kernels found = holdout kernels decided
+// INTERNAL: names the first that does not, with its numbers.
+absl::Status CheckConservation(const LedgerSums& sums);
+
+// Adds up the ledger on a walk. Keeps references to both arguments. An exporter calls it from its
+// own visitor, to walk once.
+class LedgerVisitor final : public DatasetVisitor {
+ public:
+  LedgerVisitor(const v1::DatasetManifest& manifest, const v1::Clusters& clusters);
+
+  absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
+  absl::Status VisitShard(const ShardView& view) override;
+  const LedgerSums& sums() const { return sums_; }
+
+ private:
+  void AddDecision(bool holdout, const v1::Decision* decision);
+
+  const v1::DatasetManifest& manifest_;
+  const v1::Clusters& clusters_;
+  LedgerSums sums_;
+};
+
+// The ledger of a whole dataset. Errors as WalkDataset; does not check conservation.
+absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                                     const v1::Clusters& clusters);
+
+// The decision on a kernel, by its number; null where there is none.
+const v1::Decision* DecisionOn(const v1::Clusters& clusters, uint32_t number);
+
+// A fate as ledgers and counters spell it: "kept", "rejected", "duplicate", "contaminated",
+// "holdout".
+absl::string_view FateName(v1::Fate fate);
+
+// The part of a decision's reason that sums go by: "license" of "license:GPL-3.0-only".
+std::string KindOf(absl::string_view reason);
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_COMMON_DATASET_LEDGER_H_

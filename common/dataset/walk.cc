@@ -1,0 +1,73 @@
+#include "common/dataset/walk.h"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+// Loads one shard, visits it and answers how many kernels it has.
+absl::StatusOr<int> WalkShard(cas::BlobStore& store, const v1::ManifestSource& source,
+                              ShardView view, DatasetVisitor& visitor) {
+  std::vector<cas::Digest> digests = {source.kernels(view.shard)};
+  const bool holdout = IsHoldout(source.source());
+  if (!holdout) digests.push_back(source.verdicts(view.shard));
+  ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get(digests));
+  ASSIGN_OR_RETURN(const v1::KernelShard kernels,
+                   cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
+  v1::VerdictShard verdicts;
+  if (!holdout) {
+    ASSIGN_OR_RETURN(verdicts, cas::ParseMessage<v1::VerdictShard>(blobs[1], digests[1]));
+    if (verdicts.verdicts_size() != kernels.kernels_size()) {
+      return absl::InternalError(absl::StrCat(verdicts.verdicts_size(), " verdicts for ",
+                                              kernels.kernels_size(), " kernels"));
+    }
+    view.verdicts = &verdicts;
+  }
+  view.kernels = &kernels;
+  RETURN_IF_ERROR(visitor.VisitShard(view));
+  return kernels.kernels_size();
+}
+
+absl::Status WalkSource(cas::BlobStore& store, const v1::ManifestSource& source, int index,
+                        uint32_t* number, DatasetVisitor& visitor) {
+  const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
+  if (source.verdicts_size() != verdicts) {
+    return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
+                                            source.kernels_size(), " kernel shards"));
+  }
+  ASSIGN_OR_RETURN(const v1::SourceTree tree,
+                   cas::GetMessage<v1::SourceTree>(store, source.tree()));
+  RETURN_IF_ERROR(visitor.VisitTree(index, tree));
+  for (int shard = 0; shard < source.kernels_size(); ++shard) {
+    ASSIGN_OR_RETURN(const int kernels,
+                     WalkShard(store, source, {index, shard, *number, nullptr, nullptr}, visitor));
+    if (static_cast<uint32_t>(kernels) > std::numeric_limits<uint32_t>::max() - *number) {
+      return absl::InternalError("more than 2^32 kernels");
+    }
+    *number += static_cast<uint32_t>(kernels);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsHoldout(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_HOLDOUT; }
+
+absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                         DatasetVisitor& visitor) {
+  uint32_t number = 0;
+  for (int i = 0; i < manifest.sources_size(); ++i) {
+    if (manifest.sources(i).failed()) continue;
+    RETURN_IF_ERROR(Annotate(WalkSource(store, manifest.sources(i), i, &number, visitor),
+                             absl::StrCat("source ", i)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::dataset

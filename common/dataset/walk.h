@@ -1,0 +1,45 @@
+#ifndef KERNELMILL_COMMON_DATASET_WALK_H_
+#define KERNELMILL_COMMON_DATASET_WALK_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "common/cas/blob_store.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+
+namespace kernelmill::dataset {
+
+// One kernel shard of a dataset with what was said of it. Valid during the visit alone.
+struct ShardView {
+  int source = 0;             // index in DatasetManifest.sources
+  int shard = 0;              // index in ManifestSource.kernels
+  uint32_t first_number = 0;  // of kernels->kernels(0); the rest follow in order
+  const v1::KernelShard* kernels = nullptr;
+  const v1::VerdictShard* verdicts = nullptr;  // one a kernel; null for a holdout's shard
+};
+
+// Called for each part of a dataset in order: a source's tree, then its shards. A visit that fails
+// ends the walk with its status.
+class DatasetVisitor {
+ public:
+  virtual ~DatasetVisitor() = default;
+  virtual absl::Status VisitTree(int source, const v1::SourceTree& tree) = 0;
+  virtual absl::Status VisitShard(const ShardView& view) = 0;
+};
+
+bool IsHoldout(const v1::Source& source);
+
+// Walks everything that `manifest` names, apart from its clusters; one shard in memory at a time.
+// This is the numbering of kernels: by source, then shard, then place in the shard, holdouts
+// included. The decisions of Clusters and the numbers in PairSet follow it.
+//
+// Errors: those of the store; INTERNAL where the manifest or a shard does not fit together
+// (verdicts and kernels that are not as many).
+absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                         DatasetVisitor& visitor);
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_COMMON_DATASET_WALK_H_

@@ -1,0 +1,55 @@
+#include "services/deduplicator/core/deduplicate.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "services/deduplicator/core/pair.h"
+#include "services/deduplicator/core/resolve.h"
+#include "services/deduplicator/core/sign.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+absl::Status CheckSize(const v1::DeduplicateRequest& request) {
+  int64_t bytes = 0;
+  for (const std::string& source : request.sources()) bytes += static_cast<int64_t>(source.size());
+  if (request.sources_size() <= kMaxTexts && bytes <= kMaxTextBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(request.sources_size(), " texts of ", bytes,
+                                                 " bytes; at most ", kMaxTexts, " and ",
+                                                 kMaxTextBytes));
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Clusters> Deduplicate(const v1::DeduplicateRequest& request) {
+  RETURN_IF_ERROR(CheckSize(request));
+  v1::PairParams params;
+  params.set_threshold(request.threshold() == 0 ? kDefaultThreshold : request.threshold());
+  params.set_partitions(1);
+  RETURN_IF_ERROR(CheckPairParams(params));
+
+  v1::SignatureShard signatures;
+  v1::VerdictShard verdicts;
+  v1::Kernel kernel;
+  for (const std::string& source : request.sources()) {
+    kernel.set_source(source);
+    *signatures.add_signatures() = Sign(kernel);
+    verdicts.add_verdicts()->set_accepted(true);
+  }
+  PairFinder finder(params);
+  for (const v1::Signature& signature : signatures.signatures()) {
+    RETURN_IF_ERROR(finder.Observe(signature));
+  }
+  finder.EndObserving();
+  for (const v1::Signature& signature : signatures.signatures()) finder.Load(signature);
+  ASSIGN_OR_RETURN(const v1::PairSet pairs, finder.Find());
+
+  Resolver resolver(params.threshold());
+  RETURN_IF_ERROR(resolver.AddShard(signatures, &verdicts, v1::ShardOrigin()));
+  RETURN_IF_ERROR(resolver.AddPairs(pairs));
+  return resolver.Resolve();
+}
+
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,258 @@
+#include "services/deduplicator/core/resolve.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+constexpr double kThreshold = 0.7;
+
+// A job of kernels that are told apart by single characters, each in a shard of its own.
+class Job {
+ public:
+  struct Kernel {
+    char sha = 0;   // 0: like no other
+    char pair = 0;  // 0: like no other
+    int tier = 1;
+    double confidence = 1;
+    bool holdout = false;
+    std::string rejection;
+  };
+
+  // Answers the kernel's number.
+  uint32_t Add(const Kernel& kernel) {
+    kernels_.push_back(kernel);
+    return static_cast<uint32_t>(kernels_.size()) - 1;
+  }
+  uint32_t Add() { return Add(Kernel()); }
+  void Near(uint32_t a, uint32_t b, uint32_t common = 8, uint32_t total = 10) {
+    v1::Pair pair;
+    pair.set_a(a);
+    pair.set_b(b);
+    pair.set_common(common);
+    pair.set_total(total);
+    pairs_.push_back(pair);
+  }
+  void Equal(uint32_t a, uint32_t b) { Near(a, b, 10, 10); }
+
+  v1::Clusters Resolve() const { return ResolveWith(pairs_); }
+  v1::Clusters ResolveWith(const std::vector<v1::Pair>& pairs) const {
+    Resolver resolver(kThreshold);
+    for (uint32_t i = 0; i < kernels_.size(); ++i) AddTo(&resolver, i);
+    for (const v1::Pair& pair : pairs) {
+      v1::PairSet set;
+      *set.add_pairs() = pair;
+      EXPECT_THAT(resolver.AddPairs(set), IsOk());
+    }
+    return resolver.Resolve();
+  }
+  const std::vector<v1::Pair>& pairs() const { return pairs_; }
+
+ private:
+  void AddTo(Resolver* resolver, uint32_t i) const {
+    const Kernel& kernel = kernels_[i];
+    const auto hash = [&](char name, size_t size) {
+      std::string hash = name != 0 ? std::string(1, name) : absl::StrCat("only ", i);
+      hash.resize(size);
+      return hash;
+    };
+    v1::SignatureShard signatures;
+    v1::Signature* signature = signatures.add_signatures();
+    signature->set_sha256(hash(kernel.sha, 32));
+    signature->set_pair_sha1(hash(kernel.pair, 20));
+    signature->mutable_minhash()->Resize(128, 0);
+    v1::ShardOrigin origin;
+    origin.set_holdout(kernel.holdout);
+    origin.set_tier(kernel.tier);
+    v1::VerdictShard verdicts;
+    v1::Verdict* verdict = verdicts.add_verdicts();
+    verdict->set_accepted(kernel.rejection.empty());
+    verdict->mutable_license()->set_confidence(kernel.confidence);
+    if (!kernel.rejection.empty()) verdict->add_reasons(kernel.rejection);
+    EXPECT_THAT(resolver->AddShard(signatures, kernel.holdout ? nullptr : &verdicts, origin),
+                IsOk());
+  }
+
+  std::vector<Kernel> kernels_;
+  std::vector<v1::Pair> pairs_;
+};
+
+// "kept", or "near of 3" and the like.
+std::string Fate(const v1::Clusters& clusters, uint32_t number) {
+  const v1::Decision& decision = clusters.decisions(static_cast<int>(number));
+  switch (decision.fate()) {
+    case v1::FATE_KEPT:
+      return decision.leader() == number ? "kept" : "kept by another";
+    case v1::FATE_REJECTED:
+      return absl::StrCat("rejected ", decision.reason());
+    case v1::FATE_DUPLICATE:
+      return absl::StrCat(decision.reason(), " of ", decision.leader());
+    case v1::FATE_CONTAMINATED:
+      return absl::StrCat(decision.reason(), " holdout ", decision.leader());
+    case v1::FATE_HOLDOUT:
+      return "holdout";
+    default:
+      return "none";
+  }
+}
+
+TEST(Resolver, AChainIsNotClosed) {
+  Job job;
+  const uint32_t a = job.Add(), b = job.Add(), c = job.Add();
+  job.Near(a, b);
+  job.Near(b, c);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, a), "kept");
+  EXPECT_EQ(Fate(clusters, b), "near of 0");
+  EXPECT_EQ(Fate(clusters, c), "kept");
+  EXPECT_DOUBLE_EQ(clusters.decisions(1).similarity(), 0.8);
+}
+
+TEST(Resolver, TheStrictestKindIsNamed) {
+  Job job;
+  job.Add({.sha = 'x', .pair = 'p'});
+  job.Add({.sha = 'x', .pair = 'p'});
+  job.Add({.pair = 'p'});
+  job.Add();
+  for (const uint32_t other : {1, 2, 3}) job.Equal(0, other);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 1), "exact of 0");
+  EXPECT_EQ(Fate(clusters, 2), "pair of 0");
+  EXPECT_EQ(Fate(clusters, 3), "near of 0");
+  EXPECT_EQ(clusters.decisions(3).similarity(), 1);
+}
+
+TEST(Resolver, RankIsTierThenConfidenceThenNumber) {
+  Job job;
+  job.Add({.sha = 'x', .tier = 2, .confidence = 1});
+  job.Add({.sha = 'x', .tier = 1, .confidence = 0.5});
+  job.Add({.sha = 'x', .tier = 1, .confidence = 0.9});
+  job.Add({.sha = 'x', .tier = 1, .confidence = 0.9});
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 2), "kept");
+  for (const uint32_t other : {0, 1, 3}) EXPECT_EQ(Fate(clusters, other), "exact of 2");
+}
+
+TEST(Resolver, JoinsTheFirstLeaderNotTheMostSimilar) {
+  Job job;
+  for (int i = 0; i < 3; ++i) job.Add();
+  job.Near(0, 2, 7, 10);
+  job.Near(1, 2, 9, 10);
+  EXPECT_EQ(Fate(job.Resolve(), 2), "near of 0");
+}
+
+TEST(Resolver, ACopyOfARejectedKernelSurvives) {
+  Job job;
+  job.Add({.sha = 'x', .rejection = "license:GPL-3.0-only"});
+  job.Add({.sha = 'x'});
+  job.Add();
+  job.Equal(0, 1);
+  job.Near(0, 2);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 0), "rejected license:GPL-3.0-only");
+  EXPECT_EQ(Fate(clusters, 1), "kept");
+  EXPECT_EQ(Fate(clusters, 2), "near of 1");  // which it was never compared with by itself
+}
+
+TEST(Resolver, AGroupOfEqualSetsNeedsNoFirstToStandForIt) {
+  Job job;
+  job.Add({.rejection = "quality:parse"});
+  for (int i = 1; i < 4; ++i) {
+    job.Add();
+    job.Equal(0, i);
+  }
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 1), "kept");
+  EXPECT_EQ(Fate(clusters, 2), "near of 1");
+  EXPECT_EQ(Fate(clusters, 3), "near of 1");
+}
+
+TEST(Resolver, HoldoutsContaminate) {
+  Job job;
+  job.Add({.sha = 'x'});
+  job.Add({.pair = 'p'});
+  job.Add();
+  job.Add();
+  job.Add({.sha = 'x', .pair = 'p', .holdout = true});
+  job.Add({.holdout = true});
+  job.Add({.sha = 'x', .rejection = "license:NOASSERTION"});
+  job.Near(2, 4, 7, 10);
+  job.Near(2, 5, 8, 10);
+  job.Near(2, 3);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 0), "exact holdout 4");
+  EXPECT_EQ(Fate(clusters, 1), "exact holdout 4");
+  EXPECT_EQ(Fate(clusters, 2), "near holdout 5");  // the more similar one
+  EXPECT_DOUBLE_EQ(clusters.decisions(2).similarity(), 0.8);
+  EXPECT_EQ(Fate(clusters, 3), "kept");  // a contaminated kernel takes none with it
+  EXPECT_EQ(Fate(clusters, 4), "holdout");
+  EXPECT_EQ(Fate(clusters, 5), "holdout");
+  EXPECT_EQ(Fate(clusters, 6), "rejected license:NOASSERTION");
+}
+
+TEST(Resolver, ContaminationReachesTheWholeGroup) {
+  Job job;
+  for (int i = 0; i < 2; ++i) job.Add();
+  job.Add({.holdout = true});
+  job.Add({.holdout = true});
+  job.Equal(0, 1);
+  job.Equal(2, 3);
+  job.Near(0, 2);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 0), "near holdout 2");
+  EXPECT_EQ(Fate(clusters, 1), "near holdout 2");
+}
+
+TEST(Resolver, PairsBelowTheThresholdDoNotCount) {
+  Job job;
+  job.Add();
+  job.Add();
+  job.Near(0, 1, 69, 100);
+  EXPECT_EQ(Fate(job.Resolve(), 1), "kept");
+}
+
+TEST(Resolver, TheOrderOfPairsAndTheirRepeatsDoNotCount) {
+  Job job;
+  for (int i = 0; i < 8; ++i) job.Add({.tier = 1 + i % 3});
+  for (uint32_t a = 0; a < 8; ++a) {
+    for (uint32_t b = a + 1; b < 8; b += 1 + a % 2) job.Near(a, b, 7 + (a + b) % 4, 10);
+  }
+  const std::string expected = job.Resolve().SerializeAsString();
+  std::vector<v1::Pair> pairs = job.pairs();
+  std::reverse(pairs.begin(), pairs.end());
+  EXPECT_EQ(job.ResolveWith(pairs).SerializeAsString(), expected);
+  pairs.insert(pairs.end(), job.pairs().begin(), job.pairs().end());
+  EXPECT_EQ(job.ResolveWith(pairs).SerializeAsString(), expected);
+}
+
+TEST(Resolver, AConfidenceThatIsNoNumberRanksLast) {
+  Job job;
+  job.Add({.sha = 'x', .confidence = std::numeric_limits<double>::quiet_NaN()});
+  job.Add({.sha = 'x', .confidence = 0.1});
+  EXPECT_EQ(Fate(job.Resolve(), 0), "exact of 1");
+}
+
+TEST(Resolver, RefusesWhatDoesNotFitTogether) {
+  Resolver resolver(kThreshold);
+  v1::VerdictShard verdict;
+  verdict.add_verdicts();
+  EXPECT_THAT(resolver.AddShard({}, &verdict, {}), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(resolver.AddShard({}, nullptr, {}), StatusIs(absl::StatusCode::kInvalidArgument));
+  v1::PairSet pairs;
+  pairs.add_pairs()->set_b(1);
+  EXPECT_THAT(resolver.AddPairs(pairs), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,72 @@
+#include "services/deduplicator/core/shingles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "services/deduplicator/core/jaccard.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+std::vector<uint64_t> Of(absl::string_view words) {
+  const std::vector<absl::string_view> tokens = absl::StrSplit(words, ' ', absl::SkipEmpty());
+  return Shingles(tokens);
+}
+
+TEST(Shingles, CountWindowsOfFive) {
+  EXPECT_EQ(Of("a b c d e").size(), 1u);
+  EXPECT_EQ(Of("a b c d e f g").size(), 3u);
+}
+
+TEST(Shingles, AShortSequenceIsOne) {
+  EXPECT_EQ(Of("").size(), 0u);
+  EXPECT_EQ(Of("a").size(), 1u);
+  EXPECT_EQ(Of("a b c d").size(), 1u);
+  EXPECT_NE(Of("a b c d"), Of("a b c"));
+}
+
+TEST(Shingles, AreASortedSet) {
+  const std::vector<uint64_t> shingles = Of("a a a a a a a a b a a a a a a");
+  EXPECT_TRUE(std::is_sorted(shingles.begin(), shingles.end()));
+  EXPECT_EQ(shingles.size(), 6u);  // five with b in each place, and one without
+}
+
+TEST(Shingles, WhereATokenEndsCounts) { EXPECT_NE(Of("ab c"), Of("a bc")); }
+
+TEST(Shingles, KnownAnswer) {
+  // From XXH3 of another make. A part of stored data: other values are another version of sign.
+  EXPECT_THAT(Of("a b c d e f"),
+              ::testing::ElementsAre(7549712281158456360ULL, 12913999203245096384ULL));
+}
+
+TEST(Jaccard, CountsExactly) {
+  const std::vector<uint64_t> a = {1, 3, 5, 7}, b = {3, 4, 5, 9, 11}, none;
+  const Overlap overlap = Compare(a, b);
+  EXPECT_EQ(overlap.common, 2u);
+  EXPECT_EQ(overlap.total, 7u);
+  EXPECT_EQ(Compare(a, a).common, 4u);
+  EXPECT_EQ(Compare(a, a).total, 4u);
+  EXPECT_EQ(Compare(a, none).total, 4u);
+  EXPECT_EQ(Similarity(Compare(none, none)), 0);
+}
+
+TEST(Jaccard, ASimilarityEqualToTheThresholdReachesIt) {
+  for (uint32_t total = 1; total <= 3000; ++total) {
+    EXPECT_GE(Similarity({7 * total, 10 * total}), 0.7);
+    EXPECT_GE(Similarity({29 * total, 100 * total}), 0.29);
+    EXPECT_LT(Similarity({7 * total - 1, 10 * total}), 0.7);
+  }
+}
+
+TEST(Jaccard, SizesAloneMayRuleAPairOut) {
+  EXPECT_TRUE(SizesMayReach(7, 10, 0.7));
+  EXPECT_FALSE(SizesMayReach(10, 6, 0.7));
+}
+
+}  // namespace
+}  // namespace kernelmill::deduplicator

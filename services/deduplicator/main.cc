@@ -1,0 +1,33 @@
+// kernelmill-deduplicator: a worker for the stages sign, pair, resolve and manifest.
+
+#include <grpcpp/impl/service_type.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "common/config/server_flags.h"
+#include "common/worker/process/worker_process.h"
+#include "services/deduplicator/server/deduplicator_service.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
+
+int main(int argc, char** argv) {
+  namespace config = kernelmill::config;
+  namespace deduplicator = kernelmill::deduplicator;
+  CLI::App app("Finds duplicates and contamination, and names datasets.",
+               "kernelmill-deduplicator");
+  config::ServerFlags server_flags;
+  server_flags.listen = "0.0.0.0:7075";
+  server_flags.metrics = "0.0.0.0:8075";
+  config::WorkerFlags worker_flags;
+  config::AddServerFlags(app, &server_flags);
+  config::AddWorkerFlags(app, &worker_flags);
+  app.set_version_flag("--version", "kernelmill-deduplicator " KERNELMILL_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const std::unique_ptr<grpc::Service> service = deduplicator::NewDeduplicatorService();
+  return kernelmill::worker::RunWorkerProcess(
+      server_flags, worker_flags, deduplicator::NewDeduplicatorStages(), {service.get()});
+}

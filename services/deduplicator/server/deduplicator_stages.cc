@@ -1,0 +1,165 @@
+#include "services/deduplicator/server/deduplicator_stages.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status.h"
+#include "common/cas/blob_store.h"
+#include "common/cas/digest.h"
+#include "common/dataset/ledger.h"
+#include "common/worker/stage_versions.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/deduplicator/core/pair.h"
+#include "services/deduplicator/core/resolve.h"
+#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/server/manifest_stage.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+class SignStage final : public worker::Stage {
+ public:
+  absl::string_view name() const override { return "sign"; }
+  int version() const override { return worker::kSignVersion; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
+    ASSIGN_OR_RETURN(const auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
+    ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, SignShard(kernels)));
+    v1::StageResult result;
+    worker::AddOutput(result, "signatures", output, kernels.kernels_size());
+    worker::AddCounter(result, "kernels.signed", kernels.kernels_size());
+    return result;
+  }
+};
+
+class PairStage final : public worker::Stage {
+ public:
+  absl::string_view name() const override { return "pair"; }
+  int version() const override { return worker::kPairVersion; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    RETURN_IF_ERROR(CheckPairParams(action.params().pair()));
+    PairFinder finder(action.params().pair());
+    RETURN_IF_ERROR(ReadTwice(worker::InputsNamed(action, "signatures"), store, &finder));
+    ASSIGN_OR_RETURN(const v1::PairSet pairs, finder.Find());
+    ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, pairs));
+    v1::StageResult result;
+    worker::AddOutput(result, "pairs", output, pairs.pairs_size());
+    worker::AddCounter(result, "buckets.large", finder.large_buckets());
+    worker::AddCounter(result, "pairs.candidates", finder.candidates());
+    worker::AddCounter(result, "pairs.found", pairs.pairs_size());
+    return result;
+  }
+
+ private:
+  static absl::Status ReadTwice(const std::vector<cas::Digest>& inputs, cas::BlobStore& store,
+                                PairFinder* finder) {
+    std::vector<uint32_t> sizes;
+    for (const cas::Digest& input : inputs) {
+      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::SignatureShard>(store, input));
+      for (const v1::Signature& signature : shard.signatures()) {
+        RETURN_IF_ERROR(finder->Observe(signature));
+      }
+      sizes.push_back(static_cast<uint32_t>(shard.signatures_size()));
+    }
+    finder->EndObserving();
+    uint32_t first = 0;
+    for (size_t i = 0; i < inputs.size(); first += sizes[i++]) {
+      if (!finder->NeedsAny(first, sizes[i])) {
+        finder->Skip(sizes[i]);
+        continue;
+      }
+      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::SignatureShard>(store, inputs[i]));
+      for (const v1::Signature& signature : shard.signatures()) finder->Load(signature);
+    }
+    return absl::OkStatus();
+  }
+};
+
+class ResolveStage final : public worker::Stage {
+ public:
+  absl::string_view name() const override { return "resolve"; }
+  int version() const override { return worker::kResolveVersion; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    Resolver resolver(action.params().resolve().threshold());
+    RETURN_IF_ERROR(AddShards(action, store, &resolver));
+    for (const cas::Digest& input : worker::InputsNamed(action, "pairs")) {
+      ASSIGN_OR_RETURN(const auto pairs, cas::GetMessage<v1::PairSet>(store, input));
+      RETURN_IF_ERROR(resolver.AddPairs(pairs));
+    }
+    const v1::Clusters clusters = resolver.Resolve();
+    ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, clusters));
+    v1::StageResult result;
+    worker::AddOutput(result, "clusters", output, clusters.decisions_size());
+    Count(clusters, &result);
+    return result;
+  }
+
+ private:
+  static absl::Status AddShards(const v1::Action& action, cas::BlobStore& store,
+                                Resolver* resolver) {
+    const auto& origins = action.params().resolve().shards();
+    const std::vector<cas::Digest> signatures = worker::InputsNamed(action, "signatures");
+    const std::vector<cas::Digest> verdicts = worker::InputsNamed(action, "verdicts");
+    size_t candidates = 0;
+    for (const v1::ShardOrigin& origin : origins) candidates += !origin.holdout();
+    if (signatures.size() != static_cast<size_t>(origins.size()) || verdicts.size() != candidates) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "resolve takes a 'signatures' a shard and a 'verdicts' a shard of no holdout: ",
+          signatures.size(), " and ", verdicts.size(), " for ", origins.size(), " shards, ",
+          candidates, " of no holdout"));
+    }
+    size_t next_verdicts = 0;
+    for (size_t i = 0; i < signatures.size(); ++i) {
+      const v1::ShardOrigin& origin = origins.Get(static_cast<int>(i));
+      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::SignatureShard>(store, signatures[i]));
+      v1::VerdictShard verdict_shard;
+      if (!origin.holdout()) {
+        ASSIGN_OR_RETURN(verdict_shard,
+                         cas::GetMessage<v1::VerdictShard>(store, verdicts[next_verdicts++]));
+      }
+      RETURN_IF_ERROR(
+          Annotate(resolver->AddShard(shard, origin.holdout() ? nullptr : &verdict_shard, origin),
+                   absl::StrCat("shard ", i)));
+    }
+    return absl::OkStatus();
+  }
+
+  // "dataset.kernels" is the sum of the four fates; holdouts stand apart.
+  static void Count(const v1::Clusters& clusters, v1::StageResult* result) {
+    std::map<std::string, int64_t> counts;
+    for (const v1::Decision& decision : clusters.decisions()) {
+      std::string counter = absl::StrCat("dataset.", dataset::FateName(decision.fate()));
+      if (!decision.reason().empty()) {
+        absl::StrAppend(&counter, ".", dataset::KindOf(decision.reason()));
+      }
+      ++counts[counter];
+      if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
+    }
+    for (const auto& [name, count] : counts) worker::AddCounter(*result, name, count);
+  }
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<worker::Stage>> NewDeduplicatorStages() {
+  std::vector<std::unique_ptr<worker::Stage>> stages;
+  stages.push_back(std::make_unique<SignStage>());
+  stages.push_back(std::make_unique<PairStage>());
+  stages.push_back(std::make_unique<ResolveStage>());
+  stages.push_back(std::make_unique<ManifestStage>());
+  return stages;
+}
+
+}  // namespace kernelmill::deduplicator

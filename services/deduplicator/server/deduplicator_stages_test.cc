@@ -1,0 +1,279 @@
+#include "services/deduplicator/server/deduplicator_stages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/cas/blob_store.h"
+#include "common/cas/digest.h"
+#include "common/cas/testing/memory_blob_store.h"
+#include "common/testing/status_matchers.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::string Text(int first, int count) {
+  std::string text = "def f(p):\n";
+  for (int i = first; i < first + count; ++i) absl::StrAppend(&text, "    x", i, " = p[", i, "]\n");
+  return text;
+}
+
+// A job of two sources: one to take from, in two shards, and a holdout.
+//   0  a kernel                       kept
+//   1  its near copy                  near duplicate of 0
+//   2  a copy of 0, licence unknown   rejected
+//   3  the holdout's kernel           contaminated
+//   4  the holdout's own
+class DeduplicatorStagesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (auto& stage : NewDeduplicatorStages()) {
+      const std::string name(stage->name());
+      stages_[name] = std::move(stage);
+    }
+    AddShard({Text(0, 40), Text(0, 42)});
+    AddShard({Text(0, 40), Text(500, 40)});
+    AddShard({Text(500, 40)});
+    for (int shard = 0; shard < 2; ++shard) {
+      v1::VerdictShard verdicts;
+      for (int i = 0; i < 2; ++i) verdicts.add_verdicts()->set_accepted(true);
+      if (shard == 1) {
+        verdicts.mutable_verdicts(0)->set_accepted(false);
+        verdicts.mutable_verdicts(0)->add_reasons("license:NOASSERTION");
+      }
+      verdicts_.push_back(Put(verdicts));
+    }
+    AddTree(3, "symlink");
+    AddTree(1, "");
+  }
+
+  template <typename Message>
+  cas::Digest Put(const Message& message) {
+    return *cas::PutMessage(store_, message);
+  }
+
+  // One file a shard.
+  void AddShard(const std::vector<std::string>& sources) {
+    v1::KernelShard shard;
+    for (const std::string& source : sources) shard.add_kernels()->set_source(source);
+    shard.add_files()->set_kernels(shard.kernels_size());
+    kernels_.push_back(Put(shard));
+  }
+
+  void AddTree(int files, const std::string& skipped) {
+    v1::SourceTree tree;
+    for (int i = 0; i < files; ++i) tree.add_files()->set_fate(v1::FILE_FATE_SHARDED);
+    if (!skipped.empty()) {
+      tree.mutable_files(0)->set_fate(v1::FILE_FATE_SKIPPED);
+      tree.mutable_files(0)->set_reason(skipped);
+    }
+    trees_.push_back(Put(tree));
+  }
+
+  static void AddInputs(v1::Action* action, const std::string& name,
+                        const std::vector<cas::Digest>& digests) {
+    for (const cas::Digest& digest : digests) {
+      v1::NamedDigest* input = action->add_inputs();
+      input->set_name(name);
+      *input->mutable_digest() = digest;
+    }
+  }
+
+  absl::StatusOr<v1::StageResult> Run(v1::Action action, const std::string& stage) {
+    action.set_stage(stage);
+    return stages_.at(stage)->Run(action, store_);
+  }
+
+  std::vector<cas::Digest> RunSign() {
+    std::vector<cas::Digest> signatures;
+    for (const cas::Digest& kernels : kernels_) {
+      v1::Action action;
+      AddInputs(&action, "kernels", {kernels});
+      const absl::StatusOr<v1::StageResult> result = Run(action, "sign");
+      EXPECT_THAT(result, IsOk());
+      EXPECT_EQ(result->outputs(0).name(), "signatures");
+      signatures.push_back(result->outputs(0).digest());
+    }
+    return signatures;
+  }
+
+  std::vector<cas::Digest> RunPair(const std::vector<cas::Digest>& signatures, int partitions) {
+    std::vector<cas::Digest> pairs;
+    for (int p = 0; p < partitions; ++p) {
+      v1::Action action;
+      AddInputs(&action, "signatures", signatures);
+      action.mutable_params()->mutable_pair()->set_threshold(0.7);
+      action.mutable_params()->mutable_pair()->set_partition(p);
+      action.mutable_params()->mutable_pair()->set_partitions(partitions);
+      const absl::StatusOr<v1::StageResult> result = Run(action, "pair");
+      EXPECT_THAT(result, IsOk());
+      pairs.push_back(result->outputs(0).digest());
+    }
+    return pairs;
+  }
+
+  v1::Action ResolveAction(int partitions) {
+    const std::vector<cas::Digest> signatures = RunSign();
+    v1::Action action;
+    AddInputs(&action, "signatures", signatures);
+    AddInputs(&action, "verdicts", verdicts_);
+    AddInputs(&action, "pairs", RunPair(signatures, partitions));
+    v1::ResolveParams* params = action.mutable_params()->mutable_resolve();
+    params->set_threshold(0.7);
+    for (int i = 0; i < 3; ++i) params->add_shards()->set_holdout(i == 2);
+    return action;
+  }
+
+  v1::Action ManifestAction(const cas::Digest& clusters) {
+    v1::Action action;
+    AddInputs(&action, "tree", trees_);
+    AddInputs(&action, "kernels", kernels_);
+    AddInputs(&action, "verdicts", verdicts_);
+    AddInputs(&action, "clusters", {clusters});
+    v1::ManifestParams* params = action.mutable_params()->mutable_manifest();
+    params->set_name("job");
+    v1::ManifestSourceParams* source = params->add_sources();
+    source->mutable_source()->set_git("a");
+    source->set_shards(2);
+    source = params->add_sources();
+    source->mutable_source()->set_git("gone");
+    source->set_failed(true);
+    source = params->add_sources();
+    source->mutable_source()->set_git("holdout");
+    source->mutable_source()->set_role(v1::SOURCE_ROLE_HOLDOUT);
+    source->set_shards(1);
+    for (const char* stage : {"sign", "pair", "fetch"}) {
+      v1::ManifestStage* added = params->add_stages();
+      added->set_stage(stage);
+      added->set_version(1);
+    }
+    return action;
+  }
+
+  cas::Digest Clusters() { return Run(ResolveAction(2), "resolve")->outputs(0).digest(); }
+
+  static std::vector<std::pair<std::string, int64_t>> Counters(const v1::StageResult& result) {
+    std::vector<std::pair<std::string, int64_t>> counters;
+    for (const v1::Counter& c : result.counters()) counters.push_back({c.name(), c.value()});
+    return counters;
+  }
+
+  cas::MemoryBlobStore store_;
+  std::map<std::string, std::unique_ptr<worker::Stage>> stages_;
+  std::vector<cas::Digest> kernels_, verdicts_, trees_;
+};
+
+TEST_F(DeduplicatorStagesTest, ResolveDecidesOnEveryKernel) {
+  const absl::StatusOr<v1::StageResult> result = Run(ResolveAction(2), "resolve");
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->outputs(0).name(), "clusters");
+  EXPECT_EQ(result->outputs(0).items(), 5);
+  EXPECT_THAT(Counters(*result),
+              ElementsAre(Pair("dataset.contaminated.exact", 1), Pair("dataset.duplicate.near", 1),
+                          Pair("dataset.holdout", 1), Pair("dataset.kept", 1),
+                          Pair("dataset.kernels", 4), Pair("dataset.rejected.license", 1)));
+  const auto clusters = cas::GetMessage<v1::Clusters>(store_, result->outputs(0).digest());
+  ASSERT_THAT(clusters, IsOk());
+  EXPECT_EQ(clusters->decisions(0).fate(), v1::FATE_KEPT);
+  EXPECT_EQ(clusters->decisions(1).leader(), 0u);
+  EXPECT_EQ(clusters->decisions(2).reason(), "license:NOASSERTION");
+  EXPECT_EQ(clusters->decisions(3).leader(), 4u);
+  EXPECT_EQ(clusters->decisions(4).fate(), v1::FATE_HOLDOUT);
+}
+
+TEST_F(DeduplicatorStagesTest, ClustersDoNotDependOnThePartitions) {
+  const absl::StatusOr<v1::StageResult> one = Run(ResolveAction(1), "resolve");
+  const absl::StatusOr<v1::StageResult> many = Run(ResolveAction(7), "resolve");
+  ASSERT_THAT(one, IsOk());
+  ASSERT_THAT(many, IsOk());
+  EXPECT_EQ(one->SerializeAsString(), many->SerializeAsString());
+}
+
+TEST_F(DeduplicatorStagesTest, ResolveRefusesShardsThatDoNotMatchItsParameters) {
+  v1::Action action = ResolveAction(1);
+  action.mutable_params()->mutable_resolve()->mutable_shards(2)->set_holdout(false);
+  EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
+  action = ResolveAction(1);
+  action.mutable_params()->mutable_resolve()->mutable_shards()->RemoveLast();
+  EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(DeduplicatorStagesTest, ManifestNamesEverythingInTheJobsOrder) {
+  const cas::Digest clusters = Clusters();
+  const absl::StatusOr<v1::StageResult> result = Run(ManifestAction(clusters), "manifest");
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->outputs(0).name(), "manifest");
+  EXPECT_EQ(result->outputs(0).items(), 1);
+  EXPECT_THAT(Counters(*result),
+              ElementsAre(Pair("dataset.files.extracted", 3), Pair("dataset.files.seen", 4),
+                          Pair("dataset.files.skipped.symlink", 1)));
+  const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, result->outputs(0).digest());
+  ASSERT_THAT(manifest, IsOk());
+  EXPECT_EQ(manifest->schema(), 1);
+  ASSERT_EQ(manifest->sources_size(), 3);
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(0).tree(), trees_[0]));
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(0).kernels(1), kernels_[1]));
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(0).verdicts(1), verdicts_[1]));
+  EXPECT_TRUE(manifest->sources(1).failed());
+  EXPECT_EQ(manifest->sources(1).source().git(), "gone");
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(2).kernels(0), kernels_[2]));
+  EXPECT_EQ(manifest->sources(2).verdicts_size(), 0);
+  EXPECT_TRUE(cas::SameDigest(manifest->clusters(), clusters));
+  ASSERT_EQ(manifest->stages_size(), 3);
+  EXPECT_EQ(manifest->stages(0).stage(), "fetch");
+  EXPECT_EQ(manifest->stages(2).stage(), "sign");
+}
+
+TEST_F(DeduplicatorStagesTest, ManifestRefusesALedgerThatDoesNotAddUp) {
+  auto clusters = *cas::GetMessage<v1::Clusters>(store_, Clusters());
+  clusters.mutable_decisions()->RemoveLast();
+  const absl::StatusOr<v1::StageResult> result = Run(ManifestAction(Put(clusters)), "manifest");
+  EXPECT_THAT(result, StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("decisions"));
+
+  trees_.erase(trees_.begin());
+  trees_.insert(trees_.begin(), trees_.front());
+  EXPECT_THAT(Run(ManifestAction(Clusters()), "manifest"), StatusIs(absl::StatusCode::kInternal));
+}
+
+TEST_F(DeduplicatorStagesTest, ManifestRefusesTooFewOrTooManyInputs) {
+  const cas::Digest clusters = Clusters();
+  for (const int shards : {-1, 0, 1, 3}) {
+    v1::Action action = ManifestAction(clusters);
+    action.mutable_params()->mutable_manifest()->mutable_sources(0)->set_shards(shards);
+    EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument)) << shards;
+  }
+}
+
+TEST_F(DeduplicatorStagesTest, FaultsOfTheStoreAreKept) {
+  const v1::Action resolve = ResolveAction(1);
+  const v1::Action manifest = ManifestAction(Clusters());
+  store_.FailNext(1, absl::UnavailableError("down"));
+  EXPECT_THAT(Run(resolve, "resolve"), StatusIs(absl::StatusCode::kUnavailable));
+  store_.FailNext(1, absl::UnavailableError("down"));
+  EXPECT_THAT(Run(manifest, "manifest"), StatusIs(absl::StatusCode::kUnavailable));
+  ASSERT_TRUE(store_.Drop(kernels_[0]));
+  v1::Action sign;
+  AddInputs(&sign, "kernels", {kernels_[0]});
+  EXPECT_THAT(Run(sign, "sign"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+}  // namespace
+}  // namespace kernelmill::deduplicator

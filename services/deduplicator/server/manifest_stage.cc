@@ -1,0 +1,128 @@
+#include "services/deduplicator/server/manifest_stage.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/cas/digest.h"
+#include "common/dataset/ledger.h"
+#include "common/dataset/walk.h"
+#include "common/worker/stage_versions.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+constexpr int kManifestSchema = 1;
+
+// Hands out the action's inputs of one name in order.
+class InputQueue {
+ public:
+  InputQueue(const v1::Action& action, absl::string_view name)
+      : name_(name), digests_(worker::InputsNamed(action, name)) {}
+
+  absl::StatusOr<cas::Digest> Next() {
+    if (next_ == digests_.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("manifest needs more than ", digests_.size(), " inputs '", name_, "'"));
+    }
+    return digests_[next_++];
+  }
+
+  absl::Status CheckUsedUp() const {
+    if (next_ == digests_.size()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("manifest has ", digests_.size(), " inputs '",
+                                                   name_, "' but needs only ", next_));
+  }
+
+ private:
+  const absl::string_view name_;
+  const std::vector<cas::Digest> digests_;
+  size_t next_ = 0;
+};
+
+absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees,
+                       InputQueue* kernels, InputQueue* verdicts, v1::ManifestSource* source) {
+  *source->mutable_source() = params.source();
+  source->set_failed(params.failed());
+  source->set_failed_files(params.failed_files());
+  if (params.shards() < 0 || (params.failed() && params.shards() != 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("a source has ", params.shards(), " shards"));
+  }
+  if (params.failed()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(*source->mutable_tree(), trees->Next());
+  for (int i = 0; i < params.shards(); ++i) {
+    ASSIGN_OR_RETURN(*source->add_kernels(), kernels->Next());
+    if (dataset::IsHoldout(params.source())) continue;
+    ASSIGN_OR_RETURN(*source->add_verdicts(), verdicts->Next());
+  }
+  return absl::OkStatus();
+}
+
+void AddStages(const v1::ManifestParams& params, v1::DatasetManifest* manifest) {
+  std::map<std::string, int> versions;
+  for (const v1::ManifestStage& stage : params.stages()) versions[stage.stage()] = stage.version();
+  for (const auto& [stage, version] : versions) {
+    v1::StageVersion* added = manifest->add_stages();
+    added->set_stage(stage);
+    added->set_version(version);
+  }
+}
+
+void AddFileCounters(const dataset::LedgerSums& sums, v1::StageResult* result) {
+  worker::AddCounter(*result, "dataset.files.seen", sums.files_seen);
+  worker::AddCounter(*result, "dataset.files.extracted", sums.files_extracted);
+  for (const auto& [reason, count] : sums.files_skipped) {
+    worker::AddCounter(*result, absl::StrCat("dataset.files.skipped.", reason), count);
+  }
+  for (const auto& [reason, count] : sums.files_failed) {
+    worker::AddCounter(*result, absl::StrCat("dataset.files.failed.", reason), count);
+  }
+}
+
+}  // namespace
+
+int ManifestStage::version() const { return worker::kManifestVersion; }
+
+absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
+  const v1::ManifestParams& params = action.params().manifest();
+  v1::DatasetManifest manifest;
+  manifest.set_schema(kManifestSchema);
+  manifest.set_name(params.name());
+  InputQueue trees(action, "tree");
+  InputQueue kernels(action, "kernels");
+  InputQueue verdicts(action, "verdicts");
+  for (const v1::ManifestSourceParams& source : params.sources()) {
+    RETURN_IF_ERROR(AddSource(source, &trees, &kernels, &verdicts, manifest.add_sources()));
+  }
+  for (const InputQueue* queue : {&trees, &kernels, &verdicts}) {
+    RETURN_IF_ERROR(queue->CheckUsedUp());
+  }
+  ASSIGN_OR_RETURN(*manifest.mutable_clusters(), worker::InputNamed(action, "clusters"));
+  *manifest.mutable_licenses() = params.licenses();
+  *manifest.mutable_dedup() = params.dedup();
+  *manifest.mutable_quality() = params.quality();
+  AddStages(params, &manifest);
+  return manifest;
+}
+
+absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
+                                                   cas::BlobStore& store) {
+  ASSIGN_OR_RETURN(const v1::DatasetManifest manifest, BuildManifest(action));
+  ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, manifest.clusters()));
+  ASSIGN_OR_RETURN(const dataset::LedgerSums sums, dataset::SumLedger(store, manifest, clusters));
+  RETURN_IF_ERROR(dataset::CheckConservation(sums));
+  ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, manifest));
+  v1::StageResult result;
+  worker::AddOutput(result, "manifest", output, sums.kept);
+  AddFileCounters(sums, &result);
+  return result;
+}
+
+}  // namespace kernelmill::deduplicator

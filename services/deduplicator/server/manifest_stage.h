@@ -1,0 +1,28 @@
+#ifndef KERNELMILL_SERVICES_DEDUPLICATOR_SERVER_MANIFEST_STAGE_H_
+#define KERNELMILL_SERVICES_DEDUPLICATOR_SERVER_MANIFEST_STAGE_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/cas/blob_store.h"
+#include "common/worker/stage.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/dataset.pb.h"
+
+namespace kernelmill::deduplicator {
+
+// Names a dataset: puts the digests of a job's results into one manifest, and adds up the ledger
+// over the blobs themselves before it does. Thread-safe. INVALID_ARGUMENT: the inputs are not those
+// that the parameters speak of; INTERNAL: a file or a kernel is unaccounted for, and by which sum.
+class ManifestStage final : public worker::Stage {
+ public:
+  absl::string_view name() const override { return "manifest"; }
+  int version() const override;
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override;
+};
+
+// The manifest of a manifest action, from its parameters and its inputs' digests alone.
+absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action);
+
+}  // namespace kernelmill::deduplicator
+
+#endif  // KERNELMILL_SERVICES_DEDUPLICATOR_SERVER_MANIFEST_STAGE_H_
