@@ -1,0 +1,159 @@
+#include "services/exporter/core/dataset_index.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <tuple>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/config/job_spec.h"
+#include "common/dataset/walk.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+void CountChecks(const v1::Checks& checks, CheckCounts* counts) {
+  const auto& type = *v1::Checks::descriptor();
+  for (int i = 0; i < type.field_count(); ++i) {
+    (*counts)[type.field(i)->name()] += checks.GetReflection()->GetBool(checks, type.field(i));
+  }
+}
+
+class IndexVisitor final : public dataset::DatasetVisitor {
+ public:
+  explicit IndexVisitor(DatasetIndex* index)
+      : index_(*index), total_(index->manifest, index->clusters) {
+    for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
+  }
+
+  absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
+    SourceEntry& entry = index_.sources[source];
+    entry.repository = tree.repository();
+    entry.commit = tree.commit();
+    entry.commit_time = tree.commit_time();
+    entry.unfiltered = tree.unfiltered();
+    entry.unselected_files = tree.unselected_files();
+    RETURN_IF_ERROR(total_.VisitTree(source, tree));
+    return per_source_[source]->VisitTree(source, tree);
+  }
+
+  absl::Status VisitShard(const dataset::ShardView& view) override {
+    RETURN_IF_ERROR(total_.VisitShard(view));
+    RETURN_IF_ERROR(per_source_[view.source]->VisitShard(view));
+    std::map<std::string, uint32_t> files;  // of this shard, by path
+    for (const v1::ExtractedFile& file : view.kernels->files()) {
+      files[file.path()] = static_cast<uint32_t>(index_.files.size());
+      index_.files.push_back({view.source, file.path(), file.size_bytes(), file.lines(),
+                              file.sha256(), file.has_triton_jit(), 0});
+    }
+    for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+      const v1::Kernel& kernel = view.kernels->kernels(i);
+      const auto file = files.find(kernel.path());
+      if (file == files.end()) {
+        return absl::DataLossError(
+            absl::StrCat("kernel ", kernel.id(), " is of no file of its shard"));
+      }
+      index_.kernels.push_back({file->second, kernel.first_line(), kernel.last_line(),
+                                kernel.column(), kernel.dsl(), kernel.role(), kernel.id(),
+                                kernel.sha256()});
+      if (view.verdicts != nullptr) AddCandidate(view, i, view.verdicts->verdicts(i).checks());
+    }
+    return absl::OkStatus();
+  }
+
+  // Takes the sums over; checks what only the whole dataset can show.
+  absl::Status Finish() {
+    index_.sums = total_.sums();
+    for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
+    RETURN_IF_ERROR(dataset::CheckConservation(index_.sums));
+    for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
+    std::sort(index_.candidates.begin(), index_.candidates.end(),
+              [this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
+    return absl::OkStatus();
+  }
+
+ private:
+  void AddSource(const v1::ManifestSource& source) {
+    SourceEntry entry;
+    entry.repository = config::SourceName(source.source());
+    entry.category =
+        source.source().category().empty() ? entry.repository : source.source().category();
+    entry.tier = std::max(source.source().tier(), 1);
+    if (source.source().weight() != 0) entry.weight = source.source().weight();
+    entry.holdout = dataset::IsHoldout(source.source());
+    entry.failed = source.failed();
+    index_.sources.push_back(std::move(entry));
+    per_source_.push_back(
+        std::make_unique<dataset::LedgerVisitor>(index_.manifest, index_.clusters));
+  }
+
+  void AddCandidate(const dataset::ShardView& view, int i, const v1::Checks& checks) {
+    const uint32_t number = view.first_number + static_cast<uint32_t>(i);
+    index_.candidates.push_back(number);
+    // Without a decision the ledger does not add up, which Finish says.
+    const v1::Decision* decision = dataset::DecisionOn(index_.clusters, number);
+    if (decision == nullptr) return;
+    SourceEntry& source = index_.sources[view.source];
+    ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
+    if (decision->fate() != v1::FATE_KEPT) return;
+    ++index_.files[index_.kernels[number].file].kept;
+    CountChecks(checks, &source.checks);
+  }
+
+  absl::Status AddToCluster(uint32_t number) {
+    const v1::Decision& decision = index_.DecisionOn(number);
+    v1::Fate needed;
+    if (decision.fate() == v1::FATE_DUPLICATE) {
+      needed = v1::FATE_KEPT;
+    } else if (decision.fate() == v1::FATE_CONTAMINATED) {
+      needed = v1::FATE_HOLDOUT;
+    } else {
+      return absl::OkStatus();
+    }
+    const v1::Decision* leader = dataset::DecisionOn(index_.clusters, decision.leader());
+    if (leader == nullptr || leader->fate() != needed) {
+      return absl::DataLossError(absl::StrCat("kernel ", index_.kernels[number].id, " is ",
+                                              std::string(dataset::FateName(decision.fate())),
+                                              " of one that is not ",
+                                              std::string(dataset::FateName(needed))));
+    }
+    if (needed == v1::FATE_KEPT) index_.duplicates[decision.leader()].push_back(number);
+    return absl::OkStatus();
+  }
+
+  DatasetIndex& index_;
+  dataset::LedgerVisitor total_;
+  std::vector<std::unique_ptr<dataset::LedgerVisitor>> per_source_;
+};
+
+}  // namespace
+
+bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
+  const KernelEntry& ka = kernels[a];
+  const KernelEntry& kb = kernels[b];
+  const FileEntry& fa = files[ka.file];
+  const FileEntry& fb = files[kb.file];
+  return std::tie(fa.source, fa.path, ka.first_line, ka.column, a) <
+         std::tie(fb.source, fb.path, kb.first_line, kb.column, b);
+}
+
+absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset) {
+  DatasetIndex index;
+  ASSIGN_OR_RETURN(index.manifest, cas::GetMessage<v1::DatasetManifest>(store, dataset));
+  if (index.manifest.schema() != 1) {
+    return absl::UnimplementedError(
+        absl::StrCat("the dataset's schema is ", index.manifest.schema(), "; 1 is known"));
+  }
+  ASSIGN_OR_RETURN(index.clusters, cas::GetMessage<v1::Clusters>(store, index.manifest.clusters()));
+  IndexVisitor visitor(&index);
+  RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, visitor));
+  RETURN_IF_ERROR(visitor.Finish());
+  return index;
+}
+
+}  // namespace kernelmill::exporter

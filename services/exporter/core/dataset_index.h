@@ -1,0 +1,87 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_DATASET_INDEX_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_DATASET_INDEX_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/cas/blob_store.h"
+#include "common/dataset/ledger.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::exporter {
+
+// Of each check of the seeds' list, by name: how many kept kernels pass.
+using CheckCounts = std::map<std::string, int64_t>;
+
+// How many kernels have a fate for a reason, both as the ledger spells them.
+using FateCounts = std::map<std::pair<std::string, std::string>, int64_t>;
+
+struct SourceEntry {
+  std::string repository;
+  std::string commit;  // empty where nothing could be had of the source
+  int64_t commit_time = 0;
+  std::string category;
+  int tier = 1;
+  double weight = 1;
+  bool holdout = false;
+  bool failed = false;
+  bool unfiltered = false;
+  int64_t unselected_files = 0;
+  dataset::LedgerSums sums;
+  FateCounts fates;
+  CheckCounts checks;
+};
+
+struct FileEntry {
+  int source = 0;
+  std::string path;
+  int64_t size_bytes = 0;
+  int32_t lines = 0;
+  std::string sha256;
+  bool has_triton_jit = false;
+  int64_t kept = 0;  // kernels
+};
+
+struct KernelEntry {
+  uint32_t file = 0;  // in DatasetIndex.files
+  int32_t first_line = 0;
+  int32_t last_line = 0;
+  int32_t column = 0;
+  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+  v1::KernelRole role = v1::KERNEL_ROLE_UNSPECIFIED;
+  std::string id;
+  std::string sha256;
+};
+
+// All of a dataset but its texts: what stays in memory during an export, some 200 bytes a kernel.
+struct DatasetIndex {
+  v1::DatasetManifest manifest;
+  v1::Clusters clusters;
+  std::vector<SourceEntry> sources;  // as in the manifest
+  std::vector<FileEntry> files;
+  std::vector<KernelEntry> kernels;  // by number
+  // Numbers of the candidates' kernels, by source, path and line.
+  std::vector<uint32_t> candidates;
+  // Of a kept kernel's number, those of its duplicates.
+  std::map<uint32_t, std::vector<uint32_t>> duplicates;
+  dataset::LedgerSums sums;
+
+  const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
+  const FileEntry& FileOf(uint32_t number) const { return files[kernels[number].file]; }
+  const SourceEntry& SourceOf(uint32_t number) const { return sources[FileOf(number).source]; }
+  // Whether `a` comes before `b` in the exported files.
+  bool Before(uint32_t a, uint32_t b) const;
+};
+
+// Walks the dataset once. INTERNAL: its ledger does not add up; DATA_LOSS: it contradicts itself
+// otherwise (a decision that leads nowhere, a kernel of a file that is not there).
+absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset);
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_DATASET_INDEX_H_

@@ -1,0 +1,36 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_EXPORTER_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_EXPORTER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/cas/blob_store.h"
+#include "kernelmill/v1/crawl.pb.h"
+#include "kernelmill/v1/job.pb.h"
+
+namespace kernelmill::exporter {
+
+struct ExportRequest {
+  cas::Digest dataset;  // of a DatasetManifest
+  v1::JobSpec lock;     // the job with every source pinned
+  std::vector<v1::Failure> failures;
+  std::string out_dir;
+};
+
+// Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,
+// triton_functions.json, MANIFEST.json, ledger.jsonl, report.json and job.lock.yaml. The same
+// request gives the same bytes. All of it appears at once, in place of an earlier export, or none
+// of it.
+//
+// The dataset is walked twice with one shard in memory at a time; an index of about 200 bytes a
+// kernel stays.
+//
+// FAILED_PRECONDITION: out_dir holds something else (CheckOutputDir), or is being written;
+// INTERNAL: the dataset's ledger does not add up; RESOURCE_EXHAUSTED: the disk is full; those of
+// the store.
+absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request);
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_EXPORTER_H_

@@ -1,0 +1,362 @@
+#include "services/exporter/core/exporter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/base/file.h"
+#include "common/base/hash.h"
+#include "common/cas/testing/memory_blob_store.h"
+#include "common/config/job_file.h"
+#include "common/testing/status_matchers.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/exporter/core/json.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Id(int n) { return absl::StrCat(std::string(31, '0'), n); }
+
+v1::Kernel MakeKernel(int n, const std::string& path, int line, const std::string& body,
+                      const std::string& name = "") {
+  v1::Kernel kernel;
+  kernel.set_id(Id(n));
+  kernel.set_name(name.empty() ? absl::StrCat("k", n) : name);
+  kernel.set_qualname(kernel.name());
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_role(v1::KERNEL_ROLE_KERNEL);
+  kernel.set_path(path);
+  kernel.set_first_line(line);
+  kernel.set_last_line(line + 2);
+  const std::string head = absl::StrCat("@triton.jit\r\ndef ", kernel.name(), "(x):\r\n");
+  kernel.set_source(head + body);
+  kernel.set_body_offset(static_cast<int>(head.size()));
+  kernel.set_sha256(Sha256Hex(kernel.source()));
+  kernel.set_module(absl::StrCat("import triton\n\n", kernel.source()));
+  return kernel;
+}
+
+// A dataset by hand: two candidate sources, one holdout and one that failed. The first has two
+// shards whose paths interleave.
+class ExporterTest : public ::testing::Test {
+ protected:
+  ExporterTest() : root_(*TempDir::Create()) {
+    manifest_.set_schema(1);
+    manifest_.set_name("hand");
+    AddStage("extract", 3);
+    request_.out_dir = root_.path() + "/out";
+    request_.lock.set_name("hand");
+    request_.lock.add_sources()->set_git("https://example.org/a");
+
+    StartSource("a", v1::SOURCE_ROLE_CANDIDATE, 1'700'000'000);
+    AddShard({MakeKernel(1, "z.py", 9, "    return 1\r\n"), MakeKernel(2, "b.py", 1, "    x\n")});
+    AddShard({MakeKernel(3, "a.py", 5, "    \"\xff\"\n"), MakeKernel(4, "a.py", 50, "    y, z\n")});
+    EndSource();
+    StartSource("b", v1::SOURCE_ROLE_CANDIDATE, 1'600'000'000);
+    AddShard(
+        {MakeKernel(5, "\xfe.py", 1, "    return 1\n", "k1"), MakeKernel(6, "g.py", 1, "    g\n")});
+    EndSource();
+    StartSource("h", v1::SOURCE_ROLE_HOLDOUT, 1'500'000'000);
+    AddShard({MakeKernel(7, "h.py", 1, "    y, z\n")});
+    EndSource();
+    v1::ManifestSource* failed = manifest_.add_sources();
+    failed->mutable_source()->set_git("https://example.org/gone");
+    failed->set_failed(true);
+
+    Decide(v1::FATE_KEPT, "", 0, 1);
+    Decide(v1::FATE_REJECTED, "license:GPL-3.0-only", 1, 1);
+    Decide(v1::FATE_KEPT, "", 2, 1);
+    Decide(v1::FATE_CONTAMINATED, "near", 6, 0.875);
+    Decide(v1::FATE_DUPLICATE, "exact", 0, 1);
+    Decide(v1::FATE_KEPT, "", 5, 1);
+    Decide(v1::FATE_HOLDOUT, "", 6, 1);
+  }
+
+  void AddStage(const std::string& name, int version) {
+    v1::StageVersion* stage = manifest_.add_stages();
+    stage->set_stage(name);
+    stage->set_version(version);
+  }
+
+  void StartSource(const std::string& name, v1::SourceRole role, int64_t time) {
+    v1::Source* source = manifest_.add_sources()->mutable_source();
+    source->set_git("https://example.org/" + name);
+    source->set_role(role);
+    source->set_category("cat-" + name);
+    source->set_tier(2);
+    source->set_weight(0.5);
+    tree_.Clear();
+    tree_.set_repository(source->git());
+    tree_.set_commit(std::string(40, name[0]));
+    tree_.set_commit_time(time);
+    v1::FileEntry* link = tree_.add_files();
+    link->set_path("link.py");
+    link->set_fate(v1::FILE_FATE_SKIPPED);
+    link->set_reason("symlink");
+  }
+
+  void AddShard(const std::vector<v1::Kernel>& kernels) {
+    v1::KernelShard shard;
+    v1::VerdictShard verdicts;
+    std::map<std::string, int> count;
+    for (const v1::Kernel& kernel : kernels) ++count[kernel.path()];
+    for (const auto& [path, n] : count) {
+      v1::FileEntry* entry = tree_.add_files();
+      entry->set_path(path);
+      entry->set_fate(v1::FILE_FATE_SHARDED);
+      v1::ExtractedFile* file = shard.add_files();
+      file->set_path(path);
+      file->set_size_bytes(100);
+      file->set_lines(10);
+      file->set_sha256(Sha256Hex(path));
+      file->set_has_triton_jit(true);
+      file->set_kernels(n);
+    }
+    for (const v1::Kernel& kernel : kernels) {
+      *shard.add_kernels() = kernel;
+      v1::Verdict* verdict = verdicts.add_verdicts();
+      verdict->set_accepted(true);
+      verdict->mutable_license()->set_expression("MIT");
+      verdict->mutable_license()->set_evidence("file:LICENSE");
+      verdict->mutable_license()->set_confidence(0.9);
+      verdict->mutable_checks()->set_has_triton_jit(true);
+      verdict->mutable_checks()->set_has_docstring(kernel.id() == Id(1));
+    }
+    v1::ManifestSource* source = manifest_.mutable_sources(manifest_.sources_size() - 1);
+    *source->add_kernels() = *cas::PutMessage(store_, shard);
+    if (source->source().role() != v1::SOURCE_ROLE_HOLDOUT) {
+      *source->add_verdicts() = *cas::PutMessage(store_, verdicts);
+    }
+  }
+
+  void EndSource() {
+    *manifest_.mutable_sources(manifest_.sources_size() - 1)->mutable_tree() =
+        *cas::PutMessage(store_, tree_);
+  }
+
+  void Decide(v1::Fate fate, const std::string& reason, uint32_t leader, double similarity) {
+    v1::Decision* decision = clusters_.add_decisions();
+    decision->set_fate(fate);
+    decision->set_reason(reason);
+    decision->set_leader(leader);
+    decision->set_similarity(similarity);
+  }
+
+  absl::Status Export() {
+    *manifest_.mutable_clusters() = *cas::PutMessage(store_, clusters_);
+    request_.dataset = *cas::PutMessage(store_, manifest_);
+    return ExportDataset(store_, request_);
+  }
+
+  std::string File(const std::string& name) {
+    const auto text = ReadFile(absl::StrCat(request_.out_dir, "/", name), 1 << 20);
+    EXPECT_THAT(text, IsOk());
+    return text.value_or("");
+  }
+
+  std::vector<Json> Lines(const std::string& name) {
+    std::vector<Json> lines;
+    const std::string text = File(name);
+    for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+      const std::string exact(line);
+      lines.push_back(Json::parse(exact));
+      EXPECT_EQ(Canonical(lines.back()), exact);
+    }
+    return lines;
+  }
+
+  std::vector<std::string> Strings(const std::vector<Json>& lines, const std::string& key) {
+    std::vector<std::string> values;
+    for (const Json& line : lines) values.push_back(line.at(key));
+    return values;
+  }
+
+  std::map<std::string, std::string> AllFiles() {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::directory_iterator(request_.out_dir)) {
+      files[entry.path().filename().string()] = File(entry.path().filename().string());
+    }
+    return files;
+  }
+
+  TempDir root_;
+  cas::MemoryBlobStore store_;
+  v1::DatasetManifest manifest_;
+  v1::SourceTree tree_;
+  v1::Clusters clusters_;
+  ExportRequest request_;
+};
+
+TEST_F(ExporterTest, KeptKernelsAreSortedBySourcePathAndLine) {
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Strings(Lines("kernels.jsonl"), "id"), ElementsAre(Id(3), Id(1), Id(6)));
+}
+
+TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json record = Lines("kernels.jsonl").at(1);
+  for (const char* key :
+       {"id",         "name",      "qualname",   "dsl",           "role",      "source",
+        "module",     "signature", "docstring",  "decorators",    "calls",     "free_names",
+        "repository", "commit",    "path",       "first_line",    "last_line", "category",
+        "tier",       "weight",    "license",    "checks",        "tags",      "tokens",
+        "sha256",     "cluster",   "duplicates", "contamination", "stages"}) {
+    EXPECT_TRUE(record.contains(key)) << key;
+  }
+  EXPECT_EQ(record["source"], "@triton.jit\r\ndef k1(x):\r\n    return 1\r\n");
+  EXPECT_EQ(record["commit"], std::string(40, 'a'));
+  EXPECT_EQ(record["category"], "cat-a");
+  EXPECT_EQ(record["weight"], 0.5);
+  EXPECT_EQ(record["cluster"], Id(1));
+  EXPECT_EQ(record["duplicates"], Json::array({Id(5)}));
+  EXPECT_TRUE(record["contamination"].is_null());
+  EXPECT_EQ(record["license"]["expression"], "MIT");
+  EXPECT_EQ(record["checks"]["has_docstring"], true);
+  EXPECT_EQ(record["checks"]["has_program_id"], false);
+  EXPECT_EQ(record["stages"]["extract"], 3);
+  EXPECT_FALSE(record.contains("source_base64"));
+}
+
+TEST_F(ExporterTest, BytesThatAreNotUtf8AreKeptBesideTheRepairedText) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json record = Lines("kernels.jsonl").at(0);
+  EXPECT_THAT(record["source"].get<std::string>(), HasSubstr("\xef\xbf\xbd"));
+  EXPECT_TRUE(record.contains("source_base64"));
+  EXPECT_EQ(Lines("ledger.jsonl").at(5)["path_base64"], "/i5weQ==");
+}
+
+TEST_F(ExporterTest, TheLedgerNamesEveryCandidateKernel) {
+  ASSERT_THAT(Export(), IsOk());
+  const std::vector<Json> ledger = Lines("ledger.jsonl");
+  EXPECT_THAT(Strings(ledger, "id"), ElementsAre(Id(3), Id(4), Id(2), Id(1), Id(6), Id(5)));
+  EXPECT_THAT(Strings(ledger, "fate"),
+              ElementsAre("kept", "contaminated", "rejected", "kept", "kept", "duplicate"));
+  EXPECT_EQ(ledger[1]["of"], Id(7));
+  EXPECT_EQ(ledger[1]["similarity"], 0.875);
+  EXPECT_EQ(ledger[2]["reason"], "license:GPL-3.0-only");
+  EXPECT_FALSE(ledger[2].contains("of"));
+  EXPECT_EQ(ledger[5]["of"], Id(1));
+}
+
+TEST_F(ExporterTest, ExamplesAreOfKeptKernelsAndKeepIndentation) {
+  ASSERT_THAT(Export(), IsOk());
+  const std::string csv = File("fim_sft.csv");
+  EXPECT_THAT(csv, ::testing::StartsWith("prompt,completion\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\"    return 1\n\"\r\n"));
+  EXPECT_THAT(csv, Not(HasSubstr("    y, z")));
+}
+
+TEST_F(ExporterTest, ExamplesThatAreEqualOnceNormalizedStandOnce) {
+  // Kernel 5 is kernel 1 with other line ends.
+  clusters_.mutable_decisions(4)->set_fate(v1::FATE_KEPT);
+  clusters_.mutable_decisions(4)->set_leader(4);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(Lines("kernels.jsonl").size(), 4u);
+  const std::vector<std::string> parts = absl::StrSplit(File("fim_sft.csv"), "return 1");
+  EXPECT_EQ(parts.size(), 2u);
+}
+
+TEST_F(ExporterTest, FunctionsAreFencedAsPython) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json functions = Json::parse(File("triton_functions.json"));
+  ASSERT_EQ(functions.size(), 3u);
+  EXPECT_EQ(functions[2]["input"],
+            "```python\nimport triton\n\n@triton.jit\r\ndef k6(x):\r\n    g\n```");
+}
+
+TEST_F(ExporterTest, TheManifestListsFilesThatHoldKeptKernels) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json manifest = Json::parse(File("MANIFEST.json"));
+  EXPECT_EQ(manifest["created"], "2023-11-14T22:13:20Z");
+  EXPECT_EQ(manifest["extraction_dir"], ".");
+  EXPECT_EQ(manifest["total_files"], 3);
+  EXPECT_EQ(manifest["total_size_bytes"], 300);
+  EXPECT_EQ(manifest["total_lines"], 30);
+  EXPECT_EQ(manifest["dataset"], cas::ToString(request_.dataset));
+  const Json& a = manifest["categories"]["cat-a"];
+  EXPECT_EQ(a["total_files"], 2);
+  EXPECT_EQ(a["files"][0]["path"], "a.py");
+  EXPECT_EQ(a["files"][1]["path"], "z.py");
+  EXPECT_EQ(a["files"][1]["has_triton_jit"], true);
+  EXPECT_EQ(a["files"][1]["hash_sha256"], Sha256Hex("z.py"));
+}
+
+TEST_F(ExporterTest, TheReportAddsUp) {
+  v1::Failure failure;
+  failure.set_source("https://example.org/gone");
+  failure.set_code("NOT_FOUND");
+  request_.failures.push_back(failure);
+  ASSERT_THAT(Export(), IsOk());
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["files"]["seen"], 9);
+  EXPECT_EQ(report["files"]["extracted"], 6);
+  EXPECT_EQ(report["files"]["skipped_by_reason"]["symlink"], 3);
+  EXPECT_EQ(report["kernels"]["found"], 6);
+  EXPECT_EQ(report["kernels"]["kept"], 3);
+  EXPECT_EQ(report["kernels"]["rejected"], 1);
+  EXPECT_EQ(report["kernels"]["duplicate"], 1);
+  EXPECT_EQ(report["kernels"]["contaminated"], 1);
+  EXPECT_EQ(report["kernels"]["holdout"], 1);
+  EXPECT_EQ(report["kernels"]["by_reason"]["rejected"]["license:GPL-3.0-only"], 1);
+  EXPECT_EQ(report["sources"].size(), 4u);
+  EXPECT_EQ(report["sources"][3]["failed"], true);
+  EXPECT_EQ(report["categories"]["cat-a"]["checks"]["has_docstring"]["percent"], 50);
+  EXPECT_FALSE(report["categories"].contains("cat-h"));
+  EXPECT_EQ(report["failures"][0]["code"], "NOT_FOUND");
+}
+
+TEST_F(ExporterTest, TheLockFileIsTheLock) {
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(File("job.lock.yaml"), config::JobFileYaml(request_.lock));
+}
+
+TEST_F(ExporterTest, ExportingTwiceGivesTheSameBytesInItsPlace) {
+  ASSERT_THAT(Export(), IsOk());
+  const auto first = AllFiles();
+  EXPECT_EQ(first.size(), 7u);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(AllFiles(), first);
+  request_.out_dir = root_.path() + "/elsewhere/deep";
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(AllFiles(), first);
+}
+
+TEST_F(ExporterTest, ALedgerThatDoesNotAddUpIsNotExported) {
+  clusters_.mutable_decisions()->RemoveLast();
+  EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kInternal));
+  EXPECT_TRUE(fs::is_empty(root_.path()));
+}
+
+TEST_F(ExporterTest, ADuplicateOfNothingIsNotExported) {
+  clusters_.mutable_decisions(4)->set_leader(1);
+  EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_TRUE(fs::is_empty(root_.path()));
+}
+
+TEST_F(ExporterTest, ALostBlobLeavesTheEarlierExportAsItWas) {
+  ASSERT_THAT(Export(), IsOk());
+  const auto before = AllFiles();
+  *manifest_.mutable_sources(1)->mutable_kernels(0) = cas::DigestOf("gone");
+  EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(AllFiles(), before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_.path()), fs::directory_iterator()), 1);
+}
+
+}  // namespace
+}  // namespace kernelmill::exporter

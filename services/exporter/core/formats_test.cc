@@ -1,0 +1,49 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "services/exporter/core/csv.h"
+#include "services/exporter/core/json.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+TEST(CsvRow, QuotesWhatRfc4180Asks) {
+  EXPECT_EQ(CsvRow({"prompt", "completion"}), "prompt,completion\r\n");
+  EXPECT_EQ(CsvRow({"a,b", "say \"x\""}), "\"a,b\",\"say \"\"x\"\"\"\r\n");
+  EXPECT_EQ(CsvRow({"line\nline", "cr\r"}), "\"line\nline\",\"cr\r\"\r\n");
+  EXPECT_EQ(CsvRow({"", " x "}), "\"\", x \r\n");
+}
+
+TEST(CsvText, UnifiesNewlinesAndKeepsIndentation) {
+  EXPECT_EQ(CsvText("    a\r\n\t\tb  c\r\n"), "    a\n\t\tb  c\n");
+  EXPECT_EQ(CsvText("\xff"), "\xef\xbf\xbd");
+}
+
+TEST(Canonical, SortsKeysAndLeavesNoBlanks) {
+  const Json json = {{"b", {1, 2}}, {"a", nullptr}, {"\u00e9", true}, {"B", Json::object()}};
+  EXPECT_EQ(Canonical(json), "{\"B\":{},\"a\":null,\"b\":[1,2],\"\u00e9\":true}");
+}
+
+TEST(Canonical, EscapesOnlyWhatMustBe) {
+  EXPECT_EQ(Canonical(Json("\"\\/\n\t\x01 \u2028\x7f")), "\"\\\"\\\\/\\n\\t\\u0001 \u2028\x7f\"");
+}
+
+TEST(Canonical, NumbersAreShort) {
+  EXPECT_EQ(Canonical(Number(1)), "1");
+  EXPECT_EQ(Canonical(Number(-0.0)), "0");
+  EXPECT_EQ(Canonical(Number(0.7)), "0.7");
+  EXPECT_EQ(Canonical(Number(0.1 + 0.2)), "0.30000000000000004");
+}
+
+TEST(SetText, AddsTheExactBytesWhereTextIsNotUtf8) {
+  Json json = Json::object();
+  SetText(json, "path", "good");
+  SetText(json, "source", "a\xff");
+  EXPECT_EQ(Canonical(json),
+            "{\"path\":\"good\",\"source\":\"a\xef\xbf\xbd\",\"source_base64\":\"Yf8=\"}");
+}
+
+}  // namespace
+}  // namespace kernelmill::exporter

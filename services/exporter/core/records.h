@@ -1,0 +1,31 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_RECORDS_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_RECORDS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/exporter/core/dataset_index.h"
+#include "services/exporter/core/json.h"
+
+namespace kernelmill::exporter {
+
+// A line of kernels.jsonl: a kept kernel with all that is known of it. Field docs are in
+// kernel.proto.
+Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
+                  const v1::Verdict& verdict);
+
+// A line of ledger.jsonl: what became of a kernel, and `of` which and by what `similarity` where it
+// repeats another.
+Json LedgerRecord(const DatasetIndex& index, uint32_t number);
+
+// An element of triton_functions.json, the shape that text completion trainers read: the
+// self-contained text, fenced as Python.
+Json FunctionRecord(const v1::Kernel& kernel);
+
+// The stages that made the dataset: name to version.
+Json StagesJson(const v1::DatasetManifest& manifest);
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_RECORDS_H_

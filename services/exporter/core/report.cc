@@ -1,0 +1,156 @@
+#include "services/exporter/core/report.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "common/dataset/ledger.h"
+#include "services/exporter/core/records.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+// The sums of a category, or of all sources.
+struct Group {
+  dataset::LedgerSums sums;
+  FateCounts fates;
+  CheckCounts checks;
+  int64_t unselected_files = 0;
+};
+
+void AddAll(const std::map<std::string, int64_t>& from, std::map<std::string, int64_t>* to) {
+  for (const auto& [key, count] : from) (*to)[key] += count;
+}
+
+void AddTo(const SourceEntry& source, Group* group) {
+  group->sums.files_seen += source.sums.files_seen;
+  group->sums.files_extracted += source.sums.files_extracted;
+  AddAll(source.sums.files_skipped, &group->sums.files_skipped);
+  AddAll(source.sums.files_failed, &group->sums.files_failed);
+  group->sums.kernels_found += source.sums.kernels_found;
+  group->sums.kept += source.sums.kept;
+  AddAll(source.sums.rejected, &group->sums.rejected);
+  AddAll(source.sums.duplicates, &group->sums.duplicates);
+  AddAll(source.sums.contaminated, &group->sums.contaminated);
+  group->sums.holdout += source.sums.holdout;
+  for (const auto& [fate, count] : source.fates) group->fates[fate] += count;
+  AddAll(source.checks, &group->checks);
+  group->unselected_files += source.unselected_files;
+}
+
+Json FilesJson(const Group& group) {
+  return {{"seen", group.sums.files_seen},
+          {"extracted", group.sums.files_extracted},
+          {"skipped", dataset::Total(group.sums.files_skipped)},
+          {"skipped_by_reason", group.sums.files_skipped},
+          {"failed", dataset::Total(group.sums.files_failed)},
+          {"failed_by_reason", group.sums.files_failed},
+          {"unselected", group.unselected_files}};
+}
+
+Json KernelsJson(const Group& group) {
+  Json reasons = Json::object();
+  for (const auto& [fate, count] : group.fates) {
+    if (!fate.second.empty()) reasons[fate.first][fate.second] = count;
+  }
+  return {{"found", group.sums.kernels_found},
+          {"kept", group.sums.kept},
+          {"rejected", dataset::Total(group.sums.rejected)},
+          {"duplicate", dataset::Total(group.sums.duplicates)},
+          {"contaminated", dataset::Total(group.sums.contaminated)},
+          {"holdout", group.sums.holdout},
+          {"by_reason", std::move(reasons)}};
+}
+
+// As the seeds' quality script prints them: passes of total, and whole percents rounded down.
+Json ChecksJson(const Group& group) {
+  Json json = Json::object();
+  const int64_t total = group.sums.kept;
+  for (const auto& [check, count] : group.checks) {
+    json[check] = {
+        {"count", count}, {"total", total}, {"percent", total > 0 ? 100 * count / total : 0}};
+  }
+  return json;
+}
+
+Json SourceJson(const SourceEntry& source) {
+  Group alone;
+  AddTo(source, &alone);
+  return {{"repository", Text(source.repository)},
+          {"commit", source.commit},
+          {"category", Text(source.category)},
+          {"tier", source.tier},
+          {"weight", Number(source.weight)},
+          {"role", source.holdout ? "holdout" : "candidate"},
+          {"failed", source.failed},
+          {"unfiltered", source.unfiltered},
+          {"files", FilesJson(alone)},
+          {"kernels", KernelsJson(alone)}};
+}
+
+Json CategoriesJson(const DatasetIndex& index) {
+  std::map<std::string, Group> groups;
+  for (const SourceEntry& source : index.sources) {
+    if (!source.holdout) AddTo(source, &groups[source.category]);
+  }
+  Json json = Json::object();
+  for (const auto& [category, group] : groups) {
+    json[std::string(Text(category))] = {{"files", FilesJson(group)},
+                                         {"kernels", KernelsJson(group)},
+                                         {"checks", ChecksJson(group)}};
+  }
+  return json;
+}
+
+Json FailuresJson(std::vector<v1::Failure> failures) {
+  std::sort(failures.begin(), failures.end(), [](const v1::Failure& a, const v1::Failure& b) {
+    return std::forward_as_tuple(a.source(), a.stage(), a.code(), a.message(), a.files()) <
+           std::forward_as_tuple(b.source(), b.stage(), b.code(), b.message(), b.files());
+  });
+  Json json = Json::array();
+  for (const v1::Failure& failure : failures) {
+    json.push_back({{"source", Text(failure.source())},
+                    {"stage", failure.stage()},
+                    {"code", failure.code()},
+                    {"message", Text(failure.message())},
+                    {"files", failure.files()}});
+  }
+  return json;
+}
+
+Json PoliciesJson(const v1::DatasetManifest& manifest) {
+  return {{"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
+                                                manifest.licenses().allow().end())},
+          {"dedup_threshold", Number(manifest.dedup().threshold())},
+          {"quality_require", std::vector<std::string>(manifest.quality().require().begin(),
+                                                       manifest.quality().require().end())}};
+}
+
+}  // namespace
+
+Json Report(const DatasetIndex& index, const cas::Digest& dataset,
+            std::vector<v1::Failure> failures) {
+  Group all;
+  Json sources = Json::array();
+  for (const SourceEntry& source : index.sources) {
+    AddTo(source, &all);
+    sources.push_back(SourceJson(source));
+  }
+  return {{"generator", "kernelmill"},
+          {"schema", 1},
+          {"name", index.manifest.name()},
+          {"dataset", cas::ToString(dataset)},
+          {"stages", StagesJson(index.manifest)},
+          {"policies", PoliciesJson(index.manifest)},
+          {"files", FilesJson(all)},
+          {"kernels", KernelsJson(all)},
+          {"checks", ChecksJson(all)},
+          {"sources", std::move(sources)},
+          {"categories", CategoriesJson(index)},
+          {"failures", FailuresJson(std::move(failures))}};
+}
+
+}  // namespace kernelmill::exporter

@@ -1,0 +1,20 @@
+#ifndef KERNELMILL_SERVICES_KERNELMILL_ADAPTERS_GRPC_GRPC_CRAWL_CLIENT_H_
+#define KERNELMILL_SERVICES_KERNELMILL_ADAPTERS_GRPC_GRPC_CRAWL_CLIENT_H_
+
+#include <memory>
+
+#include "services/kernelmill/core/crawl_client.h"
+
+namespace grpc {
+class Channel;
+}
+
+namespace kernelmill::client {
+
+// The Crawl service behind `channel`. Calls other than Watch are tried again for some ten seconds
+// while the coordinator is out of reach; each is safe to repeat.
+std::unique_ptr<CrawlClient> NewGrpcCrawlClient(std::shared_ptr<grpc::Channel> channel);
+
+}  // namespace kernelmill::client
+
+#endif  // KERNELMILL_SERVICES_KERNELMILL_ADAPTERS_GRPC_GRPC_CRAWL_CLIENT_H_

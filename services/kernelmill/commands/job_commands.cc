@@ -1,0 +1,164 @@
+#include "services/kernelmill/commands/job_commands.h"
+
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/status.h"
+#include "common/cas/grpc_blob_store.h"
+#include "common/config/job_file.h"
+#include "common/rpc/server.h"
+#include "services/exporter/core/exporter.h"
+#include "services/exporter/core/output_dir.h"
+#include "services/kernelmill/adapters/grpc/grpc_crawl_client.h"
+#include "services/kernelmill/commands/interrupt.h"
+#include "services/kernelmill/core/outcome.h"
+#include "services/kernelmill/core/watch.h"
+#include "services/kernelmill/embedded/embedded_cluster.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr absl::Duration kStopGrace = absl::Seconds(5);
+
+// What the commands need of a cluster, wherever it runs.
+struct Cluster {
+  std::unique_ptr<CrawlClient> jobs;
+  std::unique_ptr<cas::BlobStore> store;
+  absl::Duration reconnect_for = absl::Seconds(60);
+};
+
+Cluster Connect(const ClusterAddress& address) {
+  return {NewGrpcCrawlClient(rpc::Connect(address.coordinator)),
+          cas::NewGrpcBlobStore(rpc::Connect(address.store), {}), address.reconnect_for};
+}
+
+// Names a submission, so that a repeated try does not make a second job.
+std::string NewRequestId() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 4; ++i) absl::StrAppend(&id, absl::Hex(random(), absl::kZeroPad8));
+  return id;
+}
+
+absl::Status ExportJob(const v1::JobStatus& status, const std::string& out_dir,
+                       cas::BlobStore& store) {
+  exporter::ExportRequest request;
+  request.dataset = status.dataset();
+  request.lock = status.lock();
+  request.failures.assign(status.failures().begin(), status.failures().end());
+  request.out_dir = out_dir;
+  return Annotate(exporter::ExportDataset(store, request), "export");
+}
+
+void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
+  console.Result(console.json() ? SummaryJson(status, out_dir) + "\n"
+                                : SummaryText(status, out_dir));
+}
+
+// Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
+absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job, const std::string& out_dir,
+                              rpc::TerminationSignal& signal, Console& console) {
+  const Interrupt interrupt(signal, [&] { cluster.jobs->Cancel(); });
+  const std::unique_ptr<Reporter> reporter = console.NewReporter();
+  WatchOptions options;
+  options.reconnect_for = cluster.reconnect_for;
+  ASSIGN_OR_RETURN(const v1::JobStatus status,
+                   WatchJob(*cluster.jobs, job, options,
+                            [&](const v1::JobStatus& now) { reporter->Show(now, absl::Now()); }));
+  const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
+  if (exported) {
+    InterruptibleStore store(*cluster.store, interrupt);
+    RETURN_IF_ERROR(ExportJob(status, out_dir, store));
+  }
+  PrintSummary(status, exported ? out_dir : "", console);
+  return ExitCodeOf(status);
+}
+
+absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec,
+                                       Console& console) {
+  ASSIGN_OR_RETURN(std::string job, cluster.jobs->Submit(spec, NewRequestId()));
+  console.Note(absl::StrCat("job ", job));
+  return job;
+}
+
+}  // namespace
+
+absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
+                          Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
+  // Hours of work should not end in a refusal.
+  RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
+                   EmbeddedCluster::Start({.data_dir = options.data_dir,
+                                           .workers = options.workers,
+                                           .package_index = options.package_index}));
+  Cluster cluster = {NewGrpcCrawlClient(embedded->coordinator()),
+                     cas::NewGrpcBlobStore(embedded->store(), {})};
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(cluster, spec, console));
+  absl::StatusOr<int> code = FollowJob(cluster, job, options.out_dir, signal, console);
+  // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
+  // process; the store loses nothing by that.
+  if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());
+  return code;
+}
+
+absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
+                           rpc::TerminationSignal& signal, Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
+  if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  Cluster cluster = Connect(address);
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(cluster, spec, console));
+  if (options.wait || !options.out_dir.empty()) {
+    return FollowJob(cluster, job, options.out_dir, signal, console);
+  }
+  console.Result(console.json() ? absl::StrCat("{\"job\":\"", job, "\"}\n")
+                                : absl::StrCat(job, "\n"));
+  return kDone;
+}
+
+absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
+                          rpc::TerminationSignal& signal, Console& console) {
+  Cluster cluster = Connect(address);
+  return FollowJob(cluster, job, "", signal, console);
+}
+
+absl::StatusOr<int> ListJobs(const ClusterAddress& address, Console& console) {
+  Cluster cluster = Connect(address);
+  ASSIGN_OR_RETURN(const std::vector<v1::JobStatus> jobs, cluster.jobs->ListJobs());
+  if (!console.json()) {
+    console.Result(JobsText(jobs));
+    return kDone;
+  }
+  for (const v1::JobStatus& job : jobs) console.Result(StatusJson(job) + "\n");
+  return kDone;
+}
+
+absl::StatusOr<int> Report(const ClusterAddress& address, const std::string& job,
+                           Console& console) {
+  Cluster cluster = Connect(address);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster.jobs->GetJob(job));
+  console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
+  return kDone;
+}
+
+absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job,
+                           const std::string& out_dir, rpc::TerminationSignal& signal,
+                           Console& console) {
+  RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
+  Cluster cluster = Connect(address);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster.jobs->GetJob(job));
+  if (status.state() != v1::JOB_STATE_DONE) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("job ", job, " has no dataset", HasEnded(status) ? "" : " yet"));
+  }
+  const Interrupt interrupt(signal, [] {});
+  InterruptibleStore store(*cluster.store, interrupt);
+  RETURN_IF_ERROR(ExportJob(status, out_dir, store));
+  PrintSummary(status, out_dir, console);
+  return ExitCodeOf(status);
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,52 @@
+#ifndef KERNELMILL_SERVICES_KERNELMILL_COMMANDS_JOB_COMMANDS_H_
+#define KERNELMILL_SERVICES_KERNELMILL_COMMANDS_JOB_COMMANDS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/rpc/process.h"
+#include "services/kernelmill/commands/console.h"
+
+namespace kernelmill::client {
+
+// Where a cluster is.
+struct ClusterAddress {
+  std::string coordinator = "127.0.0.1:7070";
+  std::string store = "127.0.0.1:7071";
+  absl::Duration reconnect_for = absl::Seconds(60);
+};
+
+struct CrawlOptions {
+  std::string job_file;
+  std::string out_dir;
+  std::string data_dir;
+  int workers = 1;
+  std::string package_index;  // of Python packages; empty: what pip would use
+};
+
+struct SubmitOptions {
+  std::string job_file;
+  bool wait = false;
+  std::string out_dir;  // with wait: where to export to; empty: nowhere
+};
+
+// The commands of `kernelmill`. Each answers the exit code, or the error that stopped it.
+// CANCELLED: by SIGINT or SIGTERM.
+
+// A whole cluster in this process, for one job: submit, watch and export as below.
+absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
+                          Console& console);
+absl::StatusOr<int> Submit(const ClusterAddress& cluster, const SubmitOptions& options,
+                           rpc::TerminationSignal& signal, Console& console);
+absl::StatusOr<int> Watch(const ClusterAddress& cluster, const std::string& job,
+                          rpc::TerminationSignal& signal, Console& console);
+absl::StatusOr<int> ListJobs(const ClusterAddress& cluster, Console& console);
+absl::StatusOr<int> Report(const ClusterAddress& cluster, const std::string& job, Console& console);
+absl::StatusOr<int> Export(const ClusterAddress& cluster, const std::string& job,
+                           const std::string& out_dir, rpc::TerminationSignal& signal,
+                           Console& console);
+
+}  // namespace kernelmill::client
+
+#endif  // KERNELMILL_SERVICES_KERNELMILL_COMMANDS_JOB_COMMANDS_H_

@@ -1,0 +1,42 @@
+#include "services/kernelmill/core/watch.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/rpc/retry.h"
+
+namespace kernelmill::client {
+
+bool HasEnded(const v1::JobStatus& status) {
+  return status.state() != v1::JOB_STATE_UNSPECIFIED && status.state() != v1::JOB_STATE_RUNNING;
+}
+
+absl::StatusOr<v1::JobStatus> WatchJob(CrawlClient& client, const std::string& job,
+                                       const WatchOptions& options,
+                                       const std::function<void(const v1::JobStatus&)>& on_status) {
+  const rpc::RetryPolicy backoff = {0, absl::Milliseconds(100), absl::Seconds(2), 2.0};
+  v1::JobStatus last;
+  absl::Time heard = options.now();
+  for (int attempt = 1;; ++attempt) {
+    absl::Status ended = client.Watch(job, [&](const v1::JobStatus& status) {
+      last = status;
+      heard = options.now();
+      attempt = 1;
+      on_status(status);
+    });
+    if (HasEnded(last)) return last;
+    // A coordinator that drains ends the stream well before the job.
+    if (ended.ok()) ended = absl::UnavailableError("the coordinator ended the watch");
+    if (!IsRetryable(ended)) return ended;
+    const absl::Duration left = heard + options.reconnect_for - options.now();
+    if (left <= absl::ZeroDuration()) {
+      return absl::UnavailableError(absl::StrCat("lost the coordinator for ",
+                                                 absl::FormatDuration(options.reconnect_for), ": ",
+                                                 std::string(ended.message())));
+    }
+    options.sleep(std::min(rpc::Backoff(backoff, attempt), left));
+  }
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,135 @@
+#include "services/kernelmill/embedded/embedded_cluster.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/impl/codegen/service_type.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/cas/grpc_blob_store.h"
+#include "common/rpc/server.h"
+#include "common/worker/stage.h"
+#include "common/worker/work_queue.h"
+#include "common/worker/worker.h"
+#include "services/coordinator/server/coordinator_server.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
+#include "services/extractor/server/extractor_stages.h"
+#include "services/fetcher/server/fetcher_stages.h"
+#include "services/store/server/store_server.h"
+#include "services/validator/server/validator_stages.h"
+
+namespace kernelmill::client {
+namespace {
+
+using Stages = std::vector<std::unique_ptr<worker::Stage>>;
+
+constexpr absl::Duration kServerGrace = absl::Seconds(2);
+
+// A service with the server that it is reached through; stops in the reverse order.
+template <typename T>
+struct Served {
+  std::unique_ptr<T> service;
+  std::unique_ptr<rpc::Server> server;
+};
+
+template <typename T>
+absl::Status Serve(std::unique_ptr<T> service, Served<T>* served) {
+  served->service = std::move(service);
+  ASSIGN_OR_RETURN(served->server, rpc::Server::Start({}, served->service->services()));
+  return absl::OkStatus();
+}
+
+void MoveTo(Stages from, Stages* to) {
+  for (std::unique_ptr<worker::Stage>& stage : from) to->push_back(std::move(stage));
+}
+
+// Makes the folder, without what a killed process left in it: the store's lock says that we are
+// alone.
+absl::StatusOr<std::string> EmptyDir(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (!error) std::filesystem::create_directories(path, error);
+  if (error) return ErrnoStatus(error.value(), path);
+  return path;
+}
+
+}  // namespace
+
+// In the order of their making: each refers to those before it.
+struct EmbeddedCluster::Parts {
+  Served<store::StoreServer> store;
+  Served<coordinator::CoordinatorServer> coordinator;
+  Stages stages;
+  std::unique_ptr<cas::BlobStore> blobs;
+  std::unique_ptr<worker::WorkQueue> queue;
+  std::unique_ptr<worker::Worker> worker;
+  bool stopped = false;
+};
+
+absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Options& options) {
+  auto parts = std::make_unique<Parts>();
+  store::StoreServer::Options store_options;
+  store_options.data_dir = absl::StrCat(options.data_dir, "/store");
+  ASSIGN_OR_RETURN(auto store, store::StoreServer::Open(store_options));
+  RETURN_IF_ERROR(Serve(std::move(store), &parts->store));
+
+  coordinator::CoordinatorServer::Options coordinator_options;
+  coordinator_options.data_dir = absl::StrCat(options.data_dir, "/coordinator");
+  coordinator_options.abandon_unfinished = true;
+  ASSIGN_OR_RETURN(auto coordinator, coordinator::CoordinatorServer::Open(coordinator_options));
+  RETURN_IF_ERROR(Serve(std::move(coordinator), &parts->coordinator));
+
+  fetcher::FetcherOptions fetcher_options;
+  fetcher_options.allow_local = true;
+  fetcher_options.package_index = options.package_index;
+  ASSIGN_OR_RETURN(fetcher_options.temp_dir, EmptyDir(absl::StrCat(options.data_dir, "/tmp")));
+  MoveTo(fetcher::NewFetcherStages(fetcher_options), &parts->stages);
+  MoveTo(extractor::NewExtractorStages(), &parts->stages);
+  MoveTo(validator::NewValidatorStages(), &parts->stages);
+  MoveTo(deduplicator::NewDeduplicatorStages(), &parts->stages);
+  std::vector<worker::Stage*> stages;
+  for (const std::unique_ptr<worker::Stage>& stage : parts->stages) stages.push_back(stage.get());
+
+  parts->blobs = cas::NewGrpcBlobStore(parts->store.server->InProcessChannel(), {});
+  parts->queue = worker::NewGrpcWorkQueue(parts->coordinator.server->InProcessChannel());
+  worker::Worker::Options worker_options;
+  worker_options.name = "embedded";
+  worker_options.slots = options.workers;
+  parts->worker =
+      std::make_unique<worker::Worker>(worker_options, *parts->queue, *parts->blobs, stages);
+  parts->worker->Start();
+  return std::unique_ptr<EmbeddedCluster>(new EmbeddedCluster(std::move(parts)));
+}
+
+EmbeddedCluster::EmbeddedCluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+EmbeddedCluster::~EmbeddedCluster() {
+  if (!parts_->stopped) static_cast<void>(Stop(absl::InfiniteDuration()));
+}
+
+bool EmbeddedCluster::Stop(absl::Duration grace) {
+  parts_->stopped = true;
+  parts_->coordinator.server->StopServing();
+  parts_->store.server->StopServing();
+  // Ends the Lease calls that wait, so that the worker does not wait for them.
+  parts_->coordinator.service->Drain();
+  const bool finished = parts_->worker->Drain(grace);
+  parts_->coordinator.server->Shutdown(kServerGrace);
+  parts_->store.server->Shutdown(kServerGrace);
+  return finished;
+}
+
+std::shared_ptr<grpc::Channel> EmbeddedCluster::coordinator() {
+  return parts_->coordinator.server->InProcessChannel();
+}
+
+std::shared_ptr<grpc::Channel> EmbeddedCluster::store() {
+  return parts_->store.server->InProcessChannel();
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,37 @@
+#ifndef KERNELMILL_SERVICES_KERNELMILL_EMBEDDED_EMBEDDED_STAGES_H_
+#define KERNELMILL_SERVICES_KERNELMILL_EMBEDDED_EMBEDDED_STAGES_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace grpc {
+class Channel;
+class Service;
+}  // namespace grpc
+
+namespace kernelmill::rpc {
+class Server;
+}
+
+namespace kernelmill::client {
+
+// The Extractor and the Validator service in this process, without a cluster. Thread-safe.
+class EmbeddedStages {
+ public:
+  static absl::StatusOr<std::unique_ptr<EmbeddedStages>> Start();
+  ~EmbeddedStages();
+
+  std::shared_ptr<grpc::Channel> channel();
+
+ private:
+  EmbeddedStages();
+
+  std::vector<std::unique_ptr<grpc::Service>> services_;
+  std::unique_ptr<rpc::Server> server_;
+};
+
+}  // namespace kernelmill::client
+
+#endif  // KERNELMILL_SERVICES_KERNELMILL_EMBEDDED_EMBEDDED_STAGES_H_

@@ -1,0 +1,217 @@
+// kernelmill: the client. `crawl` runs a whole cluster in this process; the other commands speak to
+// one elsewhere.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/log.h"
+#include "common/rpc/process.h"
+#include "services/kernelmill/commands/console.h"
+#include "services/kernelmill/commands/file_commands.h"
+#include "services/kernelmill/commands/job_commands.h"
+#include "services/kernelmill/core/outcome.h"
+
+namespace kernelmill {
+namespace {
+
+constexpr char kUsage[] =
+    "Turns source repositories into a training-ready dataset of GPU kernels.\n\n"
+    "Exit codes: 0 done; 1 finished, but some inputs failed (they are listed), or it could not be\n"
+    "finished; 2 the request is wrong; 3 the cluster is out of reach.";
+
+struct Flags {
+  bool json = false;
+  LogLevel log_level = LogLevel::kError;
+  client::ClusterAddress cluster;
+  client::CrawlOptions crawl;
+  client::SubmitOptions submit;
+  std::string job;
+  std::string out_dir;
+  std::vector<std::string> paths;
+  double reconnect_seconds = 60;
+};
+
+using Command = std::function<absl::StatusOr<int>(client::Console&)>;
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string DefaultDataDir() {
+  const std::string cache = Environment("XDG_CACHE_HOME");
+  if (!cache.empty()) return cache + "/kernelmill";
+  const std::string home = Environment("HOME");
+  return home.empty() ? "kernelmill.data" : home + "/.cache/kernelmill";
+}
+
+void AddCommonFlags(CLI::App& command, Flags* flags) {
+  static const std::map<std::string, LogLevel> kLevels = {{"debug", LogLevel::kDebug},
+                                                          {"info", LogLevel::kInfo},
+                                                          {"warning", LogLevel::kWarning},
+                                                          {"error", LogLevel::kError},
+                                                          {"none", LogLevel::kNone}};
+  command.add_flag("--json", flags->json, "write JSON: results to stdout, events to stderr");
+  command
+      .add_option("--log-level", flags->log_level,
+                  "debug, info, warning, error or none (default error)")
+      ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
+      ->envname("KERNELMILL_LOG_LEVEL");
+}
+
+// For the commands that speak to a cluster elsewhere.
+void AddClusterFlags(CLI::App& command, Flags* flags) {
+  AddCommonFlags(command, flags);
+  command.add_option("--coordinator", flags->cluster.coordinator, "the coordinator, host:port")
+      ->envname("KERNELMILL_COORDINATOR")
+      ->capture_default_str();
+  command.add_option("--store", flags->cluster.store, "the content store (REAPI v2), host:port")
+      ->envname("KERNELMILL_STORE")
+      ->capture_default_str();
+  command
+      .add_option("--reconnect-seconds", flags->reconnect_seconds,
+                  "how long a watch tries to reach a coordinator that went away")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+}
+
+class Program {
+ public:
+  explicit Program(rpc::TerminationSignal& signal) : signal_(signal) {
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", KERNELMILL_VERSION);
+    AddCrawl();
+    AddSubmit();
+    AddWatch();
+    AddJobs();
+    AddReport();
+    AddExport();
+    AddFiles("extract", "list the kernels in files and folders", client::ExtractFiles);
+    AddFiles("validate", "check the kernels in files and folders; exit code 1 if any is rejected",
+             client::ValidateFiles);
+  }
+
+  int Run(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      if (e.get_exit_code() == 0) return app_.exit(e);  // --help, --version
+      return client::Console(flags_.json).Fail(absl::InvalidArgumentError(e.what()));
+    }
+    ConfigureLog("kernelmill", flags_.log_level);
+    flags_.cluster.reconnect_for = absl::Seconds(flags_.reconnect_seconds);
+    client::Console console(flags_.json);
+    const absl::StatusOr<int> code = command_(console);
+    if (!code.ok()) return console.Fail(code.status());
+    const absl::Status written = console.Flush();
+    return written.ok() ? *code : console.Fail(written);
+  }
+
+ private:
+  CLI::App* Add(const char* name, const char* help, Command command) {
+    CLI::App* sub = app_.add_subcommand(name, help);
+    sub->callback([this, command = std::move(command)] { command_ = command; });
+    return sub;
+  }
+
+  void AddCrawl() {
+    CLI::App* sub = Add(
+        "crawl", "run a job in this process and write its dataset",
+        [this](client::Console& console) { return client::Crawl(flags_.crawl, signal_, console); });
+    client::CrawlOptions& options = flags_.crawl;
+    options.data_dir = DefaultDataDir();
+    options.workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    sub->add_option("JOB.yaml", options.job_file, "the job file")->required();
+    sub->add_option("--out", options.out_dir, "the folder to write the dataset to")->required();
+    sub->add_option("--data", options.data_dir, "the folder that keeps results for the next run")
+        ->envname("KERNELMILL_DATA")
+        ->capture_default_str();
+    sub->add_option("--workers", options.workers, "tasks to run at a time")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    sub->add_option("--package-index", options.package_index,
+                    "the index to take Python packages from (default: as pip)")
+        ->envname("KERNELMILL_PACKAGE_INDEX");
+    AddCommonFlags(*sub, &flags_);
+  }
+
+  void AddSubmit() {
+    CLI::App* sub = Add("submit", "hand a job to a cluster", [this](client::Console& console) {
+      return client::Submit(flags_.cluster, flags_.submit, signal_, console);
+    });
+    sub->add_option("JOB.yaml", flags_.submit.job_file, "the job file")->required();
+    sub->add_flag("--wait", flags_.submit.wait, "watch the job to its end");
+    sub->add_option("--out", flags_.submit.out_dir, "wait, and write the dataset to this folder");
+    AddClusterFlags(*sub, &flags_);
+  }
+
+  void AddWatch() {
+    CLI::App* sub = Add("watch", "follow a job to its end", [this](client::Console& console) {
+      return client::Watch(flags_.cluster, flags_.job, signal_, console);
+    });
+    sub->add_option("JOB", flags_.job, "the job's name, as submit printed it")->required();
+    AddClusterFlags(*sub, &flags_);
+  }
+
+  void AddJobs() {
+    CLI::App* sub = Add("jobs", "list the jobs, newest first", [this](client::Console& console) {
+      return client::ListJobs(flags_.cluster, console);
+    });
+    AddClusterFlags(*sub, &flags_);
+  }
+
+  void AddReport() {
+    CLI::App* sub =
+        Add("report", "print a job's ledger: every file and kernel by what became of it",
+            [this](client::Console& console) {
+              return client::Report(flags_.cluster, flags_.job, console);
+            });
+    sub->add_option("JOB", flags_.job, "the job's name")->required();
+    AddClusterFlags(*sub, &flags_);
+  }
+
+  void AddExport() {
+    CLI::App* sub =
+        Add("export", "write a job's dataset to a folder", [this](client::Console& console) {
+          return client::Export(flags_.cluster, flags_.job, flags_.out_dir, signal_, console);
+        });
+    sub->add_option("JOB", flags_.job, "the job's name")->required();
+    sub->add_option("--out", flags_.out_dir, "the folder to write to")->required();
+    AddClusterFlags(*sub, &flags_);
+  }
+
+  void AddFiles(const char* name, const char* help,
+                absl::StatusOr<int> (*run)(const std::vector<std::string>&, client::Console&)) {
+    CLI::App* sub = Add(
+        name, help, [this, run](client::Console& console) { return run(flags_.paths, console); });
+    sub->add_option("PATH", flags_.paths, "Python files, or folders of them")->required();
+    AddCommonFlags(*sub, &flags_);
+  }
+
+  rpc::TerminationSignal& signal_;
+  Flags flags_;
+  Command command_;
+  CLI::App app_{kUsage, "kernelmill"};
+};
+
+}  // namespace
+}  // namespace kernelmill
+
+int main(int argc, char** argv) {
+  kernelmill::rpc::TerminationSignal signal;
+  const int code = kernelmill::Program(signal).Run(argc, argv);
+  // Not exit(): after an interrupt a stage of `crawl` may still run, and would meet destroyed
+  // statics.
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
