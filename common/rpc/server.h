@@ -35,7 +35,8 @@ class Server {
   // The port bound; 0 where none is.
   int port() const { return port_; }
 
-  // A channel to this server within the process; no socket.
+  // A channel to this server within the process; no socket. No call may begin on it once the server has
+  // been shut down: gRPC 1.51 crashes then.
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
   // Health says NOT_SERVING from now on; calls still work.

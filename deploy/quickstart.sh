@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# From a fresh clone on Debian 12 to a dataset: installs what is needed, builds, and crawls two wheels and a
+# small git repository. Safe to run again, and quick then: nothing is built or crawled that is there already.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly out=quickstart-out/dataset
+readonly data=quickstart-out/data
+readonly kernelmill=build/release/bin/kernelmill
+
+deploy/install.sh
+deploy/build.sh release
+commit=$(deploy/demo_repository.sh build/quickstart/kernels-repo.git)
+echo "quickstart.sh: the demo repository is at ${commit:0:12}"
+
+mkdir -p quickstart-out
+"$kernelmill" crawl deploy/jobs/quickstart.yaml --out "$out" --data "$data" || {
+  status=$?
+  echo "quickstart.sh: the crawl ended with exit code $status" >&2
+  exit "$status"
+}
+
+# Each decision of the ledger, counted.
+fates() { grep -o '"fate": *"[a-z]*"' "$out/ledger.jsonl" | cut -d'"' -f4 | sort | uniq -c; }
+kept=$(wc -l <"$out/kernels.jsonl")
+echo
+echo "The dataset is in $out: $kept kernels."
+fates | while read -r count fate; do printf '  %6d %s\n' "$count" "$fate"; done
+cat <<NEXT
+
+What to try next
+  less $out/report.json                   the ledger, in sums
+  head -n 1 $out/kernels.jsonl            a kernel, with licence and provenance
+  $kernelmill validate tests/data/kernels-repo    what is kept of a folder, and why not
+  $kernelmill crawl deploy/jobs/triton-seeds.yaml --out seeds    (needs github.com)
+  docker compose up -d --build            the same as a cluster
+NEXT

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# usage: compose.sh [--keep]
+# Brings docker-compose.yml up on this machine's Docker engine, has the quick start's job run there by
+# `kernelmill submit` from outside, and compares the dataset with what `kernelmill crawl` makes in one
+# process: the digests must be equal. Takes everything down again, whatever happens (--keep: leaves it up).
+# With KERNELMILL_IMAGE set, that image is tested as it is; else it is built.
+# Needs a built build/release, root's right to talk to Docker, and the package registries.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+keep=
+if [[ "${1:-}" = --keep ]]; then keep=yes; fi
+docker info >/dev/null 2>&1 || {
+  echo "compose.sh: skipped: no Docker engine"
+  exit 77
+}
+compose=(docker-compose)
+if docker compose version >/dev/null 2>&1; then compose=(docker compose); fi
+compose+=(--project-name kernelmill-test --file docker-compose.yml)
+readonly compose kernelmill=build/release/bin/kernelmill
+export KERNELMILL_ALLOW_PRIVATE=true # the test's git server has a private address
+export COMPOSE_INTERACTIVE_NO_CLI=1
+
+scratch=$(mktemp -d)
+git_daemon=
+cleanup() {
+  local status=$?
+  if [[ $status -ne 0 ]]; then
+    echo "compose.sh: failed; the end of the cluster's logs:" >&2
+    "${compose[@]}" logs --no-color --tail=15 >&2 || true
+  fi
+  if [[ -n "$git_daemon" ]]; then
+    kill "$git_daemon" 2>/dev/null || true
+    wait "$git_daemon" 2>/dev/null || true
+  fi
+  if [[ -z "$keep" ]]; then
+    "${compose[@]}" down --volumes --timeout 45 >"$scratch/down.log" 2>&1 || cat "$scratch/down.log" >&2
+  fi
+  rm -rf "$scratch"
+  exit "$status"
+}
+trap cleanup EXIT
+
+note() { echo "compose.sh: $*"; }
+
+# This machine as containers see it: the gateway of their default route, which /proc has in hexadecimal.
+bridge_address() {
+  docker run --rm --entrypoint cat debian:bookworm-slim /proc/net/route | python3 -c '
+import ipaddress, sys
+for line in sys.stdin:
+    field = line.split()
+    if field[1] == "00000000":
+        print(ipaddress.ip_address(bytes.fromhex(field[2])[::-1]))'
+}
+
+# The demo repository, served to the containers.
+serve_repository() {
+  local address
+  deploy/demo_repository.sh build/quickstart/kernels-repo.git >/dev/null
+  cp -r build/quickstart/kernels-repo.git "$scratch/kernels-repo.git"
+  address=$(bridge_address)
+  "$(git --exec-path)/git-daemon" --reuseaddr --export-all --listen="$address" --port=9418 \
+    --base-path="$scratch" "$scratch" >"$scratch/git-daemon.log" 2>&1 &
+  git_daemon=$!
+  local url="git://$address/kernels-repo.git"
+  for _ in $(seq 50); do
+    if git ls-remote "$url" >/dev/null 2>&1; then break; fi
+    sleep 0.1
+  done
+  git ls-remote "$url" >/dev/null
+  sed "s|git: .*kernels-repo.git|git: $url|" deploy/jobs/quickstart.yaml >"$scratch/job.yaml"
+  grep -q "$url" "$scratch/job.yaml"
+}
+
+# Waits until every container of the project is running, and healthy where it says so.
+wait_healthy() {
+  local states
+  for _ in $(seq 90); do
+    # shellcheck disable=SC2046
+    states=$(docker inspect --format \
+      '{{.Name}} {{.State.Status}} {{if .State.Health}}{{.State.Health.Status}}{{else}}healthy{{end}}' \
+      $("${compose[@]}" ps --quiet))
+    if ! grep -qv 'running healthy$' <<<"$states"; then
+      note "$(wc -l <<<"$states") containers are healthy"
+      return 0
+    fi
+    sleep 2
+  done
+  echo "$states" >&2
+  return 1
+}
+
+# Prometheus scrapes each of the ten processes. A target appears with the next look at DNS.
+scraped() {
+  python3 -c '
+import json, urllib.request
+with urllib.request.urlopen("http://127.0.0.1:9090/api/v1/query?query=sum(up)", timeout=5) as answer:
+    result = json.load(answer)["data"]["result"]
+print(result[0]["value"][1] if result else 0)'
+}
+
+wait_scraped() {
+  local up=0
+  for _ in $(seq 30); do
+    up=$(scraped 2>/dev/null) || up=0
+    if [[ "$up" = 10 ]]; then
+      note "Prometheus scrapes $up processes"
+      return 0
+    fi
+    sleep 2
+  done
+  echo "compose.sh: Prometheus scrapes $up of 10 processes" >&2
+  return 1
+}
+
+digest() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["dataset"])' "$1/report.json"; }
+
+[[ -x "$kernelmill" ]] || deploy/build.sh release
+deploy/docker/base_images.sh
+if [[ -n "${KERNELMILL_IMAGE:-}" ]]; then
+  note "using the image $KERNELMILL_IMAGE"
+else
+  note "building the image"
+  "${compose[@]}" build store >"$scratch/build.log" 2>&1 || {
+    tail -n 40 "$scratch/build.log" >&2
+    exit 1
+  }
+fi
+serve_repository
+note "starting the cluster"
+"${compose[@]}" up --detach --no-build >"$scratch/up.log" 2>&1 || {
+  cat "$scratch/up.log" >&2
+  exit 1
+}
+wait_healthy
+wait_scraped
+
+note "submitting the job"
+"$kernelmill" submit "$scratch/job.yaml" --wait --out "$scratch/cluster"
+note "crawling the same job in one process"
+"$kernelmill" crawl deploy/jobs/quickstart.yaml --out "$scratch/embedded" --data "$scratch/data"
+
+cluster=$(digest "$scratch/cluster")
+embedded=$(digest "$scratch/embedded")
+echo "cluster:  $cluster"
+echo "embedded: $embedded"
+[[ "$cluster" = "$embedded" ]] || {
+  echo "compose.sh: the digests differ" >&2
+  exit 1
+}
+for file in kernels.jsonl ledger.jsonl fim_sft.csv triton_functions.json; do
+  cmp "$scratch/cluster/$file" "$scratch/embedded/$file"
+done
+note "passed: same digest, same files, $(wc -l <"$scratch/cluster/kernels.jsonl") kernels"
