@@ -40,15 +40,16 @@ def git(*argv, cwd):
     return run("git", *argv, cwd=cwd, env=env).stdout.strip()
 
 
-def make_repository(files_from, bare):
-    """A bare repository with one commit that holds the tree `files_from`; the commit id is always the same."""
+def make_repository(files_from, bare, filters=True):
+    """A bare repository with one commit that holds the tree `files_from`; the commit id is always the same.
+    Its server can leave out blobs if it `filters`."""
     with tempfile.TemporaryDirectory() as work:
         shutil.copytree(files_from, work, dirs_exist_ok=True)
         git("init", "-q", "-b", "main", cwd=work)
         git("add", "-A", "--force", cwd=work)
         git("commit", "-q", "-m", "kernels", cwd=work)
         git("clone", "-q", "--bare", work, str(bare), cwd=work)
-    git("config", "uploadpack.allowFilter", "true", cwd=bare)
+    git("config", "uploadpack.allowFilter", "true" if filters else "false", cwd=bare)
     git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=bare)
 
 
@@ -219,6 +220,12 @@ def wait_until(condition, what, seconds=30, pause=0.02):
             return value
         time.sleep(pause)
     raise AssertionError(f"waited {seconds} s for {what}")
+
+
+def metric(text, name):
+    """The sum of a metric over its labels, in Prometheus's text format."""
+    rows = (line.rsplit(" ", 1) for line in text.splitlines() if line.startswith((name + " ", name + "{")))
+    return sum(float(value) for _, value in rows)
 
 
 class Process:

@@ -23,6 +23,7 @@ class Sources:
         (self.folder / "git").mkdir()
         (self.folder / "wheels").mkdir()
         harness.make_repository(harness.DEMO_SOURCES, self.folder / "git/demo.git")
+        harness.make_repository(harness.DEMO_SOURCES, self.folder / "git/unfiltered.git", filters=False)
         harness.write_many_kernels(self.folder / "many", MANY_FILES, FUNCTIONS)
         harness.make_repository(self.folder / "many", self.folder / "git/many.git")
         demo = {f"demo_kernels/{p.name}": p.read_text() for p in harness.DEMO_SOURCES.glob("**/vector_add.py")}
@@ -134,6 +135,10 @@ class WholeJob(unittest.TestCase):
             waiter.join(120)
             self.assertFalse(waiter.is_alive(), "the job did not end")
             self.assert_same_dataset(out)
+            metrics = cluster.coordinator.metrics()
+            leases = harness.metric(metrics, "kernelmill_coordinator_leases_total")
+            completions = harness.metric(metrics, "kernelmill_coordinator_completions_total")
+            self.assertGreater(leases, completions, "the worker held no lease when it was killed")
 
     def test_kill_9_of_a_crawl_leaves_nothing_half_written(self):
         out, data = self.folder / "half", self.folder / "half-data"
@@ -154,6 +159,16 @@ class WholeJob(unittest.TestCase):
         out = self.folder / "locked"
         harness.crawl(self.reference / "job.lock.yaml", out, self.folder / "locked-data", index_url=self.index_url)
         self.assert_same_dataset(out)
+
+    def test_the_way_that_a_repository_came_does_not_change_the_dataset(self):
+        urls = {"http": f"{self.git.url}/demo.git", "unfiltered": f"{self.git.url}/unfiltered.git",
+                "file": f"file://{self.folder}/git/demo.git", "path": self.folder / "git/demo.git"}
+        digests = {}
+        for way, url in urls.items():
+            job = self.write_job(f"{way}.yaml", f"name: way\nsources:\n  - git: {url}\n    name: demo\n")
+            harness.crawl(job, self.folder / way, self.folder / f"{way}-data")
+            digests[way] = harness.dataset_digest(self.folder / way)
+        self.assertEqual(len(set(digests.values())), 1, digests)
 
     # -- bad input
 

@@ -36,7 +36,6 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     entry.repository = tree.repository();
     entry.commit = tree.commit();
     entry.commit_time = tree.commit_time();
-    entry.unfiltered = tree.unfiltered();
     entry.unselected_files = tree.unselected_files();
     RETURN_IF_ERROR(total_.VisitTree(source, tree));
     return per_source_[source]->VisitTree(source, tree);

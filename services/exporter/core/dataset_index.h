@@ -30,7 +30,6 @@ struct SourceEntry {
   double weight = 1;
   bool holdout = false;
   bool failed = false;
-  bool unfiltered = false;
   int64_t unselected_files = 0;
   dataset::LedgerSums sums;
   FateCounts fates;

@@ -37,7 +37,9 @@ absl::Status ErrorStatus(const std::error_code& error, const fs::path& path) {
 absl::StatusOr<fs::path> Resolve(const std::string& out_dir) {
   if (out_dir.empty()) return absl::InvalidArgumentError("no output directory is given");
   std::error_code error;
-  fs::path path = fs::weakly_canonical(out_dir, error);
+  // Absolute first: of a relative path that is not there the canonical form is relative too.
+  fs::path path = fs::absolute(out_dir, error);
+  if (!error) path = fs::weakly_canonical(path, error);
   if (error) return ErrorStatus(error, out_dir);
   if (!path.has_filename()) path = path.parent_path();
   if (!path.has_filename()) {

@@ -95,6 +95,17 @@ TEST_F(OutputDirTest, OtherPeoplesFilesAreNotReplaced) {
   EXPECT_TRUE(fs::exists(out_ + "/notes.txt"));
 }
 
+TEST_F(OutputDirTest, ARelativePathIsTakenFromTheWorkingDirectory) {
+  const fs::path before = fs::current_path();
+  fs::current_path(root_.path());
+  out_ = "out/";
+  const absl::Status exported = Export("one");
+  fs::current_path(before);
+  ASSERT_THAT(exported, IsOk());
+  EXPECT_TRUE(fs::exists(root_.path() + "/out/" + kReportFile));
+  EXPECT_EQ(Entries(), 1);
+}
+
 TEST_F(OutputDirTest, AFileIsNoDirectory) {
   ASSERT_THAT(WriteFile(out_, "x"), IsOk());
   EXPECT_THAT(CheckOutputDir(out_), StatusIs(absl::StatusCode::kFailedPrecondition));

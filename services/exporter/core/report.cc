@@ -86,7 +86,6 @@ Json SourceJson(const SourceEntry& source) {
           {"weight", Number(source.weight)},
           {"role", source.holdout ? "holdout" : "candidate"},
           {"failed", source.failed},
-          {"unfiltered", source.unfiltered},
           {"files", FilesJson(alone)},
           {"kernels", KernelsJson(alone)}};
 }

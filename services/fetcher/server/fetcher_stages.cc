@@ -93,7 +93,9 @@ class FetchStage : public worker::Stage {
     for (const auto& [name, value] : CountFiles(fetched.tree)) {
       worker::AddCounter(result, name, value);
     }
-    worker::AddCounter(result, "bytes.received", fetched.snapshot->listing().bytes_received);
+    const Listing& listing = fetched.snapshot->listing();
+    worker::AddCounter(result, "bytes.received", listing.bytes_received);
+    worker::AddCounter(result, "sources.unfiltered", listing.unfiltered ? 1 : 0);
     return result;
   }
 
