@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_BASE_NOTIFIER_H_
 #define KERNELMILL_COMMON_BASE_NOTIFIER_H_
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -28,10 +29,11 @@ class Notifier {
     changed_.notify_all();
   }
 
-  // Returns once the generation is another than `seen`, or after `timeout`.
+  // Returns once the generation is another than `seen`, or after `timeout`, or a day.
   void WaitFor(uint64_t seen, absl::Duration timeout) const {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_for(lock, absl::ToChronoNanoseconds(timeout),
+    // Bounded, or the sum with the time now could overflow.
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(std::min(timeout, absl::Hours(24))),
                       [&] { return generation_ != seen; });
   }
 

@@ -17,6 +17,9 @@
 namespace kernelmill::worker {
 namespace {
 
+// Stands for an infinite one, to which no time can be added.
+constexpr absl::Duration kLongestGrace = absl::Hours(24 * 365);
+
 void CountTask(const v1::LeasedTask& task, const char* outcome) {
   metrics::Counter("kernelmill_worker_tasks_total", "Tasks leased, by what became of them",
                    {{"stage", task.action().stage()}, {"outcome", outcome}})
@@ -60,7 +63,8 @@ bool Worker::AllIdle() const {
 bool Worker::Drain(absl::Duration grace) {
   draining_ = true;
   changed_.Notify();
-  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(grace);
+  const auto deadline =
+      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(std::min(grace, kLongestGrace));
   while (!AllIdle()) {
     const uint64_t seen = changed_.generation();
     const auto left = deadline - std::chrono::steady_clock::now();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -66,6 +67,7 @@ void AddCommonFlags(CLI::App& command, Flags* flags) {
       .add_option("--log-level", flags->log_level,
                   "debug, info, warning, error or none (default error)")
       ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
+      ->option_text("LEVEL (Env:KERNELMILL_LOG_LEVEL)")
       ->envname("KERNELMILL_LOG_LEVEL");
 }
 
@@ -102,6 +104,10 @@ class Program {
   }
 
   int Run(int argc, char** argv) {
+    if (argc > 1 && argv[1][0] != '-' && !commands_.contains(argv[1])) {
+      return client::Console(false).Fail(
+          absl::InvalidArgumentError(absl::StrCat(argv[1], ": no such command; see --help")));
+    }
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -119,6 +125,7 @@ class Program {
 
  private:
   CLI::App* Add(const char* name, const char* help, Command command) {
+    commands_.insert(name);
     CLI::App* sub = app_.add_subcommand(name, help);
     sub->callback([this, command = std::move(command)] { command_ = command; });
     return sub;
@@ -200,7 +207,8 @@ class Program {
 
   rpc::TerminationSignal& signal_;
   Flags flags_;
-  Command command_;
+  Command command_;  // the one that was asked for
+  std::set<std::string> commands_;
   CLI::App app_{kUsage, "kernelmill"};
 };
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
 #include "services/extractor/adapters/tree_sitter/extract_for_test.h"
@@ -72,7 +73,8 @@ TEST(KernelTextTest, ByteOrderMarkFormFeedAndOtherBytesAreKept) {
   EXPECT_EQ(
       Only("import triton\n\f\n@triton.jit\ndef k(): # \xff\xfe\n    x = '\xe9\xc3'\n").source(),
       "@triton.jit\ndef k(): # \xff\xfe\n    x = '\xe9\xc3'\n");
-  const std::string nul("import triton\nx = '\0'\n@triton.jit\ndef k(): pass\n", 50);
+  const std::string nul = absl::StrCat("import triton\nx = '", std::string(1, '\0'),
+                                       "'\n@triton.jit\ndef k(): pass\n", std::string(1, '\0'));
   EXPECT_EQ(Only(nul).first_line(), 3);
 }
 

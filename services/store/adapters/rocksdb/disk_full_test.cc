@@ -57,11 +57,11 @@ std::string Read(Storage& storage, const std::string& like) {
 class DiskFullTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (mount("tmpfs", dir_.path().c_str(), "tmpfs", 0, "size=64m") != 0) {
+    if (mount("tmpfs", dir_.path().c_str(), "tmpfs", 0, "size=160m") != 0) {
       GTEST_SKIP() << "cannot mount a tmpfs: " << std::strerror(errno);
     }
     mounted_ = true;
-    std::ofstream(filler_) << std::string(32 << 20, 'x');
+    std::ofstream(filler_) << std::string(128 << 20, 'x');
   }
   ~DiskFullTest() override {
     storage_.reset();
@@ -87,7 +87,8 @@ TEST_F(DiskFullTest, WritesAreRefusedReadsGoOnAndItRecovers) {
   EXPECT_FALSE(storage_->Contains({IdOf(Blob(stored))})->front());
   for (uint64_t i = 0; i < stored; ++i) ASSERT_TRUE(Read(*storage_, Blob(i)) == Blob(i)) << i;
 
-  // RocksDB looks every few seconds whether there is room again; nobody has to restart it.
+  // RocksDB looks every few seconds whether there is room for a write buffer again; nobody has to
+  // restart it.
   std::filesystem::remove(filler_);
   const absl::Time give_up = absl::Now() + absl::Seconds(60);
   while (!(status = Put(*storage_, Blob(stored))).ok() && absl::Now() < give_up) {

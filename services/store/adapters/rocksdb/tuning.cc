@@ -6,6 +6,8 @@
 
 #include <memory>
 
+#include "services/store/adapters/rocksdb/process_logger.h"
+
 namespace kernelmill::store {
 namespace {
 
@@ -47,8 +49,7 @@ rocksdb::DBOptions TunedDbOptions() {
   options.skip_stats_update_on_db_open = true;
   options.max_background_jobs = 4;
   options.bytes_per_sync = 1 << 20;
-  options.max_log_file_size = 16 << 20;  // RocksDB's own text log
-  options.keep_log_file_num = 4;
+  options.info_log = NewProcessLogger();
   return options;
 }
 
