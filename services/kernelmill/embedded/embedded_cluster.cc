@@ -38,9 +38,11 @@ struct Served {
 };
 
 template <typename T>
-absl::Status Serve(std::unique_ptr<T> service, Served<T>* served) {
+absl::Status Serve(std::unique_ptr<T> service, const std::string& address, Served<T>* served) {
   served->service = std::move(service);
-  ASSIGN_OR_RETURN(served->server, rpc::Server::Start({}, served->service->services()));
+  rpc::Server::Options options;
+  options.address = address;
+  ASSIGN_OR_RETURN(served->server, rpc::Server::Start(options, served->service->services()));
   return absl::OkStatus();
 }
 
@@ -62,6 +64,15 @@ absl::StatusOr<std::string> EmptyDir(const std::string& path) {
 
 // In the order of their making: each refers to those before it.
 struct EmbeddedCluster::Parts {
+  explicit Parts(TempDir dir) : sockets(std::move(dir)) {}
+  std::string StoreAddress() const { return absl::StrCat("unix:", sockets.path(), "/store"); }
+  std::string CoordinatorAddress() const {
+    return absl::StrCat("unix:", sockets.path(), "/coordinator");
+  }
+
+  // Readable by this user alone. Sockets rather than gRPC's in-process transport, which in 1.51
+  // hangs when a server answers a stream before its end, as the store does for a blob that it has.
+  TempDir sockets;
   Served<store::StoreServer> store;
   Served<coordinator::CoordinatorServer> coordinator;
   Stages stages;
@@ -72,17 +83,18 @@ struct EmbeddedCluster::Parts {
 };
 
 absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Options& options) {
-  auto parts = std::make_unique<Parts>();
+  ASSIGN_OR_RETURN(TempDir sockets, TempDir::Create());
+  auto parts = std::make_unique<Parts>(std::move(sockets));
   store::StoreServer::Options store_options;
   store_options.data_dir = absl::StrCat(options.data_dir, "/store");
   ASSIGN_OR_RETURN(auto store, store::StoreServer::Open(store_options));
-  RETURN_IF_ERROR(Serve(std::move(store), &parts->store));
+  RETURN_IF_ERROR(Serve(std::move(store), parts->StoreAddress(), &parts->store));
 
   coordinator::CoordinatorServer::Options coordinator_options;
   coordinator_options.data_dir = absl::StrCat(options.data_dir, "/coordinator");
   coordinator_options.abandon_unfinished = true;
   ASSIGN_OR_RETURN(auto coordinator, coordinator::CoordinatorServer::Open(coordinator_options));
-  RETURN_IF_ERROR(Serve(std::move(coordinator), &parts->coordinator));
+  RETURN_IF_ERROR(Serve(std::move(coordinator), parts->CoordinatorAddress(), &parts->coordinator));
 
   fetcher::FetcherOptions fetcher_options;
   fetcher_options.allow_local = true;
@@ -95,8 +107,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   std::vector<worker::Stage*> stages;
   for (const std::unique_ptr<worker::Stage>& stage : parts->stages) stages.push_back(stage.get());
 
-  parts->blobs = cas::NewGrpcBlobStore(parts->store.server->InProcessChannel(), {});
-  parts->queue = worker::NewGrpcWorkQueue(parts->coordinator.server->InProcessChannel());
+  parts->blobs = cas::NewGrpcBlobStore(rpc::Connect(parts->StoreAddress()), {});
+  parts->queue = worker::NewGrpcWorkQueue(rpc::Connect(parts->CoordinatorAddress()));
   worker::Worker::Options worker_options;
   worker_options.name = "embedded";
   worker_options.slots = options.workers;
@@ -125,11 +137,11 @@ bool EmbeddedCluster::Stop(absl::Duration grace) {
 }
 
 std::shared_ptr<grpc::Channel> EmbeddedCluster::coordinator() {
-  return parts_->coordinator.server->InProcessChannel();
+  return rpc::Connect(parts_->CoordinatorAddress());
 }
 
 std::shared_ptr<grpc::Channel> EmbeddedCluster::store() {
-  return parts_->store.server->InProcessChannel();
+  return rpc::Connect(parts_->StoreAddress());
 }
 
 }  // namespace kernelmill::client

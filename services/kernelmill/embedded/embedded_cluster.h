@@ -14,8 +14,8 @@ class Channel;
 namespace kernelmill::client {
 
 // A whole cluster in this process: the store, the coordinator and every stage, wired to each other
-// by the same gRPC services as the seven programs, over channels without sockets. The one place
-// that knows several services. Thread-safe.
+// by the same gRPC services as the seven programs, over sockets that this user alone can reach. The
+// one place that knows several services. Thread-safe.
 class EmbeddedCluster {
  public:
   struct Options {
