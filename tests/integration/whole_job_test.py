@@ -2,12 +2,16 @@
 and every kind of bad input answered as promised."""
 
 import contextlib
+import hashlib
 import json
+import os
 import pathlib
 import signal
+import subprocess
 import tempfile
 import textwrap
 import threading
+import time
 import unittest
 
 import harness
@@ -90,6 +94,26 @@ class WholeJob(unittest.TestCase):
         self.assertTrue(any(r["fate"] == "rejected" and r["reason"].startswith("license:") for r in rows))
         self.assertEqual({r["fate"] for r in rows} - {"kept", "rejected", "duplicate", "contaminated"}, set())
 
+    def test_a_record_has_every_field_and_its_own_bytes(self):
+        fields = set("""id name qualname dsl role source module signature docstring decorators calls free_names
+            repository commit path first_line last_line category tier weight license checks tags tokens sha256
+            cluster duplicates contamination stages""".split())
+        with open(self.reference / "kernels.jsonl", encoding="utf-8") as lines:
+            records = [json.loads(line) for line in lines]
+        rows = {r["id"]: r for r in harness.ledger(self.reference)}
+        kept = {i for i, r in rows.items() if r["fate"] == "kept"}
+        self.assertEqual({r["id"] for r in records}, kept)
+        for record in records:
+            self.assertEqual(fields - set(record), set())
+            text = record["source"].encode()
+            self.assertEqual(hashlib.sha256(text).hexdigest(), record["sha256"])
+            self.assertEqual(text.count(b"\n"), record["last_line"] - record["first_line"] + 1, record["path"])
+            self.assertEqual(record["cluster"], record["id"])
+            for other in record["duplicates"]:
+                self.assertEqual((rows[other]["fate"], rows[other]["of"]), ("duplicate", record["id"]))
+        stood_for = [d for r in records for d in r["duplicates"]]
+        self.assertEqual(sorted(stood_for), sorted(i for i, r in rows.items() if r["fate"] == "duplicate"))
+
     def test_four_workers_give_the_same_dataset(self):
         out = self.folder / "four"
         harness.crawl(self.job, out, self.folder / "four-data", "--workers", "4", index_url=self.index_url)
@@ -142,7 +166,6 @@ class WholeJob(unittest.TestCase):
 
     def test_kill_9_of_a_crawl_leaves_nothing_half_written(self):
         out, data = self.folder / "half", self.folder / "half-data"
-        import os, subprocess, time
         for delay in (0.15, 0.4):
             victim = subprocess.Popen([harness.BIN / "kernelmill", "crawl", self.job, "--out", out, "--data", data],
                                       env=dict(os.environ, PIP_INDEX_URL=self.index_url),
