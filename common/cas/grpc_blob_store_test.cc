@@ -3,7 +3,6 @@
 
 #include "common/cas/grpc_blob_store.h"
 
-#include <grpc/grpc.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/server_context.h>
 #include <gtest/gtest.h>
@@ -195,9 +194,6 @@ class OddServer : public reapi::ContentAddressableStorage::Service,
 
 class GrpcBlobStoreTest : public ::testing::Test {
  protected:
-  // Keeps gRPC up from test to test: taking it down waits up to ten seconds for sockets to close.
-  static void SetUpTestSuite() { grpc_init(); }
-
   GrpcBlobStoreTest() {
     rpc::Server::Options options;
     options.address = Address();

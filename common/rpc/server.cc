@@ -1,5 +1,6 @@
 #include "common/rpc/server.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -17,6 +18,13 @@ namespace {
 constexpr int kKeepaliveMs = 20'000;
 // Unfinished calls that one client connection may have; further ones wait at the client.
 constexpr int kMaxStreamsPerConnection = 256;
+
+// Keeps gRPC's threads for the life of the process. Without this, whoever drops the last channel or
+// server shuts the library down and may wait 10 s there for a poller of its own (1.51).
+void KeepLibrary() {
+  static std::once_flag once;
+  std::call_once(once, [] { grpc_init(); });
+}
 
 void InstallPlugins(bool reflection) {
   static std::once_flag health_once;
@@ -40,6 +48,7 @@ grpc::ChannelArguments ClientArguments() {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
                                                       const std::vector<grpc::Service*>& services) {
+  KeepLibrary();
   InstallPlugins(options.reflection);
   grpc::ServerBuilder builder;
   int port = 0;
@@ -78,6 +87,7 @@ void Server::Shutdown(absl::Duration grace) {
 }
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
+  KeepLibrary();
   return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), ClientArguments());
 }
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -108,6 +109,14 @@ TEST_F(ByteStreamTest, AWriteOfWhatIsThereReturnsAtOnce) {
   EXPECT_EQ(committed_, 7);
   EXPECT_EQ(Write({Message(CompressedUpload("content"), 0, "anything", false)}, &committed_), kOk);
   EXPECT_EQ(committed_, -1);
+}
+
+TEST_F(ByteStreamTest, AnEarlyAnswerLeavesNoClientWaiting) {
+  ASSERT_EQ(Put("content"), kOk);
+  const std::vector<bytestream::WriteRequest> messages(
+      30, Message(UploadName("content"), 0, std::string(1 << 20, 'x'), false));
+  EXPECT_EQ(Write(messages, &committed_), kOk);
+  EXPECT_EQ(committed_, 7);
 }
 
 TEST_F(ByteStreamTest, ABrokenWriteIsQueriedAndResumed) {

@@ -203,7 +203,7 @@ TEST_F(StoreServerTest, AnActionResultHoldsWhileItsBlobsAreThere) {
 }
 
 TEST_F(StoreServerTest, ASecondServerOnTheSameDirectoryIsRefused) {
-  EXPECT_THAT(StoreServer::Open({.data_dir = dir_.path()}),
+  EXPECT_THAT(StoreServer::Open({.data_dir = dir_.path() + "/data"}),
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 

@@ -24,7 +24,7 @@ namespace kernelmill::store {
 namespace reapi = ::build::bazel::remote::execution::v2;
 namespace bytestream = ::google::bytestream;
 
-// A store behind a real in-process channel, and its raw stubs. For tests.
+// A store behind a socket, and its raw stubs. For tests.
 class WireTest : public ::testing::Test {
  protected:
   // The code that a call of `stub`->`method` ends with; the answer in `response`.
@@ -96,9 +96,12 @@ class WireTest : public ::testing::Test {
   }
 
   TempDir dir_ = *TempDir::Create();
-  std::unique_ptr<StoreServer> store_ = *StoreServer::Open({.data_dir = dir_.path()});
-  std::unique_ptr<rpc::Server> server_ = *rpc::Server::Start({}, store_->services());
-  std::shared_ptr<grpc::Channel> channel_ = server_->InProcessChannel();
+  // A socket: gRPC 1.51's in-process transport hangs when a server answers a stream before its end.
+  const std::string address_ = absl::StrCat("unix:", dir_.path(), "/socket");
+  std::unique_ptr<StoreServer> store_ = *StoreServer::Open({.data_dir = dir_.path() + "/data"});
+  std::unique_ptr<rpc::Server> server_ =
+      *rpc::Server::Start({.address = address_}, store_->services());
+  std::shared_ptr<grpc::Channel> channel_ = rpc::Connect(address_);
   std::unique_ptr<reapi::ContentAddressableStorage::Stub> cas_ =
       reapi::ContentAddressableStorage::NewStub(channel_);
   std::unique_ptr<reapi::ActionCache::Stub> action_cache_ = reapi::ActionCache::NewStub(channel_);
