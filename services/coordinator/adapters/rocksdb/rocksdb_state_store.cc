@@ -26,6 +26,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/rocksdb/process_logger.h"
+#include "common/rocksdb/status.h"
 #include "services/coordinator/adapters/rocksdb/rows.h"
 
 namespace kernelmill::coordinator {
@@ -34,19 +36,6 @@ namespace {
 constexpr char kFormatKey[] = "m/format";
 constexpr char kFormat[] = "1";
 constexpr char kEpochKey[] = "m/epoch";
-
-absl::Status FromRocks(const rocksdb::Status& status, absl::string_view what) {
-  if (status.ok()) return absl::OkStatus();
-  absl::StatusCode code = absl::StatusCode::kInternal;
-  if (status.IsNoSpace()) code = absl::StatusCode::kResourceExhausted;
-  if (status.IsCorruption()) code = absl::StatusCode::kDataLoss;
-  if (status.IsNotFound()) code = absl::StatusCode::kNotFound;
-  const std::string text = status.ToString();
-  if (text.find("lock ") != std::string::npos && status.IsIOError()) {
-    code = absl::StatusCode::kFailedPrecondition;
-  }
-  return absl::Status(code, absl::StrCat(what, ": ", text));
-}
 
 rocksdb::Options OpenOptions() {
   rocksdb::Options options;
@@ -57,8 +46,7 @@ rocksdb::Options OpenOptions() {
   options.paranoid_checks = true;
   options.write_buffer_size = 16 << 20;
   options.max_total_wal_size = 64 << 20;
-  options.keep_log_file_num = 2;
-  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  options.info_log = NewProcessLogger();
   return options;
 }
 
@@ -116,7 +104,7 @@ absl::StatusOr<std::unique_ptr<RocksDbStateStore>> RocksDbStateStore::Open(
   std::filesystem::create_directories(directory, error);
   if (error) return absl::InternalError(absl::StrCat(directory, ": ", error.message()));
   rocksdb::DB* db = nullptr;
-  RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(OpenOptions(), directory, &db), directory));
+  RETURN_IF_ERROR(FromOpenStatus(rocksdb::DB::Open(OpenOptions(), directory, &db), directory));
   std::unique_ptr<RocksDbStateStore> store(new RocksDbStateStore(std::unique_ptr<rocksdb::DB>(db)));
   RETURN_IF_ERROR(Annotate(store->CheckFormat(), directory));
   return store;
@@ -127,7 +115,7 @@ RocksDbStateStore::~RocksDbStateStore() = default;
 
 absl::StatusOr<std::string> RocksDbStateStore::Read(const std::string& key) {
   std::string value;
-  RETURN_IF_ERROR(FromRocks(db_->Get(rocksdb::ReadOptions(), key, &value), "read"));
+  RETURN_IF_ERROR(FromRocksStatus(db_->Get(rocksdb::ReadOptions(), key, &value), "read"));
   return value;
 }
 
@@ -136,7 +124,7 @@ absl::Status RocksDbStateStore::CheckFormat() {
   if (absl::IsNotFound(format.status())) {
     rocksdb::WriteOptions sync;
     sync.sync = true;
-    return FromRocks(db_->Put(sync, kFormatKey, kFormat), "format");
+    return FromRocksStatus(db_->Put(sync, kFormatKey, kFormat), "format");
   }
   RETURN_IF_ERROR(format.status());
   if (*format == kFormat) return absl::OkStatus();
@@ -156,20 +144,20 @@ absl::StatusOr<uint64_t> RocksDbStateStore::NextEpoch() {
   AppendFixed64(&next, ++epoch);
   rocksdb::WriteOptions sync;
   sync.sync = true;
-  RETURN_IF_ERROR(FromRocks(db_->Put(sync, kEpochKey, next), "epoch"));
+  RETURN_IF_ERROR(FromRocksStatus(db_->Put(sync, kEpochKey, next), "epoch"));
   return epoch;
 }
 
 absl::Status RocksDbStateStore::Write(const std::vector<Change>& changes, bool sync) {
   rocksdb::WriteBatch batch;
   for (const Change& change : changes) {
-    RETURN_IF_ERROR(FromRocks(PutChange(change, &batch), "batch"));
+    RETURN_IF_ERROR(FromRocksStatus(PutChange(change, &batch), "batch"));
   }
   rocksdb::WriteOptions options;
   options.sync = sync;
   // A batch that is empty would not reach the log, and would sync nothing.
-  if (changes.empty()) return sync ? FromRocks(db_->SyncWAL(), "sync") : absl::OkStatus();
-  return FromRocks(db_->Write(options, &batch), "write");
+  if (changes.empty()) return sync ? FromRocksStatus(db_->SyncWAL(), "sync") : absl::OkStatus();
+  return FromRocksStatus(db_->Write(options, &batch), "write");
 }
 
 absl::StatusOr<std::vector<JobRow>> RocksDbStateStore::Jobs() {
@@ -195,7 +183,7 @@ absl::StatusOr<std::vector<JobRow>> RocksDbStateStore::Jobs() {
     ASSIGN_OR_RETURN(const std::string spec, Read(JobKey("s/", row.sequence)));
     if (!row.spec.ParseFromString(spec)) return absl::DataLossError("a spec is not readable");
   }
-  RETURN_IF_ERROR(FromRocks(at->status(), "jobs"));
+  RETURN_IF_ERROR(FromRocksStatus(at->status(), "jobs"));
   return rows;
 }
 
@@ -213,7 +201,7 @@ absl::StatusOr<std::vector<TaskRow>> RocksDbStateStore::Tasks(uint32_t job) {
                      DecodeTask(id, absl::string_view(at->value().data(), at->value().size())));
     rows.push_back(std::move(row));
   }
-  RETURN_IF_ERROR(FromRocks(at->status(), "tasks"));
+  RETURN_IF_ERROR(FromRocksStatus(at->status(), "tasks"));
   return rows;
 }
 

@@ -8,8 +8,8 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/rocksdb/status.h"
 #include "services/store/adapters/rocksdb/records.h"
-#include "services/store/adapters/rocksdb/status.h"
 #include "services/store/adapters/rocksdb/tuning.h"
 
 namespace kernelmill::store {

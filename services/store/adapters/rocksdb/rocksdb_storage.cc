@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/rocksdb/status.h"
 #include "services/store/adapters/rocksdb/database.h"
 #include "services/store/adapters/rocksdb/records.h"
 #include "services/store/adapters/rocksdb/staged_blob.h"
-#include "services/store/adapters/rocksdb/status.h"
 
 namespace kernelmill::store {
 namespace {

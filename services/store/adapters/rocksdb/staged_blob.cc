@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/rocksdb/status.h"
 #include "services/store/adapters/rocksdb/records.h"
-#include "services/store/adapters/rocksdb/status.h"
 
 namespace kernelmill::store {
 namespace {

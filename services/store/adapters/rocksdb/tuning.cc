@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "services/store/adapters/rocksdb/process_logger.h"
+#include "common/rocksdb/process_logger.h"
 
 namespace kernelmill::store {
 namespace {

@@ -1,4 +1,4 @@
-#include "services/store/adapters/rocksdb/process_logger.h"
+#include "common/rocksdb/process_logger.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "common/base/log.h"
 
-namespace kernelmill::store {
+namespace kernelmill {
 namespace {
 
 class ProcessLogger : public rocksdb::Logger {
@@ -30,4 +30,4 @@ class ProcessLogger : public rocksdb::Logger {
 
 std::shared_ptr<rocksdb::Logger> NewProcessLogger() { return std::make_shared<ProcessLogger>(); }
 
-}  // namespace kernelmill::store
+}  // namespace kernelmill

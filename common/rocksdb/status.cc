@@ -1,11 +1,11 @@
-#include "services/store/adapters/rocksdb/status.h"
+#include "common/rocksdb/status.h"
 
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kernelmill::store {
+namespace kernelmill {
 namespace {
 
 absl::StatusCode CodeOf(const rocksdb::Status& status) {
@@ -52,4 +52,4 @@ absl::Status FromOpenStatus(const rocksdb::Status& status, absl::string_view dir
   return FromRocksStatus(status, dir);
 }
 
-}  // namespace kernelmill::store
+}  // namespace kernelmill
