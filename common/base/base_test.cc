@@ -65,5 +65,16 @@ TEST(File, TempDirIsRemovedWithItsContent) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(File, TempDirUnderARelativeFolderHasAnAbsolutePath) {
+  auto dir = TempDir::Create();
+  ASSERT_TRUE(dir.ok());
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(dir->path());
+  auto inner = TempDir::Create("a/b");
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(inner.ok());
+  EXPECT_TRUE(std::filesystem::is_directory(inner->path()));
+}
+
 }  // namespace
 }  // namespace kernelmill

@@ -57,9 +57,11 @@ absl::Status WriteFile(const std::string& path, absl::string_view content) {
 
 absl::StatusOr<TempDir> TempDir::Create(const std::string& parent) {
   std::error_code error;
-  const std::string root =
+  const std::string given =
       parent.empty() ? std::filesystem::temp_directory_path(error).string() : parent;
   if (error) return ErrnoStatus(error.value(), "temporary folder");
+  const std::string root = std::filesystem::absolute(given, error).string();
+  if (error) return ErrnoStatus(error.value(), "current folder");
   std::filesystem::create_directories(root, error);
   if (error) return ErrnoStatus(error.value(), root);
   std::string pattern = absl::StrCat(root, "/kernelmill-XXXXXX");

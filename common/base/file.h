@@ -22,7 +22,8 @@ absl::Status ErrnoStatus(int error, absl::string_view context);
 // A new directory that is removed, with all that is in it, when this object goes. Movable.
 class TempDir {
  public:
-  // Under `parent`, or the system's temporary folder if that is empty.
+  // Under `parent`, or the system's temporary folder if that is empty. Its path is absolute, so that it
+  // means the same to a child process that runs elsewhere.
   static absl::StatusOr<TempDir> Create(const std::string& parent = "");
   TempDir(TempDir&& other) noexcept;
   TempDir& operator=(TempDir&& other) noexcept;

@@ -317,11 +317,11 @@ class Cluster:
         return [json.loads(line) for line in self.client("jobs", "--json").stdout.splitlines()]
 
 
-def crawl(job, out, data, *flags, index_url="", check=True, timeout=300):
+def crawl(job, out, data, *flags, index_url="", check=True, timeout=300, cwd=None):
     """kernelmill crawl, embedded."""
     env = dict(os.environ, PIP_INDEX_URL=index_url) if index_url else None
     return run(BIN / "kernelmill", "crawl", job, "--out", out, "--data", data, *flags,
-               check=check, timeout=timeout, env=env)
+               check=check, timeout=timeout, env=env, cwd=cwd)
 
 
 def dataset_digest(out):

@@ -119,6 +119,14 @@ class WholeJob(unittest.TestCase):
         harness.crawl(self.job, out, self.folder / "four-data", "--workers", "4", index_url=self.index_url)
         self.assert_same_dataset(out)
 
+    def test_relative_folders_within_another_repository(self):
+        """As the quick start runs: git must not take the repository around its own folder for it."""
+        around = self.folder / "around"
+        around.mkdir()
+        harness.git("init", "-q", cwd=around)
+        harness.crawl(self.job, "out/dataset", "out/data", index_url=self.index_url, cwd=around)
+        self.assert_same_dataset(around / "out/dataset")
+
     def test_a_second_run_does_no_stage_work(self):
         out = self.folder / "warm"
         data = self.folder / "warm-data"
