@@ -37,6 +37,13 @@ void AddWorkerFlags(CLI::App& app, WorkerFlags* flags) {
       ->capture_default_str();
   app.add_option("--name", flags->name, "worker name in logs and reports (default host:pid)")
       ->envname("KERNELMILL_NAME");
+  app.add_option(
+         "--task-timeout-seconds", flags->task_timeout_seconds,
+         "a task that runs longer hangs: the process ends, for its supervisor to start again; "
+         "0 for no limit")
+      ->envname("KERNELMILL_TASK_TIMEOUT_SECONDS")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.add_option("--slots", flags->slots, "tasks to run at a time")
       ->envname("KERNELMILL_SLOTS")
       ->check(CLI::Range(1, 256))

@@ -24,8 +24,9 @@ struct ServerFlags {
 struct WorkerFlags {
   std::string coordinator = "127.0.0.1:7070";
   std::string store = "127.0.0.1:7071";
-  std::string name;  // default: host name and process id
-  int slots = 1;     // tasks at a time
+  std::string name;                    // default: host name and process id
+  int slots = 1;                       // tasks at a time
+  double task_timeout_seconds = 1800;  // of one task; then the process ends. 0: none
 };
 
 // Each flag may also be set by an environment variable, KERNELMILL_ and its name in capitals.

@@ -33,6 +33,7 @@ void LeaseKeeper::Hold(const v1::LeasedTask& task) {
     held.period = std::chrono::milliseconds(std::max(1, task.ttl_ms() / 3));
     held.due = std::chrono::steady_clock::now() + held.period;
     held_[task.task()] = held;
+    if (held.due >= next_wake_) return;
   }
   wake_.Notify();
 }
@@ -95,13 +96,15 @@ std::vector<v1::LeaseRef> LeaseKeeper::TakeDue(Time now) {
   return due;
 }
 
-absl::Duration LeaseKeeper::UntilDue(Time now) const {
+absl::Duration LeaseKeeper::UntilDue(Time now) {
   absl::MutexLock lock(&mutex_);
   absl::Duration wait = kIdle;
   for (const auto& [task, held] : held_) {
     if (!held.lost) wait = std::min(wait, absl::FromChrono(held.due - now));
   }
-  return std::max(wait, absl::Milliseconds(1));
+  wait = std::max(wait, absl::Milliseconds(1));
+  next_wake_ = now + absl::ToChronoNanoseconds(wait);
+  return wait;
 }
 
 void LeaseKeeper::Renew(const std::vector<v1::LeaseRef>& leases) {

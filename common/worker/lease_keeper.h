@@ -50,7 +50,7 @@ class LeaseKeeper {
   void Run();
   // The leases that are due, each due again a period later.
   std::vector<v1::LeaseRef> TakeDue(Time now) ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Duration UntilDue(Time now) const ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Duration UntilDue(Time now) ABSL_LOCKS_EXCLUDED(mutex_);
   void Renew(const std::vector<v1::LeaseRef>& leases);
 
   WorkQueue& queue_;
@@ -59,6 +59,7 @@ class LeaseKeeper {
   Notifier lost_;
   mutable absl::Mutex mutex_;
   std::map<uint64_t, Held> held_ ABSL_GUARDED_BY(mutex_);  // by task
+  Time next_wake_ ABSL_GUARDED_BY(mutex_);  // of the thread, if nobody wakes it before
   bool given_up_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

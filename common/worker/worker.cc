@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <utility>
 
+#include "absl/random/random.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/log.h"
@@ -20,10 +22,17 @@ namespace {
 // Stands for an infinite one, to which no time can be added.
 constexpr absl::Duration kLongestGrace = absl::Hours(24 * 365);
 
-void CountTask(const v1::LeasedTask& task, const char* outcome) {
-  metrics::Counter("kernelmill_worker_tasks_total", "Tasks leased, by what became of them",
-                   {{"stage", task.action().stage()}, {"outcome", outcome}})
-      .Increment();
+// Differs from run to run; nothing rests on its being hard to guess.
+uint64_t NewIncarnation() {
+  absl::BitGen random;
+  return absl::Uniform<uint64_t>(random, 1, std::numeric_limits<uint64_t>::max());
+}
+
+v1::LeaseRef LeaseOf(const v1::LeasedTask& task) {
+  v1::LeaseRef lease;
+  lease.set_task(task.task());
+  lease.set_token(task.token());
+  return lease;
 }
 
 }  // namespace
@@ -33,9 +42,14 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
     : options_(options),
       queue_(queue),
       runner_(store, stages, options.away),
-      keeper_(queue, options.name) {
+      keeper_(queue, options.name),
+      sender_(queue, keeper_, options.name, options.away,
+              [this](const v1::Completion& completion, const char* outcome) {
+                Ended(completion, outcome);
+              }),
+      backlog_(options.slots) {
   lease_request_.set_worker(options.name);
-  lease_request_.set_max_tasks(1);
+  lease_request_.set_incarnation(NewIncarnation());
   lease_request_.set_wait_ms(static_cast<int32_t>(absl::ToInt64Milliseconds(options.poll)));
   for (const Stage* stage : stages) {
     v1::StageName* name = lease_request_.add_stages();
@@ -46,23 +60,41 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
 
 Worker::~Worker() {
   if (!AllIdle()) Drain(absl::ZeroDuration());
-  for (std::thread& slot : slots_) slot.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 void Worker::Start() {
-  absl::MutexLock lock(&mutex_);
-  slots_running_ = options_.slots;
-  for (int i = 0; i < options_.slots; ++i) slots_.emplace_back([this] { RunSlot(); });
+  {
+    absl::MutexLock lock(&mutex_);
+    producers_running_ = options_.slots + 1;
+    threads_running_ = producers_running_ + 1;
+  }
+  for (int i = 0; i < options_.slots; ++i) StartThread(Role::kProducer, &Worker::RunTasks);
+  StartThread(Role::kProducer, &Worker::LeaseTasks);
+  StartThread(Role::kSender, &Worker::SendCompletions);
+}
+
+void Worker::StartThread(Role role, void (Worker::*body)()) {
+  threads_.emplace_back([this, role, body] {
+    (this->*body)();
+    {
+      absl::MutexLock lock(&mutex_);
+      --threads_running_;
+      if (role == Role::kProducer && --producers_running_ == 0) sender_.Close();
+    }
+    changed_.Notify();
+  });
 }
 
 bool Worker::AllIdle() const {
   absl::MutexLock lock(&mutex_);
-  return slots_running_ == 0;
+  return threads_running_ == 0;
 }
 
 bool Worker::Drain(absl::Duration grace) {
   draining_ = true;
   changed_.Notify();
+  for (const v1::LeasedTask& task : backlog_.Close()) HandBack(task);
   const auto deadline =
       std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(std::min(grace, kLongestGrace));
   while (!AllIdle()) {
@@ -72,82 +104,109 @@ bool Worker::Drain(absl::Duration grace) {
     changed_.WaitFor(seen, absl::FromChrono(left));
   }
   if (AllIdle()) return true;
-  std::vector<v1::Completion> handbacks;
-  for (const v1::LeaseRef& lease : keeper_.GiveUp()) {
-    v1::Completion& completion = handbacks.emplace_back();
-    *completion.mutable_lease() = lease;
-    completion.mutable_handback();
-  }
+  HandBackAll(keeper_.GiveUp());
   changed_.Notify();
-  if (!handbacks.empty()) {
-    const absl::Status told = Complete(handbacks).status();
-    LogWarning("drain: tasks handed back",
-               {{"tasks", handbacks.size()}, {"status", told.ToString()}});
-  }
   queue_.Cancel();
   return false;
 }
 
-void Worker::RunSlot() {
+void Worker::HandBackAll(const std::vector<v1::LeaseRef>& leases) {
+  if (leases.empty()) return;
+  v1::CompleteRequest request;
+  request.set_worker(options_.name);
+  for (const v1::LeaseRef& lease : leases) {
+    v1::Completion& completion = *request.add_completions();
+    *completion.mutable_lease() = lease;
+    completion.mutable_handback();
+  }
+  const absl::Status told = queue_.Complete(request).status();
+  LogWarning("drain: tasks handed back", {{"tasks", leases.size()}, {"status", told.ToString()}});
+}
+
+void Worker::LeaseTasks() {
   int failures = 0;
   while (!draining_) {
+    CheckStuck();
     const uint64_t seen = changed_.generation();
-    const absl::StatusOr<v1::LeaseResponse> leased = queue_.Lease(lease_request_);
-    if (leased.ok()) {
+    const Backlog::Room room = backlog_.AwaitRoom(absl::ToChronoNanoseconds(options_.poll));
+    if (room.tasks == 0) continue;
+    if (LeaseInto(room)) {
       failures = 0;
-      for (const v1::LeasedTask& task : leased->tasks()) RunTask(task);
-      continue;
+    } else if (!draining_) {
+      changed_.WaitFor(seen, rpc::Backoff(options_.away, std::min(++failures, 16)));
     }
-    if (draining_) break;
-    if (++failures == 1) {
-      LogWarning("no work to be had", {{"error", leased.status().ToString()}});
-    }
-    changed_.WaitFor(seen, rpc::Backoff(options_.away, std::min(failures, 16)));
   }
-  {
-    absl::MutexLock lock(&mutex_);
-    --slots_running_;
-  }
-  changed_.Notify();
 }
 
-void Worker::RunTask(const v1::LeasedTask& task) {
-  v1::LeaseRef lease;
-  lease.set_task(task.task());
-  lease.set_token(task.token());
-  keeper_.Hold(task);
-  const v1::Completion completion = Work(task, lease);
-  const char* outcome = "lost";
-  if (completion.outcome_case() != v1::Completion::OUTCOME_NOT_SET) outcome = HandIn(completion);
-  keeper_.Release(lease);
-  CountTask(task, outcome);
-  const bool plain = outcome == std::string("done") || outcome == std::string("cached");
-  Log(plain ? LogLevel::kDebug : LogLevel::kWarning, "task",
-      {{"job", task.job()},
-       {"task", task.task()},
-       {"stage", task.action().stage()},
-       {"attempt", task.attempt()},
-       {"outcome", outcome},
-       {"error", completion.error().message()}});
+bool Worker::LeaseInto(const Backlog::Room& room) {
+  lease_request_.set_max_tasks(room.tasks);
+  lease_request_.set_held(room.held);
+  const absl::StatusOr<v1::LeaseResponse> leased = queue_.Lease(lease_request_);
+  if (!leased.ok()) {
+    if (!draining_) LogWarning("no work to be had", {{"error", leased.status().ToString()}});
+    return false;
+  }
+  if (leased->finish_first()) backlog_.FinishFirst();
+  for (const v1::LeasedTask& task : leased->tasks()) {
+    keeper_.Hold(task);
+    if (!backlog_.Add(task)) HandBack(task);
+  }
+  return true;
 }
 
-v1::Completion Worker::Work(const v1::LeasedTask& task, const v1::LeaseRef& lease) {
+void Worker::CheckStuck() const {
+  if (options_.task_timeout <= absl::ZeroDuration()) return;
+  const auto start = backlog_.LongestRunning();
+  if (!start.has_value()) return;
+  const auto taken = absl::FromChrono(Backlog::Clock::now() - *start);
+  if (taken < options_.task_timeout) return;
+  LogError("a task hangs", {{"seconds", absl::ToDoubleSeconds(taken)}});
+  if (options_.on_stuck) options_.on_stuck();
+}
+
+void Worker::RunTasks() {
+  while (const std::optional<Backlog::Taken> taken = backlog_.Take()) {
+    v1::Completion completion = Work(taken->task);
+    backlog_.Ran(taken->start);
+    sender_.Put(std::move(completion));
+  }
+}
+
+void Worker::HandBack(const v1::LeasedTask& task) {
+  v1::Completion completion;
+  *completion.mutable_lease() = LeaseOf(task);
+  completion.mutable_handback();
+  sender_.Put(std::move(completion));
+}
+
+v1::Completion Worker::Work(const v1::LeasedTask& task) {
+  const v1::LeaseRef lease = LeaseOf(task);
   v1::Completion completion;
   *completion.mutable_lease() = lease;
-  if (draining_) {
-    completion.mutable_handback();
-    return completion;
-  }
+  if (keeper_.IsLost(lease)) return completion;  // while it waited
   std::optional<TaskRunner::Outcome> outcome =
       runner_.Run(task.action(), [&](absl::Duration pause) { return PauseTask(lease, pause); });
-  if (!outcome.has_value() || keeper_.IsLost(lease)) return completion;
+  if (!outcome.has_value()) return completion;
   completion.set_cached(outcome->cached);
   if (outcome->result.ok()) {
     *completion.mutable_result() = *std::move(outcome->result);
   } else {
     *completion.mutable_error() = rpc::ToProtoStatus(outcome->result.status());
+    LogWarning("task failed", {{"job", task.job()},
+                               {"task", task.task()},
+                               {"stage", task.action().stage()},
+                               {"attempt", task.attempt()},
+                               {"error", completion.error().message()}});
   }
   return completion;
+}
+
+void Worker::Ended(const v1::Completion& completion, const char* outcome) {
+  metrics::Counter("kernelmill_worker_tasks_total", "Tasks leased, by what became of them",
+                   {{"outcome", outcome}})
+      .Increment();
+  Log(LogLevel::kDebug, "task ended", {{"task", completion.lease().task()}, {"outcome", outcome}});
+  backlog_.Finished(1);
 }
 
 bool Worker::PauseTask(const v1::LeaseRef& lease, absl::Duration pause) {
@@ -155,36 +214,6 @@ bool Worker::PauseTask(const v1::LeaseRef& lease, absl::Duration pause) {
   if (keeper_.IsLost(lease)) return false;
   keeper_.lost().WaitFor(seen, pause);
   return !keeper_.IsLost(lease);
-}
-
-absl::StatusOr<v1::CompleteResponse> Worker::Complete(
-    const std::vector<v1::Completion>& completions) {
-  v1::CompleteRequest request;
-  request.set_worker(options_.name);
-  for (const v1::Completion& completion : completions) *request.add_completions() = completion;
-  ASSIGN_OR_RETURN(v1::CompleteResponse response, queue_.Complete(request));
-  if (response.statuses_size() != request.completions_size()) {
-    return absl::InternalError("the coordinator answered for other completions than were sent");
-  }
-  return response;
-}
-
-const char* Worker::HandIn(const v1::Completion& completion) {
-  for (int attempt = 1;; ++attempt) {
-    const absl::StatusOr<v1::CompleteResponse> response = Complete({completion});
-    if (response.ok()) {
-      if (response->statuses(0).code() != 0) return "refused";
-      if (completion.has_handback()) return "handed_back";
-      if (completion.has_error()) return "error";
-      return completion.cached() ? "cached" : "done";
-    }
-    LogWarning("completion not handed in", {{"error", response.status().ToString()}});
-    // Whatever the error, the coordinator may be another the next time: only a lost lease ends
-    // this.
-    if (!PauseTask(completion.lease(), rpc::Backoff(options_.away, std::min(attempt, 16)))) {
-      return "lost";
-    }
-  }
 }
 
 }  // namespace kernelmill::worker

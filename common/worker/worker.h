@@ -2,6 +2,7 @@
 #define KERNELMILL_COMMON_WORKER_WORKER_H_
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "common/base/notifier.h"
 #include "common/cas/blob_store.h"
 #include "common/rpc/retry.h"
+#include "common/worker/backlog.h"
+#include "common/worker/completion_sender.h"
 #include "common/worker/lease_keeper.h"
 #include "common/worker/stage.h"
 #include "common/worker/task_runner.h"
@@ -20,9 +23,10 @@
 
 namespace kernelmill::worker {
 
-// A worker: slots that lease tasks, run them through the action cache, and hand in what came out.
-// Neither the coordinator nor the store being away ends it: it asks again, ever more slowly. A
-// result whose lease was lost meanwhile is not handed in. Thread-safe.
+// A worker: leases tasks, runs them in its slots through the action cache, and hands in what came
+// out. One thread leases, ahead of need where tasks are short; one hands in, in batches; one
+// renews. Neither the coordinator nor the store being away ends it: it asks again, ever more
+// slowly. A result whose lease was lost meanwhile is not handed in. Thread-safe.
 class Worker {
  public:
   struct Options {
@@ -31,6 +35,10 @@ class Worker {
     // How long one Lease call waits for a task. A drain waits for the call to end: a call that is
     // broken off could take a lease with it.
     absl::Duration poll = absl::Seconds(2);
+    // A task that runs longer is taken to hang: as its stage cannot be interrupted, `on_stuck` is
+    // to end the process, so that the coordinator learns of it. Zero: no limit.
+    absl::Duration task_timeout = absl::ZeroDuration();
+    std::function<void()> on_stuck;
     // How to wait for whom is away; max_attempts is not used.
     rpc::RetryPolicy away = {.max_attempts = 0, .max_backoff = absl::Seconds(3)};
   };
@@ -50,27 +58,37 @@ class Worker {
   bool Drain(absl::Duration grace);
 
  private:
-  void RunSlot();
-  void RunTask(const v1::LeasedTask& task);
+  enum class Role { kProducer, kSender };
+  void StartThread(Role role, void (Worker::*body)());
+  void LeaseTasks();
+  void RunTasks();
+  void SendCompletions() { sender_.Run(); }
+  // Leases what there is room for; returns whether the coordinator answered.
+  bool LeaseInto(const Backlog::Room& room);
   // What to hand in for the task; without an outcome if its lease was lost or a drain gave it up.
-  v1::Completion Work(const v1::LeasedTask& task, const v1::LeaseRef& lease);
-  // Hands it in, until the coordinator has answered; returns what became of it, for the metrics.
-  const char* HandIn(const v1::Completion& completion);
-  absl::StatusOr<v1::CompleteResponse> Complete(const std::vector<v1::Completion>& completions);
+  v1::Completion Work(const v1::LeasedTask& task);
+  void HandBack(const v1::LeasedTask& task);
+  void Ended(const v1::Completion& completion, const char* outcome);
   // False at once if the lease is lost.
   bool PauseTask(const v1::LeaseRef& lease, absl::Duration pause);
+  void CheckStuck() const;
   bool AllIdle() const;
+  // What was given up is told to the coordinator, once.
+  void HandBackAll(const std::vector<v1::LeaseRef>& leases);
 
   const Options options_;
   WorkQueue& queue_;
   v1::LeaseRequest lease_request_;
   TaskRunner runner_;
   LeaseKeeper keeper_;
-  Notifier changed_;  // draining_ was set, or a slot has ended
+  CompletionSender sender_;
+  Backlog backlog_;
+  Notifier changed_;  // draining_ was set, or a thread has ended
   std::atomic<bool> draining_{false};
   mutable absl::Mutex mutex_;
-  int slots_running_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<std::thread> slots_;
+  int threads_running_ ABSL_GUARDED_BY(mutex_) = 0;    // slots, and those that lease and hand in
+  int producers_running_ ABSL_GUARDED_BY(mutex_) = 0;  // of completions: slots, and who leases
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace kernelmill::worker

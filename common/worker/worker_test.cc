@@ -16,6 +16,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/worker/action_codec.h"
 
@@ -35,7 +36,9 @@ class FakeQueue : public WorkQueue {
     if (cancelled_) return absl::CancelledError("");
     if (Fails()) return absl::UnavailableError("away");
     v1::LeaseResponse response;
-    if (!tasks_.empty()) {
+    EXPECT_NE(request.incarnation(), 0u);
+    asked_held_.push_back(request.held());
+    while (!tasks_.empty() && response.tasks_size() < request.max_tasks()) {
       *response.add_tasks() = tasks_.front();
       tasks_.pop_front();
     }
@@ -58,6 +61,7 @@ class FakeQueue : public WorkQueue {
     absl::MutexLock lock(&mutex_);
     if (cancelled_) return absl::CancelledError("");
     if (Fails()) return absl::UnavailableError("away");
+    ++complete_calls_;
     v1::CompleteResponse response;
     for (const v1::Completion& completion : request.completions()) {
       completions_.push_back(completion);
@@ -71,9 +75,10 @@ class FakeQueue : public WorkQueue {
     cancelled_ = true;
   }
 
-  void Add(const v1::Action& action, uint64_t token, int ttl_ms = 60'000) {
+  void Add(const v1::Action& action, uint64_t token, int ttl_ms = 60'000, bool alone = false) {
     absl::MutexLock lock(&mutex_);
     v1::LeasedTask task;
+    task.set_alone(alone);
     task.set_task(++added_);
     task.set_token(token);
     task.set_ttl_ms(ttl_ms);
@@ -115,6 +120,14 @@ class FakeQueue : public WorkQueue {
     };
     EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60)));
   }
+  std::vector<int> asked_held() const {
+    absl::MutexLock lock(&mutex_);
+    return asked_held_;
+  }
+  int complete_calls() const {
+    absl::MutexLock lock(&mutex_);
+    return complete_calls_;
+  }
   size_t waiting() const {
     absl::MutexLock lock(&mutex_);
     return tasks_.size();
@@ -130,6 +143,8 @@ class FakeQueue : public WorkQueue {
   mutable absl::Mutex mutex_;
   std::deque<v1::LeasedTask> tasks_ ABSL_GUARDED_BY(mutex_);
   std::vector<v1::Completion> completions_ ABSL_GUARDED_BY(mutex_);
+  std::vector<int> asked_held_ ABSL_GUARDED_BY(mutex_);
+  int complete_calls_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t added_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t lost_token_ ABSL_GUARDED_BY(mutex_) = 0;
   int renewals_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -365,6 +380,84 @@ TEST_F(WorkerTest, DrainHandsBackWhatDoesNotFinishInTime) {
   may_end.Notify();
   worker.reset();
   EXPECT_EQ(queue_.completions().size(), 1u) << "the late result must not be handed in";
+}
+
+TEST_F(WorkerTest, ManyShortTasksTakeFewCalls) {
+  FakeStage stage(Echo);
+  for (uint64_t i = 1; i <= 2000; ++i) queue_.Add(Toy(static_cast<int>(i)), i);
+  const auto worker = Start(stage, 2);
+  const std::vector<v1::Completion> completions = queue_.AwaitCompletions(2000);
+  EXPECT_EQ(completions.size(), 2000u);
+  EXPECT_LT(queue_.asked_held().size(), 1000u);
+  EXPECT_LT(queue_.complete_calls(), 1000);
+}
+
+TEST_F(WorkerTest, NothingIsLeasedBesideATaskThatRunsAlone) {
+  absl::Notification started, may_end;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    started.Notify();
+    may_end.WaitForNotification();
+    return Echo(action, store);
+  });
+  queue_.Add(Toy(1), 1, 60'000, /*alone=*/true);
+  const auto worker = Start(stage, 4);
+  started.WaitForNotification();
+  queue_.Add(Toy(1), 2);  // cached by then: it cannot start the stage again
+  const size_t calls = queue_.asked_held().size();
+  absl::SleepFor(absl::Milliseconds(50));  // several polls; were it to lease, it would have by now
+  EXPECT_EQ(queue_.asked_held().size(), calls);
+  may_end.Notify();
+  queue_.AwaitCompletions(2);
+  EXPECT_EQ(queue_.asked_held()[calls], 0) << "the first to be asked for after it";
+}
+
+TEST_F(WorkerTest, ATaskThatHangsIsReported) {
+  absl::Notification stuck, may_end;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    may_end.WaitForNotification();
+    return Echo(action, store);
+  });
+  Worker::Options options;
+  options.name = "test";
+  options.poll = absl::Milliseconds(5);
+  options.task_timeout = absl::Milliseconds(20);
+  options.on_stuck = [&] {
+    if (!stuck.HasBeenNotified()) stuck.Notify();
+  };
+  Worker worker(options, queue_, store_, {&stage});
+  worker.Start();
+  queue_.Add(Toy(1), 1);
+  EXPECT_TRUE(stuck.WaitForNotificationWithTimeout(absl::Seconds(60)));
+  may_end.Notify();
+  queue_.AwaitCompletions(1);
+}
+
+TEST_F(WorkerTest, DrainHandsBackWhatWaitsForASlot) {
+  absl::Notification started, may_end;
+  std::atomic<int> runs{0};
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    if (++runs > 1) {
+      if (!started.HasBeenNotified()) started.Notify();
+      may_end.WaitForNotification();
+    }
+    return Echo(action, store);
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(0), 100);  // a short one, so that the next are leased ahead
+  queue_.AwaitCompletions(1);
+  for (uint64_t i = 1; i <= 5; ++i) queue_.Add(Toy(static_cast<int>(i)), i);
+  started.WaitForNotification();
+  while (queue_.waiting() > 0) absl::SleepFor(absl::Milliseconds(1));
+  std::thread drain([&] { EXPECT_TRUE(worker->Drain(absl::InfiniteDuration())); });
+  queue_.AwaitCompletions(2);  // those that waited are handed back while the other runs
+  may_end.Notify();
+  drain.join();
+  int handed_back = 0;
+  for (const v1::Completion& completion : queue_.completions()) {
+    handed_back += completion.has_handback() ? 1 : 0;
+  }
+  EXPECT_EQ(queue_.completions().size(), 6u);
+  EXPECT_EQ(handed_back, 4);
 }
 
 }  // namespace

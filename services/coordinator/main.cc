@@ -63,6 +63,27 @@ int Main(int argc, char** argv) {
       ->envname("KERNELMILL_MAX_ATTEMPTS")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  app.add_option("--crash-limit", options.crash_limit,
+                 "how often a shard of files may end its worker before it is halved")
+      ->envname("KERNELMILL_CRASH_LIMIT")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--host-limit", options.host_limit,
+                 "sources of one git host that are fetched at a time; 0 for no limit")
+      ->envname("KERNELMILL_HOST_LIMIT")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--max-jobs", options.max_unfinished_jobs,
+                 "jobs that have not ended; a further one is refused")
+      ->envname("KERNELMILL_MAX_JOBS")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  double retention_hours = 0;
+  app.add_option("--job-retention-hours", retention_hours,
+                 "how long an ended job and its dataset are kept; 0 for ever")
+      ->envname("KERNELMILL_JOB_RETENTION_HOURS")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.set_version_flag("--version", "kernelmill-coordinator " KERNELMILL_VERSION);
   try {
     app.parse(argc, argv);
@@ -71,6 +92,7 @@ int Main(int argc, char** argv) {
   }
   ConfigureLog("coordinator", flags.log_level);
   options.lease_ttl = absl::Seconds(lease_ttl_seconds);
+  options.job_retention = absl::Hours(1) * retention_hours;
   const absl::Status status = Serve(flags, options, termination);
   if (status.ok()) return 0;
   LogError("coordinator ends", {{"error", status.ToString()}});

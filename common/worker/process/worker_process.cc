@@ -23,6 +23,8 @@
 namespace kernelmill::worker {
 namespace {
 
+constexpr int kStuckExit = 70;  // EX_SOFTWARE of sysexits.h
+
 std::string DefaultName() {
   char host[256] = {};
   if (::gethostname(host, sizeof(host) - 1) != 0) return absl::StrCat("worker:", ::getpid());
@@ -45,6 +47,8 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
   options.slots = worker_flags.slots;
+  options.task_timeout = absl::Seconds(worker_flags.task_timeout_seconds);
+  options.on_stuck = [] { std::_Exit(kStuckExit); };
   Worker worker(options, *queue, *store, stages);
   worker.Start();
   LogInfo("working", {{"name", options.name},

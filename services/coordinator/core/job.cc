@@ -1,12 +1,24 @@
 #include "services/coordinator/core/job.h"
 
-#include <map>
+#include <algorithm>
+#include <limits>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "services/coordinator/core/host_limits.h"
 
 namespace kernelmill::coordinator {
+
+namespace {
+
+// Of the tasks that are tried again, how many keep their last error in memory, and how much of it.
+constexpr size_t kMaxErrors = 10'000;
+constexpr size_t kMaxErrorBytes = 500;
+constexpr int kMaxTroubledShown = 100;
+
+}  // namespace
 
 std::string PlanFingerprint() {
   std::string text;
@@ -24,17 +36,26 @@ Job::Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec)
   }
 }
 
-void Job::Start(Change& change) { Create(plan_.Start(), change); }
+void Job::Start(Change& change) { Create(plan_.Start(), 0, change); }
 
-void Job::Create(const std::vector<TaskKey>& keys, Change& change) {
+void Job::Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change) {
   for (const TaskKey& key : keys) {
-    tasks_.push_back({.key = key});
+    tasks_.push_back({.key = key, .crashes = crashes});
     const auto index = static_cast<uint32_t>(tasks_.size());
     v1::StageProgress& progress = ProgressOf(tasks_.back());
     progress.set_total(progress.total() + 1);
-    ready_.Push(key.stage, index);
+    Push(index);
     change.tasks.push_back(RowOf(index));
   }
+}
+
+void Job::Push(uint32_t index) {
+  const Task& task = At(index);
+  ready_.Push(task.key.stage, index, task.crashes > 0);
+}
+
+void Job::Requeue(uint32_t index) {
+  if (At(index).state == TaskState::kReady) Push(index);
 }
 
 TaskRow Job::RowOf(uint32_t index) const {
@@ -44,7 +65,9 @@ TaskRow Job::RowOf(uint32_t index) const {
   row.key = task.key;
   row.state = task.state;
   row.attempts = task.attempts;
+  row.crashes = task.crashes;
   row.token = task.token;
+  if (const auto error = errors_.find(index); error != errors_.end()) row.error = error->second;
   return row;
 }
 
@@ -56,13 +79,20 @@ void Job::SetState(Task& task, TaskState state) {
   v1::StageProgress& progress = ProgressOf(task);
   const auto count = [&](TaskState of, int by) {
     if (of == TaskState::kLeased) progress.set_running(progress.running() + by);
-    if (of == TaskState::kDone) progress.set_done(progress.done() + by);
+    if (of == TaskState::kLeased) leased_ += by;
+    if (of == TaskState::kDone || of == TaskState::kSplit) progress.set_done(progress.done() + by);
     if (of == TaskState::kFailed) progress.set_failed(progress.failed() + by);
   };
   count(task.state, -1);
   count(state, +1);
   task.state = state;
   ++version_;
+}
+
+void Job::NoteError(uint32_t index, const absl::Status& error) {
+  if (errors_.size() < kMaxErrors || errors_.count(index) > 0) {
+    errors_[index] = absl::Status(error.code(), error.message().substr(0, kMaxErrorBytes));
+  }
 }
 
 void Job::Leased(uint32_t index, uint64_t token, Change& change) {
@@ -73,18 +103,21 @@ void Job::Leased(uint32_t index, uint64_t token, Change& change) {
 }
 
 void Job::HandedBack(uint32_t index, Change& change) {
-  Task& task = At(index);
-  SetState(task, TaskState::kReady);
-  ready_.Push(task.key.stage, index);
+  SetState(At(index), TaskState::kReady);
+  Push(index);
   change.tasks.push_back(RowOf(index));
 }
 
-void Job::AttemptLost(uint32_t index, uint64_t token, Clock::Time retry_at, Change& change) {
+void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
+                      Clock::Time retry_at, Change& change) {
   Task& task = At(index);
   SetState(task, TaskState::kReady);
-  ++task.attempts;
+  if (task.attempts < std::numeric_limits<uint16_t>::max()) ++task.attempts;
+  if (crash == Crash::kInCompany) task.crashes = std::max<uint8_t>(task.crashes, 1);
+  if (crash == Crash::kAlone && task.crashes < std::numeric_limits<uint8_t>::max()) ++task.crashes;
   task.token = token;
-  ready_.PushLater(task.key.stage, index, retry_at);
+  NoteError(index, error);
+  ready_.PushLater(task.key.stage, index, task.crashes > 0, retry_at);
   change.tasks.push_back(RowOf(index));
 }
 
@@ -97,65 +130,98 @@ void Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached, 
     return;
   }
   SetState(task, TaskState::kDone);
+  errors_.erase(index);
   if (cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
   TaskRow row = RowOf(index);
   row.cached = cached;
   row.result = result;
   change.tasks.push_back(std::move(row));
-  Create(*next, change);  // `task` is no longer valid
+  Create(*next, 0, change);
 }
 
 void Job::Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change) {
   Task& task = At(index);
   SetState(task, TaskState::kFailed);
+  errors_.erase(index);
   ++task.attempts;
   task.token = token;
   TaskRow row = RowOf(index);
   row.error = error;
   change.tasks.push_back(std::move(row));
-  Create(plan_.Fail(task.key, error), change);
+  Create(plan_.Fail(task.key, error), 0, change);
+}
+
+bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change) {
+  Task& task = At(index);
+  const std::vector<TaskKey> pieces = plan_.Split(task.key);
+  if (pieces.empty()) return false;
+  SetState(task, TaskState::kSplit);
+  errors_.erase(index);
+  TaskRow row = RowOf(index);
+  row.error = error;
+  change.tasks.push_back(std::move(row));
+  for (const TaskKey& piece : pieces) {
+    // What is set aside is not read any more; what cannot be halved further has all its chances.
+    const bool single = plan_.FilesOf(piece) == 1;
+    const uint8_t begin = piece.piece & kSetAside ? 0 : single ? 1 : crashes;
+    Create({piece}, begin, change);
+  }
+  return true;
+}
+
+void Job::Cancel() {
+  plan_.Cancel();
+  ++version_;
+}
+
+std::string Job::HostOf(uint32_t index) const {
+  const TaskKey& key = tasks_[index - 1].key;
+  if (key.stage != StageId::kPin && key.stage != StageId::kFetch) return "";
+  return HostOfSource(plan_.spec().sources(key.source));
 }
 
 // The basic idea: rows stand in the order in which their tasks were created, and a task is created
 // by an outcome of one before it. So a single pass in that order meets every task after the plan
 // has asked for it again. What the plan asks for and what was kept must be the same set.
-bool Job::Replay(const std::vector<TaskRow>& rows) {
-  std::map<TaskKey, uint32_t> index_of;
-  for (const TaskRow& row : rows) {
-    tasks_.push_back({row.key, row.attempts, row.token, TaskState::kReady});
-    if (IndexOf(row.id) != tasks_.size() || !index_of.emplace(row.key, tasks_.size()).second) {
-      return false;
-    }
+absl::StatusOr<bool> Job::Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows) {
+  const std::vector<TaskKey> first = plan_.Start();
+  absl::flat_hash_set<TaskKey> asked(first.begin(), first.end());
+  bool fits = asked.size() == first.size();
+  RETURN_IF_ERROR(rows([&](const TaskRow& row) { return fits = fits && ReplayRow(row, asked); }));
+  return fits && asked.empty() && !ended();
+}
+
+bool Job::ReplayRow(const TaskRow& row, absl::flat_hash_set<TaskKey>& asked) {
+  if (ended() || IndexOf(row.id) != tasks_.size() + 1 || asked.erase(row.key) == 0) return false;
+  tasks_.push_back({.key = row.key,
+                    .attempts = static_cast<uint16_t>(row.attempts),
+                    .state = TaskState::kReady,
+                    .crashes = row.crashes,
+                    .token = row.token});
+  const auto index = static_cast<uint32_t>(tasks_.size());
+  Task& task = tasks_.back();
+  ProgressOf(task).set_total(ProgressOf(task).total() + 1);
+  SetState(task, row.state);
+  const bool open = row.state == TaskState::kReady || row.state == TaskState::kLeased;
+  if (open && !row.error.ok()) NoteError(index, row.error);
+  std::vector<TaskKey> next;
+  if (row.state == TaskState::kReady) {
+    Push(index);
+  } else if (row.state == TaskState::kDone) {
+    absl::StatusOr<std::vector<TaskKey>> after = plan_.Succeed(row.key, row.result);
+    if (!after.ok()) return false;
+    next = *std::move(after);
+    if (row.cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
+  } else if (row.state == TaskState::kFailed) {
+    next = plan_.Fail(row.key, row.error);
+  } else if (row.state == TaskState::kSplit) {
+    next = plan_.Split(row.key);
+    if (next.empty()) return false;
   }
-  std::vector<bool> planned(rows.size() + 1);
-  size_t planned_count = 0;
-  const auto plan = [&](const std::vector<TaskKey>& keys) {
-    for (const TaskKey& key : keys) {
-      const auto at = index_of.find(key);
-      if (at == index_of.end() || planned[at->second]) return false;
-      planned[at->second] = true;
-      ++planned_count;
-    }
-    return true;
-  };
-  if (!plan(plan_.Start())) return false;
-  for (uint32_t index = 1; index <= rows.size(); ++index) {
-    const TaskRow& row = rows[index - 1];
-    if (!planned[index] || ended()) return false;
-    Task& task = At(index);
-    ProgressOf(task).set_total(ProgressOf(task).total() + 1);
-    SetState(task, row.state);
-    if (row.state == TaskState::kReady) {
-      ready_.Push(row.key.stage, index);
-    } else if (row.state == TaskState::kDone) {
-      const absl::StatusOr<std::vector<TaskKey>> next = plan_.Succeed(row.key, row.result);
-      if (!next.ok() || !plan(*next)) return false;
-      if (row.cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
-    } else if (row.state == TaskState::kFailed) {
-      if (!plan(plan_.Fail(row.key, row.error))) return false;
-    }
+  for (const TaskKey& key : next) {
+    if (!asked.insert(key).second) return false;
   }
-  return planned_count == rows.size() && !ended();
+  return true;
 }
 
 std::vector<uint32_t> Job::LeasedTasks() const {
@@ -176,6 +242,16 @@ v1::JobStatus Job::Summary() const {
 v1::JobStatus Job::Status() const {
   v1::JobStatus status = Summary();
   plan_.FillStatus(status);
+  if (ended()) return status;
+  for (const auto& [index, error] : errors_) {
+    if (status.troubled_size() == kMaxTroubledShown) break;
+    const Task& task = tasks_[index - 1];
+    v1::Troubled& troubled = *status.add_troubled();
+    troubled.set_source(plan_.SourceNameOf(task.key));
+    troubled.set_stage(std::string(StageName(task.key.stage)));
+    troubled.set_attempts(task.attempts);
+    troubled.set_last_error(ToUtf8(error.ToString()));
+  }
   return status;
 }
 

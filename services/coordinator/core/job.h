@@ -3,11 +3,16 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "services/coordinator/core/clock.h"
@@ -31,35 +36,57 @@ class Job {
 
   // Creates the first tasks.
   void Start(Change& change);
-  // Rebuilds the job from the rows kept, in the order of their ids. False: they do not fit this
-  // plan, and the job must be started anew in a new object. No row is changed.
-  bool Replay(const std::vector<TaskRow>& rows);
+  // Rebuilds the job from the rows that `rows` passes, in the order of their ids. False: they do
+  // not fit this plan, and the job must be started anew in a new object. No row is changed.
+  using RowVisitor = absl::FunctionRef<bool(const TaskRow&)>;
+  absl::StatusOr<bool> Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows);
 
-  // The earliest ready task of one of the stages, to be leased with Leased().
+  // The earliest ready task of one of the stages, to be leased with Leased() or given back with
+  // Requeue(). PopAlone: of those that must run alone.
   std::optional<uint32_t> PopReady(const StageSet& stages) { return ready_.Pop(stages); }
+  std::optional<uint32_t> PopAlone(const StageSet& stages) { return ready_.PopAlone(stages); }
+  bool HasAlone(const StageSet& stages) const { return ready_.HasAlone(stages); }
+  bool HasShared(const StageSet& stages) const { return ready_.HasShared(stages); }
+  void Requeue(uint32_t index);
+
   void Leased(uint32_t index, uint64_t token, Change& change);
   // Back to ready: at once, the attempt not counted.
   void HandedBack(uint32_t index, Change& change);
   // The attempt ended without a result; `token` is that of the completion, 0 if there was none.
-  // Ready again at `retry_at`.
-  void AttemptLost(uint32_t index, uint64_t token, Clock::Time retry_at, Change& change);
+  // Ready again at `retry_at`. `crashed`: its worker ended with it, `alone` or not.
+  enum class Crash { kNone, kInCompany, kAlone };
+  void AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
+                   Clock::Time retry_at, Change& change);
   // A result that the plan refuses fails the task.
   void Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change);
   void Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change);
+  // Puts pieces of its input in the task's place, each with `crashes` to begin with if it can be
+  // taken apart further. False: it cannot be taken apart; nothing has changed.
+  bool Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change);
+  // Ends the job. Its leases are the caller's to release.
+  void Cancel();
   // Whether tasks became ready.
   bool Promote(Clock::Time now) { return ready_.Promote(now); }
 
   struct Task {
     TaskKey key;
-    uint32_t attempts = 0;
-    uint64_t token = 0;  // as TaskRow's
+    uint16_t attempts = 0;  // stays at the largest number
     TaskState state = TaskState::kReady;
+    uint8_t crashes = 0;  // as TaskRow's
+    uint64_t token = 0;   // as TaskRow's
   };
   // Null: no such task.
   const Task* Find(uint32_t index) const;
   v1::Action ActionOf(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
+  // How many files an extraction has.
+  int32_t FilesOf(uint32_t index) const { return plan_.FilesOf(tasks_[index - 1].key); }
+  // The host that the task calls on, of a task that fetches from one; else empty.
+  std::string HostOf(uint32_t index) const;
   // The tasks that hold a lease, for a restart.
   std::vector<uint32_t> LeasedTasks() const;
+  size_t task_count() const { return tasks_.size(); }
+  int leased() const { return leased_; }
+  int32_t priority() const { return base_.priority(); }
 
   uint32_t sequence() const { return sequence_; }
   const std::string& id() const { return base_.job(); }
@@ -67,7 +94,7 @@ class Job {
   // Grows with every change.
   uint64_t version() const { return version_; }
   v1::JobStatus Status() const;
-  // Without failures, counters, dataset and lock.
+  // Without failures, troubled tasks, counters, dataset and lock.
   v1::JobStatus Summary() const;
 
  private:
@@ -76,14 +103,21 @@ class Job {
     return progress_[static_cast<int>(task.key.stage)];
   }
   TaskRow RowOf(uint32_t index) const;
-  void Create(const std::vector<TaskKey>& keys, Change& change);
+  void Push(uint32_t index);
+  void Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change);
+  // Takes up one row; adds the tasks that the plan asks for on account of it to `asked`.
+  bool ReplayRow(const TaskRow& row, absl::flat_hash_set<TaskKey>& asked);
+  void NoteError(uint32_t index, const absl::Status& error);
   // Moves the task's count from its state to `state`.
   void SetState(Task& task, TaskState state);
 
   const uint32_t sequence_;
   const v1::JobStatus base_;
   JobPlan plan_;
-  std::vector<Task> tasks_;  // by index - 1, in the order of their creation
+  std::deque<Task> tasks_;  // by index - 1, in the order of their creation; 24 bytes each
+  // Why the last attempt failed, of tasks that are tried again; not of all where there are many.
+  std::map<uint32_t, absl::Status> errors_;
+  int leased_ = 0;
   ReadyQueue ready_;
   std::array<v1::StageProgress, kStageCount> progress_;
   uint64_t version_ = 1;

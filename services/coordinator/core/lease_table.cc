@@ -2,24 +2,26 @@
 
 namespace kernelmill::coordinator {
 
-void LeaseTable::Put(uint64_t task, uint64_t token, Clock::Time now) {
+void LeaseTable::Put(uint64_t task, uint64_t token, Clock::Time now, Terms terms) {
   Release(task);
   const Clock::Time deadline = now + ttl_;
-  leases_[task] = {token, deadline};
+  leases_[task] = {token, deadline, std::move(terms)};
   deadlines_.emplace(deadline, task);
 }
 
-uint64_t LeaseTable::Grant(uint64_t task, Clock::Time now) {
+uint64_t LeaseTable::Grant(uint64_t task, Clock::Time now, Terms terms) {
   const uint64_t token = next_token_++;
-  Put(task, token, now);
+  Put(task, token, now, std::move(terms));
   return token;
 }
 
-void LeaseTable::Restore(uint64_t task, uint64_t token, Clock::Time now) { Put(task, token, now); }
+void LeaseTable::Restore(uint64_t task, uint64_t token, Clock::Time now, Terms terms) {
+  Put(task, token, now, std::move(terms));
+}
 
 bool LeaseTable::Renew(uint64_t task, uint64_t token, Clock::Time now) {
   if (!Holds(task, token)) return false;
-  Put(task, token, now);
+  Put(task, token, now, Release(task));
   return true;
 }
 
@@ -28,20 +30,31 @@ bool LeaseTable::Holds(uint64_t task, uint64_t token) const {
   return at != leases_.end() && at->second.token == token;
 }
 
-void LeaseTable::Release(uint64_t task) {
+LeaseTable::Terms LeaseTable::Release(uint64_t task) {
   const auto at = leases_.find(task);
-  if (at == leases_.end()) return;
+  if (at == leases_.end()) return {};
+  Terms terms = std::move(at->second.terms);
   deadlines_.erase({at->second.deadline, task});
   leases_.erase(at);
+  return terms;
 }
 
-std::vector<uint64_t> LeaseTable::TakeExpired(Clock::Time now) {
-  std::vector<uint64_t> tasks;
+std::vector<LeaseTable::Ended> LeaseTable::TakeExpired(Clock::Time now) {
+  std::vector<Ended> ended;
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    tasks.push_back(deadlines_.begin()->second);
-    Release(tasks.back());
+    const uint64_t task = deadlines_.begin()->second;
+    ended.push_back({task, Release(task)});
   }
-  return tasks;
+  return ended;
+}
+
+std::vector<LeaseTable::Ended> LeaseTable::TakeOf(uint64_t worker) {
+  std::vector<Ended> ended;
+  for (const auto& [task, lease] : leases_) {
+    if (lease.terms.worker == worker) ended.push_back({task, {}});
+  }
+  for (Ended& one : ended) one.terms = Release(one.task);
+  return ended;
 }
 
 }  // namespace kernelmill::coordinator

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,24 +13,43 @@
 
 namespace kernelmill::coordinator {
 
+// What is remembered with a lease.
+struct LeaseTerms {
+  uint64_t worker = 0;  // the worker's run, as WorkerRegistry names it
+  bool alone = false;   // the worker runs nothing beside it
+  std::string action;   // that it leads; empty: none
+  std::string host;     // at which it has a place; empty: none
+};
+
+struct EndedLease {
+  uint64_t task = 0;
+  LeaseTerms terms;
+};
+
 // Who may complete which task, and until when. Every lease has a token, the fence: larger than that
 // of any lease before it, those of earlier runs of the coordinator included, because its upper bits
 // are the epoch, which grows with every run. Not thread-safe.
 class LeaseTable {
  public:
+  using Terms = LeaseTerms;
+  using Ended = EndedLease;
+
   // `epoch` is below 2^24 and larger than that of all runs before.
   LeaseTable(uint64_t epoch, Clock::Duration ttl) : next_token_((epoch << 40) + 1), ttl_(ttl) {}
 
   // Leases the task anew, for the full time to live; returns the token.
-  uint64_t Grant(uint64_t task, Clock::Time now);
+  uint64_t Grant(uint64_t task, Clock::Time now, Terms terms = {});
   // Takes up a lease that an earlier run granted, for the full time to live.
-  void Restore(uint64_t task, uint64_t token, Clock::Time now);
+  void Restore(uint64_t task, uint64_t token, Clock::Time now, Terms terms = {});
   // Extends a lease. False: the token is not the task's.
   bool Renew(uint64_t task, uint64_t token, Clock::Time now);
   bool Holds(uint64_t task, uint64_t token) const;
-  void Release(uint64_t task);
-  // Removes the leases that have run out and returns their tasks, the oldest deadline first.
-  std::vector<uint64_t> TakeExpired(Clock::Time now);
+  // Ends a lease; none is no error.
+  Terms Release(uint64_t task);
+  // Removes and returns the leases that have run out, the oldest deadline first.
+  std::vector<Ended> TakeExpired(Clock::Time now);
+  // Likewise those of a worker's run.
+  std::vector<Ended> TakeOf(uint64_t worker);
 
   size_t size() const { return leases_.size(); }
   Clock::Duration ttl() const { return ttl_; }
@@ -38,8 +58,9 @@ class LeaseTable {
   struct Lease {
     uint64_t token;
     Clock::Time deadline;
+    Terms terms;
   };
-  void Put(uint64_t task, uint64_t token, Clock::Time now);
+  void Put(uint64_t task, uint64_t token, Clock::Time now, Terms terms);
 
   uint64_t next_token_;
   const Clock::Duration ttl_;

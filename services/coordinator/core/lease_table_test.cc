@@ -11,6 +11,13 @@ namespace {
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+std::vector<uint64_t> Tasks(const std::vector<LeaseTable::Ended>& ended) {
+  std::vector<uint64_t> tasks;
+  for (const LeaseTable::Ended& one : ended) tasks.push_back(one.task);
+  return tasks;
+}
 
 constexpr Clock::Time kNow{std::chrono::hours(1)};
 
@@ -39,25 +46,37 @@ TEST(LeaseTable, ExpiresAtTheDeadlineAndNotBefore) {
   LeaseTable table(1, seconds(30));
   const uint64_t token = table.Grant(7, kNow);
   table.Grant(8, kNow + seconds(10));
-  EXPECT_THAT(table.TakeExpired(kNow + seconds(29)), IsEmpty());
-  EXPECT_THAT(table.TakeExpired(kNow + seconds(30)), ElementsAre(7));
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(29))), IsEmpty());
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(30))), ElementsAre(7));
   EXPECT_FALSE(table.Holds(7, token));
-  EXPECT_THAT(table.TakeExpired(kNow + seconds(90)), ElementsAre(8));
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(90))), ElementsAre(8));
 }
 
 TEST(LeaseTable, RenewalCountsFromWhenItCame) {
   LeaseTable table(1, seconds(30));
   const uint64_t token = table.Grant(7, kNow);
   EXPECT_TRUE(table.Renew(7, token, kNow + seconds(20)));
-  EXPECT_THAT(table.TakeExpired(kNow + seconds(49)), IsEmpty());
-  EXPECT_THAT(table.TakeExpired(kNow + seconds(50)), ElementsAre(7));
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(49))), IsEmpty());
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(50))), ElementsAre(7));
 }
 
 TEST(LeaseTable, AReleasedLeaseDoesNotExpire) {
   LeaseTable table(1, seconds(30));
   table.Grant(7, kNow);
   table.Release(7);
-  EXPECT_THAT(table.TakeExpired(kNow + seconds(90)), IsEmpty());
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(90))), IsEmpty());
+}
+
+TEST(LeaseTable, AWorkersLeasesEndWithIt) {
+  LeaseTable table(1, seconds(30));
+  table.Grant(7, kNow, {.worker = 1});
+  table.Grant(8, kNow, {.worker = 2});
+  table.Renew(9, table.Grant(9, kNow, {.worker = 1, .alone = true, .host = "h"}), kNow);
+  const std::vector<LeaseTable::Ended> ended = table.TakeOf(1);
+  EXPECT_THAT(Tasks(ended), UnorderedElementsAre(7, 9));
+  EXPECT_TRUE(ended[1].terms.alone) << "a renewal must keep the terms";
+  EXPECT_EQ(ended[1].terms.host, "h");
+  EXPECT_EQ(table.size(), 1u);
 }
 
 }  // namespace

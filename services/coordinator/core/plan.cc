@@ -38,7 +38,7 @@ std::vector<TaskKey> JobPlan::Start() {
   Tasks next;
   for (int32_t i = 0; i < spec_.sources_size(); ++i) {
     const bool pinned = config::IsPinned(spec_.sources(i));
-    next.push_back({pinned ? StageId::kFetch : StageId::kPin, i, 0});
+    next.push_back({.stage = pinned ? StageId::kFetch : StageId::kPin, .source = i});
   }
   PassBarriers(next);
   return next;
@@ -61,8 +61,10 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
       RETURN_IF_ERROR(Linked(task.source, result, next));
       break;
     case StageId::kValidate:
+      RETURN_IF_ERROR(Validated(task, result));
+      break;
     case StageId::kSign:
-      RETURN_IF_ERROR(CheckedOrSigned(task, result));
+      RETURN_IF_ERROR(Signed(task, result));
       break;
     case StageId::kPair:
     case StageId::kResolve:
@@ -87,80 +89,91 @@ absl::Status JobPlan::Pinned(int32_t source, const v1::StageResult& result, Task
                                                    JsonString(pinned.sha256())));
   }
   *spec_.mutable_sources(source) = std::move(pinned);
-  next.push_back({StageId::kFetch, source, 0});
+  next.push_back({.stage = StageId::kFetch, .source = source});
   return absl::OkStatus();
 }
 
 absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tasks& next) {
   if (result.outputs().empty()) return absl::InvalidArgumentError("fetch without a tree");
   ASSIGN_OR_RETURN(const BlobRef tree, ToBlobRef(result.outputs(0), "tree"));
-  std::vector<Shard> shards(result.outputs_size() - 1);
-  for (size_t k = 0; k < shards.size(); ++k) {
-    ASSIGN_OR_RETURN(shards[k].files, ToBlobRef(result.outputs(k + 1), "files"));
+  std::vector<BlobRef> files(result.outputs_size() - 1);
+  for (size_t k = 0; k < files.size(); ++k) {
+    ASSIGN_OR_RETURN(files[k], ToBlobRef(result.outputs(k + 1), "files"));
   }
   Source& state = sources_[source];
   state.tree = tree;
-  state.shards = std::move(shards);
-  state.extracts_open = static_cast<int32_t>(state.shards.size());
+  state.files = std::move(files);
+  state.lost.resize(state.files.size());
+  state.extracts_open = state.shards();
   for (int32_t k = 0; k < state.extracts_open; ++k) {
-    next.push_back({StageId::kExtract, source, k});
+    next.push_back({.stage = StageId::kExtract, .source = source, .shard = k});
   }
-  if (state.shards.empty()) ExtractionOver(source, next);
+  if (state.files.empty()) ExtractionOver(source, next);
   return absl::OkStatus();
 }
 
 absl::Status JobPlan::Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
   Source& state = sources_[task.source];
-  ASSIGN_OR_RETURN(state.shards[task.shard].kernels, OnlyOutput(result, "kernels"));
+  ASSIGN_OR_RETURN(const BlobRef kernels, OnlyOutput(result, "kernels"));
+  state.kernels.resize(state.files.size());
+  if (task.piece == kWhole) {
+    state.kernels[task.shard] = kernels;
+  } else {
+    state.split[task.shard].Take(task.piece, kernels);
+    if (task.piece & kSetAside) AddSetAside(task, result);
+  }
   if (--state.extracts_open == 0) ExtractionOver(task.source, next);
   return absl::OkStatus();
 }
 
 void JobPlan::ExtractionOver(int32_t source, Tasks& next) {
-  const std::vector<Shard>& shards = sources_[source].shards;
-  if (std::all_of(shards.begin(), shards.end(), [](const Shard& s) { return s.lost; })) {
+  const std::vector<bool>& lost = sources_[source].lost;
+  if (std::all_of(lost.begin(), lost.end(), [](bool shard) { return shard; })) {
     --sources_unlinked_;  // nothing to link
   } else {
-    next.push_back({StageId::kLink, source, 0});
+    next.push_back({.stage = StageId::kLink, .source = source});
   }
 }
 
 absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Tasks& next) {
   Source& state = sources_[source];
   std::vector<int32_t> alive;
-  for (size_t k = 0; k < state.shards.size(); ++k) {
-    if (!state.shards[k].lost) alive.push_back(static_cast<int32_t>(k));
+  for (int32_t k = 0; k < state.shards(); ++k) {
+    if (!state.lost[k]) alive.push_back(k);
   }
   if (result.outputs_size() != static_cast<int>(alive.size())) {
     return absl::InvalidArgumentError(
         absl::StrCat("link made ", result.outputs_size(), " shards of ", alive.size()));
   }
-  std::vector<BlobRef> linked(alive.size());
+  std::vector<BlobRef> linked(state.files.size());
   for (size_t i = 0; i < alive.size(); ++i) {
-    ASSIGN_OR_RETURN(linked[i], ToBlobRef(result.outputs(i), "kernels"));
+    ASSIGN_OR_RETURN(linked[alive[i]], ToBlobRef(result.outputs(static_cast<int>(i)), "kernels"));
   }
-  for (size_t i = 0; i < alive.size(); ++i) {
-    state.shards[alive[i]].linked = linked[i];
+  state.linked = std::move(linked);
+  state.kernels = {};  // nothing asks for them any more
+  state.signatures.resize(state.files.size());
+  if (!IsHoldout(source)) state.verdicts.resize(state.files.size());
+  for (const int32_t k : alive) {
     if (!IsHoldout(source)) {
-      next.push_back({StageId::kValidate, source, alive[i]});
-      ++validates_open_;
+      next.push_back({.stage = StageId::kValidate, .source = source, .shard = k});
+      ++checks_open_;
     }
-    next.push_back({StageId::kSign, source, alive[i]});
-    ++signs_open_;
+    next.push_back({.stage = StageId::kSign, .source = source, .shard = k});
+    ++checks_open_;
   }
   --sources_unlinked_;
   return absl::OkStatus();
 }
 
-absl::Status JobPlan::CheckedOrSigned(const TaskKey& task, const v1::StageResult& result) {
-  Shard& shard = sources_[task.source].shards[task.shard];
-  if (task.stage == StageId::kValidate) {
-    ASSIGN_OR_RETURN(shard.verdicts, OnlyOutput(result, "verdicts"));
-    --validates_open_;
-  } else {
-    ASSIGN_OR_RETURN(shard.signatures, OnlyOutput(result, "signatures"));
-    --signs_open_;
-  }
+absl::Status JobPlan::Validated(const TaskKey& task, const v1::StageResult& result) {
+  ASSIGN_OR_RETURN(sources_[task.source].verdicts[task.shard], OnlyOutput(result, "verdicts"));
+  --checks_open_;
+  return absl::OkStatus();
+}
+
+absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result) {
+  ASSIGN_OR_RETURN(sources_[task.source].signatures[task.shard], OnlyOutput(result, "signatures"));
+  --checks_open_;
   return absl::OkStatus();
 }
 
@@ -170,7 +183,7 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
     --pairs_open_;
   } else if (task.stage == StageId::kResolve) {
     ASSIGN_OR_RETURN(clusters_, OnlyOutput(result, "clusters"));
-    next.push_back({StageId::kManifest, 0, 0});
+    next.push_back({.stage = StageId::kManifest});
   } else {
     ASSIGN_OR_RETURN(manifest_, OnlyOutput(result, "manifest"));
     state_ = v1::JOB_STATE_DONE;
@@ -180,19 +193,19 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
 
 void JobPlan::PassBarriers(Tasks& next) {
   if (state_ != v1::JOB_STATE_RUNNING) return;
-  if (!pairing_ && sources_unlinked_ == 0 && signs_open_ == 0) {
+  // Also the verdicts: a shard whose validation fails is lost, and must not be in the pairs.
+  if (!pairing_ && sources_unlinked_ == 0 && checks_open_ == 0) {
     int64_t kernels = 0;
-    for (const Source& source : sources_) {
-      for (const Shard& shard : source.shards) kernels += shard.linked.items;
-    }
+    ForEachLinked(
+        [&](int32_t, const Source& source, int32_t k) { kernels += source.linked[k].items; });
     pairing_ = true;
     pairs_open_ = PairPartitions(kernels);
     pairs_.resize(pairs_open_);
-    for (int32_t p = 0; p < pairs_open_; ++p) next.push_back({StageId::kPair, 0, p});
+    for (int32_t p = 0; p < pairs_open_; ++p) next.push_back({.stage = StageId::kPair, .shard = p});
   }
-  if (pairing_ && !resolving_ && pairs_open_ == 0 && validates_open_ == 0) {
+  if (pairing_ && !resolving_ && pairs_open_ == 0) {
     resolving_ = true;
-    next.push_back({StageId::kResolve, 0, 0});
+    next.push_back({.stage = StageId::kResolve});
   }
 }
 
@@ -205,14 +218,15 @@ std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& erro
     case StageId::kLink:
       FailSource(task.source);
       break;
-    case StageId::kExtract: {
-      Source& state = sources_[task.source];
-      Shard& shard = state.shards[task.shard];
-      shard.lost = true;
-      state.lost_files += shard.files.items;
-      if (--state.extracts_open == 0) ExtractionOver(task.source, next);
+    case StageId::kExtract:
+      LoseShard(task);
+      if (--sources_[task.source].extracts_open == 0) ExtractionOver(task.source, next);
       break;
-    }
+    case StageId::kValidate:
+    case StageId::kSign:
+      LoseShard(task);
+      --checks_open_;
+      break;
     default:
       state_ = v1::JOB_STATE_FAILED;
       break;
@@ -221,29 +235,69 @@ std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& erro
   return next;
 }
 
+std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
+  if (task.stage != StageId::kExtract) return {};
+  Source& state = sources_[task.source];
+  const auto files = static_cast<int32_t>(state.files[task.shard].items);
+  Tasks next;
+  for (const Piece piece : Pieces::Split(files, task.piece)) {
+    next.push_back(task);
+    next.back().piece = piece;
+  }
+  if (!next.empty()) {
+    state.split[task.shard];
+    state.extracts_open += static_cast<int32_t>(next.size()) - 1;
+  }
+  return next;
+}
+
+int32_t JobPlan::FilesOf(const TaskKey& task) const {
+  const auto files = static_cast<int32_t>(sources_[task.source].files[task.shard].items);
+  return Pieces::RangeOf(files, task.piece).count;
+}
+
+void JobPlan::LoseShard(const TaskKey& task) {
+  Source& state = sources_[task.source];
+  if (state.lost[task.shard]) return;  // another piece of it, or another stage, was lost before
+  state.lost[task.shard] = true;
+  state.lost_files += state.files[task.shard].items;
+}
+
 void JobPlan::FailSource(int32_t source) {
   sources_[source] = Source();
   sources_[source].failed = true;
   --sources_unlinked_;
 }
 
+std::string JobPlan::SourceNameOf(const TaskKey& task) const {
+  if (task.stage >= StageId::kPair) return "";
+  return config::SourceName(spec_.sources(task.source));
+}
+
 void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
   v1::Failure& failure = failures_[task];
-  if (task.stage < StageId::kPair) {
-    failure.set_source(config::SourceName(spec_.sources(task.source)));
-  }
+  failure.set_source(SourceNameOf(task));
   failure.set_stage(std::string(StageName(task.stage)));
   failure.set_code(absl::StatusCodeToString(error.code()));
   failure.set_message(ToUtf8(error.message()));
-  if (task.stage == StageId::kExtract) {
-    failure.set_files(sources_[task.source].shards[task.shard].files.items);
-  } else if (task.stage == StageId::kLink) {
-    int64_t files = 0;
-    for (const Shard& shard : sources_[task.source].shards) {
-      if (!shard.lost) files += shard.files.items;  // the lost ones have failures of their own
-    }
-    failure.set_files(files);
+  if (task.stage < StageId::kExtract || task.stage >= StageId::kPair) return;
+  const Source& state = sources_[task.source];
+  int64_t files = 0;  // without the lost ones, which have failures of their own
+  for (int32_t k = 0; k < state.shards(); ++k) {
+    const bool concerned = task.stage == StageId::kLink || k == task.shard;
+    if (concerned && !state.lost[k]) files += state.files[k].items;
   }
+  failure.set_files(files);
+}
+
+void JobPlan::AddSetAside(const TaskKey& task, const v1::StageResult& result) {
+  v1::Failure& failure = failures_[task];
+  failure.set_source(SourceNameOf(task));
+  failure.set_stage(std::string(StageName(task.stage)));
+  failure.set_code(absl::StatusCodeToString(absl::StatusCode::kAborted));
+  failure.set_message("set aside: its extraction ended the worker again and again");
+  failure.set_files(1);
+  if (!result.failures().empty()) failure.set_path(result.failures(0).path());
 }
 
 bool JobPlan::IsHoldout(int32_t source) const {
@@ -257,9 +311,10 @@ void JobPlan::FillStatus(v1::JobStatus& status) const {
     counter->set_name(name);
     counter->set_value(value);
   }
+  if (state_ == v1::JOB_STATE_RUNNING) return;
+  *status.mutable_lock() = spec_;
   if (state_ != v1::JOB_STATE_DONE) return;
   *status.mutable_dataset() = ToNamedDigest(manifest_, "manifest").digest();
-  *status.mutable_lock() = spec_;
 }
 
 }  // namespace kernelmill::coordinator

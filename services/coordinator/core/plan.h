@@ -12,6 +12,7 @@
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
 #include "services/coordinator/core/blob_ref.h"
+#include "services/coordinator/core/pieces.h"
 #include "services/coordinator/core/task.h"
 
 namespace kernelmill::coordinator {
@@ -26,8 +27,8 @@ namespace kernelmill::coordinator {
 // order in which results arrive: inputs stand in the order of (source, shard). Feeding the same
 // outcomes again, in any order in which each task was possible, rebuilds the same state.
 //
-// What a failure costs: of pin, fetch and link the source; of extract the shard; of any other the
-// job.
+// What a failure costs: of pin, fetch and link the source; of extract, validate and sign the shard;
+// of any other the job.
 class JobPlan {
  public:
   // `spec` has its defaults written out (config::WithDefaults).
@@ -44,28 +45,45 @@ class JobPlan {
   // Takes the final failure of a task.
   std::vector<TaskKey> Fail(const TaskKey& task, const absl::Status& error);
 
+  // The tasks that take the place of one that ends its worker again and again: of an extraction the
+  // halves of its piece, or its one file set aside. Empty: it cannot be taken apart, and is best
+  // failed; then nothing has changed.
+  std::vector<TaskKey> Split(const TaskKey& task);
+
+  // How many files an extraction's piece has.
+  int32_t FilesOf(const TaskKey& task) const;
+
+  // Ends the job where it stands.
+  void Cancel() { state_ = v1::JOB_STATE_CANCELLED; }
+
   // What a worker is to run for the task.
   v1::Action ActionFor(const TaskKey& task) const;
 
-  // RUNNING, DONE or FAILED. No outcome may be fed once it has ended.
+  // RUNNING, DONE, FAILED or CANCELLED. No outcome may be fed once it has ended.
   v1::JobState state() const { return state_; }
 
-  // Writes failures (in the order of the data flow), counters and, once DONE, dataset and lock.
+  // Writes failures (in the order of the data flow), counters and, once ended, the lock, and the
+  // dataset if DONE.
   void FillStatus(v1::JobStatus& status) const;
+
+  // As records and reports name the task's source; empty for a stage of the whole job.
+  std::string SourceNameOf(const TaskKey& task) const;
 
   const v1::JobSpec& spec() const { return spec_; }
 
  private:
-  struct Shard {
-    BlobRef files, kernels, linked, verdicts, signatures;
-    bool lost = false;  // its extraction failed; the stages after it do not see it
-  };
+  // A source's shards, an array for each kind of blob, made when the first of it comes: a job may
+  // have a million shards, most of which wait.
   struct Source {
     bool failed = false;
     int32_t extracts_open = 0;
     int64_t lost_files = 0;
     BlobRef tree;
-    std::vector<Shard> shards;
+    std::vector<BlobRef> files, kernels, linked, verdicts, signatures;
+    std::vector<bool> lost;           // the stages that follow do not see the shard
+    std::map<int32_t, Pieces> split;  // shards that are extracted in pieces
+
+    int32_t shards() const { return static_cast<int32_t>(files.size()); }
   };
   using Tasks = std::vector<TaskKey>;
 
@@ -74,24 +92,29 @@ class JobPlan {
   absl::Status Fetched(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next);
   absl::Status Linked(int32_t source, const v1::StageResult& result, Tasks& next);
-  absl::Status CheckedOrSigned(const TaskKey& task, const v1::StageResult& result);
+  absl::Status Validated(const TaskKey& task, const v1::StageResult& result);
+  absl::Status Signed(const TaskKey& task, const v1::StageResult& result);
   absl::Status JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next);
 
   // The last extraction of the source has ended, one way or the other.
   void ExtractionOver(int32_t source, Tasks& next);
   void FailSource(int32_t source);
+  // The shard's files are lost from here on.
+  void LoseShard(const TaskKey& task);
+  void AddSetAside(const TaskKey& task, const v1::StageResult& result);
   // Adds the tasks of the job-wide stages whose barriers have opened.
   void PassBarriers(Tasks& next);
   void AddFailure(const TaskKey& task, const absl::Status& error);
   bool IsHoldout(int32_t source) const;
 
   // ActionFor, by stage (plan_actions.cc).
+  void FillExtract(const TaskKey& task, v1::Action& action) const;
   void FillLink(int32_t source, v1::Action& action) const;
   void FillValidate(const TaskKey& task, v1::Action& action) const;
   void FillPair(const TaskKey& task, v1::Action& action) const;
   void FillResolve(v1::Action& action) const;
   void FillManifest(v1::Action& action) const;
-  // Calls `visit(source index, shard)` for every shard that was linked, in order.
+  // Calls `visit(source's index, source, shard's index)` for every shard that was linked, in order.
   template <typename Visit>
   void ForEachLinked(Visit visit) const;
 
@@ -106,12 +129,20 @@ class JobPlan {
 
   // What the barriers wait for.
   int32_t sources_unlinked_ = 0;
-  int64_t signs_open_ = 0;
-  int64_t validates_open_ = 0;
+  int64_t checks_open_ = 0;  // validate and sign
   int32_t pairs_open_ = 0;
   bool pairing_ = false;
   bool resolving_ = false;
 };
+
+template <typename Visit>
+void JobPlan::ForEachLinked(Visit visit) const {
+  for (size_t s = 0; s < sources_.size(); ++s) {
+    for (int32_t k = 0; k < sources_[s].shards(); ++k) {
+      if (!sources_[s].lost[k]) visit(static_cast<int32_t>(s), sources_[s], k);
+    }
+  }
+}
 
 // Partitions of the pair stage for that many kernels: a function of the data, not of the workers.
 int32_t PairPartitions(int64_t kernels);

@@ -33,15 +33,6 @@ void AddStages(v1::ManifestParams& params) {
 
 }  // namespace
 
-template <typename Visit>
-void JobPlan::ForEachLinked(Visit visit) const {
-  for (size_t s = 0; s < sources_.size(); ++s) {
-    for (const Shard& shard : sources_[s].shards) {
-      if (!shard.lost) visit(static_cast<int32_t>(s), shard);
-    }
-  }
-}
-
 v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   v1::Action action;
   action.set_stage(std::string(StageName(task.stage)));
@@ -55,7 +46,7 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       *params.mutable_fetch()->mutable_source() = config::FetchPart(spec_.sources(task.source));
       break;
     case StageId::kExtract:
-      AddInput(action, "files", sources_[task.source].shards[task.shard].files);
+      FillExtract(task, action);
       break;
     case StageId::kLink:
       FillLink(task.source, action);
@@ -64,7 +55,7 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       FillValidate(task, action);
       break;
     case StageId::kSign:
-      AddInput(action, "kernels", sources_[task.source].shards[task.shard].linked);
+      AddInput(action, "kernels", sources_[task.source].linked[task.shard]);
       break;
     case StageId::kPair:
       FillPair(task, action);
@@ -79,18 +70,39 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   return action;
 }
 
+void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
+  const BlobRef& files = sources_[task.source].files[task.shard];
+  AddInput(action, "files", files);
+  if (task.piece == kWhole) return;
+  const Pieces::Range range = Pieces::RangeOf(static_cast<int32_t>(files.items), task.piece);
+  v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
+  params.set_first(range.first);
+  params.set_count(range.count);
+  if (task.piece & kSetAside) params.set_set_aside("crash");
+}
+
 void JobPlan::FillLink(int32_t source, v1::Action& action) const {
-  AddInput(action, "tree", sources_[source].tree);
-  for (const Shard& shard : sources_[source].shards) {
-    if (!shard.lost) AddInput(action, "kernels", shard.kernels);
+  const Source& state = sources_[source];
+  AddInput(action, "tree", state.tree);
+  std::vector<int32_t> pieces;
+  for (int32_t k = 0; k < state.shards(); ++k) {
+    if (state.lost[k]) continue;
+    const auto split = state.split.find(k);
+    const std::vector<BlobRef> kernels =
+        split == state.split.end()
+            ? std::vector<BlobRef>{state.kernels[k]}
+            : split->second.InOrder(static_cast<int32_t>(state.files[k].items));
+    for (const BlobRef& ref : kernels) AddInput(action, "kernels", ref);
+    pieces.push_back(static_cast<int32_t>(kernels.size()));
   }
+  if (state.split.empty()) return;
+  for (const int32_t count : pieces) action.mutable_params()->mutable_link()->add_pieces(count);
 }
 
 void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   const Source& source = sources_[task.source];
-  const Shard& shard = source.shards[task.shard];
-  AddInput(action, "kernels", shard.linked);
-  AddInput(action, "files", shard.files);
+  AddInput(action, "kernels", source.linked[task.shard]);
+  AddInput(action, "files", source.files[task.shard]);
   AddInput(action, "tree", source.tree);
   v1::ValidateParams& params = *action.mutable_params()->mutable_validate();
   *params.mutable_licenses() = spec_.licenses();
@@ -98,8 +110,9 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
 }
 
 void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
-  ForEachLinked(
-      [&](int32_t, const Shard& shard) { AddInput(action, "signatures", shard.signatures); });
+  ForEachLinked([&](int32_t, const Source& source, int32_t k) {
+    AddInput(action, "signatures", source.signatures[k]);
+  });
   v1::PairParams& params = *action.mutable_params()->mutable_pair();
   params.set_threshold(spec_.dedup().threshold());
   params.set_partition(task.shard);
@@ -109,14 +122,14 @@ void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
 void JobPlan::FillResolve(v1::Action& action) const {
   v1::ResolveParams& params = *action.mutable_params()->mutable_resolve();
   params.set_threshold(spec_.dedup().threshold());
-  ForEachLinked([&](int32_t source, const Shard& shard) {
-    AddInput(action, "signatures", shard.signatures);
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    AddInput(action, "signatures", source.signatures[k]);
     v1::ShardOrigin* origin = params.add_shards();
-    origin->set_holdout(IsHoldout(source));
-    origin->set_tier(spec_.sources(source).tier());
+    origin->set_holdout(IsHoldout(s));
+    origin->set_tier(spec_.sources(s).tier());
   });
-  ForEachLinked([&](int32_t source, const Shard& shard) {
-    if (!IsHoldout(source)) AddInput(action, "verdicts", shard.verdicts);
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
   });
   for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
 }
@@ -132,13 +145,13 @@ void JobPlan::FillManifest(v1::Action& action) const {
     source->set_failed_files(state.lost_files);
     if (!state.failed) AddInput(action, "tree", state.tree);
   }
-  ForEachLinked([&](int32_t source, const Shard& shard) {
-    v1::ManifestSourceParams& of = *params.mutable_sources(source);
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    v1::ManifestSourceParams& of = *params.mutable_sources(s);
     of.set_shards(of.shards() + 1);
-    AddInput(action, "kernels", shard.linked);
+    AddInput(action, "kernels", source.linked[k]);
   });
-  ForEachLinked([&](int32_t source, const Shard& shard) {
-    if (!IsHoldout(source)) AddInput(action, "verdicts", shard.verdicts);
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
   });
   AddInput(action, "clusters", clusters_);
   *params.mutable_licenses() = spec_.licenses();

@@ -25,7 +25,8 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 std::string Name(const TaskKey& key) {
-  return absl::StrCat(StageName(key.stage), " ", key.source, ".", key.shard);
+  const std::string piece = key.piece == kWhole ? "" : absl::StrCat("/", key.piece);
+  return absl::StrCat(StageName(key.stage), " ", key.source, ".", key.shard, piece);
 }
 
 std::vector<std::string> Names(const std::vector<TaskKey>& keys) {
@@ -48,6 +49,10 @@ struct Runner {
   void Step(size_t i) {
     const TaskKey task = open[i];
     open.erase(open.begin() + static_cast<long>(i));
+    if (splits.count(Name(task)) > 0) {
+      Open(plan.Split(task));
+      return;
+    }
     const auto fail = fails.find(Name(task));
     if (fail != fails.end()) {
       Open(plan.Fail(task, fail->second));
@@ -84,6 +89,7 @@ struct Runner {
   JobPlan plan;
   ScriptedStages stages;
   std::map<std::string, absl::Status> fails;
+  std::set<std::string> splits;  // tasks that are taken apart instead
   std::vector<TaskKey> open;
   std::set<std::string> seen;
   std::map<std::string, v1::Action> actions;
@@ -153,7 +159,7 @@ TEST(JobPlan, AHoldoutIsSignedButNotValidated) {
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
 }
 
-TEST(JobPlan, PairWaitsForEverySignatureOfTheJobAndResolveForEveryVerdict) {
+TEST(JobPlan, PairWaitsForEverySignatureAndVerdictOfTheJob) {
   Runner run(GitJob(2));
   run.Open(run.plan.Start());
   const auto step = [&](const std::string& name) {
@@ -167,17 +173,17 @@ TEST(JobPlan, PairWaitsForEverySignatureOfTheJobAndResolveForEveryVerdict) {
     step(name);
   }
   EXPECT_EQ(run.seen.count("pair 0.0"), 0u);
-  for (const char* name :
-       {"pin 1.0", "fetch 1.0", "extract 1.1", "extract 1.0", "link 1.0", "sign 1.1"}) {
+  for (const char* name : {"pin 1.0", "fetch 1.0", "extract 1.1", "extract 1.0", "link 1.0",
+                           "sign 1.1", "validate 1.0"}) {
     step(name);
   }
   EXPECT_EQ(run.seen.count("pair 0.0"), 0u);
   step("sign 1.0");
-  ASSERT_EQ(run.seen.count("pair 0.0"), 1u);
-  step("pair 0.0");
-  step("validate 1.0");
-  EXPECT_EQ(run.seen.count("resolve 0.0"), 0u);
+  EXPECT_EQ(run.seen.count("pair 0.0"), 0u);
   step("validate 1.1");
+  ASSERT_EQ(run.seen.count("pair 0.0"), 1u);
+  EXPECT_EQ(run.seen.count("resolve 0.0"), 0u);
+  step("pair 0.0");
   EXPECT_EQ(run.seen.count("resolve 0.0"), 1u);
 }
 
@@ -187,6 +193,8 @@ TEST(JobPlan, ActionsDoNotDependOnTheOrderOfCompletions) {
     run.stages.shards = {{"r0", 3}, {"r1", 1}, {"r2", 5}, {"r3", 0}};
     run.stages.kernels = 700;
     run.fails["extract 2.1"] = absl::InternalError("poison");
+    run.fails["validate 2.3"] = absl::InternalError("poison");
+    run.splits = {"extract 0.1", "extract 0.1/3", "extract 0.2", "extract 2.0", "extract 2.0/2"};
     run.RunAll(seed);
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
     std::map<std::string, std::string> bytes;
@@ -252,15 +260,59 @@ TEST(JobPlan, AShardThatCannotBeExtractedIsLeftOutAndItsFilesAreCounted) {
   EXPECT_EQ(status.failures(0).stage(), "extract");
 }
 
-TEST(JobPlan, FailuresOfJobWideStagesAndOfChecksFailTheJob) {
-  for (const char* stage :
-       {"validate 0.1", "sign 0.0", "pair 0.0", "resolve 0.0", "manifest 0.0"}) {
+TEST(JobPlan, PiecesOfAShardAreLinkedInTheOrderOfItsFiles) {
+  Runner run(GitJob(1));
+  run.splits = {"extract 0.1", "extract 0.1/2"};
+  run.RunAll(7);
+  const v1::Action& half = run.actions["extract 0.1/3"];
+  EXPECT_EQ(half.params().extract().first(), 5);
+  EXPECT_EQ(half.params().extract().count(), 5);
+  EXPECT_FALSE(run.actions["extract 0.0"].params().has_extract());
+  const v1::Action& link = run.actions["link 0.0"];
+  EXPECT_THAT(link.params().link().pieces(), ElementsAre(1, 3));
+  ASSERT_EQ(link.inputs_size(), 5);
+  int input = 2;
+  for (const char* piece : {"extract 0.1/4", "extract 0.1/5", "extract 0.1/3"}) {
+    EXPECT_TRUE(
+        cas::SameDigest(link.inputs(input++).digest(), run.results[piece].outputs(0).digest()))
+        << piece;
+  }
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(run.Status().failures_size(), 0);
+}
+
+TEST(JobPlan, OnlyAnExtractionCanBeTakenApart) {
+  Runner run(GitJob(1));
+  run.Open(run.plan.Start());
+  EXPECT_THAT(run.plan.Split(run.open[0]), IsEmpty());
+}
+
+TEST(JobPlan, AShardThatCannotBeCheckedOrSignedIsLeftOut) {
+  for (const char* stage : {"validate 0.1", "sign 0.1"}) {
+    for (int seed = 0; seed < 5; ++seed) {
+      Runner run(GitJob(1));
+      run.fails[stage] = absl::DataLossError("bad");
+      run.RunAll(seed);
+      EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE) << stage;
+      ASSERT_EQ(run.Status().failures_size(), 1);
+      EXPECT_EQ(run.Status().failures(0).files(), 10);
+      const v1::Action& manifest = run.actions["manifest 0.0"];
+      EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "kernels", "verdicts", "clusters"));
+      EXPECT_EQ(manifest.params().manifest().sources(0).failed_files(), 10);
+      EXPECT_THAT(InputNames(run.actions["pair 0.0"]), ElementsAre("signatures"));
+    }
+  }
+}
+
+TEST(JobPlan, FailuresOfJobWideStagesFailTheJob) {
+  for (const char* stage : {"pair 0.0", "resolve 0.0", "manifest 0.0"}) {
     Runner run(GitJob(1));
     run.fails[stage] = absl::DataLossError("bad");
     run.RunAll();
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_FAILED) << stage;
     EXPECT_EQ(run.Status().failures_size(), 1) << stage;
     EXPECT_FALSE(run.Status().has_dataset());
+    EXPECT_TRUE(run.Status().has_lock());
   }
 }
 

@@ -1,5 +1,6 @@
 #include "services/coordinator/core/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,7 @@ namespace kernelmill::coordinator {
 namespace {
 
 constexpr size_t kMaxRequestId = 256;
+constexpr int32_t kMaxPriority = 100;
 
 // For people to read alone: nothing is decided by the wall clock.
 int64_t WallMillis() { return absl::ToUnixMillis(absl::Now()); }
@@ -34,16 +36,18 @@ Scheduler::Scheduler(const Options& options, StateStore& store, const Clock& clo
       store_(store),
       clock_(clock),
       commits_(store),
-      leases_(epoch, options.lease_ttl) {}
+      leases_(epoch, options.lease_ttl),
+      hosts_(options.host_limit) {}
 
 absl::Status Scheduler::Load() {
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(last_sequence_, store_.LastSequence());
     ASSIGN_OR_RETURN(std::vector<JobRow> rows, store_.Jobs());
     Change change;
     for (JobRow& row : rows) {
-      last_sequence_ = row.sequence;
+      last_sequence_ = std::max(last_sequence_, row.sequence);
       ids_[row.status.job()] = row.sequence;
       if (!row.request_id.empty()) requests_[row.request_id] = row.sequence;
       if (row.status.state() != v1::JOB_STATE_RUNNING) {
@@ -68,9 +72,14 @@ void Scheduler::Abandon(const JobRow& row, Change& change) {
 }
 
 absl::Status Scheduler::Resume(JobRow row, Change& change) {
-  ASSIGN_OR_RETURN(const std::vector<TaskRow> tasks, store_.Tasks(row.sequence));
   auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
-  if (row.plan != PlanFingerprint() || !job->Replay(tasks)) {
+  bool fits = row.plan == PlanFingerprint();
+  if (fits) {
+    ASSIGN_OR_RETURN(fits, job->Replay([&](Job::RowVisitor visit) {
+      return store_.ForEachTask(row.sequence, visit);
+    }));
+  }
+  if (!fits) {
     LogWarning("job is planned anew: another build planned it", {{"job", row.status.job()}});
     job = std::make_unique<Job>(row.sequence, row.status, row.spec);
     change.erased.push_back(row.sequence);
@@ -80,7 +89,11 @@ absl::Status Scheduler::Resume(JobRow row, Change& change) {
   }
   // Who holds a lease from before may go on; the others' leases run out.
   for (const uint32_t index : job->LeasedTasks()) {
-    leases_.Restore(TaskId(row.sequence, index), job->Find(index)->token, clock_.Now());
+    const uint64_t task = TaskId(row.sequence, index);
+    LeaseTable::Terms terms = TermsOf(*job, index);
+    in_flight_.Lead(terms.action, task);
+    hosts_.Take(terms.host, task);
+    leases_.Restore(task, job->Find(index)->token, clock_.Now(), std::move(terms));
   }
   running_[row.sequence] = std::move(job);
   return absl::OkStatus();
@@ -96,9 +109,25 @@ uint64_t Scheduler::Append(Change change) {
   return ticket;
 }
 
+absl::Status Scheduler::CheckRoom() {
+  if (static_cast<int64_t>(running_.size()) >= options_.max_unfinished_jobs) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(running_.size(), " jobs have not ended; wait for some, or cancel them"));
+  }
+  int64_t tasks = 0;
+  for (const auto& [sequence, job] : running_) tasks += static_cast<int64_t>(job->task_count());
+  if (tasks < options_.max_open_tasks) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the running jobs have ", tasks, " tasks; wait for some, or cancel them"));
+}
+
 absl::StatusOr<std::string> Scheduler::Submit(const v1::JobSpec& spec,
-                                              const std::string& request_id) {
+                                              const std::string& request_id, int32_t priority) {
   RETURN_IF_ERROR(config::CheckJobSpec(spec));
+  if (priority < -kMaxPriority || priority > kMaxPriority) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("priority: is not ", -kMaxPriority, " to ", kMaxPriority));
+  }
   if (request_id.size() > kMaxRequestId) {
     return absl::InvalidArgumentError(
         absl::StrCat("request_id: longer than ", kMaxRequestId, " bytes"));
@@ -113,6 +142,7 @@ absl::StatusOr<std::string> Scheduler::Submit(const v1::JobSpec& spec,
       id = IdOf(known->second);
       ticket = commits_.last();  // it may not be kept yet
     } else {
+      RETURN_IF_ERROR(CheckRoom());
       JobRow row;
       row.sequence = ++last_sequence_;
       row.request_id = request_id;
@@ -123,6 +153,8 @@ absl::StatusOr<std::string> Scheduler::Submit(const v1::JobSpec& spec,
       row.status.set_name(spec.name());
       row.status.set_state(v1::JOB_STATE_RUNNING);
       row.status.set_submitted_unix_ms(WallMillis());
+      row.status.set_priority(priority);
+      row.status.set_runs(1);
       auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
       Change change;
       job->Start(change);
@@ -192,11 +224,17 @@ void Scheduler::Settle(Job& job, Change& change) {
   v1::JobStatus summary = job.Summary();
   summary.set_ended_unix_ms(status.ended_unix_ms());
   if (status.has_dataset()) *summary.mutable_dataset() = status.dataset();
-  for (const uint32_t index : job.LeasedTasks()) leases_.Release(TaskId(sequence, index));
+  std::vector<uint64_t> followers;
+  for (const uint32_t index : job.LeasedTasks()) {
+    for (const uint64_t task : LetGo(leases_.Release(TaskId(sequence, index)))) {
+      followers.push_back(task);
+    }
+  }
   LogInfo("job ended", {{"job", job.id()},
                         {"state", v1::JobState_Name(status.state())},
                         {"failures", status.failures_size()}});
   running_.erase(sequence);
+  for (const uint64_t task : followers) Requeue(task);
   change.statuses.emplace_back(sequence, std::move(status));
   ended_[sequence] = {std::move(summary), Append(std::exchange(change, {}))};
 }

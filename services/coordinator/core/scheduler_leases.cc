@@ -1,80 +1,124 @@
-// The other half of Scheduler: who may run which task, and what becomes of what they hand in.
+// The part of Scheduler that decides who runs what.
 
-#include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/worker/action_codec.h"
 #include "services/coordinator/core/scheduler.h"
 
 namespace kernelmill::coordinator {
-namespace {
-
-constexpr int kMaxBackoffFactor = 30;
-
-absl::Status Stale(const v1::LeaseRef& lease) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is not held"));
-}
-
-// The wire's status as ours; an error that says OK is one all the same.
-absl::Status ErrorOf(const google::rpc::Status& error) {
-  const auto code = static_cast<absl::StatusCode>(error.code());
-  if (code == absl::StatusCode::kOk) return absl::InternalError("an error without a code");
-  return absl::Status(code, error.message());
-}
-
-}  // namespace
 
 Job* Scheduler::Running(uint64_t task) {
   const auto job = running_.find(JobOf(task));
   return job == running_.end() ? nullptr : job->second.get();
 }
 
-absl::StatusOr<std::vector<v1::LeasedTask>> Scheduler::Lease(const StageSet& stages,
-                                                             int max_tasks) {
+void Scheduler::Requeue(uint64_t task) {
+  if (Job* job = Running(task)) {
+    job->Requeue(IndexOf(task));
+    ready_.Notify();
+  }
+}
+
+LeaseTable::Terms Scheduler::TermsOf(const Job& job, uint32_t index) const {
+  LeaseTable::Terms terms;
+  terms.alone = job.Find(index)->crashes > 0;
+  terms.action = worker::ActionDigest(job.ActionOf(index)).hash();
+  terms.host = job.HostOf(index);
+  return terms;
+}
+
+absl::StatusOr<Scheduler::Leases> Scheduler::Lease(const Asker& asker) {
   RETURN_IF_ERROR(status());
-  std::vector<v1::LeasedTask> tasks;
+  Leases leases;
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
     if (draining_) return absl::UnavailableError("the coordinator is draining");
     const Clock::Time now = clock_.Now();
     Change change;
-    Expire(now, change);
-    // Round robin: from the job after the one served last, until a whole round has found nothing.
-    size_t fruitless = 0;
-    while (static_cast<int>(tasks.size()) < max_tasks && fruitless < running_.size()) {
-      auto at = running_.upper_bound(last_served_);
-      if (at == running_.end()) at = running_.begin();
-      last_served_ = at->first;
-      const std::optional<uint32_t> index = at->second->PopReady(stages);
-      if (!index.has_value()) {
-        ++fruitless;
-        continue;
+    const WorkerRegistry::Seen seen = workers_.Hear(asker.worker, asker.incarnation);
+    if (seen.ended != 0) {
+      for (const LeaseTable::Ended& lease : leases_.TakeOf(seen.ended)) {
+        AttemptCrashed(lease, absl::AbortedError("its worker ended in the middle of it"), now,
+                       change);
       }
-      fruitless = 0;
-      LeaseOne(*at->second, *index, now, tasks.emplace_back(), change);
+    }
+    Expire(now, change);
+    const Choice choice = ChooseJob(asker.stages);
+    if (!choice.alone) {
+      LeaseShared(asker, seen.run, now, leases, change);
+    } else if (asker.held > 0) {
+      leases.finish_first = true;
+    } else {
+      while (const auto index = choice.job->PopAlone(asker.stages)) {
+        if (LeaseOne(*choice.job, *index, seen.run, /*alone=*/true, now, leases, change)) break;
+      }
     }
     ticket = Append(std::move(change));
   }
-  if (!tasks.empty()) RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/false));
-  return tasks;
+  if (!leases.tasks.empty()) RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/false));
+  return leases;
 }
 
-void Scheduler::LeaseOne(Job& job, uint32_t index, Clock::Time now, v1::LeasedTask& task,
-                         Change& change) {
+void Scheduler::LeaseShared(const Asker& asker, uint64_t run, Clock::Time now, Leases& leases,
+                            Change& change) {
+  while (static_cast<int>(leases.tasks.size()) < asker.max_tasks) {
+    const Choice choice = ChooseJob(asker.stages);
+    if (choice.job == nullptr || choice.alone) return;
+    last_served_ = choice.job->sequence();
+    const std::optional<uint32_t> index = choice.job->PopReady(asker.stages);
+    LeaseOne(*choice.job, *index, run, /*alone=*/false, now, leases, change);
+  }
+}
+
+// Of the jobs with something ready, those with the highest priority; of these one with a task that
+// must run alone; else the one with the fewest leases, so that jobs share the workers evenly, and
+// of equals the next in turn.
+Scheduler::Choice Scheduler::ChooseJob(const StageSet& stages) {
+  Choice best;
+  const auto before = [last = last_served_](const Job& a, const Job& b) {
+    if (a.leased() != b.leased()) return a.leased() < b.leased();
+    const bool a_next = a.sequence() > last, b_next = b.sequence() > last;
+    return a_next != b_next ? a_next : a.sequence() < b.sequence();
+  };
+  for (const auto& [sequence, job] : running_) {
+    const bool alone = job->HasAlone(stages);
+    if (!alone && !job->HasShared(stages)) continue;
+    const bool better = best.job == nullptr || job->priority() > best.job->priority() ||
+                        (job->priority() == best.job->priority() &&
+                         (alone != best.alone ? alone : before(*job, *best.job)));
+    if (better) best = {job.get(), alone};
+  }
+  return best;
+}
+
+bool Scheduler::LeaseOne(Job& job, uint32_t index, uint64_t run, bool alone, Clock::Time now,
+                         Leases& leases, Change& change) {
   const uint64_t id = TaskId(job.sequence(), index);
-  const uint64_t token = leases_.Grant(id, now);
+  LeaseTable::Terms terms;
+  terms.worker = run;
+  terms.alone = alone;
+  terms.host = job.HostOf(index);
+  if (!hosts_.Take(terms.host, id)) return false;
+  v1::Action action = job.ActionOf(index);
+  terms.action = worker::ActionDigest(action).hash();
+  if (!in_flight_.Lead(terms.action, id)) {
+    hosts_.Release(terms.host);
+    return false;
+  }
+  const uint64_t token = leases_.Grant(id, now, std::move(terms));
   job.Leased(index, token, change);
+  v1::LeasedTask& task = leases.tasks.emplace_back();
   task.set_task(id);
   task.set_token(token);
   task.set_ttl_ms(static_cast<int32_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(leases_.ttl()).count()));
   task.set_attempt(static_cast<int32_t>(job.Find(index)->attempts) + 1);
   task.set_job(job.id());
-  *task.mutable_action() = job.ActionOf(index);
+  task.set_alone(alone);
+  *task.mutable_action() = std::move(action);
+  return true;
 }
 
 absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(
@@ -90,115 +134,6 @@ absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(
     if (!leases_.Renew(lease.task(), lease.token(), now)) lost.push_back(lease);
   }
   return lost;
-}
-
-absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
-    const std::vector<v1::Completion>& completions) {
-  RETURN_IF_ERROR(status());
-  std::vector<absl::Status> statuses;
-  uint64_t ticket = 0;
-  {
-    absl::MutexLock lock(&mutex_);
-    const Clock::Time now = clock_.Now();
-    Change change;
-    Expire(now, change);
-    for (const v1::Completion& completion : completions) {
-      statuses.push_back(CompleteOne(completion, now, change));
-    }
-    Append(std::move(change));
-    ticket = commits_.last();  // of changes made before too: a repeated completion answers for them
-  }
-  RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/!options_.abandon_unfinished));
-  return statuses;
-}
-
-absl::Status Scheduler::CompleteOne(const v1::Completion& completion, Clock::Time now,
-                                    Change& change) {
-  const v1::LeaseRef& lease = completion.lease();
-  if (completion.outcome_case() == v1::Completion::OUTCOME_NOT_SET) {
-    return absl::InvalidArgumentError("a completion without an outcome");
-  }
-  if (!leases_.Holds(lease.task(), lease.token())) return Repeated(lease);
-  Job& job = *Running(lease.task());  // a lease is of a running job
-  const uint32_t index = IndexOf(lease.task());
-  leases_.Release(lease.task());
-  if (completion.has_handback()) {
-    job.HandedBack(index, change);
-  } else if (completion.has_result()) {
-    job.Succeeded(index, completion.result(), completion.cached(), change);
-    Settle(job, change);
-  } else {
-    const absl::Status error = ErrorOf(completion.error());
-    const int factor = 1 << std::min<uint32_t>(job.Find(index)->attempts, 5);
-    AttemptEnded(job, index, lease.token(), error,
-                 now + options_.retry_backoff * std::min(factor, kMaxBackoffFactor), change);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Scheduler::Repeated(const v1::LeaseRef& lease) {
-  if (lease.token() == 0) return Stale(lease);
-  if (Job* job = Running(lease.task())) {
-    const Job::Task* task = job->Find(IndexOf(lease.task()));
-    const bool taken =
-        task != nullptr && task->state != TaskState::kLeased && task->token == lease.token();
-    return taken ? absl::OkStatus() : Stale(lease);
-  }
-  const auto ended = ended_.find(JobOf(lease.task()));
-  if (ended == ended_.end()) return Stale(lease);
-  RETURN_IF_ERROR(commits_.Wait(ended->second.ticket, /*sync=*/false));
-  const absl::StatusOr<TaskRow> row = store_.Task(lease.task());
-  if (absl::IsNotFound(row.status())) return Stale(lease);
-  RETURN_IF_ERROR(row.status());
-  const bool taken = row->state != TaskState::kLeased && row->token == lease.token();
-  return taken ? absl::OkStatus() : Stale(lease);
-}
-
-void Scheduler::AttemptEnded(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                             Clock::Time retry_at, Change& change) {
-  const int attempts = static_cast<int>(job.Find(index)->attempts) + 1;
-  const TaskKey key = job.Find(index)->key;
-  LogWarning("attempt failed", {{"job", job.id()},
-                                {"stage", StageName(key.stage)},
-                                {"source", key.source},
-                                {"shard", key.shard},
-                                {"attempt", attempts},
-                                {"error", error.ToString()}});
-  if (!IsRetryable(error)) {
-    job.Failed(index, token, error, change);
-  } else if (attempts >= options_.max_attempts) {
-    job.Failed(index, token, Annotate(error, absl::StrCat("gave up after ", attempts, " attempts")),
-               change);
-  } else {
-    job.AttemptLost(index, token, retry_at, change);
-  }
-  Settle(job, change);
-}
-
-void Scheduler::Expire(Clock::Time now, Change& change) {
-  for (const uint64_t task : leases_.TakeExpired(now)) {
-    Job* job = Running(task);
-    if (job == nullptr) continue;  // an earlier one in this list ended the job
-    AttemptEnded(
-        *job, IndexOf(task), /*token=*/0,
-        absl::DeadlineExceededError("its worker was not heard of before the lease ran out"), now,
-        change);
-  }
-  for (const auto& [sequence, job] : running_) {
-    if (job->Promote(now)) ready_.Notify();
-  }
-}
-
-void Scheduler::Tick() {
-  uint64_t ticket = 0;
-  {
-    absl::MutexLock lock(&mutex_);
-    Change change;
-    Expire(clock_.Now(), change);
-    ticket = Append(std::move(change));
-  }
-  // An error stays in status(), where the owner looks.
-  if (status().ok()) commits_.Wait(ticket, /*sync=*/false).IgnoreError();
 }
 
 }  // namespace kernelmill::coordinator

@@ -40,9 +40,12 @@ class SchedulerTest : public ::testing::Test {
   }
 
   std::vector<v1::LeasedTask> Lease(int max = 1) {
-    auto tasks = scheduler_->Lease(StageSet().set(), max);
-    EXPECT_TRUE(tasks.ok()) << tasks.status();
-    return tasks.value_or(std::vector<v1::LeasedTask>());
+    return Ask({.stages = StageSet().set(), .max_tasks = max}).tasks;
+  }
+  Scheduler::Leases Ask(const Scheduler::Asker& asker) {
+    auto leases = scheduler_->Lease(asker);
+    EXPECT_TRUE(leases.ok()) << leases.status();
+    return leases.value_or(Scheduler::Leases());
   }
   v1::LeasedTask LeaseOne() {
     const std::vector<v1::LeasedTask> tasks = Lease();
@@ -236,38 +239,283 @@ TEST_F(SchedulerTest, TasksGoOnlyToWorkersOfTheirStage) {
   Submit(GitJob(1));
   StageSet extract;
   extract.set(static_cast<int>(StageId::kExtract));
-  EXPECT_TRUE(scheduler_->Lease(extract, 64)->empty());
+  EXPECT_TRUE(Ask({.stages = extract, .max_tasks = 64}).tasks.empty());
   EXPECT_EQ(Lease(64).size(), 1u);
 }
 
 TEST_F(SchedulerTest, JobsTakeTurns) {
+  v1::JobSpec other = GitJob(3);
+  for (v1::Source& source : *other.mutable_sources()) source.set_git("other " + source.git());
   const std::string a = Submit(GitJob(3));
-  const std::string b = Submit(GitJob(3));
+  const std::string b = Submit(other);
   std::vector<std::string> order;
   for (const v1::LeasedTask& task : Lease(5)) order.push_back(task.job());
   EXPECT_THAT(order, ElementsAre(a, b, a, b, a));
 }
 
-TEST_F(SchedulerTest, AFailedJobTakesItsLeasesBack) {
+TEST_F(SchedulerTest, AnEndedJobTakesItsLeasesBack) {
   const std::string job = Submit(GitJob(1));
   for (const char* stage : {"pin", "fetch", "extract", "extract", "link"}) {
     const v1::LeasedTask task = LeaseOne();
     ASSERT_EQ(task.action().stage(), stage);
     EXPECT_THAT(Complete(Done(task)), IsOk());
   }
-  const std::vector<v1::LeasedTask> tasks = Lease(2);
-  EXPECT_THAT(Complete(Error(tasks[0], absl::StatusCode::kInternal)), IsOk());
-  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_FAILED);
-  EXPECT_EQ(scheduler_->Renew({For(tasks[1]).lease()})->size(), 1u);
-  EXPECT_THAT(Complete(Done(tasks[1])), StatusIs(absl::StatusCode::kFailedPrecondition));
+  const v1::LeasedTask task = LeaseOne();
+  const auto cancelled = scheduler_->Cancel(job);
+  ASSERT_THAT(cancelled, IsOk());
+  EXPECT_EQ(cancelled->state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(scheduler_->Renew({For(task).lease()})->size(), 1u);
+  EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_TRUE(Lease(64).empty());
+  Open();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_TRUE(Lease(64).empty());
+}
+
+TEST_F(SchedulerTest, RetryRunsAnEndedJobAgainWithItsPins) {
+  const std::string job = Submit(GitJob(1));
+  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // pin
+  const v1::LeasedTask old = LeaseOne();
+  ASSERT_THAT(scheduler_->Cancel(job), IsOk());
+  const auto again = scheduler_->Retry(job);
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->state(), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(again->runs(), 2);
+  EXPECT_EQ(scheduler_->Retry(job)->runs(), 2) << "a running job goes on as it is";
+  EXPECT_THAT(Complete(Done(old)), StatusIs(absl::StatusCode::kFailedPrecondition));
+  const v1::LeasedTask fetch = LeaseOne();
+  EXPECT_EQ(fetch.action().stage(), "fetch") << "the source is pinned";
+  EXPECT_THAT(Complete(Done(fetch)), IsOk());
+  store_.LosePower();
+  Open();
+  RunAll();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(scheduler_->ListJobs().size(), 1u);
+}
+
+TEST_F(SchedulerTest, ADeletedJobIsForgottenAndItsNumberNotUsedAgain) {
+  const std::string job = Submit(GitJob(1), "request");
+  EXPECT_THAT(scheduler_->Delete(job), StatusIs(absl::StatusCode::kFailedPrecondition));
+  RunAll();
+  EXPECT_THAT(scheduler_->Delete(job), IsOk());
+  EXPECT_THAT(scheduler_->GetJob(job), StatusIs(absl::StatusCode::kNotFound));
+  Open();
+  EXPECT_THAT(scheduler_->GetJob(job), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(Submit(GitJob(1), "request"), "job-000002");
+}
+
+TEST_F(SchedulerTest, EndedJobsAreDeletedAfterTheirRetentionAndRunningOnesAreNot) {
+  options_.job_retention = absl::Hours(1);
+  Open();
+  const std::string ended = Submit(GitJob(1));
+  RunAll();
+  const std::string running = Submit(GitJob(1));
+  ASSERT_THAT(scheduler_->DeleteOldJobs(absl::Now() + absl::Minutes(59)), IsOk());
+  EXPECT_EQ(scheduler_->ListJobs().size(), 2u);
+  ASSERT_THAT(scheduler_->DeleteOldJobs(absl::Now() + absl::Minutes(61)), IsOk());
+  EXPECT_THAT(scheduler_->GetJob(ended), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(Get(running).state(), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(SchedulerTest, TooManyUnfinishedJobsAreRefused) {
+  options_.max_unfinished_jobs = 2;
+  Open();
+  const std::string first = Submit(GitJob(1), "a");
+  Submit(GitJob(1));
+  EXPECT_THAT(scheduler_->Submit(GitJob(1), ""), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(Submit(GitJob(1), "a"), first) << "that is no further job";
+  ASSERT_THAT(scheduler_->Cancel(first), IsOk());
+  Submit(GitJob(1));
+}
+
+TEST_F(SchedulerTest, TheHighestPriorityGoesFirst) {
+  Submit(GitJob(3));
+  const auto urgent = scheduler_->Submit(GitJob(2), "", 5);
+  ASSERT_THAT(urgent, IsOk());
+  EXPECT_THAT(scheduler_->Submit(GitJob(1), "", 101), StatusIs(absl::StatusCode::kInvalidArgument));
+  Open();
+  const std::vector<v1::LeasedTask> tasks = Lease(3);
+  ASSERT_EQ(tasks.size(), 3u);
+  EXPECT_EQ(tasks[0].job(), *urgent);
+  EXPECT_EQ(tasks[1].job(), *urgent);
+  EXPECT_NE(tasks[2].job(), *urgent);
+}
+
+TEST_F(SchedulerTest, AJobWithoutLeasesGoesBeforeOneThatHasMany) {
+  Submit(GitJob(6));
+  Lease(3);
+  const std::string late = Submit(GitJob(6));
+  for (const v1::LeasedTask& task : Lease(3)) EXPECT_EQ(task.job(), late);
+}
+
+TEST_F(SchedulerTest, EqualActionsRunOnceAlsoAcrossJobs) {
+  const std::string a = Submit(GitJob(1)), b = Submit(GitJob(1));
+  const std::vector<v1::LeasedTask> pins = Lease(64);
+  ASSERT_EQ(pins.size(), 1u) << "both ask for the same";
+  EXPECT_THAT(Complete(Done(pins[0])), IsOk());
+  RunAll();
+  const v1::JobStatus first = Get(a), second = Get(b);
+  EXPECT_EQ(first.state(), v1::JOB_STATE_DONE);
+  EXPECT_TRUE(cas::SameDigest(first.dataset(), second.dataset()));
+  int64_t shared = 0;
+  for (int i = 0; i < kStageCount; ++i) {
+    shared += first.stages(i).cached() + second.stages(i).cached();
+  }
+  EXPECT_GT(shared, 0);
+}
+
+TEST_F(SchedulerTest, WhoFollowsAnEqualActionRunsItselfWhenTheLeaderFails) {
+  const std::string a = Submit(GitJob(1)), b = Submit(GitJob(1));
+  const v1::LeasedTask leader = LeaseOne();
+  EXPECT_TRUE(Lease().empty());
+  EXPECT_THAT(Complete(Error(leader, absl::StatusCode::kNotFound)), IsOk());
+  const Scheduler::Leases leases =
+      Ask({.stages = StageSet().set(static_cast<int>(StageId::kPin)), .max_tasks = 64});
+  ASSERT_EQ(leases.tasks.size(), 1u);
+  const v1::LeasedTask follower = leases.tasks[0];
+  EXPECT_NE(follower.job(), leader.job());
+  ASSERT_THAT(scheduler_->Cancel(follower.job()), IsOk());
+  RunAll();
+  EXPECT_EQ(Get(a).state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(Get(b).state(), v1::JOB_STATE_CANCELLED);
+}
+
+TEST_F(SchedulerTest, AHostIsCalledOnByAFewTasksAtATime) {
+  options_.host_limit = 2;
+  Open();
+  v1::JobSpec spec;
+  spec.set_name("job");
+  for (const char* url : {"https://a.org/1", "https://a.org/2", "https://a.org/3",
+                          "https://a.org/4", "https://b.org/1"}) {
+    spec.add_sources()->set_git(url);
+  }
+  const std::string job = Submit(spec);
+  const std::vector<v1::LeasedTask> tasks = Lease(64);
+  ASSERT_EQ(tasks.size(), 3u) << "two of a.org, one of b.org";
+  EXPECT_THAT(Complete(Error(tasks[0], absl::StatusCode::kNotFound)), IsOk());
+  EXPECT_EQ(Lease(64).size(), 1u);
+  clock_.Advance(seconds(30));  // the others' leases run out, and their places with them
+  scheduler_->Tick();
+  RunAll();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+}
+
+TEST_F(SchedulerTest, AStartedAnewWorkersTasksAreFreeAtOnce) {
+  Submit(GitJob(1));
+  const Scheduler::Asker before = {.stages = StageSet().set(), .worker = "w", .incarnation = 1};
+  const std::vector<v1::LeasedTask> lost = Ask(before).tasks;
+  ASSERT_EQ(lost.size(), 1u);
+  Scheduler::Asker after = before;
+  after.incarnation = 2;
+  const std::vector<v1::LeasedTask> again = Ask(after).tasks;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].task(), lost[0].task());
+  EXPECT_TRUE(again[0].alone()) << "it may be what ended the worker";
+  EXPECT_THAT(Complete(Done(lost[0])), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(SchedulerTest, ASuspectRunsAloneAndBusyWorkersAreAskedToFinishFirst) {
+  Submit(GitJob(3));
+  ASSERT_EQ(Lease(2).size(), 2u);
+  clock_.Advance(seconds(30));
+  Scheduler::Asker busy = {.stages = StageSet().set(), .max_tasks = 64, .held = 1};
+  Scheduler::Leases leases = Ask(busy);
+  EXPECT_TRUE(leases.tasks.empty());
+  EXPECT_TRUE(leases.finish_first);
+  busy.held = 0;
+  leases = Ask(busy);
+  ASSERT_EQ(leases.tasks.size(), 1u);
+  EXPECT_TRUE(leases.tasks[0].alone());
+  EXPECT_FALSE(leases.finish_first);
+  ASSERT_EQ(Ask(busy).tasks.size(), 1u) << "the other suspect";
+  leases = Ask(busy);
+  ASSERT_EQ(leases.tasks.size(), 1u) << "the third source, which was never leased";
+  EXPECT_FALSE(leases.tasks[0].alone());
+}
+
+// A worker that ends on one file of the source: runs all tasks, and ends at extractions whose piece
+// has the file.
+class PoisonTest : public SchedulerTest {
+ protected:
+  // Whether a whole shard's or a piece's extraction reads file `poison_`.
+  bool Ends(const v1::Action& action) const {
+    if (action.stage() != "extract" || action.params().extract().set_aside() != "") return false;
+    if (!action.params().has_extract()) return true;
+    const v1::ExtractParams& piece = action.params().extract();
+    return piece.first() <= poison_ && poison_ < piece.first() + piece.count();
+  }
+  v1::JobStatus Run(const std::string& job) {
+    while (Get(job).state() == v1::JOB_STATE_RUNNING) {
+      ++incarnation_;
+      for (bool alive = true; alive && Get(job).state() == v1::JOB_STATE_RUNNING;) {
+        const auto tasks =
+            Ask({.stages = StageSet().set(), .worker = "w", .incarnation = incarnation_}).tasks;
+        if (tasks.empty()) {
+          clock_.Advance(seconds(31));
+          continue;
+        }
+        actions_.push_back(tasks[0].action());
+        alive = !Ends(tasks[0].action());
+        deaths_ += alive ? 0 : 1;
+        if (alive) {
+          EXPECT_THAT(Complete(Done(tasks[0])), IsOk());
+        }
+        if (reopen_) Open();
+      }
+    }
+    return Get(job);
+  }
+
+  int poison_ = 6;
+  bool reopen_ = false;
+  uint64_t incarnation_ = 0;
+  int deaths_ = 0;
+  std::vector<v1::Action> actions_;
+};
+
+TEST_F(PoisonTest, AShardIsHalvedUntilTheFileThatEndsItsWorkerStandsAlone) {
+  stages_.shards = {{"r0", 1}};  // of 10 files
+  for (const bool reopen : {false, true}) {
+    reopen_ = reopen;
+    actions_.clear();
+    deaths_ = 0;
+    const v1::JobStatus status = Run(Submit(GitJob(1)));
+    EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
+    ASSERT_EQ(status.failures_size(), 1);
+    EXPECT_EQ(status.failures(0).stage(), "extract");
+    EXPECT_EQ(status.failures(0).path(), "file 6");
+    EXPECT_EQ(status.failures(0).files(), 1);
+    std::vector<int> pieces;
+    const v1::Action* link = nullptr;
+    for (const v1::Action& action : actions_) {
+      if (action.stage() == "link") link = &action;
+      if (action.stage() == "extract" && action.params().extract().set_aside() != "") {
+        EXPECT_EQ(action.params().extract().first(), poison_);
+        EXPECT_EQ(action.params().extract().count(), 1);
+      }
+    }
+    ASSERT_NE(link, nullptr);
+    // [0,5) [5,8)->[5,7)->[5,6) [6,7) [7,8); [8,10): 5 pieces of the one shard.
+    EXPECT_THAT(link->params().link().pieces(), ElementsAre(5));
+    EXPECT_EQ(link->inputs_size(), 1 + 5);
+    EXPECT_LT(deaths_, 15) << "every level must cost a few lives only";
+  }
+}
+
+TEST_F(PoisonTest, TheDatasetDoesNotDependOnWhereWorkersEndedByChance) {
+  stages_.shards = {{"r0", 1}};
+  poison_ = -1;  // only the whole shard ends its worker, as by a machine that was too small
+  const v1::JobStatus status = Run(Submit(GitJob(1)));
+  EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(status.failures_size(), 0) << "halves that succeed lose nothing";
 }
 
 TEST_F(SchedulerTest, DrainLeasesNothingMoreButTakesResults) {
   Submit(GitJob(2));
   const v1::LeasedTask task = LeaseOne();
   scheduler_->Drain();
-  EXPECT_THAT(scheduler_->Lease(StageSet().set(), 1), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(scheduler_->Lease({.stages = StageSet().set()}),
+              StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(Complete(Done(task)), IsOk());
 }
 
@@ -371,6 +619,22 @@ TEST_F(SchedulerTest, UnknownJobsAndTasksAreNamed) {
   EXPECT_THAT(Complete(completion), StatusIs(absl::StatusCode::kInvalidArgument));
   completion.mutable_handback();
   EXPECT_THAT(Complete(completion), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(SchedulerTest, TasksThatAreTriedAgainAreShownWithTheirLastError) {
+  const std::string job = Submit(GitJob(1));
+  EXPECT_THAT(Complete(Error(LeaseOne(), absl::StatusCode::kUnavailable)), IsOk());
+  for (int i = 0; i < 2; ++i) {
+    const v1::JobStatus status = Get(job);
+    ASSERT_EQ(status.troubled_size(), 1);
+    EXPECT_EQ(status.troubled(0).source(), "r0");
+    EXPECT_EQ(status.troubled(0).stage(), "pin");
+    EXPECT_EQ(status.troubled(0).attempts(), 1);
+    EXPECT_THAT(status.troubled(0).last_error(), HasSubstr("why"));
+    Open();  // it is kept
+  }
+  RunAll();
+  EXPECT_EQ(Get(job).troubled_size(), 0);
 }
 
 }  // namespace

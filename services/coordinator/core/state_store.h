@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernelmill/v1/action.pb.h"
@@ -21,7 +22,13 @@ inline uint64_t TaskId(uint32_t job, uint32_t index) { return uint64_t{job} << 3
 inline uint32_t JobOf(uint64_t task) { return static_cast<uint32_t>(task >> 32); }
 inline uint32_t IndexOf(uint64_t task) { return static_cast<uint32_t>(task); }
 
-enum class TaskState : uint8_t { kReady = 0, kLeased = 1, kDone = 2, kFailed = 3 };
+enum class TaskState : uint8_t {
+  kReady = 0,
+  kLeased = 1,
+  kDone = 2,
+  kFailed = 3,
+  kSplit = 4,  // others, of pieces of its input, have taken its place
+};
 
 // A task as it is kept.
 struct TaskRow {
@@ -30,28 +37,34 @@ struct TaskRow {
   TaskState state = TaskState::kReady;
   bool cached = false;    // DONE: the result came from the action cache
   uint32_t attempts = 0;  // that ended without a result
+  // 0: none. Else its worker ended in the middle of it: once in company, and further times when it
+  // ran alone. It runs alone from then on.
+  uint8_t crashes = 0;
   // LEASED: of the lease. Else: of the last completion that was taken; 0 is none.
   uint64_t token = 0;
   v1::StageResult result;  // of DONE
-  absl::Status error;      // of FAILED
+  absl::Status error;      // of FAILED and SPLIT; else of the last attempt, OK if there was none
 };
 
 struct JobRow {
   uint32_t sequence = 0;
   std::string request_id;  // empty: none
   std::string plan;        // the stage versions that its tasks were planned with
-  v1::JobSpec spec;        // with defaults
+  v1::JobSpec spec;        // with defaults; the pins of an earlier run in a job that runs again
   v1::JobStatus status;    // as it was submitted, or as it ended
 };
 
 // What changes together: all of it is kept, or nothing.
 struct Change {
-  std::vector<JobRow> jobs;      // new ones, or replanned
-  std::vector<uint32_t> erased;  // jobs whose tasks are all dropped, before `tasks` are put
+  std::vector<JobRow> jobs;       // new ones, or replanned
+  std::vector<uint32_t> erased;   // jobs whose tasks are all dropped, before `tasks` are put
+  std::vector<uint32_t> deleted;  // jobs of which nothing stays
   std::vector<std::pair<uint32_t, v1::JobStatus>> statuses;
   std::vector<TaskRow> tasks;
 
-  bool empty() const { return jobs.empty() && erased.empty() && statuses.empty() && tasks.empty(); }
+  bool empty() const {
+    return jobs.empty() && erased.empty() && deleted.empty() && statuses.empty() && tasks.empty();
+  }
 };
 
 // Where the coordinator's state outlives it. Write is called by one thread at a time; the rest is
@@ -70,8 +83,12 @@ class StateStore {
   // All jobs by sequence; the status of an ended one without failures, counters and lock, and no
   // spec.
   virtual absl::StatusOr<std::vector<JobRow>> Jobs() = 0;
-  // A job's tasks by id.
-  virtual absl::StatusOr<std::vector<TaskRow>> Tasks(uint32_t job) = 0;
+  // The largest sequence number that a job ever had, deleted ones included.
+  virtual absl::StatusOr<uint32_t> LastSequence() = 0;
+  // Passes a job's tasks by id, until there is none or `visit` returns false.
+  virtual absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) = 0;
+  // The spec of a job, ended or not. NOT_FOUND: no such job.
+  virtual absl::StatusOr<v1::JobSpec> Spec(uint32_t job) = 0;
   // NOT_FOUND: no such job, no such task.
   virtual absl::StatusOr<v1::JobStatus> Status(uint32_t job) = 0;
   virtual absl::StatusOr<TaskRow> Task(uint64_t id) = 0;

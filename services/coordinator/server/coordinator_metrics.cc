@@ -28,6 +28,8 @@ const char* StateName(v1::JobState state) {
       return "failed";
     case v1::JOB_STATE_ABANDONED:
       return "abandoned";
+    case v1::JOB_STATE_CANCELLED:
+      return "cancelled";
     default:
       return "unknown";
   }
@@ -54,8 +56,8 @@ void CountCompletion(const v1::Completion& completion, const absl::Status& statu
 }
 
 void ShowTally(const Scheduler::Tally& tally) {
-  for (const v1::JobState state :
-       {v1::JOB_STATE_RUNNING, v1::JOB_STATE_DONE, v1::JOB_STATE_FAILED, v1::JOB_STATE_ABANDONED}) {
+  for (const v1::JobState state : {v1::JOB_STATE_RUNNING, v1::JOB_STATE_DONE, v1::JOB_STATE_FAILED,
+                                   v1::JOB_STATE_ABANDONED, v1::JOB_STATE_CANCELLED}) {
     const auto at = tally.jobs.find(state);
     metrics::Gauge("kernelmill_coordinator_jobs", "Jobs", {{"state", StateName(state)}})
         .Set(at == tally.jobs.end() ? 0 : static_cast<double>(at->second));

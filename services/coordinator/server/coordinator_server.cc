@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "common/base/notifier.h"
 #include "common/base/status.h"
 #include "services/coordinator/adapters/rocksdb/rocksdb_state_store.h"
@@ -19,6 +20,7 @@ namespace {
 // How late a lease that has run out may be noticed.
 constexpr absl::Duration kTick = absl::Milliseconds(50);
 constexpr int kTicksPerTally = 20;
+constexpr int kTicksPerCleaning = 20 * 60;
 
 absl::Status CheckOptions(const CoordinatorServer::Options& options) {
   if (options.data_dir.empty()) return absl::InvalidArgumentError("data_dir: is empty");
@@ -26,6 +28,13 @@ absl::Status CheckOptions(const CoordinatorServer::Options& options) {
     return absl::InvalidArgumentError("lease_ttl: is not between 10 ms and 24 h");
   }
   if (options.max_attempts < 1) return absl::InvalidArgumentError("max_attempts: is below 1");
+  if (options.crash_limit < 1 || options.crash_limit > 100) {
+    return absl::InvalidArgumentError("crash_limit: is not 1 to 100");
+  }
+  if (options.host_limit < 0) return absl::InvalidArgumentError("host_limit: is negative");
+  if (options.max_unfinished_jobs < 1) {
+    return absl::InvalidArgumentError("max_unfinished_jobs: is below 1");
+  }
   if (options.retry_backoff < absl::ZeroDuration() || options.retry_backoff > absl::Hours(1)) {
     return absl::InvalidArgumentError("retry_backoff: is not between 0 and 1 h");
   }
@@ -48,6 +57,10 @@ struct CoordinatorServer::Parts {
     for (int tick = 0; !stopping; ++tick) {
       scheduler->Tick();
       if (tick % kTicksPerTally == 0) ShowTally(scheduler->Count());
+      if (tick % kTicksPerCleaning == 0) {
+        // An error stays in status(), where the owner looks.
+        scheduler->DeleteOldJobs(absl::Now()).IgnoreError();
+      }
       stop.WaitFor(0, kTick);
     }
   }
@@ -61,6 +74,10 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   scheduling.lease_ttl = absl::ToChronoNanoseconds(options.lease_ttl);
   scheduling.max_attempts = options.max_attempts;
   scheduling.retry_backoff = absl::ToChronoNanoseconds(options.retry_backoff);
+  scheduling.crash_limit = options.crash_limit;
+  scheduling.host_limit = options.host_limit;
+  scheduling.max_unfinished_jobs = options.max_unfinished_jobs;
+  scheduling.job_retention = options.job_retention;
   scheduling.abandon_unfinished = options.abandon_unfinished;
   ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
   parts->work = std::make_unique<WorkService>(*parts->scheduler);

@@ -24,6 +24,10 @@ class CoordinatorServer {
     absl::Duration lease_ttl = absl::Seconds(30);
     int max_attempts = 5;
     absl::Duration retry_backoff = absl::Seconds(1);  // Scheduler::Options
+    int crash_limit = 3;                              // this and what follows: likewise
+    int host_limit = 4;
+    int max_unfinished_jobs = 1000;
+    absl::Duration job_retention = absl::ZeroDuration();
     // For an embedded cluster, which ends with its job: what had not ended before is ABANDONED, and
     // task results are not synced.
     bool abandon_unfinished = false;

@@ -51,7 +51,8 @@ absl::Status WatchJob(Scheduler& scheduler, const grpc::ServerContext& context,
 
 grpc::Status CrawlService::Submit(grpc::ServerContext* context, const v1::SubmitRequest* request,
                                   v1::SubmitResponse* response) {
-  const absl::StatusOr<std::string> job = scheduler_.Submit(request->spec(), request->request_id());
+  const absl::StatusOr<std::string> job =
+      scheduler_.Submit(request->spec(), request->request_id(), request->priority());
   if (!job.ok()) return rpc::ToGrpcStatus(job.status());
   LogInfo("job submitted", {{"job", *job}, {"sources", request->spec().sources_size()}});
   response->set_job(*job);
@@ -78,6 +79,25 @@ grpc::Status CrawlService::ListJobs(grpc::ServerContext* context,
                                     v1::ListJobsResponse* response) {
   for (v1::JobStatus& status : scheduler_.ListJobs()) *response->add_jobs() = std::move(status);
   return grpc::Status::OK;
+}
+
+grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::CancelRequest* request,
+                                  v1::JobStatus* response) {
+  absl::StatusOr<v1::JobStatus> status = scheduler_.Cancel(request->job());
+  if (status.ok()) *response = *std::move(status);
+  return rpc::ToGrpcStatus(status.status());
+}
+
+grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
+                                 v1::JobStatus* response) {
+  absl::StatusOr<v1::JobStatus> status = scheduler_.Retry(request->job());
+  if (status.ok()) *response = *std::move(status);
+  return rpc::ToGrpcStatus(status.status());
+}
+
+grpc::Status CrawlService::Delete(grpc::ServerContext* context, const v1::DeleteRequest* request,
+                                  v1::DeleteResponse* response) {
+  return rpc::ToGrpcStatus(scheduler_.Delete(request->job()));
 }
 
 }  // namespace kernelmill::coordinator

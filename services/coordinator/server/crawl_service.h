@@ -21,6 +21,13 @@ class CrawlService final : public v1::Crawl::Service {
   grpc::Status ListJobs(grpc::ServerContext* context, const v1::ListJobsRequest* request,
                         v1::ListJobsResponse* response) override;
 
+  grpc::Status Cancel(grpc::ServerContext* context, const v1::CancelRequest* request,
+                      v1::JobStatus* response) override;
+  grpc::Status Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
+                     v1::JobStatus* response) override;
+  grpc::Status Delete(grpc::ServerContext* context, const v1::DeleteRequest* request,
+                      v1::DeleteResponse* response) override;
+
  private:
   Scheduler& scheduler_;
 };

@@ -19,6 +19,7 @@ namespace {
 constexpr int kMaxTasks = 64;
 constexpr int kMaxWaitMs = 30'000;
 constexpr int kMaxBatch = 4096;
+constexpr size_t kMaxName = 256;
 // How soon a waiting call notices that its client has gone.
 constexpr absl::Duration kGlance = absl::Milliseconds(200);
 
@@ -28,6 +29,10 @@ absl::Status CheckLease(const v1::LeaseRequest& request) {
   if (request.max_tasks() < 1 || request.max_tasks() > kMaxTasks) {
     return absl::InvalidArgumentError(absl::StrCat("max_tasks: is not 1 to ", kMaxTasks));
   }
+  if (request.worker().size() > kMaxName) {
+    return absl::InvalidArgumentError(absl::StrCat("worker: longer than ", kMaxName, " bytes"));
+  }
+  if (request.held() < 0) return absl::InvalidArgumentError("held: is negative");
   if (request.wait_ms() < 0 || request.wait_ms() > kMaxWaitMs) {
     return absl::InvalidArgumentError(absl::StrCat("wait_ms: is not 0 to ", kMaxWaitMs));
   }
@@ -52,21 +57,28 @@ StageSet StagesOf(const v1::LeaseRequest& request) {
   return stages;
 }
 
+Scheduler::Asker AskerOf(const v1::LeaseRequest& request) {
+  return {.stages = StagesOf(request),
+          .max_tasks = request.max_tasks(),
+          .held = request.held(),
+          .worker = request.worker(),
+          .incarnation = request.incarnation()};
+}
+
 // Waits for tasks; an empty answer once the time is up.
-absl::StatusOr<std::vector<v1::LeasedTask>> WaitForTasks(Scheduler& scheduler,
-                                                         const grpc::ServerContext& context,
-                                                         const v1::LeaseRequest& request) {
-  const StageSet stages = StagesOf(request);
+absl::StatusOr<Scheduler::Leases> WaitForTasks(Scheduler& scheduler,
+                                               const grpc::ServerContext& context,
+                                               const v1::LeaseRequest& request) {
+  const Scheduler::Asker asker = AskerOf(request);
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(request.wait_ms());
   while (true) {
     // Before leasing, or tasks would be leased to nobody.
     if (context.IsCancelled()) return absl::CancelledError("the worker has gone");
     const uint64_t seen = scheduler.ready().generation();
-    ASSIGN_OR_RETURN(std::vector<v1::LeasedTask> tasks,
-                     scheduler.Lease(stages, request.max_tasks()));
+    ASSIGN_OR_RETURN(Scheduler::Leases leases, scheduler.Lease(asker));
     const auto left = deadline - std::chrono::steady_clock::now();
-    if (!tasks.empty() || left <= left.zero()) return tasks;
+    if (!leases.tasks.empty() || leases.finish_first || left <= left.zero()) return leases;
     scheduler.ready().WaitFor(seen, std::min(kGlance, absl::FromChrono(left)));
   }
 }
@@ -90,10 +102,11 @@ absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
 grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
                                 v1::LeaseResponse* response) {
   if (const absl::Status bad = CheckLease(*request); !bad.ok()) return rpc::ToGrpcStatus(bad);
-  absl::StatusOr<std::vector<v1::LeasedTask>> tasks = WaitForTasks(scheduler_, *context, *request);
-  if (!tasks.ok()) return rpc::ToGrpcStatus(tasks.status());
-  CountLeases(tasks->size());
-  for (v1::LeasedTask& task : *tasks) *response->add_tasks() = std::move(task);
+  absl::StatusOr<Scheduler::Leases> leases = WaitForTasks(scheduler_, *context, *request);
+  if (!leases.ok()) return rpc::ToGrpcStatus(leases.status());
+  CountLeases(leases->tasks.size());
+  for (v1::LeasedTask& task : leases->tasks) *response->add_tasks() = std::move(task);
+  response->set_finish_first(leases->finish_first);
   return grpc::Status::OK;
 }
 

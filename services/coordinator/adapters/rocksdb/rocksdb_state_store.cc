@@ -1,15 +1,20 @@
 // What is kept, key -> value. Numbers are big-endian; <job> is a job's sequence number in 4 bytes,
 // <task> a task's id in 8, of which the first 4 are its job.
 //
-//   "m/format"      -> "1", the version of this grammar
+//   "m/format"      -> "2", the version of this grammar
 //   "m/epoch"       -> 8 bytes: how often the state was opened
+//   "m/sequence"    -> 4 bytes: the largest sequence number that a job ever had
 //   "r/"<job>       -> the client's request id, where it gave one
 //   "p/"<job>       -> the stage versions that the job's tasks were planned with, as text
 //   "s/"<job>       -> JobSpec, with defaults
 //   "j/"<job>       -> JobStatus: as it was submitted; once ended, as it ended
-//   "t/"<task>      -> state:1 stage:1 cached:1 source:4 shard:4 attempts:4 token:8 rest
-//                      rest: of a DONE task StageResult, of a FAILED one google.rpc.Status, else
-//                      nothing
+//   "t/"<task>      -> state:1 stage:1 cached:1 crashes:1 piece:2 source:4 shard:4 attempts:4
+//                      token:8 rest
+//                      rest: of a DONE task StageResult; else google.rpc.Status, of the last error,
+//                      if there was one
+//
+// Format 1 had neither crashes nor pieces. Its tasks are dropped, so that the jobs that had not
+// ended are planned anew; the action cache answers for what they had done.
 //
 // Every Change is one part of one WriteBatch: a task's result and the tasks that follow from it are
 // kept together or not at all.
@@ -34,7 +39,8 @@ namespace kernelmill::coordinator {
 namespace {
 
 constexpr char kFormatKey[] = "m/format";
-constexpr char kFormat[] = "1";
+constexpr char kFormat[] = "2";
+constexpr char kSequenceKey[] = "m/sequence";
 constexpr char kEpochKey[] = "m/epoch";
 
 rocksdb::Options OpenOptions() {
@@ -75,11 +81,22 @@ rocksdb::Status PutJob(const JobRow& row, rocksdb::WriteBatch* batch) {
   return status;
 }
 
+rocksdb::Status DeleteTasks(uint32_t job, rocksdb::WriteBatch* batch) {
+  return batch->DeleteRange(TaskKeyOf(TaskId(job, 0)), TaskKeyOf(TaskId(job + 1, 0)));
+}
+
 rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
   rocksdb::Status status;
   for (const uint32_t job : change.erased) {
     if (!status.ok()) return status;
-    status = batch->DeleteRange(TaskKeyOf(TaskId(job, 0)), TaskKeyOf(TaskId(job + 1, 0)));
+    status = DeleteTasks(job, batch);
+  }
+  for (const uint32_t job : change.deleted) {
+    for (const char* prefix : {"r/", "p/", "s/", "j/"}) {
+      if (status.ok()) status = batch->Delete(JobKey(prefix, job));
+    }
+    if (!status.ok()) return status;
+    status = DeleteTasks(job, batch);
   }
   for (const JobRow& job : change.jobs) {
     if (!status.ok()) return status;
@@ -107,6 +124,7 @@ absl::StatusOr<std::unique_ptr<RocksDbStateStore>> RocksDbStateStore::Open(
   RETURN_IF_ERROR(FromOpenStatus(rocksdb::DB::Open(OpenOptions(), directory, &db), directory));
   std::unique_ptr<RocksDbStateStore> store(new RocksDbStateStore(std::unique_ptr<rocksdb::DB>(db)));
   RETURN_IF_ERROR(Annotate(store->CheckFormat(), directory));
+  ASSIGN_OR_RETURN(store->last_sequence_, store->LastSequence());
   return store;
 }
 
@@ -128,7 +146,35 @@ absl::Status RocksDbStateStore::CheckFormat() {
   }
   RETURN_IF_ERROR(format.status());
   if (*format == kFormat) return absl::OkStatus();
+  if (*format == "1") return Upgrade();
   return absl::FailedPreconditionError("the state was written by a newer build");
+}
+
+absl::Status RocksDbStateStore::Upgrade() {
+  rocksdb::WriteBatch batch;
+  RETURN_IF_ERROR(FromRocksStatus(batch.DeleteRange("t/", "t0"), "upgrade"));
+  ASSIGN_OR_RETURN(const std::vector<JobRow> jobs, Jobs());
+  std::string last;
+  AppendFixed32(&last, jobs.empty() ? 0 : jobs.back().sequence);
+  rocksdb::Status put = batch.Put(kSequenceKey, last);
+  for (const JobRow& job : jobs) {
+    if (put.ok() && !job.plan.empty()) put = batch.Put(JobKey("p/", job.sequence), "format 1");
+  }
+  if (put.ok()) put = batch.Put(kFormatKey, kFormat);
+  RETURN_IF_ERROR(FromRocksStatus(put, "upgrade"));
+  rocksdb::WriteOptions sync;
+  sync.sync = true;
+  return FromRocksStatus(db_->Write(sync, &batch), "upgrade");
+}
+
+absl::StatusOr<uint32_t> RocksDbStateStore::LastSequence() {
+  const absl::StatusOr<std::string> kept = Read(kSequenceKey);
+  if (absl::IsNotFound(kept.status())) return 0;
+  RETURN_IF_ERROR(kept.status());
+  absl::string_view value = *kept;
+  uint32_t sequence = 0;
+  if (!TakeFixed32(&value, &sequence)) return absl::DataLossError("sequence is not readable");
+  return sequence;
 }
 
 absl::StatusOr<uint64_t> RocksDbStateStore::NextEpoch() {
@@ -152,6 +198,13 @@ absl::Status RocksDbStateStore::Write(const std::vector<Change>& changes, bool s
   rocksdb::WriteBatch batch;
   for (const Change& change : changes) {
     RETURN_IF_ERROR(FromRocksStatus(PutChange(change, &batch), "batch"));
+    for (const JobRow& job : change.jobs) {
+      if (job.sequence <= last_sequence_) continue;  // it runs again
+      last_sequence_ = job.sequence;
+      std::string last;
+      AppendFixed32(&last, last_sequence_);
+      RETURN_IF_ERROR(FromRocksStatus(batch.Put(kSequenceKey, last), "batch"));
+    }
   }
   rocksdb::WriteOptions options;
   options.sync = sync;
@@ -187,9 +240,12 @@ absl::StatusOr<std::vector<JobRow>> RocksDbStateStore::Jobs() {
   return rows;
 }
 
-absl::StatusOr<std::vector<TaskRow>> RocksDbStateStore::Tasks(uint32_t job) {
-  std::vector<TaskRow> rows;
-  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
+absl::Status RocksDbStateStore::ForEachTask(uint32_t job,
+                                            absl::FunctionRef<bool(const TaskRow&)> visit) {
+  rocksdb::ReadOptions options;
+  options.readahead_size = 2 << 20;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
   const std::string prefix = JobKey("t/", job);
   for (at->Seek(prefix); at->Valid() && at->key().starts_with(prefix); at->Next()) {
     absl::string_view key(at->key().data() + 2, at->key().size() - 2);
@@ -197,12 +253,18 @@ absl::StatusOr<std::vector<TaskRow>> RocksDbStateStore::Tasks(uint32_t job) {
     if (!TakeFixed64(&key, &id) || !key.empty()) {
       return absl::DataLossError("a task's key is not readable");
     }
-    ASSIGN_OR_RETURN(TaskRow row,
+    ASSIGN_OR_RETURN(const TaskRow row,
                      DecodeTask(id, absl::string_view(at->value().data(), at->value().size())));
-    rows.push_back(std::move(row));
+    if (!visit(row)) return absl::OkStatus();
   }
-  RETURN_IF_ERROR(FromRocksStatus(at->status(), "tasks"));
-  return rows;
+  return FromRocksStatus(at->status(), "tasks");
+}
+
+absl::StatusOr<v1::JobSpec> RocksDbStateStore::Spec(uint32_t job) {
+  ASSIGN_OR_RETURN(const std::string value, Read(JobKey("s/", job)));
+  v1::JobSpec spec;
+  if (!spec.ParseFromString(value)) return absl::DataLossError("a spec is not readable");
+  return spec;
 }
 
 absl::StatusOr<v1::JobStatus> RocksDbStateStore::Status(uint32_t job) {

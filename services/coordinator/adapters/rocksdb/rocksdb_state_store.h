@@ -29,16 +29,20 @@ class RocksDbStateStore : public StateStore {
   absl::StatusOr<uint64_t> NextEpoch() override;
   absl::Status Write(const std::vector<Change>& changes, bool sync) override;
   absl::StatusOr<std::vector<JobRow>> Jobs() override;
-  absl::StatusOr<std::vector<TaskRow>> Tasks(uint32_t job) override;
+  absl::StatusOr<uint32_t> LastSequence() override;
+  absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) override;
+  absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
 
  private:
   explicit RocksDbStateStore(std::unique_ptr<rocksdb::DB> db);
   absl::Status CheckFormat();
+  absl::Status Upgrade();
   absl::StatusOr<std::string> Read(const std::string& key);
 
   std::unique_ptr<rocksdb::DB> db_;
+  uint32_t last_sequence_ = 0;  // for Write alone
 };
 
 }  // namespace kernelmill::coordinator

@@ -30,16 +30,18 @@ bool TakeByte(absl::string_view* in, uint8_t* value) {
 
 bool DecodeHeader(absl::string_view* in, TaskRow* row) {
   uint8_t state = 0, stage = 0, cached = 0;
+  uint64_t piece = 0;
   uint32_t source = 0, shard = 0;
   if (!TakeByte(in, &state) || !TakeByte(in, &stage) || !TakeByte(in, &cached) ||
-      !TakeFixed32(in, &source) || !TakeFixed32(in, &shard) || !TakeFixed32(in, &row->attempts) ||
+      !TakeByte(in, &row->crashes) || !TakeBigEndian(in, &piece, 2) || !TakeFixed32(in, &source) ||
+      !TakeFixed32(in, &shard) || !TakeFixed32(in, &row->attempts) ||
       !TakeFixed64(in, &row->token)) {
     return false;
   }
-  if (state > static_cast<uint8_t>(TaskState::kFailed) || stage >= kStageCount) return false;
+  if (state > static_cast<uint8_t>(TaskState::kSplit) || stage >= kStageCount) return false;
   row->state = static_cast<TaskState>(state);
   row->cached = cached != 0;
-  row->key = {static_cast<StageId>(stage), static_cast<int32_t>(source),
+  row->key = {static_cast<StageId>(stage), static_cast<Piece>(piece), static_cast<int32_t>(source),
               static_cast<int32_t>(shard)};
   return true;
 }
@@ -63,12 +65,14 @@ std::string EncodeTask(const TaskRow& row) {
   value.push_back(static_cast<char>(row.state));
   value.push_back(static_cast<char>(row.key.stage));
   value.push_back(row.cached ? 1 : 0);
+  value.push_back(static_cast<char>(row.crashes));
+  AppendBigEndian(&value, row.key.piece, 2);
   AppendFixed32(&value, static_cast<uint32_t>(row.key.source));
   AppendFixed32(&value, static_cast<uint32_t>(row.key.shard));
   AppendFixed32(&value, row.attempts);
   AppendFixed64(&value, row.token);
   if (row.state == TaskState::kDone) row.result.AppendToString(&value);
-  if (row.state == TaskState::kFailed) {
+  if (row.state != TaskState::kDone && !row.error.ok()) {
     google::rpc::Status error;
     error.set_code(row.error.raw_code());
     error.set_message(std::string(row.error.message()));
@@ -84,11 +88,9 @@ absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value) {
   bool good = DecodeHeader(&value, &row);
   if (good && row.state == TaskState::kDone) {
     good = row.result.ParseFromArray(value.data(), static_cast<int>(value.size()));
-  } else if (good && row.state == TaskState::kFailed) {
+  } else if (good && !value.empty()) {
     good = error.ParseFromArray(value.data(), static_cast<int>(value.size()));
     row.error = absl::Status(static_cast<absl::StatusCode>(error.code()), error.message());
-  } else {
-    good = good && value.empty();
   }
   if (!good) return absl::DataLossError(absl::StrCat("task ", id, " is not readable"));
   return row;

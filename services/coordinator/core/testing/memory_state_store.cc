@@ -15,7 +15,15 @@ absl::Status MemoryStateStore::Write(const std::vector<Change>& changes, bool sy
       now_.tasks.erase(now_.tasks.lower_bound(TaskId(job, 0)),
                        now_.tasks.lower_bound(TaskId(job + 1, 0)));
     }
-    for (const JobRow& job : change.jobs) now_.jobs[job.sequence] = job;
+    for (const uint32_t job : change.deleted) {
+      now_.jobs.erase(job);
+      now_.tasks.erase(now_.tasks.lower_bound(TaskId(job, 0)),
+                       now_.tasks.lower_bound(TaskId(job + 1, 0)));
+    }
+    for (const JobRow& job : change.jobs) {
+      now_.jobs[job.sequence] = job;
+      now_.last_sequence = std::max(now_.last_sequence, job.sequence);
+    }
     for (const auto& [job, status] : change.statuses) now_.jobs[job].status = status;
     for (const TaskRow& task : change.tasks) now_.tasks[task.id] = task;
   }
@@ -30,13 +38,26 @@ absl::StatusOr<std::vector<JobRow>> MemoryStateStore::Jobs() {
   return rows;
 }
 
-absl::StatusOr<std::vector<TaskRow>> MemoryStateStore::Tasks(uint32_t job) {
+absl::StatusOr<uint32_t> MemoryStateStore::LastSequence() {
   absl::MutexLock lock(&mutex_);
-  std::vector<TaskRow> rows;
-  for (const auto& [id, row] : now_.tasks) {
-    if (JobOf(id) == job) rows.push_back(row);
+  return now_.last_sequence;
+}
+
+absl::Status MemoryStateStore::ForEachTask(uint32_t job,
+                                           absl::FunctionRef<bool(const TaskRow&)> visit) {
+  absl::MutexLock lock(&mutex_);
+  for (auto at = now_.tasks.lower_bound(TaskId(job, 0));
+       at != now_.tasks.end() && JobOf(at->first) == job; ++at) {
+    if (!visit(at->second)) break;
   }
-  return rows;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::JobSpec> MemoryStateStore::Spec(uint32_t job) {
+  absl::MutexLock lock(&mutex_);
+  const auto at = now_.jobs.find(job);
+  if (at == now_.jobs.end()) return absl::NotFoundError("no such job");
+  return at->second.spec;
 }
 
 absl::StatusOr<v1::JobStatus> MemoryStateStore::Status(uint32_t job) {

@@ -20,7 +20,9 @@ class MemoryStateStore : public StateStore {
   absl::StatusOr<uint64_t> NextEpoch() override;
   absl::Status Write(const std::vector<Change>& changes, bool sync) override;
   absl::StatusOr<std::vector<JobRow>> Jobs() override;
-  absl::StatusOr<std::vector<TaskRow>> Tasks(uint32_t job) override;
+  absl::StatusOr<uint32_t> LastSequence() override;
+  absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) override;
+  absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
 
@@ -33,6 +35,7 @@ class MemoryStateStore : public StateStore {
   struct State {
     std::map<uint32_t, JobRow> jobs;
     std::map<uint64_t, TaskRow> tasks;
+    uint32_t last_sequence = 0;
   };
   absl::Mutex mutex_;
   State now_ ABSL_GUARDED_BY(mutex_);

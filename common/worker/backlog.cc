@@ -1,0 +1,104 @@
+#include "common/worker/backlog.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kernelmill::worker {
+namespace {
+
+constexpr double kAheadSeconds = 0.02;  // of work for each slot, to be had without asking
+constexpr int kMaxAhead = 62;
+constexpr int kMaxUnsent = 1024;
+constexpr double kNewestWeight = 0.1;  // of the moving average
+
+}  // namespace
+
+int Backlog::RoomNow() const {
+  if (closed_ || unsent_ >= kMaxUnsent || (alone_ && Held() > 0)) return 0;
+  const double ahead = average_seconds_ > 0 ? slots_ * kAheadSeconds / average_seconds_ : 0;
+  const int waiting = static_cast<int>(waiting_.size());
+  const int idle = slots_ - static_cast<int>(running_.size()) - waiting;
+  const int wanted = static_cast<int>(std::min<double>(ahead, kMaxAhead));
+  // Asked for again once half of it is used up, so that few calls fetch many.
+  if (idle <= 0 && waiting > wanted / 2) return 0;
+  return std::max(0, std::max(idle, 0) + wanted - std::max(waiting - slots_, 0));
+}
+
+Backlog::Room Backlog::AwaitRoom(Clock::duration timeout) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, timeout, [&] { return closed_ || RoomNow() > 0; });
+  const Room room{std::min(RoomNow(), kMaxAhead), Held()};
+  if (room.tasks > 0) alone_ = false;
+  return room;
+}
+
+bool Backlog::Add(const v1::LeasedTask& task) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return false;
+    waiting_.push_back(task);
+    alone_ |= task.alone();
+  }
+  changed_.notify_all();
+  return true;
+}
+
+void Backlog::FinishFirst() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  alone_ = true;
+}
+
+std::optional<Backlog::Taken> Backlog::Take() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+  if (closed_) return std::nullopt;
+  Taken taken{std::move(waiting_.front()), Clock::now()};
+  waiting_.pop_front();
+  running_.insert(taken.start);
+  lock.unlock();
+  changed_.notify_all();
+  return taken;
+}
+
+void Backlog::Ran(Clock::time_point start) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    running_.erase(running_.find(start));
+    ++unsent_;
+    const std::chrono::duration<double> taken = Clock::now() - start;
+    const double seconds = std::max(taken.count(), 1e-6);
+    average_seconds_ = average_seconds_ == 0
+                           ? seconds
+                           : (1 - kNewestWeight) * average_seconds_ + kNewestWeight * seconds;
+  }
+  changed_.notify_all();
+}
+
+void Backlog::Finished(int results) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    unsent_ -= results;
+  }
+  changed_.notify_all();
+}
+
+std::vector<v1::LeasedTask> Backlog::Close() {
+  std::vector<v1::LeasedTask> tasks;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    tasks.assign(waiting_.begin(), waiting_.end());
+    waiting_.clear();
+    unsent_ += static_cast<int>(tasks.size());  // they are handed back
+  }
+  changed_.notify_all();
+  return tasks;
+}
+
+std::optional<Backlog::Clock::time_point> Backlog::LongestRunning() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (running_.empty()) return std::nullopt;
+  return *running_.begin();
+}
+
+}  // namespace kernelmill::worker

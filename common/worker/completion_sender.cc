@@ -1,0 +1,113 @@
+#include "common/worker/completion_sender.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/base/log.h"
+
+namespace kernelmill::worker {
+namespace {
+
+constexpr size_t kMaxBatch = 256;
+constexpr size_t kMaxBatchBytes = 4 << 20;
+
+const char* OutcomeOf(const v1::Completion& completion, const google::rpc::Status& status) {
+  if (status.code() != 0) return "refused";
+  if (completion.has_handback()) return "handed_back";
+  if (completion.has_error()) return "error";
+  return completion.cached() ? "cached" : "done";
+}
+
+}  // namespace
+
+CompletionSender::CompletionSender(WorkQueue& queue, LeaseKeeper& keeper, std::string worker,
+                                   const rpc::RetryPolicy& away, CompletionSender::Outcome outcome)
+    : queue_(queue),
+      keeper_(keeper),
+      worker_(std::move(worker)),
+      away_(away),
+      outcome_(std::move(outcome)) {}
+
+void CompletionSender::Put(v1::Completion completion) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    waiting_.push_back(std::move(completion));
+  }
+  changed_.notify_one();
+}
+
+void CompletionSender::Close() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_one();
+}
+
+void CompletionSender::Run() {
+  for (auto batch = AwaitBatch(); !batch.empty(); batch = AwaitBatch()) Send(std::move(batch));
+}
+
+std::vector<v1::Completion> CompletionSender::AwaitBatch() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+  size_t count = 0;
+  for (size_t bytes = 0; count < std::min(waiting_.size(), kMaxBatch); ++count) {
+    bytes += waiting_[count].ByteSizeLong();
+    if (bytes > kMaxBatchBytes && count > 0) break;
+  }
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<v1::Completion> batch(std::make_move_iterator(waiting_.begin()),
+                                    std::make_move_iterator(end));
+  waiting_.erase(waiting_.begin(), end);
+  return batch;
+}
+
+void CompletionSender::Send(std::vector<v1::Completion> batch) {
+  for (int attempt = 1;; ++attempt) {
+    const uint64_t seen = keeper_.lost().generation();
+    DropLost(batch);
+    if (batch.empty() || Answered(batch)) return;
+    // Whatever the error, the coordinator may be another the next time: only lost leases end this.
+    keeper_.lost().WaitFor(seen, rpc::Backoff(away_, std::min(attempt, 16)));
+  }
+}
+
+bool CompletionSender::Answered(const std::vector<v1::Completion>& batch) {
+  v1::CompleteRequest request;
+  request.set_worker(worker_);
+  for (const v1::Completion& completion : batch) *request.add_completions() = completion;
+  absl::StatusOr<v1::CompleteResponse> response = queue_.Complete(request);
+  if (response.ok() && response->statuses_size() != request.completions_size()) {
+    response = absl::InternalError("answered for other completions than were sent");
+  }
+  if (!response.ok()) {
+    LogWarning("completions not handed in",
+               {{"completions", batch.size()}, {"error", response.status().ToString()}});
+    return false;
+  }
+  for (size_t i = 0; i < batch.size(); ++i) {
+    End(batch[i], OutcomeOf(batch[i], response->statuses(static_cast<int>(i))));
+  }
+  return true;
+}
+
+void CompletionSender::DropLost(std::vector<v1::Completion>& batch) {
+  const auto lost =
+      std::stable_partition(batch.begin(), batch.end(), [&](const v1::Completion& completion) {
+        return completion.outcome_case() != v1::Completion::OUTCOME_NOT_SET &&
+               !keeper_.IsLost(completion.lease());
+      });
+  for (auto at = lost; at != batch.end(); ++at) End(*at, "lost");
+  batch.erase(lost, batch.end());
+}
+
+void CompletionSender::End(const v1::Completion& completion, const char* outcome) {
+  keeper_.Release(completion.lease());
+  outcome_(completion, outcome);
+}
+
+}  // namespace kernelmill::worker
