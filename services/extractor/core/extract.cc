@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "services/extractor/core/bindings.h"
 #include "services/extractor/core/bracket_repair.h"
 #include "services/extractor/core/definitions.h"
@@ -21,6 +24,8 @@
 
 namespace kernelmill::extractor {
 namespace {
+
+constexpr size_t kMaxReason = 64;
 
 bool Contains(absl::string_view text, absl::string_view word) {
   return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
@@ -102,6 +107,56 @@ absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parse
   return absl::OkStatus();
 }
 
+std::vector<const v1::SourceFile*> SortedByPath(const v1::FileShard& files) {
+  std::vector<const v1::SourceFile*> sorted;
+  for (const v1::SourceFile& file : files.files()) sorted.push_back(&file);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto* a, const auto* b) { return a->path() < b->path(); });
+  return sorted;
+}
+
+absl::StatusOr<std::vector<const v1::SourceFile*>> FilesOf(const v1::FileShard& files,
+                                                           const Piece& piece) {
+  const int size = files.files_size();
+  if (piece.first < 0 || piece.count < 1 || piece.first > size ||
+      piece.count > size - piece.first) {
+    return absl::InvalidArgumentError(absl::StrCat(piece.count, " files from ", piece.first,
+                                                   " on are no piece of a shard of ", size));
+  }
+  const std::vector<const v1::SourceFile*> sorted = SortedByPath(files);
+  const auto begin = sorted.begin() + piece.first;
+  return std::vector<const v1::SourceFile*>(begin, begin + piece.count);
+}
+
+// Stable, so that sorting the pieces and then all of them is the same as sorting all at once, even
+// where two files of a hostile tree share a path.
+void SortKernels(v1::KernelShard& shard) {
+  std::stable_sort(shard.mutable_kernels()->begin(), shard.mutable_kernels()->end(),
+                   [](const v1::Kernel& a, const v1::Kernel& b) {
+                     if (a.path() != b.path()) return a.path() < b.path();
+                     return a.first_line() < b.first_line();
+                   });
+}
+
+absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceFile*>& sorted,
+                                             const PythonParser& parser,
+                                             const ExtractOptions& options) {
+  v1::KernelShard shard;
+  for (const v1::SourceFile* file : sorted) {
+    RETURN_IF_ERROR(ExtractFile(*file, parser, options, shard));
+  }
+  SortKernels(shard);
+  return shard;
+}
+
+// Of letters a to z, digits and '_': it becomes part of a counter's name.
+bool IsReasonWord(absl::string_view reason) {
+  return !reason.empty() && reason.size() <= kMaxReason &&
+         std::all_of(reason.begin(), reason.end(), [](char c) {
+           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+         });
+}
+
 }  // namespace
 
 bool MayHoldKernels(absl::string_view text) {
@@ -113,20 +168,35 @@ bool MayHoldKernels(absl::string_view text) {
 absl::StatusOr<v1::KernelShard> ExtractKernels(const v1::FileShard& files,
                                                const PythonParser& parser,
                                                const ExtractOptions& options) {
-  std::vector<const v1::SourceFile*> sorted;
-  for (const v1::SourceFile& file : files.files()) sorted.push_back(&file);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto* a, const auto* b) { return a->path() < b->path(); });
-  v1::KernelShard shard;
-  for (const v1::SourceFile* file : sorted) {
-    RETURN_IF_ERROR(ExtractFile(*file, parser, options, shard));
+  return ExtractFiles(SortedByPath(files), parser, options);
+}
+
+absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const Piece& piece,
+                                             const PythonParser& parser,
+                                             const ExtractOptions& options) {
+  ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, FilesOf(files, piece));
+  return ExtractFiles(chosen, parser, options);
+}
+
+absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece& piece,
+                                         const std::string& reason) {
+  if (!IsReasonWord(reason)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(JsonString(reason), " is not a word for why files failed"));
   }
-  std::stable_sort(shard.mutable_kernels()->begin(), shard.mutable_kernels()->end(),
-                   [](const v1::Kernel& a, const v1::Kernel& b) {
-                     if (a.path() != b.path()) return a.path() < b.path();
-                     return a.first_line() < b.first_line();
-                   });
+  ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, FilesOf(files, piece));
+  v1::KernelShard shard;
+  for (const v1::SourceFile* file : chosen) AddEntry(*file, shard).set_failed(reason);
   return shard;
+}
+
+void JoinPieces(v1::KernelShard next, v1::KernelShard& shard) {
+  for (v1::ExtractedFile& file : *next.mutable_files()) *shard.add_files() = std::move(file);
+  for (v1::Kernel& kernel : *next.mutable_kernels()) *shard.add_kernels() = std::move(kernel);
+  for (v1::Definition& definition : *next.mutable_definitions()) {
+    *shard.add_definitions() = std::move(definition);
+  }
+  SortKernels(shard);
 }
 
 }  // namespace kernelmill::extractor

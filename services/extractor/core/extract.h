@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_H_
 
 #include <cstddef>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -18,11 +19,32 @@ struct ExtractOptions {
   size_t max_overlap = 8;
 };
 
+// Some of a shard's files: `count` of them from `first` on, in the order of their paths. Pieces
+// that stand one after another and cover the shard hold, joined by JoinPieces, what the whole
+// would.
+struct Piece {
+  int first = 0;
+  int count = 0;
+};
+
 // Finds the kernels of every file. Files that cannot be read in bounds are listed as failed, with
 // the reason. DEADLINE_EXCEEDED: this machine was too slow for one; nothing is said of any.
 absl::StatusOr<v1::KernelShard> ExtractKernels(const v1::FileShard& files,
                                                const PythonParser& parser,
                                                const ExtractOptions& options = {});
+
+// The same for a piece alone. INVALID_ARGUMENT also where the piece is empty or not in the shard.
+absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const Piece& piece,
+                                             const PythonParser& parser,
+                                             const ExtractOptions& options = {});
+
+// Reads no file of the piece: each is listed as failed for `reason`, a short stable word.
+// INVALID_ARGUMENT: `reason` is not one, or as for ExtractPiece.
+absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece& piece,
+                                         const std::string& reason);
+
+// Appends what was extracted of the next piece to what was of those before it.
+void JoinPieces(v1::KernelShard next, v1::KernelShard& shard);
 
 // Whether the text can hold a kernel at all. Cheap: most files cannot.
 bool MayHoldKernels(absl::string_view text);

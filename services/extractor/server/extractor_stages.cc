@@ -1,8 +1,10 @@
 #include "services/extractor/server/extractor_stages.h"
 
-#include <string>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -19,7 +21,7 @@
 namespace kernelmill::extractor {
 namespace {
 
-// "files" -> "kernels".
+// "files" -> "kernels": of all files, or of the piece that the parameters name.
 class ExtractStage : public worker::Stage {
  public:
   absl::string_view name() const override { return "extract"; }
@@ -28,15 +30,33 @@ class ExtractStage : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "files"));
     ASSIGN_OR_RETURN(const v1::FileShard files, cas::GetMessage<v1::FileShard>(store, input));
-    ASSIGN_OR_RETURN(const v1::KernelShard kernels, ExtractKernels(files, parser_));
+    ASSIGN_OR_RETURN(const v1::KernelShard kernels, Extract(files, action.params()));
     ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, kernels));
     v1::StageResult result;
     worker::AddOutput(result, "kernels", output, kernels.kernels_size());
     Count(kernels, result);
+    if (!action.params().extract().set_aside().empty()) ListFailures(kernels, result);
     return result;
   }
 
  private:
+  absl::StatusOr<v1::KernelShard> Extract(const v1::FileShard& files,
+                                          const v1::StageParams& params) const {
+    if (!params.has_extract()) return ExtractKernels(files, parser_);
+    const v1::ExtractParams& extract = params.extract();
+    const Piece piece = {extract.first(), extract.count()};
+    if (!extract.set_aside().empty()) return SetAside(files, piece, extract.set_aside());
+    return ExtractPiece(files, piece, parser_);
+  }
+
+  static void ListFailures(const v1::KernelShard& kernels, v1::StageResult& result) {
+    for (const v1::ExtractedFile& file : kernels.files()) {
+      v1::FileFailure* failure = result.add_failures();
+      failure->set_path(file.path());
+      failure->set_reason(file.failed());
+    }
+  }
+
   static void Count(const v1::KernelShard& kernels, v1::StageResult& result) {
     for (const v1::ExtractedFile& file : kernels.files()) {
       if (!file.failed().empty()) {
@@ -52,7 +72,7 @@ class ExtractStage : public worker::Stage {
   TreeSitterParser parser_;
 };
 
-// "tree", "kernels"* of one source -> "kernels"*, as many, in the same order.
+// "tree", "kernels"* of one source -> "kernels"*, one a shard, in the same order.
 class LinkStage : public worker::Stage {
  public:
   absl::string_view name() const override { return "link"; }
@@ -60,16 +80,49 @@ class LinkStage : public worker::Stage {
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));
+    const std::vector<cas::Digest> inputs = worker::InputsNamed(action, "kernels");
+    ASSIGN_OR_RETURN(const std::vector<int> pieces,
+                     PiecesOfShards(action.params().link(), inputs.size()));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
     v1::StageResult result;
-    for (const cas::Digest& input : worker::InputsNamed(action, "kernels")) {
-      ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, input));
+    auto next = inputs.begin();
+    for (const int count : pieces) {
+      ASSIGN_OR_RETURN(v1::KernelShard shard, Join(store, next, next + count));
+      next += count;
       LinkShard(tree.repository(), tree.commit(), shard);
       ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
       worker::AddOutput(result, "kernels", output, shard.kernels_size());
     }
     return result;
+  }
+
+ private:
+  using Inputs = std::vector<cas::Digest>::const_iterator;
+
+  // How many inputs each shard is made of.
+  static absl::StatusOr<std::vector<int>> PiecesOfShards(const v1::LinkParams& params,
+                                                         size_t inputs) {
+    if (params.pieces().empty()) return std::vector<int>(inputs, 1);
+    int64_t sum = 0;
+    for (const int pieces : params.pieces()) {
+      if (pieces < 1) return absl::InvalidArgumentError("a shard of no pieces");
+      sum += pieces;
+    }
+    if (sum != static_cast<int64_t>(inputs)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("shards of ", sum, " pieces together, but ", inputs, " inputs"));
+    }
+    return std::vector<int>(params.pieces().begin(), params.pieces().end());
+  }
+
+  static absl::StatusOr<v1::KernelShard> Join(cas::BlobStore& store, Inputs begin, Inputs end) {
+    ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, *begin));
+    for (auto piece = begin + 1; piece != end; ++piece) {
+      ASSIGN_OR_RETURN(v1::KernelShard next, cas::GetMessage<v1::KernelShard>(store, *piece));
+      JoinPieces(std::move(next), shard);
+    }
+    return shard;
   }
 };
 

@@ -1,0 +1,209 @@
+// Names of holds:
+//
+//   job/JOB@OWNER           a run
+//   dataset/JOB@OWNER       a dataset: its first 50,000 blobs
+//   dataset/JOB@OWNER#N     the N-th 50,000, from 2
+#include "services/coordinator/adapters/store/store_retainer.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "common/base/status.h"
+#include "common/cas/grpc_blob_store.h"
+#include "common/rpc/status.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/store.grpc.pb.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+constexpr absl::Duration kCallDeadline = absl::Seconds(30);
+constexpr absl::Duration kReadDeadline = absl::Seconds(10);
+// Well below what one request may have, and 4 MiB.
+constexpr size_t kBlobsPerHold = 50'000;
+
+std::vector<cas::Digest> BlobsOf(const v1::DatasetManifest& manifest, const cas::Digest& digest) {
+  std::vector<cas::Digest> blobs = {digest, manifest.clusters()};
+  for (const v1::ManifestSource& source : manifest.sources()) {
+    if (source.has_tree()) blobs.push_back(source.tree());
+    blobs.insert(blobs.end(), source.kernels().begin(), source.kernels().end());
+    blobs.insert(blobs.end(), source.verdicts().begin(), source.verdicts().end());
+  }
+  return blobs;
+}
+
+class StoreRetainer : public Retainer {
+ public:
+  StoreRetainer(std::shared_ptr<grpc::Channel> channel, std::unique_ptr<cas::BlobStore> blobs,
+                const std::string& owner)
+      : stub_(v1::Store::NewStub(std::move(channel))),
+        blobs_(std::move(blobs)),
+        suffix_("@" + owner) {}
+
+  absl::StatusOr<Held> List() override {
+    v1::StatResponse stat;
+    RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
+      return stub_->Stat(&context, v1::StatRequest(), &stat);
+    }));
+    Held held;
+    std::map<std::string, int> parts;
+    for (const v1::HoldInfo& hold : stat.holds()) {
+      absl::string_view name = hold.name();
+      if (absl::ConsumePrefix(&name, "job/") && absl::ConsumeSuffix(&name, suffix_)) {
+        held.runs.emplace_back(name);
+      } else if (int part = 1; absl::ConsumePrefix(&name, "dataset/") && IsOurs(&name, &part)) {
+        int& most = parts[std::string(name)];
+        most = std::max(most, part);
+      }
+    }
+    for (const auto& [job, count] : parts) held.datasets.push_back(job);
+    absl::MutexLock lock(&mutex_);
+    parts_ = std::move(parts);
+    return held;
+  }
+
+  absl::Status HoldRun(const std::string& job, absl::Duration ttl) override {
+    v1::HoldRequest request;
+    request.set_name(RunName(job));
+    request.set_everything_used_from_now(true);
+    request.set_ttl_ms(absl::ToInt64Milliseconds(ttl));
+    return Hold(request).status();
+  }
+
+  absl::Status ReleaseRun(const std::string& job) override { return Release(RunName(job)); }
+
+  absl::Status HoldDataset(const std::string& job, const cas::Digest& digest) override {
+    ASSIGN_OR_RETURN(const auto manifest, cas::GetMessage<v1::DatasetManifest>(*blobs_, digest));
+    const std::vector<cas::Digest> blobs = BlobsOf(manifest, digest);
+    int64_t missing = 0;
+    int part = 0;
+    for (size_t begin = 0; begin < blobs.size(); begin += kBlobsPerHold) {
+      const size_t end = std::min(blobs.size(), begin + kBlobsPerHold);
+      v1::HoldRequest request;
+      request.set_name(DatasetName(job, ++part));
+      request.mutable_blobs()->Add(blobs.begin() + begin, blobs.begin() + end);
+      ASSIGN_OR_RETURN(const v1::HoldResponse response, Hold(request));
+      missing += response.missing_size();
+    }
+    RETURN_IF_ERROR(ReleaseParts(job, part));
+    if (missing == 0) return absl::OkStatus();
+    return absl::DataLossError(absl::StrCat(missing, " of the ", blobs.size(), " blobs of dataset ",
+                                            cas::ToString(digest), " are gone"));
+  }
+
+  absl::Status ReleaseDataset(const std::string& job) override { return ReleaseParts(job, 0); }
+
+  void Cancel() override {
+    absl::MutexLock lock(&mutex_);
+    cancelled_ = true;
+    for (grpc::ClientContext* call : calls_) call->TryCancel();
+  }
+
+ private:
+  std::string RunName(const std::string& job) const { return absl::StrCat("job/", job, suffix_); }
+  std::string DatasetName(const std::string& job, int part) const {
+    const std::string name = absl::StrCat("dataset/", job, suffix_);
+    return part == 1 ? name : absl::StrCat(name, "#", part);
+  }
+
+  // Takes "JOB@OWNER" or "JOB@OWNER#N" apart; false where it is not this owner's.
+  bool IsOurs(absl::string_view* name, int* part) const {
+    const size_t mark = name->rfind('#');
+    if (mark != absl::string_view::npos && absl::SimpleAtoi(name->substr(mark + 1), part)) {
+      name->remove_suffix(name->size() - mark);
+    }
+    return absl::ConsumeSuffix(name, suffix_);
+  }
+
+  absl::StatusOr<v1::HoldResponse> Hold(const v1::HoldRequest& request) {
+    v1::HoldResponse response;
+    RETURN_IF_ERROR(Call(
+        [&](grpc::ClientContext& context) { return stub_->Hold(&context, request, &response); }));
+    return response;
+  }
+
+  absl::Status Release(const std::string& name) {
+    v1::ReleaseRequest request;
+    request.set_name(name);
+    v1::ReleaseResponse response;
+    return Call(
+        [&](grpc::ClientContext& context) { return stub_->Release(&context, request, &response); });
+  }
+
+  // Releases the parts of a dataset's hold after the first `kept`.
+  absl::Status ReleaseParts(const std::string& job, int kept) {
+    int parts = 1;
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto known = parts_.find(job);
+      if (known != parts_.end()) parts = known->second;
+      parts_[job] = std::max(parts, kept);
+    }
+    for (int part = kept + 1; part <= parts; ++part) {
+      RETURN_IF_ERROR(Release(DatasetName(job, part)));
+    }
+    absl::MutexLock lock(&mutex_);
+    parts_[job] = kept;
+    if (kept == 0) parts_.erase(job);
+    return absl::OkStatus();
+  }
+
+  template <typename Try>
+  absl::Status Call(Try&& attempt) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(kCallDeadline));
+    {
+      absl::MutexLock lock(&mutex_);
+      if (cancelled_) return absl::CancelledError("cancelled");
+      calls_.insert(&context);
+    }
+    const grpc::Status status = attempt(context);
+    absl::MutexLock lock(&mutex_);
+    calls_.erase(&context);
+    return rpc::FromGrpcStatus(status);
+  }
+
+  const std::unique_ptr<v1::Store::Stub> stub_;
+  const std::unique_ptr<cas::BlobStore> blobs_;
+  const std::string suffix_;
+  absl::Mutex mutex_;
+  std::map<std::string, int> parts_ ABSL_GUARDED_BY(mutex_);  // of held datasets, at most
+  std::set<grpc::ClientContext*> calls_ ABSL_GUARDED_BY(mutex_);
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Retainer> NewStoreRetainer(std::shared_ptr<grpc::Channel> channel,
+                                           const std::string& owner) {
+  cas::GrpcBlobStoreOptions options;
+  options.retry.max_attempts = 1;
+  options.call_deadline = kReadDeadline;
+  std::unique_ptr<cas::BlobStore> blobs = cas::NewGrpcBlobStore(channel, options);
+  return NewStoreRetainer(std::move(channel), std::move(blobs), owner);
+}
+
+std::unique_ptr<Retainer> NewStoreRetainer(std::shared_ptr<grpc::Channel> channel,
+                                           std::unique_ptr<cas::BlobStore> blobs,
+                                           const std::string& owner) {
+  return std::make_unique<StoreRetainer>(std::move(channel), std::move(blobs), owner);
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,123 @@
+#include "services/coordinator/core/retention/retention.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/rpc/retry.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+// Applies `release` to every job of `held` that is not in `wanted`, and forgets those that it
+// releases.
+template <typename Held, typename Release>
+absl::Status ReleaseAllBut(const std::set<std::string>& wanted, Held& held, Release release) {
+  for (auto at = held.begin(); at != held.end();) {
+    if (wanted.contains(at->first)) {
+      ++at;
+      continue;
+    }
+    RETURN_IF_ERROR(release(at->first));
+    at = held.erase(at);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Duration Retention::Step() {
+  if (unsupported_) return absl::InfiniteDuration();
+  const Clock::Time now = clock_.Now();
+  if (now < not_before_) return absl::FromChrono(not_before_ - now);
+  const absl::Status status = Reconcile();
+  if (status.ok()) {
+    if (std::exchange(failures_, 0) > 0) LogInfo("the store holds what jobs need again");
+    return options_.look_every;
+  }
+  if (absl::IsUnimplemented(status)) {
+    unsupported_ = true;
+    LogInfo("this store keeps no holds: what it may drop is its operator's matter");
+    return absl::InfiniteDuration();
+  }
+  if (absl::IsCancelled(status)) return absl::InfiniteDuration();
+  if (++failures_ == 1) {
+    LogWarning("the store does not take holds; will try again", {{"error", status.ToString()}});
+  }
+  const absl::Duration pause =
+      rpc::Backoff({0, options_.first_backoff, options_.max_backoff, 2.0}, failures_);
+  not_before_ = clock_.Now() + absl::ToChronoNanoseconds(pause);
+  return pause;
+}
+
+absl::Status Retention::Reconcile() {
+  RETURN_IF_ERROR(TakeStock());
+  const HeldJobs jobs = jobs_();
+  RETURN_IF_ERROR(HoldRuns(jobs));
+  RETURN_IF_ERROR(HoldDatasets(jobs));
+  return ReleaseRest(jobs);
+}
+
+absl::Status Retention::TakeStock() {
+  if (took_stock_) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Retainer::Held held, retainer_.List());
+  for (const std::string& job : held.runs) runs_[job] = clock_.Now();
+  for (const std::string& job : held.datasets) datasets_[job] = {};
+  took_stock_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Retention::Judge(const absl::Status& status, const std::string& job) const {
+  if (status.ok() || IsRetryable(status) || absl::IsUnimplemented(status) ||
+      absl::IsCancelled(status)) {
+    return status;
+  }
+  // Nothing that another try could mend; one job's trouble should not be that of the others.
+  LogWarning("the store does not hold what a job needs",
+             {{"job", job}, {"error", status.ToString()}});
+  return absl::OkStatus();
+}
+
+bool Retention::IsHeld(const HeldJobs::Dataset& dataset) const {
+  const auto held = datasets_.find(dataset.job);
+  return held != datasets_.end() && cas::SameDigest(held->second, dataset.manifest);
+}
+
+absl::Status Retention::HoldRuns(const HeldJobs& jobs) {
+  std::vector<std::string> needed = jobs.running;
+  for (const HeldJobs::Dataset& dataset : jobs.datasets) {
+    if (!IsHeld(dataset) && runs_.contains(dataset.job)) needed.push_back(dataset.job);
+  }
+  for (const std::string& job : needed) {
+    const auto held = runs_.find(job);
+    if (held != runs_.end() && clock_.Now() < held->second) continue;
+    RETURN_IF_ERROR(Judge(retainer_.HoldRun(job, options_.run_ttl), job));
+    runs_[job] = clock_.Now() + absl::ToChronoNanoseconds(options_.renew_every);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Retention::HoldDatasets(const HeldJobs& jobs) {
+  for (const HeldJobs::Dataset& dataset : jobs.datasets) {
+    if (IsHeld(dataset)) continue;
+    RETURN_IF_ERROR(Judge(retainer_.HoldDataset(dataset.job, dataset.manifest), dataset.job));
+    datasets_[dataset.job] = dataset.manifest;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Retention::ReleaseRest(const HeldJobs& jobs) {
+  std::set<std::string> wanted(jobs.running.begin(), jobs.running.end());
+  RETURN_IF_ERROR(ReleaseAllBut(wanted, runs_, [this](const std::string& job) {
+    return Judge(retainer_.ReleaseRun(job), job);
+  }));
+  for (const HeldJobs::Dataset& dataset : jobs.datasets) wanted.insert(dataset.job);
+  return ReleaseAllBut(wanted, datasets_, [this](const std::string& job) {
+    return Judge(retainer_.ReleaseDataset(job), job);
+  });
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,85 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_RETENTION_RETENTION_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_RETENTION_RETENTION_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/cas/digest.h"
+#include "services/coordinator/core/clock.h"
+#include "services/coordinator/core/retention/retainer.h"
+
+namespace kernelmill::coordinator {
+
+// What the store is to hold at one moment.
+struct HeldJobs {
+  struct Dataset {
+    std::string job;
+    cas::Digest manifest;
+  };
+  std::vector<std::string> running;  // have not ended
+  std::vector<Dataset> datasets;     // of the jobs that are DONE and not deleted
+};
+
+// Brings the store's holds in line with the jobs, whatever has happened to either: jobs that came,
+// ended or were deleted, a store that was away, a coordinator that was killed between two steps.
+//
+// The basic idea: what ought to be held is a function of the jobs, and what is held is asked of the
+// store once and then known. Each step takes the difference. A dataset is held before the hold of
+// the run that made it goes, and stays held while a retry runs, so that nothing of it is loose at
+// any time.
+//
+// A store that is away is tried again, with backoff; one that keeps no holds is said so in the log
+// once, and left alone. Not thread-safe.
+class Retention {
+ public:
+  struct Options {
+    absl::Duration run_ttl = absl::Hours(1);
+    absl::Duration renew_every = absl::Minutes(5);
+    absl::Duration look_every = absl::Seconds(1);  // at the jobs
+    absl::Duration first_backoff = absl::Seconds(1);
+    absl::Duration max_backoff = absl::Minutes(1);
+  };
+  using JobsNow = std::function<HeldJobs()>;
+
+  // `retainer` and `clock` must outlive it. `jobs` is called in every step: it should be cheap.
+  Retention(const Options& options, Retainer& retainer, JobsNow jobs, const Clock& clock)
+      : options_(options), retainer_(retainer), jobs_(std::move(jobs)), clock_(clock) {}
+
+  // Makes, renews and ends holds as the jobs need it now. Answers how long the next step can wait.
+  absl::Duration Step();
+
+  // Ends a step that is running, and makes later ones do nothing. From any thread.
+  void Cancel() { retainer_.Cancel(); }
+
+ private:
+  absl::Status Reconcile();
+  absl::Status TakeStock();
+  // Those that have not ended, and those whose dataset is still to be held.
+  absl::Status HoldRuns(const HeldJobs& jobs);
+  absl::Status HoldDatasets(const HeldJobs& jobs);
+  absl::Status ReleaseRest(const HeldJobs& jobs);
+  bool IsHeld(const HeldJobs::Dataset& dataset) const;
+  // What to do about a hold that could not be made or ended: OK: nothing, it was logged; else the
+  // step ends with this status.
+  absl::Status Judge(const absl::Status& status, const std::string& job) const;
+
+  const Options options_;
+  Retainer& retainer_;
+  const JobsNow jobs_;
+  const Clock& clock_;
+
+  bool unsupported_ = false;
+  bool took_stock_ = false;
+  std::map<std::string, Clock::Time> runs_;      // held, and when to renew
+  std::map<std::string, cas::Digest> datasets_;  // held; an empty digest: of a time before this one
+  int failures_ = 0;                             // one after the other
+  Clock::Time not_before_{};                     // of the next try
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_RETENTION_RETENTION_H_
