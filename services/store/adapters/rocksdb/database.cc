@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/rocksdb/status.h"
+#include "services/store/adapters/rocksdb/backup.h"
 #include "services/store/adapters/rocksdb/records.h"
 #include "services/store/adapters/rocksdb/tuning.h"
 
@@ -19,6 +20,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dir,
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error) return ErrnoStatus(error.value(), dir);
+  RETURN_IF_ERROR(CheckRestored(dir));
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
       {rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions()},
       {"cas", TunedCasOptions(block_cache_bytes)},

@@ -1,0 +1,135 @@
+#include "services/store/adapters/rocksdb/backup.h"
+
+#include <rocksdb/utilities/backup_engine.h>
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/rocksdb/process_logger.h"
+#include "common/rocksdb/status.h"
+
+// A backup is a folder of RocksDB's BackupEngine, which holds one state of the database at a time.
+//
+// A restore writes into data_dir/restoring and moves the files up once all are there and checked,
+// CURRENT last, so that a folder under which something is mounted does as well as any other. The
+// subfolder goes at the very end: while it is there, data_dir is not a database.
+
+namespace kernelmill::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kRestoring[] = "restoring";
+
+rocksdb::BackupEngineOptions EngineOptions(const std::string& dir, rocksdb::Logger* log) {
+  rocksdb::BackupEngineOptions options(dir);
+  options.share_table_files = true;
+  options.share_files_with_checksum = true;
+  options.sync = true;
+  options.info_log = log;
+  return options;
+}
+
+absl::Status MoveUp(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(from, error)) files.push_back(entry.path());
+  if (error) return ErrnoStatus(error.value(), from.string());
+  for (const bool current : {false, true}) {
+    for (const fs::path& file : files) {
+      if ((file.filename() == "CURRENT") != current) continue;
+      fs::rename(file, to / file.filename(), error);
+      if (error) return ErrnoStatus(error.value(), file.string());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEmpty(const std::string& dir) {
+  std::error_code error;
+  fs::create_directories(dir, error);
+  if (error) return ErrnoStatus(error.value(), dir);
+  const bool empty = fs::is_empty(dir, error);
+  if (error) return ErrnoStatus(error.value(), dir);
+  if (empty) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(dir, ": not empty"));
+}
+
+absl::Status Restore(const std::string& backup_dir, const std::string& data_dir) {
+  const std::shared_ptr<rocksdb::Logger> log = NewProcessLogger();
+  rocksdb::BackupEngineReadOnly* opened = nullptr;
+  RETURN_IF_ERROR(
+      FromRocksStatus(rocksdb::BackupEngineReadOnly::Open(
+                          rocksdb::Env::Default(), EngineOptions(backup_dir, log.get()), &opened),
+                      backup_dir));
+  const std::unique_ptr<rocksdb::BackupEngineReadOnly> engine(opened);
+  std::vector<rocksdb::BackupInfo> backups;
+  engine->GetBackupInfo(&backups);
+  if (backups.empty()) {
+    std::vector<rocksdb::BackupID> damaged;
+    engine->GetCorruptedBackups(&damaged);
+    if (!damaged.empty()) return absl::DataLossError(absl::StrCat(backup_dir, ": damaged"));
+    return absl::NotFoundError(absl::StrCat(backup_dir, ": no backup"));
+  }
+  const fs::path work = fs::path(data_dir) / kRestoring;
+  std::error_code error;
+  if (!fs::create_directory(work, error)) return ErrnoStatus(error.value(), work.string());
+  RETURN_IF_ERROR(
+      FromRocksStatus(engine->RestoreDBFromLatestBackup(work.string(), work.string()), backup_dir));
+  RETURN_IF_ERROR(MoveUp(work, data_dir));
+  fs::remove(work, error);
+  return error ? ErrnoStatus(error.value(), work.string()) : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir) {
+  std::error_code error;
+  fs::create_directories(backup_dir, error);
+  if (error) return ErrnoStatus(error.value(), backup_dir);
+  const std::shared_ptr<rocksdb::Logger> log = NewProcessLogger();
+  rocksdb::BackupEngine* opened = nullptr;
+  RETURN_IF_ERROR(
+      FromRocksStatus(rocksdb::BackupEngine::Open(rocksdb::Env::Default(),
+                                                  EngineOptions(backup_dir, log.get()), &opened),
+                      backup_dir));
+  const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
+  rocksdb::CreateBackupOptions options;
+  // What the log holds goes to tables first: the log is copied anew each time, tables are not.
+  options.flush_before_backup = true;
+  rocksdb::BackupID id = 0;
+  RETURN_IF_ERROR(FromRocksStatus(engine->CreateNewBackup(options, db, &id), backup_dir));
+  RETURN_IF_ERROR(FromRocksStatus(engine->PurgeOldBackups(1), backup_dir));
+  rocksdb::BackupInfo info;
+  RETURN_IF_ERROR(FromRocksStatus(engine->GetBackupInfo(id, &info), backup_dir));
+  return static_cast<int64_t>(info.size);
+}
+
+absl::Status RestoreBackup(const std::string& backup_dir, const std::string& data_dir) {
+  std::error_code error;
+  // Opening would make the folder.
+  if (!fs::is_directory(backup_dir, error)) {
+    return absl::NotFoundError(absl::StrCat(backup_dir, ": no such folder"));
+  }
+  RETURN_IF_ERROR(CheckEmpty(data_dir));
+  const absl::Status restored = Restore(backup_dir, data_dir);
+  if (restored.ok()) return restored;
+  std::vector<fs::path> left;
+  for (const auto& entry : fs::directory_iterator(data_dir, error)) left.push_back(entry.path());
+  for (const fs::path& path : left) fs::remove_all(path, error);
+  return restored;
+}
+
+absl::Status CheckRestored(const std::string& data_dir) {
+  std::error_code error;
+  if (!fs::exists(fs::path(data_dir) / kRestoring, error)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(data_dir, ": a restore was cut short here; empty the folder and restore again"));
+}
+
+}  // namespace kernelmill::store
