@@ -4,6 +4,7 @@ something in the middle of which to strike; and what must be true of its dataset
 import contextlib
 import json
 import pathlib
+import shutil
 import sys
 import tempfile
 import textwrap
@@ -18,13 +19,13 @@ FOLDERS, FILES, FUNCTIONS, GIT_SOURCES = 16, 12, 2, 3
 GPL = "# SPDX-License-Identifier: GPL-3.0-only\n"
 
 
-def write_sources(folder):
+def write_sources(folder, salt):
     """Folders of made kernels: some under a licence that is refused, some that a holdout has too."""
     harness.write_many_kernels(folder, FOLDERS * FILES, FUNCTIONS)
     for index, path in enumerate(sorted(folder.glob("*.py"))):
         part = folder / f"d{index // FILES:02}"
         part.mkdir(exist_ok=True)
-        text = path.read_text()
+        text = path.read_text().replace("SCALE_", f"SCALE_{salt}_")
         (part / path.name).write_text(GPL + text if index % 24 == 7 else text)
         path.unlink()
     secret = folder / "holdout"
@@ -58,11 +59,18 @@ class Workload:
 
     def __init__(self, stack, host="127.0.0.1", url_host=None):
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kernelmill-chaos-")))
-        write_sources(self.folder / "many")
         (self.folder / "git").mkdir()
-        harness.make_repository(self.folder / "many", self.folder / "git/many.git")
         self.git = stack.enter_context(harness.git_server(self.folder / "git", host=host))
         self.url = f"http://{url_host or host}:{self.git.server_address[1]}"
+        self.renew()
+
+    def renew(self, salt=0):
+        """Makes the sources anew, with kernels that those of another salt do not have, and runs the job on
+        them quietly."""
+        for stale in ("many", "git/many.git", "quiet", "quiet-data"):
+            shutil.rmtree(self.folder / stale, ignore_errors=True)
+        write_sources(self.folder / "many", salt)
+        harness.make_repository(self.folder / "many", self.folder / "git/many.git")
         self.job = self.write_job("job.yaml", job_text(self.url))
         self.quiet = self.folder / "quiet"
         harness.crawl(self.job, self.quiet, self.folder / "quiet-data", "--workers", "2")
