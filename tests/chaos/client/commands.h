@@ -1,0 +1,34 @@
+#ifndef KERNELMILL_TESTS_CHAOS_CLIENT_COMMANDS_H_
+#define KERNELMILL_TESTS_CHAOS_CLIENT_COMMANDS_H_
+
+#include <string>
+#include <vector>
+
+// What tests/chaos does over gRPC that no program of ours would. Every command takes its words from
+// the command line, writes lines for the tests to read, and returns the exit status.
+namespace kernelmill::chaos {
+
+using Words = std::vector<std::string>;
+
+// health ADDRESS: SERVING, NOT_SERVING or UNREACHABLE.
+int Health(const Words& words);
+// put STORE SEED COUNT BYTES: uploads made blobs, each until it is stored; a line with its digest
+// after each acknowledgement.
+int Put(const Words& words);
+// check STORE SEED COUNT BYTES: reads the same blobs back, as streams and in batches; "digest
+// status" for each, where WRONG stands for an OK with other bytes.
+int Check(const Words& words);
+// hostile STORE COORDINATOR: requests that nobody should send; "case<TAB>code" for each.
+int Hostile(const Words& words);
+// stall STORE STREAMS: uploads that stop after their first piece, and reads that nobody takes;
+// holds them until its standard input ends. Writes "stalled" once all are open.
+int Stall(const Words& words);
+// work-proxy LISTEN COORDINATOR SEED: stands between workers and their coordinator, and makes
+// completions time out after they were taken, come twice, late, out of order and with forged
+// tokens, until SIGTERM. Writes what it did, and "violation: ..." for every answer that is not as
+// promised; exit 1 if any.
+int WorkProxy(const Words& words);
+
+}  // namespace kernelmill::chaos
+
+#endif  // KERNELMILL_TESTS_CHAOS_CLIENT_COMMANDS_H_
