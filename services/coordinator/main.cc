@@ -78,6 +78,9 @@ int Main(int argc, char** argv) {
       ->envname("KERNELMILL_MAX_JOBS")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  app.add_option("--store", options.store,
+                 "the store that is to keep what unfinished jobs use and kept datasets consist of")
+      ->envname("KERNELMILL_STORE");
   double retention_hours = 0;
   app.add_option("--job-retention-hours", retention_hours,
                  "how long an ended job and its dataset are kept; 0 for ever")

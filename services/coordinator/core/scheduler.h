@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/base/notifier.h"
+#include "common/cas/digest.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/work.pb.h"
 #include "services/coordinator/core/clock.h"
@@ -79,6 +80,13 @@ class Scheduler {
   absl::StatusOr<uint64_t> JobVersion(const std::string& id);
   // The newest first, without failures, counters and locks.
   std::vector<v1::JobStatus> ListJobs();
+  struct Brief {
+    std::string job;
+    v1::JobState state;
+    cas::Digest dataset;  // of a DONE job whose end is kept
+  };
+  // All jobs, in few words.
+  std::vector<Brief> ListBriefly() const;
 
   // Who asks for tasks; the fields as those of v1::LeaseRequest.
   struct Asker {

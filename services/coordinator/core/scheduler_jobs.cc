@@ -10,6 +10,18 @@
 
 namespace kernelmill::coordinator {
 
+std::vector<Scheduler::Brief> Scheduler::ListBriefly() const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<Brief> jobs;
+  for (const auto& [sequence, job] : running_) {
+    jobs.push_back({job->id(), v1::JOB_STATE_RUNNING, {}});
+  }
+  for (const auto& [sequence, ended] : ended_) {
+    jobs.push_back({ended.summary.job(), ended.summary.state(), ended.summary.dataset()});
+  }
+  return jobs;
+}
+
 absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
   RETURN_IF_ERROR(status());
   {

@@ -7,8 +7,13 @@
 #include "absl/time/clock.h"
 #include "common/base/notifier.h"
 #include "common/base/status.h"
+#include "common/rpc/server.h"
 #include "services/coordinator/adapters/rocksdb/rocksdb_state_store.h"
+#include "services/coordinator/adapters/store/owner_name.h"
+#include "services/coordinator/adapters/store/store_retainer.h"
 #include "services/coordinator/core/clock.h"
+#include "services/coordinator/core/retention/retention.h"
+#include "services/coordinator/core/retention/retention_thread.h"
 #include "services/coordinator/core/scheduler.h"
 #include "services/coordinator/server/coordinator_metrics.h"
 #include "services/coordinator/server/crawl_service.h"
@@ -49,9 +54,33 @@ struct CoordinatorServer::Parts {
   std::unique_ptr<Scheduler> scheduler;
   std::unique_ptr<WorkService> work;
   std::unique_ptr<CrawlService> crawl;
+  std::unique_ptr<Retainer> retainer;
+  std::unique_ptr<Retention> retention;
+  std::unique_ptr<RetentionThread> retention_thread;
   std::atomic<bool> stopping{false};
   Notifier stop;
   std::thread ticker;
+
+  HeldJobs JobsToHold() const {
+    HeldJobs jobs;
+    for (Scheduler::Brief& job : scheduler->ListBriefly()) {
+      if (job.state == v1::JOB_STATE_RUNNING) jobs.running.push_back(std::move(job.job));
+      if (job.state == v1::JOB_STATE_DONE) {
+        jobs.datasets.push_back({std::move(job.job), std::move(job.dataset)});
+      }
+    }
+    return jobs;
+  }
+
+  absl::Status StartRetention(const Options& options) {
+    if (options.store.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::string owner, OwnerName(options.data_dir));
+    retainer = NewStoreRetainer(rpc::Connect(options.store), owner);
+    retention = std::make_unique<Retention>(
+        Retention::Options(), *retainer, [this] { return JobsToHold(); }, clock);
+    retention_thread = std::make_unique<RetentionThread>(*retention);
+    return absl::OkStatus();
+  }
 
   void RunTicker() {
     for (int tick = 0; !stopping; ++tick) {
@@ -82,6 +111,7 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
   parts->work = std::make_unique<WorkService>(*parts->scheduler);
   parts->crawl = std::make_unique<CrawlService>(*parts->scheduler);
+  RETURN_IF_ERROR(parts->StartRetention(options));
   Parts* const raw = parts.get();
   parts->ticker = std::thread([raw] { raw->RunTicker(); });
   return std::unique_ptr<CoordinatorServer>(new CoordinatorServer(std::move(parts)));
@@ -90,6 +120,7 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
 CoordinatorServer::CoordinatorServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 CoordinatorServer::~CoordinatorServer() {
+  parts_->retention_thread.reset();
   parts_->stopping = true;
   parts_->stop.Notify();
   parts_->ticker.join();

@@ -28,6 +28,8 @@ class CoordinatorServer {
     int host_limit = 4;
     int max_unfinished_jobs = 1000;
     absl::Duration job_retention = absl::ZeroDuration();
+    // The store that is to keep what jobs need, host:port or unix:/path. Empty: none is told.
+    std::string store;
     // For an embedded cluster, which ends with its job: what had not ended before is ABANDONED, and
     // task results are not synced.
     bool abandon_unfinished = false;

@@ -1,0 +1,298 @@
+// What scheduling costs: durable completions a second, the memory and the restart of a coordinator
+// with a million queued tasks, and the time that a whole cluster spends on a task that does
+// nothing. The coordinator and the store are the real programs, with sync on.
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/cas/grpc_blob_store.h"
+#include "common/rpc/retry.h"
+#include "common/rpc/server.h"
+#include "common/rpc/status.h"
+#include "common/worker/worker.h"
+#include "kernelmill/v1/crawl.grpc.pb.h"
+#include "kernelmill/v1/work.grpc.pb.h"
+#include "services/coordinator/core/task.h"
+#include "services/coordinator/core/testing/scripted_results.h"
+#include "tests/bench/coordinator/process.h"
+
+namespace kernelmill::bench {
+namespace {
+
+using coordinator::ScriptedStages;
+using coordinator::StageId;
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A job whose `sources` have `shards` shards each.
+struct Workload {
+  int sources;
+  int shards;
+
+  v1::JobSpec Spec() const { return coordinator::GitJob(sources); }
+  ScriptedStages Stages() const {
+    ScriptedStages stages;
+    for (int i = 0; i < sources; ++i) stages.shards[absl::StrCat("r", i)] = shards;
+    return stages;
+  }
+};
+
+// A real coordinator on a folder of its own, and stubs to call it with.
+class Cluster {
+ public:
+  static absl::StatusOr<std::unique_ptr<Cluster>> Create(const std::string& bin,
+                                                         const std::string& parent) {
+    auto cluster = std::make_unique<Cluster>();
+    cluster->bin_ = bin;
+    ASSIGN_OR_RETURN(TempDir dir, TempDir::Create(parent));
+    cluster->dir_ = std::make_unique<TempDir>(std::move(dir));
+    RETURN_IF_ERROR(cluster->StartCoordinator().status());
+    return cluster;
+  }
+
+  // Starts it, again if it runs; returns the seconds until it answered.
+  absl::StatusOr<double> StartCoordinator() {
+    coordinator_.reset();
+    const auto start = Clock::now();
+    ASSIGN_OR_RETURN(coordinator_,
+                     Process::Start({bin_ + "/kernelmill-coordinator", "--data",
+                                     path("coordinator"), "--listen", Address("c"), "--metrics", "",
+                                     "--log-level", "error", "--host-limit", "0"}));
+    RETURN_IF_ERROR(rpc::Retry({.max_attempts = 0, .max_backoff = absl::Milliseconds(20)},
+                               "coordinator", [&] { return ListJobs(); }));
+    return SecondsSince(start);
+  }
+  absl::Status StartStore() {
+    ASSIGN_OR_RETURN(
+        store_, Process::Start({bin_ + "/kernelmill-store", "--data", path("store"), "--listen",
+                                Address("s"), "--metrics", "", "--log-level", "error"}));
+    return absl::OkStatus();
+  }
+
+  std::shared_ptr<grpc::Channel> Channel() const { return rpc::Connect(Address("c")); }
+  std::shared_ptr<grpc::Channel> StoreChannel() const { return rpc::Connect(Address("s")); }
+  const Process& coordinator() const { return *coordinator_; }
+
+  absl::StatusOr<std::string> Submit(const v1::JobSpec& spec) const {
+    v1::SubmitRequest request;
+    *request.mutable_spec() = spec;
+    v1::SubmitResponse response;
+    grpc::ClientContext context;
+    RETURN_IF_ERROR(
+        rpc::FromGrpcStatus(v1::Crawl::NewStub(Channel())->Submit(&context, request, &response)));
+    return response.job();
+  }
+  absl::StatusOr<v1::JobStatus> Watch(const std::string& job) const {
+    v1::WatchRequest request;
+    request.set_job(job);
+    grpc::ClientContext context;
+    auto reader = v1::Crawl::NewStub(Channel())->Watch(&context, request);
+    v1::JobStatus status;
+    while (reader->Read(&status)) {
+    }
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(reader->Finish()));
+    return status;
+  }
+
+ private:
+  std::string path(const std::string& name) const { return dir_->path() + "/" + name; }
+  std::string Address(const std::string& name) const { return "unix:" + path(name + ".sock"); }
+  absl::Status ListJobs() const {
+    grpc::ClientContext context;
+    v1::ListJobsResponse response;
+    return rpc::FromGrpcStatus(
+        v1::Crawl::NewStub(Channel())->ListJobs(&context, v1::ListJobsRequest(), &response));
+  }
+
+  std::string bin_;
+  std::unique_ptr<TempDir> dir_;
+  std::unique_ptr<Process> coordinator_, store_;
+};
+
+// Leases and completes tasks of the stages, with the results that are scripted, in batches.
+class BareWorker {
+ public:
+  BareWorker(const Cluster& cluster, const Workload& workload, int batch)
+      : stub_(v1::Work::NewStub(cluster.Channel())), stages_(workload.Stages()), batch_(batch) {}
+
+  // Completes one batch; returns how many there were.
+  absl::StatusOr<int> Step(const std::vector<StageId>& of) {
+    v1::LeaseRequest lease;
+    lease.set_worker("bench");
+    lease.set_max_tasks(batch_);
+    for (const StageId stage : of) {
+      v1::StageName* name = lease.add_stages();
+      name->set_stage(std::string(coordinator::StageName(stage)));
+      name->set_version(coordinator::StageVersion(stage));
+    }
+    v1::LeaseResponse leased;
+    grpc::ClientContext lease_context;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(stub_->Lease(&lease_context, lease, &leased)));
+    v1::CompleteRequest complete;
+    for (const v1::LeasedTask& task : leased.tasks()) {
+      v1::Completion& completion = *complete.add_completions();
+      completion.mutable_lease()->set_task(task.task());
+      completion.mutable_lease()->set_token(task.token());
+      *completion.mutable_result() = stages_.Run(task.action());
+    }
+    if (complete.completions().empty()) return 0;
+    v1::CompleteResponse completed;
+    grpc::ClientContext complete_context;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(stub_->Complete(&complete_context, complete, &completed)));
+    for (const auto& status : completed.statuses()) RETURN_IF_ERROR(rpc::FromProtoStatus(status));
+    return complete.completions_size();
+  }
+
+  absl::Status RunAll(const std::vector<StageId>& of, int64_t* done) {
+    while (true) {
+      ASSIGN_OR_RETURN(const int completed, Step(of));
+      if (completed == 0) return absl::OkStatus();
+      *done += completed;
+    }
+  }
+
+ private:
+  const std::unique_ptr<v1::Work::Stub> stub_;
+  const ScriptedStages stages_;
+  const int batch_;
+};
+
+absl::Status MeasureCompletions(const std::string& bin, const std::string& dir, int threads) {
+  const Workload workload{20, 2000};
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(bin, dir));
+  RETURN_IF_ERROR(cluster->Submit(workload.Spec()).status());
+  BareWorker first(*cluster, workload, 1);
+  int64_t prepared = 0;
+  RETURN_IF_ERROR(first.RunAll({StageId::kPin, StageId::kFetch}, &prepared));
+  std::vector<int64_t> done(threads);
+  std::vector<absl::Status> statuses(threads);
+  std::vector<std::thread> running;
+  const auto start = Clock::now();
+  for (int i = 0; i < threads; ++i) {
+    running.emplace_back([&, i] {
+      BareWorker worker(*cluster, workload, 64);
+      statuses[i] = worker.RunAll({StageId::kExtract}, &done[i]);
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  const double seconds = SecondsSince(start);
+  int64_t sum = 0;
+  for (int i = 0; i < threads; ++i) {
+    RETURN_IF_ERROR(statuses[i]);
+    sum += done[i];
+  }
+  std::printf("durable completions, %2d clients in batches of 64   %8.0f /s   (goal 10,000)\n",
+              threads, static_cast<double>(sum) / seconds);
+  return absl::OkStatus();
+}
+
+absl::Status MeasureQueue(const std::string& bin, const std::string& dir) {
+  const Workload workload{100, 10'000};
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(bin, dir));
+  const double empty_mib = static_cast<double>(cluster->coordinator().ResidentBytes()) / (1 << 20);
+  RETURN_IF_ERROR(cluster->Submit(workload.Spec()).status());
+  BareWorker worker(*cluster, workload, 1);
+  int64_t done = 0;
+  RETURN_IF_ERROR(worker.RunAll({StageId::kPin, StageId::kFetch}, &done));
+  std::printf("memory of the coordinator: empty                   %8.0f MiB\n", empty_mib);
+  std::printf("  with 1,000,000 queued tasks                      %8.0f MiB  (goal 200)\n",
+              static_cast<double>(cluster->coordinator().ResidentBytes()) / (1 << 20));
+  ASSIGN_OR_RETURN(const double seconds, cluster->StartCoordinator());
+  std::printf("restart after kill -9 with 1,000,000 queued tasks  %8.2f s    (goal 5)\n", seconds);
+  std::printf("  memory after it                                  %8.0f MiB\n",
+              static_cast<double>(cluster->coordinator().ResidentBytes()) / (1 << 20));
+  return absl::OkStatus();
+}
+
+// Does nothing but what the plan needs.
+class TrivialStage : public worker::Stage {
+ public:
+  TrivialStage(StageId id, const Workload& workload) : id_(id), stages_(workload.Stages()) {}
+  absl::string_view name() const override { return coordinator::StageName(id_); }
+  int version() const override { return coordinator::StageVersion(id_); }
+  bool cacheable() const override { return id_ != StageId::kPin; }
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    v1::StageResult result = stages_.Run(action);
+    for (int i = 0; i < result.outputs_size(); ++i) {
+      v1::Action output = action;  // each output is a blob of its own, as those of real stages are
+      output.set_stage_version(1000 + i);
+      output.clear_inputs();
+      if (action.inputs_size() > 0) *output.add_inputs() = action.inputs(0);
+      ASSIGN_OR_RETURN(*result.mutable_outputs(i)->mutable_digest(),
+                       cas::PutMessage(store, output));
+    }
+    return result;
+  }
+
+ private:
+  const StageId id_;
+  const ScriptedStages stages_;
+};
+
+absl::Status MeasureTasks(const std::string& bin, const std::string& dir, int slots) {
+  const Workload workload{10, 330};  // 3,300 each of extract, validate and sign, and a few
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(bin, dir));
+  RETURN_IF_ERROR(cluster->StartStore());
+  const auto blobs = cas::NewGrpcBlobStore(cluster->StoreChannel(), {});
+  const auto queue = worker::NewGrpcWorkQueue(cluster->Channel());
+  std::vector<std::unique_ptr<TrivialStage>> stages;
+  std::vector<worker::Stage*> borrowed;
+  for (int i = 0; i < coordinator::kStageCount; ++i) {
+    stages.push_back(std::make_unique<TrivialStage>(static_cast<StageId>(i), workload));
+    borrowed.push_back(stages.back().get());
+  }
+  worker::Worker worker({.name = "bench", .slots = slots}, *queue, *blobs, borrowed);
+  worker.Start();
+  for (const char* run : {"cold", "cached"}) {
+    const auto start = Clock::now();
+    ASSIGN_OR_RETURN(const std::string job, cluster->Submit(workload.Spec()));
+    ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->Watch(job));
+    const double seconds = SecondsSince(start);
+    int64_t tasks = 0;
+    for (const v1::StageProgress& stage : status.stages()) tasks += stage.done();
+    std::printf("a job of %lld trivial tasks, %2d slots, %-6s         %8.3f ms a task  (goal 1)\n",
+                static_cast<long long>(tasks), slots, run,
+                1e3 * seconds / static_cast<double>(tasks));
+  }
+  worker.Drain(absl::Seconds(10));
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Measures the coordinator.");
+  std::string bin = "build/release/bin", dir = "build/bench";
+  app.add_option("--bin", bin, "where the programs are")->capture_default_str();
+  app.add_option("--dir", dir, "where data is written")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  const std::vector<std::function<absl::Status()>> parts = {[&] { return MeasureCompletions(bin, dir, 1); },
+                                                            [&] { return MeasureCompletions(bin, dir, 4); },
+                                                            [&] { return MeasureCompletions(bin, dir, 16); },
+                                                            [&] { return MeasureQueue(bin, dir); },
+                                                            [&] { return MeasureTasks(bin, dir, 2); },
+                                                            [&] { return MeasureTasks(bin, dir, 8); }};
+  for (const auto& part : parts) {
+    if (const absl::Status status = part(); !status.ok()) {
+      std::fprintf(stderr, "coordinator_bench: %s\n", status.ToString().c_str());
+      return 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace kernelmill::bench
+
+int main(int argc, char** argv) { return kernelmill::bench::Main(argc, argv); }
