@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -276,15 +277,21 @@ int Main(int argc, char** argv) {
   std::string bin = "build/release/bin", dir = "build/bench";
   app.add_option("--bin", bin, "where the programs are")->capture_default_str();
   app.add_option("--dir", dir, "where data is written")->capture_default_str();
+  std::string part = "all";
+  app.add_option("--part", part, "what to measure: all, completions, queue or tasks")
+      ->check(CLI::IsMember({"all", "completions", "queue", "tasks"}))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  const std::vector<std::function<absl::Status()>> parts = {[&] { return MeasureCompletions(bin, dir, 1); },
-                                                            [&] { return MeasureCompletions(bin, dir, 4); },
-                                                            [&] { return MeasureCompletions(bin, dir, 16); },
-                                                            [&] { return MeasureQueue(bin, dir); },
-                                                            [&] { return MeasureTasks(bin, dir, 2); },
-                                                            [&] { return MeasureTasks(bin, dir, 8); }};
-  for (const auto& part : parts) {
-    if (const absl::Status status = part(); !status.ok()) {
+  const std::multimap<std::string, std::function<absl::Status()>> parts = {
+      {"completions", [&] { return MeasureCompletions(bin, dir, 1); }},
+      {"completions", [&] { return MeasureCompletions(bin, dir, 4); }},
+      {"completions", [&] { return MeasureCompletions(bin, dir, 16); }},
+      {"queue", [&] { return MeasureQueue(bin, dir); }},
+      {"tasks", [&] { return MeasureTasks(bin, dir, 2); }},
+      {"tasks", [&] { return MeasureTasks(bin, dir, 8); }}};
+  for (const auto& [name, measure] : parts) {
+    if (part != "all" && part != name) continue;
+    if (const absl::Status status = measure(); !status.ok()) {
       std::fprintf(stderr, "coordinator_bench: %s\n", status.ToString().c_str());
       return 1;
     }
