@@ -18,8 +18,8 @@ class StoreClient {
   virtual ~StoreClient() = default;
 
   virtual absl::StatusOr<v1::StatResponse> Stat() = 0;
-  // Reads every blob; `on_progress` sees how far it is. Answers with the last progress, which lists
-  // what is damaged.
+  // Reads every blob; `on_progress` sees how far it is and what was found damaged so far. Answers
+  // with the last.
   virtual absl::StatusOr<v1::VerifyProgress> Verify(
       bool drop_damaged, const std::function<void(const v1::VerifyProgress&)>& on_progress) = 0;
   virtual absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes) = 0;

@@ -68,9 +68,12 @@ std::string VerifyText(const v1::VerifyProgress& last, bool dropped) {
 }
 
 std::string GarbageText(const v1::CollectGarbageResponse& response) {
-  return absl::StrCat("dropped ", Blobs(response.dropped_blobs()), ", ",
-                      ShortBytes(response.dropped_bytes()), "; ", ShortBytes(response.held_bytes()),
-                      " are held\n");
+  std::string text = absl::StrCat("dropped ", Blobs(response.dropped_blobs()), ", ",
+                                  ShortBytes(response.dropped_bytes()));
+  if (response.held_bytes() > 0) {
+    absl::StrAppend(&text, "; ", ShortBytes(response.held_bytes()), " are held and stay");
+  }
+  return text + "\n";
 }
 
 std::string BackupText(const v1::BackupResponse& response) {

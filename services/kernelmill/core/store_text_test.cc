@@ -65,7 +65,9 @@ TEST(GarbageText, SaysWhatWentAndWhatCouldNot) {
   response.set_dropped_blobs(2);
   response.set_dropped_bytes(1024);
   response.set_held_bytes(2048);
-  EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB; 2.0 KiB are held\n");
+  EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB; 2.0 KiB are held and stay\n");
+  response.set_held_bytes(0);
+  EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB\n");
 }
 
 }  // namespace

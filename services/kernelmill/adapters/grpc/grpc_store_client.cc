@@ -4,6 +4,7 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <set>
 #include <utility>
 
 #include "common/base/status.h"
@@ -34,15 +35,26 @@ class GrpcStoreClient : public StoreClient {
       const std::function<void(const v1::VerifyProgress&)>& on_progress) override {
     v1::VerifyRequest request;
     request.set_drop_damaged(drop_damaged);
-    v1::VerifyProgress last;
+    v1::VerifyProgress sum;
+    std::set<std::string> damaged;  // hashes
     const absl::Status ended = caller_.Stream([&](grpc::ClientContext& context) {
       const auto reader = stub_->Verify(&context, request);
-      while (reader->Read(&last)) on_progress(last);
+      v1::VerifyProgress progress;
+      while (reader->Read(&progress)) {
+        sum.set_blobs(progress.blobs());
+        sum.set_bytes(progress.bytes());
+        sum.set_finished(progress.finished());
+        // A long list comes in several messages.
+        for (auto& digest : *progress.mutable_damaged()) {
+          if (damaged.insert(digest.hash()).second) *sum.add_damaged() = std::move(digest);
+        }
+        on_progress(sum);
+      }
       return reader->Finish();
     });
     RETURN_IF_ERROR(Annotate(Explain(ended), "verify"));
-    if (!last.finished()) return absl::UnavailableError("verify: the store ended it half-way");
-    return last;
+    if (!sum.finished()) return absl::UnavailableError("verify: the store ended it half-way");
+    return sum;
   }
 
   absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes) override {

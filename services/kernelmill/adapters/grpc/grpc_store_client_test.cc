@@ -28,7 +28,7 @@ using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 using ::testing::ElementsAre;
 
-// A store of three blobs, one of them damaged.
+// A store of three blobs, two of them damaged.
 class FakeStore : public v1::Store::Service {
  public:
   grpc::Status Stat(grpc::ServerContext*, const v1::StatRequest*,
@@ -42,10 +42,12 @@ class FakeStore : public v1::Store::Service {
     dropped = request->drop_damaged();
     v1::VerifyProgress progress;
     progress.set_blobs(1);
+    progress.add_damaged()->set_hash("abc");
     writer->Write(progress);
     while (hang && !context->IsCancelled()) absl::SleepFor(absl::Milliseconds(1));
     progress.set_blobs(3);
-    progress.add_damaged()->set_hash("abc");
+    progress.mutable_damaged(0)->set_hash("def");
+    progress.add_damaged()->set_hash("abc");  // again
     progress.set_finished(!breaks_off);
     writer->Write(progress);
     return grpc::Status::OK;
@@ -109,8 +111,9 @@ TEST_F(GrpcStoreClientTest, VerifyShowsProgressAndAnswersWithTheLast) {
   ASSERT_THAT(last, IsOk());
   EXPECT_TRUE(service_.dropped);
   EXPECT_THAT(seen_, ElementsAre(1, 3));
-  ASSERT_EQ(last->damaged_size(), 1);
+  ASSERT_EQ(last->damaged_size(), 2);
   EXPECT_EQ(last->damaged(0).hash(), "abc");
+  EXPECT_EQ(last->damaged(1).hash(), "def");
   ASSERT_THAT(Verify(false), IsOk());
   EXPECT_FALSE(service_.dropped);
 }
