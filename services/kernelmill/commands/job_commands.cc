@@ -55,8 +55,10 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration p
   Patience patient;
   patient.time = std::min(patience, address.reconnect_for);
   patient.on_away = [&console, time = patient.time](const absl::Status& status) {
-    console.Note(absl::StrCat("the coordinator does not answer; trying for ",
-                              absl::FormatDuration(time), ": ", ErrorLine(status)));
+    const bool away = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+    console.Note(absl::StrCat("the coordinator ", away ? "does not answer" : "is not ready",
+                              "; trying for ", absl::FormatDuration(time), ": ",
+                              ErrorLine(status)));
   };
   return std::make_unique<Cluster>(
       NewGrpcCrawlClient(rpc::Connect(address.coordinator), std::move(patient)),
