@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -20,6 +21,7 @@
 #include "services/kernelmill/commands/console.h"
 #include "services/kernelmill/commands/file_commands.h"
 #include "services/kernelmill/commands/job_commands.h"
+#include "services/kernelmill/commands/store_commands.h"
 #include "services/kernelmill/core/outcome.h"
 
 namespace kernelmill {
@@ -37,9 +39,14 @@ struct Flags {
   client::CrawlOptions crawl;
   client::SubmitOptions submit;
   std::string job;
+  client::RetryOptions retry;
   std::string out_dir;
   std::vector<std::string> paths;
   double reconnect_seconds = 60;
+  bool drop_damaged = false;
+  int64_t target_bytes = 0;
+  std::string backup;  // a name, or for restore a folder
+  std::string data_dir;
 };
 
 using Command = std::function<absl::StatusOr<int>(client::Console&)>;
@@ -71,18 +78,24 @@ void AddCommonFlags(CLI::App& command, Flags* flags) {
       ->envname("KERNELMILL_LOG_LEVEL");
 }
 
+void AddStoreFlag(CLI::App& command, Flags* flags, const char* help) {
+  command.add_option("--store", flags->cluster.store, help)
+      ->envname("KERNELMILL_STORE")
+      ->capture_default_str();
+}
+
 // For the commands that speak to a cluster elsewhere.
 void AddClusterFlags(CLI::App& command, Flags* flags) {
   AddCommonFlags(command, flags);
   command.add_option("--coordinator", flags->cluster.coordinator, "the coordinator, host:port")
       ->envname("KERNELMILL_COORDINATOR")
       ->capture_default_str();
-  command.add_option("--store", flags->cluster.store, "the content store (REAPI v2), host:port")
-      ->envname("KERNELMILL_STORE")
-      ->capture_default_str();
+  AddStoreFlag(command, flags, "the content store (REAPI v2), host:port");
   command
-      .add_option("--reconnect-seconds", flags->reconnect_seconds,
-                  "how long a watch tries to reach a coordinator that went away")
+      .add_option(
+          "--reconnect-seconds", flags->reconnect_seconds,
+          "how long to try to reach a coordinator that does not answer; commands that do not\n"
+          "wait for a job give up after 10 at the latest")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
 }
@@ -97,10 +110,14 @@ class Program {
     AddWatch();
     AddJobs();
     AddReport();
+    AddCancel();
+    AddRetry();
+    AddDelete();
     AddExport();
     AddFiles("extract", "list the kernels in files and folders", client::ExtractFiles);
     AddFiles("validate", "check the kernels in files and folders; exit code 1 if any is rejected",
              client::ValidateFiles);
+    AddStore();
   }
 
   int Run(int argc, char** argv) {
@@ -157,6 +174,11 @@ class Program {
       return client::Submit(flags_.cluster, flags_.submit, signal_, console);
     });
     sub->add_option("JOB.yaml", flags_.submit.job_file, "the job file")->required();
+    sub->add_option(
+           "--priority", flags_.submit.priority,
+           "of the jobs that wait for workers, those with the highest go first: -100 to 100")
+        ->check(CLI::Range(-100, 100))
+        ->capture_default_str();
     sub->add_flag("--wait", flags_.submit.wait, "watch the job to its end");
     sub->add_option("--out", flags_.submit.out_dir, "wait, and write the dataset to this folder");
     AddClusterFlags(*sub, &flags_);
@@ -172,19 +194,32 @@ class Program {
 
   void AddJobs() {
     CLI::App* sub = Add("jobs", "list the jobs, newest first", [this](client::Console& console) {
-      return client::ListJobs(flags_.cluster, console);
+      return client::ListJobs(flags_.cluster, signal_, console);
     });
     AddClusterFlags(*sub, &flags_);
   }
 
   void AddReport() {
-    CLI::App* sub =
-        Add("report", "print a job's ledger: every file and kernel by what became of it",
-            [this](client::Console& console) {
-              return client::Report(flags_.cluster, flags_.job, console);
-            });
-    sub->add_option("JOB", flags_.job, "the job's name")->required();
+    AddOnJob("report", "print a job's ledger: every file and kernel by what became of it",
+             client::Report);
+  }
+
+  void AddCancel() { AddOnJob("cancel", "end a running job", client::Cancel); }
+
+  void AddRetry() {
+    CLI::App* sub = Add("retry", "run a job that has ended again; only what failed is done anew",
+                        [this](client::Console& console) {
+                          return client::Retry(flags_.cluster, flags_.retry, signal_, console);
+                        });
+    sub->add_option("JOB", flags_.retry.job, "the job's name")->required();
+    sub->add_flag("--wait", flags_.retry.wait, "watch the job to its end");
+    sub->add_option("--out", flags_.retry.out_dir, "wait, and write the dataset to this folder");
     AddClusterFlags(*sub, &flags_);
+  }
+
+  void AddDelete() {
+    AddOnJob("delete", "forget a job that has ended, and let the store drop its dataset",
+             client::Delete);
   }
 
   void AddExport() {
@@ -203,6 +238,70 @@ class Program {
         name, help, [this, run](client::Console& console) { return run(flags_.paths, console); });
     sub->add_option("PATH", flags_.paths, "Python files, or folders of them")->required();
     AddCommonFlags(*sub, &flags_);
+  }
+
+  void AddOnJob(const char* name, const char* help,
+                absl::StatusOr<int> (*run)(const client::ClusterAddress&, const std::string&,
+                                           rpc::TerminationSignal&, client::Console&)) {
+    CLI::App* sub = Add(name, help, [this, run](client::Console& console) {
+      return run(flags_.cluster, flags_.job, signal_, console);
+    });
+    sub->add_option("JOB", flags_.job, "the job's name, as submit printed it")->required();
+    AddClusterFlags(*sub, &flags_);
+  }
+
+  void AddStore() {
+    commands_.insert("store");
+    CLI::App* store = app_.add_subcommand("store", "look after a kernelmill-store");
+    store->require_subcommand(1);
+    AddOnStore(store, "stat", "how full it is, and who holds what", [this](auto& console) {
+      return client::StoreStat(flags_.cluster.store, signal_, console);
+    });
+    AddOnStore(store, "verify", "read every blob; exit code 1 if any is damaged",
+               [this](auto& console) {
+                 return client::StoreVerify(flags_.cluster.store, flags_.drop_damaged, signal_,
+                                            console);
+               })
+        ->add_flag("--drop-damaged", flags_.drop_damaged,
+                   "drop them, so that the stages which need them make them anew");
+    AddOnStore(store, "gc", "drop what was used least recently and nobody holds",
+               [this](auto& console) {
+                 return client::StoreCollectGarbage(flags_.cluster.store, flags_.target_bytes,
+                                                    signal_, console);
+               })
+        ->add_option("--target-bytes", flags_.target_bytes,
+                     "until no more content than this is left, e.g. 20GB; 0: all that is not held")
+        ->required()
+        ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+        ->check(CLI::NonNegativeNumber);
+    AddOnStore(store, "backup", "write a copy into the store's folder for backups",
+               [this](auto& console) {
+                 return client::StoreBackup(flags_.cluster.store, flags_.backup, signal_, console);
+               })
+        ->add_option("NAME", flags_.backup,
+                     "the copy's name; one that is there is brought up to date")
+        ->required();
+    CLI::App* restore =
+        AddStoreCommand(store, "restore", "make a store's data folder of a backup, on this machine",
+                        [this](client::Console& console) {
+                          return client::StoreRestore(flags_.backup, flags_.data_dir, console);
+                        });
+    restore->add_option("--from", flags_.backup, "the backup's folder")->required();
+    restore->add_option("--data", flags_.data_dir, "the folder to make; no store may run on it")
+        ->required();
+  }
+
+  CLI::App* AddStoreCommand(CLI::App* store, const char* name, const char* help, Command command) {
+    CLI::App* sub = store->add_subcommand(name, help);
+    sub->callback([this, command = std::move(command)] { command_ = command; });
+    AddCommonFlags(*sub, &flags_);
+    return sub;
+  }
+
+  CLI::App* AddOnStore(CLI::App* store, const char* name, const char* help, Command command) {
+    CLI::App* sub = AddStoreCommand(store, name, help, std::move(command));
+    AddStoreFlag(*sub, &flags_, "the store, host:port");
+    return sub;
   }
 
   rpc::TerminationSignal& signal_;

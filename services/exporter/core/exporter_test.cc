@@ -302,6 +302,12 @@ TEST_F(ExporterTest, TheReportAddsUp) {
   failure.set_source("https://example.org/gone");
   failure.set_code("NOT_FOUND");
   request_.failures.push_back(failure);
+  for (const char* path : {"z.py", "a.py"}) {  // set aside; in the order in which they ended
+    v1::Failure file;
+    file.set_source("a");
+    file.set_path(path);
+    request_.failures.push_back(file);
+  }
   ASSERT_THAT(Export(), IsOk());
   const Json report = Json::parse(File("report.json"));
   EXPECT_EQ(report["files"]["seen"], 9);
@@ -318,7 +324,11 @@ TEST_F(ExporterTest, TheReportAddsUp) {
   EXPECT_EQ(report["sources"][3]["failed"], true);
   EXPECT_EQ(report["categories"]["cat-a"]["checks"]["has_docstring"]["percent"], 50);
   EXPECT_FALSE(report["categories"].contains("cat-h"));
-  EXPECT_EQ(report["failures"][0]["code"], "NOT_FOUND");
+  ASSERT_EQ(report["failures"].size(), 3u);
+  EXPECT_EQ(report["failures"][0]["path"], "a.py");
+  EXPECT_EQ(report["failures"][1]["path"], "z.py");
+  EXPECT_EQ(report["failures"][2]["code"], "NOT_FOUND");
+  EXPECT_FALSE(report["failures"][2].contains("path"));
 }
 
 TEST_F(ExporterTest, TheLockFileIsTheLock) {

@@ -106,16 +106,19 @@ Json CategoriesJson(const DatasetIndex& index) {
 
 Json FailuresJson(std::vector<v1::Failure> failures) {
   std::sort(failures.begin(), failures.end(), [](const v1::Failure& a, const v1::Failure& b) {
-    return std::forward_as_tuple(a.source(), a.stage(), a.code(), a.message(), a.files()) <
-           std::forward_as_tuple(b.source(), b.stage(), b.code(), b.message(), b.files());
+    return std::forward_as_tuple(a.source(), a.stage(), a.path(), a.code(), a.message(),
+                                 a.files()) <
+           std::forward_as_tuple(b.source(), b.stage(), b.path(), b.code(), b.message(), b.files());
   });
   Json json = Json::array();
   for (const v1::Failure& failure : failures) {
-    json.push_back({{"source", Text(failure.source())},
-                    {"stage", failure.stage()},
-                    {"code", failure.code()},
-                    {"message", Text(failure.message())},
-                    {"files", failure.files()}});
+    Json entry = {{"source", Text(failure.source())},
+                  {"stage", failure.stage()},
+                  {"code", failure.code()},
+                  {"message", Text(failure.message())},
+                  {"files", failure.files()}};
+    if (!failure.path().empty()) SetText(entry, "path", failure.path());
+    json.push_back(std::move(entry));
   }
   return json;
 }

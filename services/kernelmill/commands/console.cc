@@ -6,14 +6,20 @@
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "services/kernelmill/core/outcome.h"
+#include "services/kernelmill/core/progress.h"
 
 namespace kernelmill::client {
 namespace {
+
+constexpr absl::Duration kRedraw = absl::Milliseconds(100);
+constexpr absl::Duration kPlainPause = absl::Seconds(2);
 
 void Write(std::FILE* file, absl::string_view text) {
   std::fwrite(text.data(), 1, text.size(), file);
@@ -47,6 +53,23 @@ int Console::Fail(const absl::Status& status) {
 absl::Status Console::Flush() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
   return ErrnoStatus(errno == 0 ? EIO : errno, "stdout");
+}
+
+void Console::Progress(absl::string_view text) {
+  if (json_) return Write(stderr, absl::StrCat(text, "\n"));
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  if (absl::Now() < next_progress_) return;
+  next_progress_ = absl::Now() + (terminal ? kRedraw : kPlainPause);
+  if (terminal) {
+    Write(stderr, absl::StrCat("\r\x1b[2K", CutTo(std::string(text), TerminalWidth() - 1)));
+    progress_drawn_ = true;
+  } else {
+    Write(stderr, absl::StrCat(text, "\n"));
+  }
+}
+
+void Console::EndProgress() {
+  if (std::exchange(progress_drawn_, false)) Write(stderr, "\r\x1b[2K");
 }
 
 std::unique_ptr<Reporter> Console::NewReporter() {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "services/kernelmill/core/reporter.h"
 
 namespace kernelmill::client {
@@ -25,11 +26,19 @@ class Console {
   // Whether all of the result was written (a pipe may be closed, a disk full).
   absl::Status Flush();
 
+  // How far something is, on stderr: a line redrawn in place on a terminal, elsewhere one at most
+  // every two seconds; with --json, where `text` is an object, all of them.
+  void Progress(absl::string_view text);
+  // After the last, before anything else is written.
+  void EndProgress();
+
   // Bars on a terminal, lines elsewhere, JSON lines with --json; on stderr.
   std::unique_ptr<Reporter> NewReporter();
 
  private:
   const bool json_;
+  bool progress_drawn_ = false;
+  absl::Time next_progress_ = absl::InfinitePast();
 };
 
 }  // namespace kernelmill::client

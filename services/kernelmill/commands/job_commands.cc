@@ -1,12 +1,15 @@
 #include "services/kernelmill/commands/job_commands.h"
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/config/job_file.h"
 #include "common/rpc/server.h"
@@ -15,6 +18,7 @@
 #include "services/kernelmill/adapters/grpc/grpc_crawl_client.h"
 #include "services/kernelmill/commands/interrupt.h"
 #include "services/kernelmill/core/outcome.h"
+#include "services/kernelmill/core/status_json.h"
 #include "services/kernelmill/core/watch.h"
 #include "services/kernelmill/embedded/embedded_cluster.h"
 
@@ -23,16 +27,42 @@ namespace {
 
 constexpr absl::Duration kStopGrace = absl::Seconds(5);
 
-// What the commands need of a cluster, wherever it runs.
-struct Cluster {
-  std::unique_ptr<CrawlClient> jobs;
-  std::unique_ptr<cas::BlobStore> store;
-  absl::Duration reconnect_for = absl::Seconds(60);
+// How long a command that asks and answers at once tries to.
+constexpr absl::Duration kShortPatience = absl::Seconds(10);
+
+// What the commands need of a cluster, wherever it runs, until a signal ends it.
+class Cluster {
+ public:
+  Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
+          rpc::TerminationSignal& signal)
+      : jobs_(std::move(jobs)),
+        store_(std::move(store)),
+        interrupt_(signal, [this] { jobs_->Interrupt(); }),
+        interruptible_(*store_, interrupt_) {}
+
+  CrawlClient& jobs() { return *jobs_; }
+  cas::BlobStore& store() { return interruptible_; }
+
+ private:
+  const std::unique_ptr<CrawlClient> jobs_;
+  const std::unique_ptr<cas::BlobStore> store_;
+  const Interrupt interrupt_;
+  InterruptibleStore interruptible_;
 };
 
-Cluster Connect(const ClusterAddress& address) {
-  return {NewGrpcCrawlClient(rpc::Connect(address.coordinator)),
-          cas::NewGrpcBlobStore(rpc::Connect(address.store), {}), address.reconnect_for};
+std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration patience,
+                                 rpc::TerminationSignal& signal, Console& console) {
+  Patience patient;
+  patient.time = std::min(patience, address.reconnect_for);
+  patient.on_away = [&console, time = patient.time](const absl::Status& status) {
+    const bool away = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+    console.Note(absl::StrCat("the coordinator ", away ? "does not answer" : "is not ready",
+                              "; trying for ", absl::FormatDuration(time), ": ",
+                              ErrorLine(status)));
+  };
+  return std::make_unique<Cluster>(
+      NewGrpcCrawlClient(rpc::Connect(address.coordinator), std::move(patient)),
+      cas::NewGrpcBlobStore(rpc::Connect(address.store), {}), signal);
 }
 
 // Names a submission, so that a repeated try does not make a second job.
@@ -59,29 +89,30 @@ void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Conso
 }
 
 // Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
-absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job, const std::string& out_dir,
-                              rpc::TerminationSignal& signal, Console& console) {
-  const Interrupt interrupt(signal, [&] { cluster.jobs->Cancel(); });
+absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job, absl::Duration patience,
+                              const std::string& out_dir, Console& console) {
   const std::unique_ptr<Reporter> reporter = console.NewReporter();
   WatchOptions options;
-  options.reconnect_for = cluster.reconnect_for;
+  options.reconnect_for = patience;
+  options.on_lost = [&](const absl::Status& error) { reporter->ShowLost(error); };
   ASSIGN_OR_RETURN(const v1::JobStatus status,
-                   WatchJob(*cluster.jobs, job, options,
+                   WatchJob(cluster.jobs(), job, options,
                             [&](const v1::JobStatus& now) { reporter->Show(now, absl::Now()); }));
   const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
-  if (exported) {
-    InterruptibleStore store(*cluster.store, interrupt);
-    RETURN_IF_ERROR(ExportJob(status, out_dir, store));
-  }
+  if (exported) RETURN_IF_ERROR(ExportJob(status, out_dir, cluster.store()));
   PrintSummary(status, exported ? out_dir : "", console);
   return ExitCodeOf(status);
 }
 
-absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec,
+absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec, int priority,
                                        Console& console) {
-  ASSIGN_OR_RETURN(std::string job, cluster.jobs->Submit(spec, NewRequestId()));
+  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, NewRequestId(), priority));
   console.Note(absl::StrCat("job ", job));
   return job;
+}
+
+void PrintState(const v1::JobStatus& status, Console& console) {
+  console.Result(console.json() ? StatusJson(status) + "\n" : StateText(status));
 }
 
 }  // namespace
@@ -95,10 +126,10 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                    EmbeddedCluster::Start({.data_dir = options.data_dir,
                                            .workers = options.workers,
                                            .package_index = options.package_index}));
-  Cluster cluster = {NewGrpcCrawlClient(embedded->coordinator()),
-                     cas::NewGrpcBlobStore(embedded->store(), {})};
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(cluster, spec, console));
-  absl::StatusOr<int> code = FollowJob(cluster, job, options.out_dir, signal, console);
+  Cluster cluster(NewGrpcCrawlClient(embedded->coordinator()),
+                  cas::NewGrpcBlobStore(embedded->store(), {}), signal);
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(cluster, spec, /*priority=*/0, console));
+  absl::StatusOr<int> code = FollowJob(cluster, job, absl::Seconds(60), options.out_dir, console);
   // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
   // process; the store loses nothing by that.
   if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());
@@ -109,25 +140,26 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
                            rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
-  Cluster cluster = Connect(address);
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(cluster, spec, console));
+  const auto cluster = Connect(address, address.reconnect_for, signal, console);
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.priority, console));
   if (options.wait || !options.out_dir.empty()) {
-    return FollowJob(cluster, job, options.out_dir, signal, console);
+    return FollowJob(*cluster, job, address.reconnect_for, options.out_dir, console);
   }
-  console.Result(console.json() ? absl::StrCat("{\"job\":\"", job, "\"}\n")
+  console.Result(console.json() ? absl::StrCat("{\"job\":", JsonString(job), "}\n")
                                 : absl::StrCat(job, "\n"));
   return kDone;
 }
 
 absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console) {
-  Cluster cluster = Connect(address);
-  return FollowJob(cluster, job, "", signal, console);
+  const auto cluster = Connect(address, address.reconnect_for, signal, console);
+  return FollowJob(*cluster, job, address.reconnect_for, "", console);
 }
 
-absl::StatusOr<int> ListJobs(const ClusterAddress& address, Console& console) {
-  Cluster cluster = Connect(address);
-  ASSIGN_OR_RETURN(const std::vector<v1::JobStatus> jobs, cluster.jobs->ListJobs());
+absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
+                             Console& console) {
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  ASSIGN_OR_RETURN(const std::vector<v1::JobStatus> jobs, cluster->jobs().ListJobs());
   if (!console.json()) {
     console.Result(JobsText(jobs));
     return kDone;
@@ -137,10 +169,42 @@ absl::StatusOr<int> ListJobs(const ClusterAddress& address, Console& console) {
 }
 
 absl::StatusOr<int> Report(const ClusterAddress& address, const std::string& job,
-                           Console& console) {
-  Cluster cluster = Connect(address);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster.jobs->GetJob(job));
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(job));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
+  return kDone;
+}
+
+absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().CancelJob(job));
+  if (status.state() != v1::JOB_STATE_CANCELLED) {
+    console.Note(absl::StrCat("job ", job, " had ended before"));
+  }
+  PrintState(status, console);
+  return kDone;
+}
+
+absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& options,
+                          rpc::TerminationSignal& signal, Console& console) {
+  if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  const auto cluster = Connect(address, address.reconnect_for, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().RetryJob(options.job));
+  if (options.wait || !options.out_dir.empty()) {
+    return FollowJob(*cluster, options.job, address.reconnect_for, options.out_dir, console);
+  }
+  PrintState(status, console);
+  return kDone;
+}
+
+absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  RETURN_IF_ERROR(cluster->jobs().DeleteJob(job));
+  console.Result(console.json() ? absl::StrCat("{\"job\":", JsonString(job), ",\"deleted\":true}\n")
+                                : absl::StrCat(job, "  deleted\n"));
   return kDone;
 }
 
@@ -148,15 +212,13 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
                            const std::string& out_dir, rpc::TerminationSignal& signal,
                            Console& console) {
   RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
-  Cluster cluster = Connect(address);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster.jobs->GetJob(job));
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(job));
   if (status.state() != v1::JOB_STATE_DONE) {
     return absl::FailedPreconditionError(
         absl::StrCat("job ", job, " has no dataset", HasEnded(status) ? "" : " yet"));
   }
-  const Interrupt interrupt(signal, [] {});
-  InterruptibleStore store(*cluster.store, interrupt);
-  RETURN_IF_ERROR(ExportJob(status, out_dir, store));
+  RETURN_IF_ERROR(ExportJob(status, out_dir, cluster->store()));
   PrintSummary(status, out_dir, console);
   return ExitCodeOf(status);
 }

@@ -27,12 +27,19 @@ struct CrawlOptions {
 
 struct SubmitOptions {
   std::string job_file;
+  int priority = 0;
   bool wait = false;
-  std::string out_dir;  // with wait: where to export to; empty: nowhere
+  std::string out_dir;  // waits, and exports to there; empty: nowhere
 };
 
-// The commands of `kernelmill`. Each answers the exit code, or the error that stopped it.
-// CANCELLED: by SIGINT or SIGTERM.
+struct RetryOptions {
+  std::string job;
+  bool wait = false;
+  std::string out_dir;  // as in SubmitOptions
+};
+
+// The commands of `kernelmill` on jobs. Each answers the exit code, or the error that stopped it.
+// CANCELLED: by SIGINT or SIGTERM, which end all of them.
 
 // A whole cluster in this process, for one job: submit, watch and export as below.
 absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
@@ -41,8 +48,19 @@ absl::StatusOr<int> Submit(const ClusterAddress& cluster, const SubmitOptions& o
                            rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> Watch(const ClusterAddress& cluster, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console);
-absl::StatusOr<int> ListJobs(const ClusterAddress& cluster, Console& console);
-absl::StatusOr<int> Report(const ClusterAddress& cluster, const std::string& job, Console& console);
+absl::StatusOr<int> ListJobs(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
+                             Console& console);
+absl::StatusOr<int> Report(const ClusterAddress& cluster, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console);
+// Ends a job; one that has ended stays as it is.
+absl::StatusOr<int> Cancel(const ClusterAddress& cluster, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console);
+// Runs an ended job again.
+absl::StatusOr<int> Retry(const ClusterAddress& cluster, const RetryOptions& options,
+                          rpc::TerminationSignal& signal, Console& console);
+// Forgets an ended job.
+absl::StatusOr<int> Delete(const ClusterAddress& cluster, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> Export(const ClusterAddress& cluster, const std::string& job,
                            const std::string& out_dir, rpc::TerminationSignal& signal,
                            Console& console);

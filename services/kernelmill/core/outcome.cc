@@ -1,7 +1,5 @@
 #include "services/kernelmill/core/outcome.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <cstdint>
 #include <map>
 
@@ -35,22 +33,15 @@ int64_t Sum(const Counters& counters, const std::string& name) {
   return sum;
 }
 
-std::string OneLine(absl::string_view text) {
-  std::string line = ToUtf8(text);
-  for (char& c : line) {
-    if (absl::ascii_iscntrl(c)) c = ' ';
-  }
-  return line;
-}
-
 std::string StateWord(v1::JobState state) {
   const std::string name = v1::JobState_Name(state);
   return absl::AsciiStrToLower(absl::StripPrefix(name, "JOB_STATE_"));
 }
 
 std::string FailureLine(const v1::Failure& failure) {
-  std::string line = absl::StrCat("  ", OneLine(failure.source()), "  ", failure.stage(), "  ",
-                                  failure.code(), ": ", OneLine(failure.message()));
+  std::string line = absl::StrCat("  ", OneLine(failure.source()), "  ");
+  if (!failure.path().empty()) absl::StrAppend(&line, OneLine(failure.path()), "  ");
+  absl::StrAppend(&line, failure.stage(), "  ", failure.code(), ": ", OneLine(failure.message()));
   if (failure.files() > 0) absl::StrAppend(&line, " (", failure.files(), " files)");
   return line + "\n";
 }
@@ -62,6 +53,17 @@ std::string FailuresText(const v1::JobStatus& status) {
   return text;
 }
 
+std::string TroubledText(const v1::JobStatus& status) {
+  if (status.troubled().empty()) return "";
+  std::string text = absl::StrCat("tried again", "  ", status.troubled_size(), "\n");
+  for (const v1::Troubled& task : status.troubled()) {
+    absl::StrAppend(
+        &text, "  ", OneLine(task.source()), "  ", task.stage(), "  after ", task.attempts(),
+        task.attempts() == 1 ? " attempt: " : " attempts: ", OneLine(task.last_error()), "\n");
+  }
+  return text;
+}
+
 std::string HeadText(const v1::JobStatus& status) {
   std::string text = absl::StrCat("job        ", status.job(), "  ", OneLine(status.name()), "  ",
                                   StateWord(status.state()));
@@ -69,6 +71,8 @@ std::string HeadText(const v1::JobStatus& status) {
     absl::StrAppendFormat(&text, "  %.1f s",
                           (status.ended_unix_ms() - status.submitted_unix_ms()) / 1000.0);
   }
+  if (status.runs() > 1) absl::StrAppend(&text, "  run ", status.runs());
+  if (status.priority() != 0) absl::StrAppend(&text, "  priority ", status.priority());
   text += '\n';
   if (status.has_dataset()) {
     absl::StrAppend(&text, "dataset    ", cas::ToString(status.dataset()), "\n");
@@ -88,18 +92,15 @@ void AppendFate(const Counters& counters, absl::string_view label, const std::st
   }
 }
 
-template <typename Message>
-std::string MessageJson(const Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
-  std::string json;
-  // Fails on messages with Any alone, which these are not.
-  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
-  return status.ok() ? json : absl::StrCat("{\"error\":", JsonString(status.ToString()), "}");
-}
-
 }  // namespace
+
+std::string OneLine(absl::string_view text) {
+  std::string line = ToUtf8(text);
+  for (char& c : line) {
+    if (absl::ascii_iscntrl(c)) c = ' ';
+  }
+  return line;
+}
 
 int ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -172,11 +173,16 @@ std::string ReportText(const v1::JobStatus& status) {
     absl::StrAppendFormat(&text, "  %-10s %8d %8d %8d %8d\n", stage.stage(), stage.total(),
                           stage.done() - stage.cached(), stage.cached(), stage.failed());
   }
-  return text + FailuresText(status);
+  return text + TroubledText(status) + FailuresText(status);
+}
+
+std::string StateText(const v1::JobStatus& status) {
+  return absl::StrCat(status.job(), "  ", StateWord(status.state()), "\n");
 }
 
 std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
-  std::string text;
+  std::string text = absl::StrFormat("%-20s %-10s %-20s %13s %8s %4s  %s\n", "job", "state",
+                                     "submitted", "tasks", "priority", "runs", "name");
   for (const v1::JobStatus& job : jobs) {
     int64_t total = 0, done = 0;
     for (const v1::StageProgress& stage : job.stages()) {
@@ -184,20 +190,12 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
       done += stage.done() + stage.failed();
     }
     absl::StrAppendFormat(
-        &text, "%-20s %-10s %s  %6d/%-6d %s\n", job.job(), StateWord(job.state()),
+        &text, "%-20s %-10s %s %13s %8d %4d  %s\n", job.job(), StateWord(job.state()),
         absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(job.submitted_unix_ms()),
                          absl::UTCTimeZone()),
-        done, total, OneLine(job.name()));
+        absl::StrCat(done, "/", total), job.priority(), job.runs(), OneLine(job.name()));
   }
   return text;
-}
-
-std::string StatusJson(const v1::JobStatus& status) { return MessageJson(status); }
-
-std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir) {
-  const std::string dataset = status.has_dataset() ? cas::ToString(status.dataset()) : "";
-  return absl::StrCat("{\"job\":", MessageJson(status), ",\"dataset\":", JsonString(dataset),
-                      ",\"out\":", JsonString(out_dir), ",\"exit\":", ExitCodeOf(status), "}");
 }
 
 }  // namespace kernelmill::client

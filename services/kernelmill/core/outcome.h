@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/crawl.pb.h"
 
 namespace kernelmill::client {
@@ -31,16 +32,19 @@ std::string ErrorLine(const absl::Status& status);
 // was written, empty if it was not.
 std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir);
 
-// The whole ledger as a table: files and kernels by fate and reason, stages, failures.
+// The whole ledger as a table: files and kernels by fate and reason, stages, failures with their
+// paths, and what is tried again.
 std::string ReportText(const v1::JobStatus& status);
 
-// A line a job.
+// A line a job, below a heading.
 std::string JobsText(const std::vector<v1::JobStatus>& jobs);
 
-// Messages as JSON objects on one line each, with the field names of the protos.
-std::string StatusJson(const v1::JobStatus& status);
-// {"job":{...},"dataset":"hash/size","out":"...","exit":0}
-std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir);
+// "triton-seeds-000007  cancelled": what became of it.
+std::string StateText(const v1::JobStatus& status);
+
+// Text of repositories and servers, fit for one line of a terminal: in UTF-8, without control
+// characters.
+std::string OneLine(absl::string_view text);
 
 }  // namespace kernelmill::client
 

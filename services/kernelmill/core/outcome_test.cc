@@ -46,6 +46,9 @@ TEST(ExitCode, TellsTheFourOutcomesApart) {
   v1::JobStatus failed;
   failed.set_state(v1::JOB_STATE_FAILED);
   EXPECT_EQ(ExitCodeOf(failed), 1);
+  v1::JobStatus cancelled;
+  cancelled.set_state(v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(ExitCodeOf(cancelled), 1);
   EXPECT_EQ(ExitCodeOf(absl::InvalidArgumentError("")), 2);
   EXPECT_EQ(ExitCodeOf(absl::NotFoundError("")), 2);
   EXPECT_EQ(ExitCodeOf(absl::FailedPreconditionError("")), 2);
@@ -84,11 +87,44 @@ TEST(ReportText, HasEveryReasonAndStage) {
   EXPECT_THAT(text, ::testing::ContainsRegex("extract +8 +4 +3 +1"));
 }
 
-TEST(SummaryJson, IsOneObjectOnOneLine) {
-  const std::string json = SummaryJson(DoneJob(), "/o\"ut");
-  EXPECT_THAT(json, HasSubstr("\"out\":\"/o\\\"ut\""));
-  EXPECT_THAT(json, HasSubstr("\"exit\":0}"));
-  EXPECT_THAT(json, Not(HasSubstr("\n")));
+TEST(ReportText, ListsFilesThatWereSetAsideAndWhatIsTriedAgain) {
+  v1::JobStatus status = DoneJob();
+  v1::Failure* failure = status.add_failures();
+  failure->set_source("demo");
+  failure->set_path("bad\npath\xff.py");
+  failure->set_stage("extract");
+  failure->set_code("ABORTED");
+  failure->set_message("killed_worker");
+  v1::Troubled* task = status.add_troubled();
+  task->set_source("slow");
+  task->set_stage("fetch");
+  task->set_attempts(2);
+  task->set_last_error("UNAVAILABLE: no\nroute");
+  const std::string text = ReportText(status);
+  EXPECT_THAT(text,
+              HasSubstr("  demo  bad path\xef\xbf\xbd.py  extract  ABORTED: killed_worker\n"));
+  EXPECT_THAT(text, HasSubstr("  slow  fetch  after 2 attempts: UNAVAILABLE: no route\n"));
+}
+
+TEST(JobsText, ShowsStateProgressPriorityAndRuns) {
+  v1::JobStatus job = DoneJob();
+  job.set_state(v1::JOB_STATE_CANCELLED);
+  job.set_priority(-7);
+  job.set_runs(2);
+  EXPECT_THAT(
+      JobsText({job, job}),
+      ::testing::MatchesRegex("job +state +submitted +tasks +priority +runs +name\n"
+                              "(j1 +cancelled +1970-01-01T00:00:00Z +8/8 +-7 +2  seeds\n)+"));
+}
+
+TEST(StateText, SaysWhatBecameOfTheJob) { EXPECT_EQ(StateText(DoneJob()), "j1  done\n"); }
+
+TEST(SummaryText, SaysWhichRunItWas) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("run")));
+  status.set_runs(3);
+  status.set_priority(5);
+  EXPECT_THAT(SummaryText(status, ""), HasSubstr("  run 3  priority 5\n"));
 }
 
 }  // namespace

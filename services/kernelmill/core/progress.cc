@@ -4,11 +4,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "services/kernelmill/core/outcome.h"
 
 namespace kernelmill::client {
 namespace {
 
 constexpr int kBarWidth = 24;
+constexpr int kMostTroubled = 100;  // that a status lists
 
 std::string Bar(const StageView& stage) {
   const int64_t finished = std::min(stage.done + stage.failed, stage.total);
@@ -66,6 +68,29 @@ std::string PlainLine(const StageView& stage) {
   if (stage.cached > 0) absl::StrAppend(&line, ", ", stage.cached, " cached");
   if (stage.failed > 0) absl::StrAppend(&line, ", ", stage.failed, " failed");
   return line;
+}
+
+std::string TroubleLine(const v1::JobStatus& status) {
+  const int tasks = status.troubled_size();
+  if (tasks == 0) return "";
+  const v1::Troubled* worst = &status.troubled(0);
+  for (const v1::Troubled& task : status.troubled()) {
+    if (task.attempts() > worst->attempts()) worst = &task;
+  }
+  std::string line = absl::StrCat(tasks, tasks >= kMostTroubled ? " or more" : "",
+                                  tasks == 1 ? " task is" : " tasks are", " tried again: ");
+  absl::StrAppend(&line, worst->stage());
+  if (!worst->source().empty()) absl::StrAppend(&line, " of ", worst->source());
+  return OneLine(absl::StrCat(line, ": ", worst->last_error()));
+}
+
+std::string CutTo(const std::string& line, int width) {
+  size_t end = 0;
+  for (int columns = 0; end < line.size(); ++end) {
+    const bool starts = (static_cast<unsigned char>(line[end]) & 0xc0) != 0x80;
+    if (starts && ++columns > width) break;
+  }
+  return line.substr(0, end);
 }
 
 std::string ShortDuration(absl::Duration duration) {

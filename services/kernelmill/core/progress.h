@@ -45,6 +45,13 @@ std::string BarLine(const StageView& stage, int width);
 // "extract 12/30, 3 cached, 1 failed".
 std::string PlainLine(const StageView& stage);
 
+// "2 tasks are tried again: fetch of demo: UNAVAILABLE: ...": how many tasks have failed and are
+// not given up, and the worst of them. Empty if there is none.
+std::string TroubleLine(const v1::JobStatus& status);
+
+// The first `width` columns of a line in UTF-8, taking each character for one.
+std::string CutTo(const std::string& line, int width);
+
 // Minutes and seconds, or hours, minutes and seconds; "?" for an infinite duration.
 std::string ShortDuration(absl::Duration duration);
 

@@ -73,6 +73,69 @@ TEST(ShortDuration, RoundsUp) {
   EXPECT_EQ(ShortDuration(absl::InfiniteDuration()), "?");
 }
 
+v1::JobStatus WithTrouble(int tasks) {
+  v1::JobStatus status = Running();
+  for (int i = 0; i < tasks; ++i) {
+    v1::Troubled* task = status.add_troubled();
+    task->set_stage("fetch");
+    task->set_source("repo" + std::to_string(i));
+    task->set_attempts(i == 1 ? 9 : 1);
+    task->set_last_error("UNAVAILABLE: no\nroute");
+  }
+  return status;
+}
+
+TEST(TroubleLine, CountsAndNamesTheWorst) {
+  EXPECT_EQ(TroubleLine(Running()), "");
+  EXPECT_EQ(TroubleLine(WithTrouble(1)),
+            "1 task is tried again: fetch of repo0: UNAVAILABLE: no route");
+  EXPECT_EQ(TroubleLine(WithTrouble(3)),
+            "3 tasks are tried again: fetch of repo1: UNAVAILABLE: no route");
+  EXPECT_THAT(TroubleLine(WithTrouble(100)), StartsWith("100 or more tasks are"));
+}
+
+TEST(CutTo, NeverCutsACharacterInTwo) {
+  EXPECT_EQ(CutTo("a\xc3\xa4z", 3), "a\xc3\xa4z");
+  EXPECT_EQ(CutTo("a\xc3\xa4z", 2), "a\xc3\xa4");
+  EXPECT_EQ(CutTo("a\xc3\xa4z", 1), "a");
+  EXPECT_EQ(CutTo("abc", -1), "");
+}
+
+TEST(PlainReporter, SaysOnceThatTasksAreTriedAgain) {
+  std::string out;
+  const auto reporter = NewPlainReporter([&](absl::string_view text) { out += std::string(text); });
+  reporter->Show(Running(), kStart);
+  out.clear();
+  reporter->Show(WithTrouble(2), kStart + absl::Seconds(3));
+  EXPECT_EQ(out, "2 tasks are tried again: fetch of repo1: UNAVAILABLE: no route\n");
+  out.clear();
+  reporter->Show(WithTrouble(2), kStart + absl::Seconds(6));
+  EXPECT_EQ(out, "");
+  reporter->Show(Running(), kStart + absl::Seconds(9));
+  EXPECT_EQ(out, "");
+  reporter->ShowLost(absl::UnavailableError("gone"));
+  EXPECT_EQ(out, "the coordinator does not answer; trying again: gone\n");
+}
+
+TEST(BarReporter, DrawsTroubleBelowTheBarsAndTakesItAwayAgain) {
+  std::string out;
+  const auto reporter =
+      NewBarReporter([&](absl::string_view text) { out += std::string(text); }, [] { return 31; });
+  reporter->Show(WithTrouble(1), kStart);
+  EXPECT_THAT(out, ::testing::EndsWith("\r\x1b[2K1 task is tried again: fetch o\n"));
+  out.clear();
+  reporter->Show(Running(), kStart + absl::Seconds(1));
+  EXPECT_THAT(out, StartsWith("\x1b[3A\r\x1b[2Kfetch"));
+  EXPECT_THAT(out, ::testing::EndsWith("\n\x1b[J"));
+  out.clear();
+  reporter->ShowLost(absl::UnavailableError("gone"));
+  EXPECT_THAT(out, StartsWith("\x1b[2A\r\x1b[2Kfetch"));
+  EXPECT_THAT(out, ::testing::EndsWith("\r\x1b[2Kthe coordinator does not answe\n"));
+  out.clear();
+  reporter->Show(Running(), kStart + absl::Seconds(1));  // at once, though it was just drawn
+  EXPECT_THAT(out, StartsWith("\x1b[3A\r\x1b[2Kfetch"));
+}
+
 TEST(PlainReporter, WritesALineForEachStageThatMoved) {
   std::string out;
   const auto reporter = NewPlainReporter([&](absl::string_view text) { out += std::string(text); });

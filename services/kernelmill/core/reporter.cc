@@ -2,10 +2,13 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/text.h"
 #include "services/kernelmill/core/outcome.h"
 #include "services/kernelmill/core/progress.h"
+#include "services/kernelmill/core/status_json.h"
 #include "services/kernelmill/core/watch.h"
 
 namespace kernelmill::client {
@@ -13,6 +16,12 @@ namespace {
 
 constexpr absl::Duration kRedraw = absl::Milliseconds(100);
 constexpr absl::Duration kPlainPause = absl::Seconds(2);
+
+constexpr int kMaxLine = 200;  // columns, of errors where no terminal sets a limit
+
+std::string LostLine(const absl::Status& error) {
+  return absl::StrCat("the coordinator does not answer; trying again: ", ErrorLine(error));
+}
 
 class BarReporter : public Reporter {
  public:
@@ -23,16 +32,30 @@ class BarReporter : public Reporter {
     tracker_.Update(status, now);
     if (now < next_ && !HasEnded(status)) return;
     next_ = now + kRedraw;
-    // Up over the bars of last time; each line is cleared before it is written anew.
-    std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
-    for (const StageView& stage : tracker_.stages()) {
-      absl::StrAppend(&text, "\r\x1b[2K", BarLine(stage, width_() - 1), "\n");
-    }
-    drawn_ = static_cast<int>(tracker_.stages().size());
-    write_(text);
+    Draw(HasEnded(status) ? "" : TroubleLine(status));
+  }
+
+  void ShowLost(const absl::Status& error) override {
+    next_ = absl::InfinitePast();
+    Draw(LostLine(error));
   }
 
  private:
+  // The bars, and `remark` below them unless it is empty.
+  void Draw(const std::string& remark) {
+    const int width = width_() - 1;
+    std::vector<std::string> lines;
+    for (const StageView& stage : tracker_.stages()) lines.push_back(BarLine(stage, width));
+    if (!remark.empty()) lines.push_back(CutTo(remark, width));
+    // Up over the lines of last time; each is cleared before it is written anew, and what is left
+    // of them below.
+    std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
+    for (const std::string& line : lines) absl::StrAppend(&text, "\r\x1b[2K", line, "\n");
+    if (static_cast<int>(lines.size()) < drawn_) text += "\x1b[J";
+    drawn_ = static_cast<int>(lines.size());
+    write_(text);
+  }
+
   const Writer write_;
   const std::function<int()> width_;
   ProgressTracker tracker_;
@@ -50,11 +73,14 @@ class PlainReporter : public Reporter {
     tracker_.Update(status, now);
     for (const StageView& stage : tracker_.stages()) {
       const std::string line = PlainLine(stage);
-      std::string& shown = shown_[stage.stage];
-      if (line == shown) continue;
-      shown = line;
-      write_(line + "\n");
+      if (std::exchange(shown_[stage.stage], line) != line) write_(line + "\n");
     }
+    const std::string trouble = HasEnded(status) ? "" : CutTo(TroubleLine(status), kMaxLine);
+    if (std::exchange(trouble_, trouble) != trouble && !trouble.empty()) write_(trouble + "\n");
+  }
+
+  void ShowLost(const absl::Status& error) override {
+    write_(CutTo(LostLine(error), kMaxLine) + "\n");
   }
 
  private:
@@ -62,12 +88,16 @@ class PlainReporter : public Reporter {
   ProgressTracker tracker_;
   absl::Time next_ = absl::InfinitePast();
   std::map<std::string, std::string> shown_;  // the last line, by stage
+  std::string trouble_;                       // as last shown
 };
 
 class JsonReporter : public Reporter {
  public:
   explicit JsonReporter(Writer write) : write_(std::move(write)) {}
   void Show(const v1::JobStatus& status, absl::Time) override { write_(StatusJson(status) + "\n"); }
+  void ShowLost(const absl::Status& error) override {
+    write_(absl::StrCat("{\"reconnecting\":", JsonString(ErrorLine(error)), "}\n"));
+  }
 
  private:
   const Writer write_;

@@ -1,6 +1,7 @@
 #include "services/kernelmill/core/watch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
@@ -18,11 +19,13 @@ absl::StatusOr<v1::JobStatus> WatchJob(CrawlClient& client, const std::string& j
   const rpc::RetryPolicy backoff = {0, absl::Milliseconds(100), absl::Seconds(2), 2.0};
   v1::JobStatus last;
   absl::Time heard = options.now();
+  bool lost = false;
   for (int attempt = 1;; ++attempt) {
     absl::Status ended = client.Watch(job, [&](const v1::JobStatus& status) {
       last = status;
       heard = options.now();
       attempt = 1;
+      lost = false;
       on_status(status);
     });
     if (HasEnded(last)) return last;
@@ -35,6 +38,7 @@ absl::StatusOr<v1::JobStatus> WatchJob(CrawlClient& client, const std::string& j
                                                  absl::FormatDuration(options.reconnect_for), ": ",
                                                  std::string(ended.message())));
     }
+    if (!std::exchange(lost, true)) options.on_lost(ended);
     options.sleep(std::min(rpc::Backoff(backoff, attempt), left));
   }
 }

@@ -14,6 +14,8 @@ namespace kernelmill::client {
 struct WatchOptions {
   // How long to try again after the coordinator was last heard of.
   absl::Duration reconnect_for = absl::Seconds(60);
+  // Called when the connection is lost, once until it is there again.
+  std::function<void(const absl::Status&)> on_lost = [](const absl::Status&) {};
   std::function<absl::Time()> now = absl::Now;
   std::function<void(absl::Duration)> sleep = absl::SleepFor;
 };

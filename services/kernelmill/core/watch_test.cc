@@ -30,7 +30,7 @@ class ScriptedClient : public CrawlClient {
   };
   explicit ScriptedClient(std::deque<Script> scripts) : scripts_(std::move(scripts)) {}
 
-  absl::StatusOr<std::string> Submit(const v1::JobSpec&, const std::string&) override {
+  absl::StatusOr<std::string> Submit(const v1::JobSpec&, const std::string&, int) override {
     return absl::UnimplementedError("");
   }
   absl::StatusOr<v1::JobStatus> GetJob(const std::string&) override {
@@ -39,7 +39,14 @@ class ScriptedClient : public CrawlClient {
   absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() override {
     return absl::UnimplementedError("");
   }
-  void Cancel() override {}
+  absl::StatusOr<v1::JobStatus> CancelJob(const std::string&) override {
+    return absl::UnimplementedError("");
+  }
+  absl::StatusOr<v1::JobStatus> RetryJob(const std::string&) override {
+    return absl::UnimplementedError("");
+  }
+  absl::Status DeleteJob(const std::string&) override { return absl::UnimplementedError(""); }
+  void Interrupt() override {}
   absl::Status Watch(const std::string&,
                      const std::function<void(const v1::JobStatus&)>& on_status) override {
     ++calls;
@@ -61,6 +68,7 @@ class WatchJobTest : public ::testing::Test {
   WatchJobTest() {
     options_.now = [this] { return now_; };
     options_.sleep = [this](absl::Duration pause) { now_ += pause; };
+    options_.on_lost = [this](const absl::Status&) { ++lost_; };
   }
   absl::StatusOr<v1::JobStatus> Watch(ScriptedClient& client) {
     return WatchJob(client, "j", options_, [this](const v1::JobStatus&) { ++seen_; });
@@ -69,6 +77,7 @@ class WatchJobTest : public ::testing::Test {
   absl::Time now_ = absl::FromUnixSeconds(0);
   WatchOptions options_;
   int seen_ = 0;
+  int lost_ = 0;
 };
 
 TEST_F(WatchJobTest, EndsWithTheJob) {
@@ -86,6 +95,7 @@ TEST_F(WatchJobTest, ConnectsAgainAfterALoss) {
                          {{In(v1::JOB_STATE_DONE)}, absl::OkStatus()}});
   EXPECT_THAT(Watch(client), IsOk());
   EXPECT_EQ(client.calls, 4);
+  EXPECT_EQ(lost_, 2);  // once for each time that it went away
 }
 
 TEST_F(WatchJobTest, GivesUpWhenTheCoordinatorStaysAway) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "services/kernelmill/core/crawl_client.h"
+#include "services/kernelmill/core/patience.h"
 
 namespace grpc {
 class Channel;
@@ -11,9 +12,10 @@ class Channel;
 
 namespace kernelmill::client {
 
-// The Crawl service behind `channel`. Calls other than Watch are tried again for some ten seconds
-// while the coordinator is out of reach; each is safe to repeat.
-std::unique_ptr<CrawlClient> NewGrpcCrawlClient(std::shared_ptr<grpc::Channel> channel);
+// The Crawl service behind `channel`. Calls other than Watch are tried again while the coordinator
+// is out of reach and patience lasts; each is safe to repeat.
+std::unique_ptr<CrawlClient> NewGrpcCrawlClient(std::shared_ptr<grpc::Channel> channel,
+                                                Patience patience = {});
 
 }  // namespace kernelmill::client
 

@@ -1,0 +1,82 @@
+#include "services/kernelmill/adapters/grpc/caller.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/rpc/retry.h"
+#include "common/rpc/status.h"
+
+namespace kernelmill::client {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr rpc::RetryPolicy kBackoff = {0, absl::Milliseconds(200), absl::Seconds(4), 2.0};
+
+// A server that goes down may end a stream as cancelled, or by a reset that gRPC passes on as is.
+bool IsBrokenConnection(const absl::Status& status) {
+  return absl::IsCancelled(status) || absl::IsUnknown(status) ||
+         (absl::IsInternal(status) && absl::StrContains(status.message(), "RST_STREAM"));
+}
+
+absl::Status Interrupted() { return absl::CancelledError("interrupted"); }
+
+}  // namespace
+
+absl::Status Caller::Once(grpc::ClientContext& context, const Attempt& attempt) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (interrupted_) return Interrupted();
+    running_.insert(&context);
+  }
+  const grpc::Status status = attempt(context);
+  absl::MutexLock lock(&mutex_);
+  running_.erase(&context);
+  return interrupted_ && !status.ok() ? Interrupted() : rpc::FromGrpcStatus(status);
+}
+
+absl::Status Caller::Pause(absl::Duration time) {
+  absl::MutexLock lock(&mutex_);
+  mutex_.AwaitWithTimeout(absl::Condition(&interrupted_), time);
+  return interrupted_ ? Interrupted() : absl::OkStatus();
+}
+
+absl::Status Caller::Call(absl::string_view what, const Attempt& attempt, absl::Duration deadline) {
+  const SteadyClock::time_point start = SteadyClock::now();
+  for (int tries = 1;; ++tries) {
+    grpc::ClientContext context;
+    if (deadline != absl::InfiniteDuration()) {
+      context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(deadline));
+    }
+    const absl::Status status = Once(context, attempt);
+    if (status.ok() || absl::IsCancelled(status)) return status;
+    if (!IsRetryable(status)) return Annotate(status, what);
+    const absl::Duration left = patience_.time - absl::FromChrono(SteadyClock::now() - start);
+    if (left <= absl::ZeroDuration()) {
+      return Annotate(
+          status, absl::StrCat(what, ": gave up after ", tries, tries == 1 ? " try" : " tries"));
+    }
+    if (tries == 1) patience_.on_away(status);
+    RETURN_IF_ERROR(Pause(std::min(rpc::Backoff(kBackoff, tries), left)));
+  }
+}
+
+absl::Status Caller::Stream(const Attempt& attempt) {
+  grpc::ClientContext context;
+  const absl::Status status = Once(context, attempt);
+  absl::MutexLock lock(&mutex_);
+  if (interrupted_ || !IsBrokenConnection(status)) return status;
+  return absl::UnavailableError(status.message());
+}
+
+void Caller::Interrupt() {
+  absl::MutexLock lock(&mutex_);
+  interrupted_ = true;
+  for (grpc::ClientContext* context : running_) context->TryCancel();
+}
+
+}  // namespace kernelmill::client
