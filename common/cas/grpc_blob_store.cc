@@ -93,6 +93,7 @@ class GrpcBlobStore : public BlobStore {
   absl::Status UpdateBatch(std::vector<const Blob*> pending);
   absl::Status ReadAll(const std::vector<Digest>& digests, Contents* contents);
   absl::Status ReadBatch(std::vector<const Digest*> pending, Contents* contents);
+  absl::Status InlineStdout(ActionResult* result);
   absl::Status TakeAnswer(reapi::BatchReadBlobsResponse::Response& answer, Contents* contents);
 
   const GrpcBlobStoreOptions options_;
@@ -331,11 +332,22 @@ absl::StatusOr<ActionResult> GrpcBlobStore::GetActionResult(const Digest& action
   reapi::GetActionResultRequest request;
   request.set_instance_name(options_.instance_name);
   *request.mutable_action_digest() = action;
+  request.set_inline_stdout(true);
   ActionResult result;
   RETURN_IF_ERROR(Unary("GetActionResult", [&](grpc::ClientContext& context) {
     return rpc::FromGrpcStatus(action_cache_->GetActionResult(&context, request, &result));
   }));
+  RETURN_IF_ERROR(InlineStdout(&result));
   return result;
+}
+
+// Servers may keep what was put inline as a blob, and answer with its digest alone: bazel-remote
+// does so where the output is large, or nobody asked.
+absl::Status GrpcBlobStore::InlineStdout(ActionResult* result) {
+  if (!result->has_stdout_digest() || !result->stdout_raw().empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::vector<std::string> stdout_bytes, Get({result->stdout_digest()}));
+  result->set_stdout_raw(std::move(stdout_bytes.front()));
+  return absl::OkStatus();
 }
 
 absl::Status GrpcBlobStore::PutActionResult(const Digest& action, const ActionResult& result) {

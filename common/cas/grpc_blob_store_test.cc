@@ -105,10 +105,18 @@ class OddServer : public reapi::ContentAddressableStorage::Service,
   }
 
   grpc::Status GetActionResult(grpc::ServerContext*, const reapi::GetActionResultRequest* request,
-                               reapi::ActionResult*) override {
+                               reapi::ActionResult* result) override {
     absl::MutexLock lock(&mutex);
     ++calls["GetActionResult"];
     if (fail_next-- > 0) return kDown;
+    if (moves_output && !(request->inline_stdout() && inlines)) {
+      *result->mutable_stdout_digest() = DigestOf("output");
+      return grpc::Status::OK;
+    }
+    if (moves_output) {
+      result->set_stdout_raw("output");
+      return grpc::Status::OK;
+    }
     return grpc::Status(grpc::StatusCode::NOT_FOUND, request->instance_name());
   }
 
@@ -183,6 +191,8 @@ class OddServer : public reapi::ContentAddressableStorage::Service,
   bool forgets_to_answer = false;
   bool forgets_uploads = false;
   bool has_it_already = false;
+  bool moves_output = false;     // holds a result whose output it made a blob of
+  bool inlines = false;          // and puts it back where it is asked to
   int64_t read_piece = 1 << 20;  // a read breaks after so many bytes
   int most_digests = 0;
   int64_t most_bytes = 0;
@@ -237,6 +247,17 @@ TEST_F(GrpcBlobStoreTest, AMissIsNotTriedAgain) {
   EXPECT_THAT(result, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_NE(result.status().message().find("team"), absl::string_view::npos);
   EXPECT_EQ(odd_.calls["GetActionResult"], 1);
+}
+
+TEST_F(GrpcBlobStoreTest, OutputThatTheServerMovedToABlobIsPutBack) {
+  odd_.moves_output = true;
+  odd_.inlines = true;
+  EXPECT_EQ(Client()->GetActionResult(DigestOf("action"))->stdout_raw(), "output");
+  EXPECT_EQ(odd_.calls["BatchReadBlobs"], 0);
+  odd_.inlines = false;
+  odd_.blobs[ToString(DigestOf("output"))] = "output";
+  EXPECT_EQ(Client()->GetActionResult(DigestOf("action"))->stdout_raw(), "output");
+  EXPECT_EQ(odd_.calls["BatchReadBlobs"], 1);
 }
 
 TEST_F(GrpcBlobStoreTest, QuestionsAreAskedInPortions) {
