@@ -74,7 +74,7 @@ absl::StatusOr<int64_t> ByteStreamClient::Arrived(const std::string& resource, i
   request.set_resource_name(resource);
   bytestream::QueryWriteStatusResponse response;
   const absl::Status status =
-      rpc::FromGrpcStatus(stub_->QueryWriteStatus(&context, request, &response));
+      rpc::FromCallStatus(stub_->QueryWriteStatus(&context, request, &response));
   // Servers that keep no uploads, or lost this one with a restart, take it from the beginning.
   if (absl::IsNotFound(status) || absl::IsUnimplemented(status)) return 0;
   RETURN_IF_ERROR(status);
@@ -102,7 +102,7 @@ absl::Status ByteStreamClient::WriteFrom(const std::string& resource, const Dige
     request.clear_resource_name();
   } while (!request.finish_write());
   stream->WritesDone();
-  RETURN_IF_ERROR(rpc::FromGrpcStatus(stream->Finish()));
+  RETURN_IF_ERROR(rpc::FromCallStatus(stream->Finish()));
   if (response.committed_size() == digest.size_bytes()) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat("the server took ", response.committed_size(), " of ",
                                          digest.size_bytes(), " bytes"));
@@ -139,7 +139,7 @@ absl::Status ByteStreamClient::ReadRest(const std::string& resource, const Diges
     if (!too_much) bytes->append(piece.data());
   }
   if (too_much) context.TryCancel();
-  const absl::Status status = rpc::FromGrpcStatus(stream->Finish());
+  const absl::Status status = rpc::FromCallStatus(stream->Finish());
   if (too_much) return absl::DataLossError("the server sends more bytes than the digest says");
   RETURN_IF_ERROR(status);
   if (static_cast<int64_t>(bytes->size()) == digest.size_bytes()) return absl::OkStatus();

@@ -121,7 +121,7 @@ absl::StatusOr<int64_t> GrpcBlobStore::AskMaxBatchBytes() {
   request.set_instance_name(options_.instance_name);
   reapi::ServerCapabilities response;
   const absl::Status status = Unary("GetCapabilities", [&](grpc::ClientContext& context) {
-    return rpc::FromGrpcStatus(capabilities_->GetCapabilities(&context, request, &response));
+    return rpc::FromCallStatus(capabilities_->GetCapabilities(&context, request, &response));
   });
   if (absl::IsUnimplemented(status)) return options_.max_batch_bytes;
   RETURN_IF_ERROR(status);
@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<Digest>> GrpcBlobStore::FindMissing(const std::vector
     if (request.blob_digests().empty()) continue;
     reapi::FindMissingBlobsResponse response;
     RETURN_IF_ERROR(Unary("FindMissingBlobs", [&](grpc::ClientContext& context) {
-      return rpc::FromGrpcStatus(cas_->FindMissingBlobs(&context, request, &response));
+      return rpc::FromCallStatus(cas_->FindMissingBlobs(&context, request, &response));
     }));
     for (const Digest& digest : response.missing_blob_digests()) missing.insert(ToString(digest));
   }
@@ -215,7 +215,7 @@ absl::Status GrpcBlobStore::UpdateBatch(std::vector<const Blob*> pending) {
       part->set_data(blob->bytes);
     }
     reapi::BatchUpdateBlobsResponse response;
-    RETURN_IF_ERROR(rpc::FromGrpcStatus(cas_->BatchUpdateBlobs(&context, request, &response)));
+    RETURN_IF_ERROR(rpc::FromCallStatus(cas_->BatchUpdateBlobs(&context, request, &response)));
     absl::Status worst;
     absl::flat_hash_set<std::string> stored;
     for (const auto& answer : response.responses()) {
@@ -291,7 +291,7 @@ absl::Status GrpcBlobStore::ReadBatch(std::vector<const Digest*> pending, Conten
     request.set_instance_name(options_.instance_name);
     for (const Digest* digest : pending) *request.add_digests() = *digest;
     reapi::BatchReadBlobsResponse response;
-    RETURN_IF_ERROR(rpc::FromGrpcStatus(cas_->BatchReadBlobs(&context, request, &response)));
+    RETURN_IF_ERROR(rpc::FromCallStatus(cas_->BatchReadBlobs(&context, request, &response)));
     absl::flat_hash_map<std::string, absl::Status> answers;
     for (auto& answer : *response.mutable_responses()) {
       answers[ToString(answer.digest())] = TakeAnswer(answer, contents);
@@ -335,7 +335,7 @@ absl::StatusOr<ActionResult> GrpcBlobStore::GetActionResult(const Digest& action
   request.set_inline_stdout(true);
   ActionResult result;
   RETURN_IF_ERROR(Unary("GetActionResult", [&](grpc::ClientContext& context) {
-    return rpc::FromGrpcStatus(action_cache_->GetActionResult(&context, request, &result));
+    return rpc::FromCallStatus(action_cache_->GetActionResult(&context, request, &result));
   }));
   RETURN_IF_ERROR(InlineStdout(&result));
   return result;
@@ -358,7 +358,7 @@ absl::Status GrpcBlobStore::PutActionResult(const Digest& action, const ActionRe
   *request.mutable_action_result() = result;
   return Unary("UpdateActionResult", [&](grpc::ClientContext& context) {
     ActionResult stored;
-    return rpc::FromGrpcStatus(action_cache_->UpdateActionResult(&context, request, &stored));
+    return rpc::FromCallStatus(action_cache_->UpdateActionResult(&context, request, &stored));
   });
 }
 

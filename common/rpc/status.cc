@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "common/base/text.h"
 
 namespace kernelmill::rpc {
@@ -13,6 +14,15 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
 
 absl::Status FromGrpcStatus(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+absl::Status FromCallStatus(const grpc::Status& status) {
+  const bool broken = status.error_code() == grpc::StatusCode::CANCELLED ||
+                      (status.error_code() == grpc::StatusCode::UNKNOWN &&
+                       status.error_message() == "Stream removed") ||
+                      (status.error_code() == grpc::StatusCode::INTERNAL &&
+                       absl::StrContains(status.error_message(), "RST_STREAM"));
+  return broken ? absl::UnavailableError(status.error_message()) : FromGrpcStatus(status);
 }
 
 google::rpc::Status ToProtoStatus(const absl::Status& status) {

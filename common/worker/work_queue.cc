@@ -58,7 +58,7 @@ class GrpcWorkQueue : public WorkQueue {
       absl::MutexLock lock(&mutex_);
       calls_.erase(&context);
     }
-    if (!status.ok()) return rpc::FromGrpcStatus(status);
+    if (!status.ok()) return rpc::FromCallStatus(status);
     return response;
   }
 

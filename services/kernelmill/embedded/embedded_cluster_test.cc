@@ -54,7 +54,7 @@ class EmbeddedClusterTest : public ::testing::Test {
     EXPECT_THAT(cluster, IsOk());
     if (!cluster.ok()) return {};
     const auto client = NewGrpcCrawlClient((*cluster)->coordinator());
-    const auto job = client->Submit(spec_, absl::StrCat("run-", ++runs_));
+    const auto job = client->Submit(spec_, absl::StrCat("run-", ++runs_), 0);
     EXPECT_THAT(job, IsOk());
     const auto status = WatchJob(*client, job.value_or(""), {}, [](const v1::JobStatus&) {});
     EXPECT_THAT(status, IsOk());

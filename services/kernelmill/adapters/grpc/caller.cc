@@ -4,7 +4,6 @@
 #include <chrono>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/rpc/retry.h"
@@ -16,12 +15,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr rpc::RetryPolicy kBackoff = {0, absl::Milliseconds(200), absl::Seconds(4), 2.0};
-
-// A server that goes down may end a stream as cancelled, or by a reset that gRPC passes on as is.
-bool IsBrokenConnection(const absl::Status& status) {
-  return absl::IsCancelled(status) || absl::IsUnknown(status) ||
-         (absl::IsInternal(status) && absl::StrContains(status.message(), "RST_STREAM"));
-}
 
 absl::Status Interrupted() { return absl::CancelledError("interrupted"); }
 
@@ -36,12 +29,17 @@ absl::Status Caller::Once(grpc::ClientContext& context, const Attempt& attempt) 
   const grpc::Status status = attempt(context);
   absl::MutexLock lock(&mutex_);
   running_.erase(&context);
-  return interrupted_ && !status.ok() ? Interrupted() : rpc::FromGrpcStatus(status);
+  return interrupted_ && !status.ok() ? Interrupted() : rpc::FromCallStatus(status);
 }
 
 absl::Status Caller::Pause(absl::Duration time) {
+  const uint64_t seen = interruption_.generation();
+  {
+    absl::MutexLock lock(&mutex_);
+    if (interrupted_) return Interrupted();
+  }
+  interruption_.WaitFor(seen, time);
   absl::MutexLock lock(&mutex_);
-  mutex_.AwaitWithTimeout(absl::Condition(&interrupted_), time);
   return interrupted_ ? Interrupted() : absl::OkStatus();
 }
 
@@ -67,16 +65,16 @@ absl::Status Caller::Call(absl::string_view what, const Attempt& attempt, absl::
 
 absl::Status Caller::Stream(const Attempt& attempt) {
   grpc::ClientContext context;
-  const absl::Status status = Once(context, attempt);
-  absl::MutexLock lock(&mutex_);
-  if (interrupted_ || !IsBrokenConnection(status)) return status;
-  return absl::UnavailableError(status.message());
+  return Once(context, attempt);
 }
 
 void Caller::Interrupt() {
-  absl::MutexLock lock(&mutex_);
-  interrupted_ = true;
-  for (grpc::ClientContext* context : running_) context->TryCancel();
+  {
+    absl::MutexLock lock(&mutex_);
+    interrupted_ = true;
+    for (grpc::ClientContext* context : running_) context->TryCancel();
+  }
+  interruption_.Notify();
 }
 
 }  // namespace kernelmill::client

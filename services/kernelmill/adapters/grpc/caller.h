@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/base/notifier.h"
 #include "services/kernelmill/core/patience.h"
 
 namespace kernelmill::client {
@@ -30,7 +31,6 @@ class Caller {
                     absl::Duration deadline = absl::Seconds(30));
 
   // Makes a call once and without a deadline, for streams: keepalive notices a peer that is gone.
-  // UNAVAILABLE also for the ways in which gRPC says that a connection broke.
   absl::Status Stream(const Attempt& attempt);
 
   // Ends the calls that are running and every later one.
@@ -42,6 +42,7 @@ class Caller {
   absl::Status Pause(absl::Duration time);
 
   const Patience patience_;
+  Notifier interruption_;
   absl::Mutex mutex_;
   std::set<grpc::ClientContext*> running_ ABSL_GUARDED_BY(mutex_);
   bool interrupted_ ABSL_GUARDED_BY(mutex_) = false;
