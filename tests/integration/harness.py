@@ -297,8 +297,9 @@ class Cluster:
 
     WORKERS = ("fetcher", "extractor", "validator", "deduplicator")
 
-    def __init__(self, folder, index_url="", lease_ttl=2, store=None):
-        """`store` makes another store than ours, in the folder that it is called with."""
+    def __init__(self, folder, index_url="", lease_ttl=2, store=None, store_flags=(), hold=False):
+        """`store` makes another store than ours, in the folder that it is called with. `hold`: the
+        coordinator has the store keep what jobs need."""
         self.folder, self.index_url = pathlib.Path(folder), index_url
         self.folder.mkdir(parents=True, exist_ok=True)
         self.processes = []
@@ -306,9 +307,10 @@ class Cluster:
             self.store = store(self.folder)
             self.processes.append(self.store)
         else:
-            self.store = self.start("store", "--data", self.folder / "store")
+            self.store = self.start("store", "--data", self.folder / "store", *store_flags)
+        holding = ["--store", f"127.0.0.1:{self.store.port}"] if hold else []
         self.coordinator = self.start("coordinator", "--data", self.folder / "coordinator",
-                                      "--lease-ttl-seconds", lease_ttl)
+                                      "--lease-ttl-seconds", lease_ttl, *holding)
 
     def __enter__(self):
         return self

@@ -53,13 +53,19 @@ void ExtractParsed(const ParsedFile& file, const std::vector<JitFunction>& funct
   entry.set_kernels(static_cast<int32_t>(functions.size()));
 }
 
-v1::ExtractedFile& AddEntry(const v1::SourceFile& source, v1::KernelShard& shard) {
-  const absl::string_view text = source.content();
+// What can be said of a file without looking into it.
+v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard) {
   v1::ExtractedFile& entry = *shard.add_files();
   entry.set_path(source.path());
-  entry.set_size_bytes(static_cast<int64_t>(text.size()));
+  entry.set_size_bytes(static_cast<int64_t>(source.content().size()));
+  entry.set_sha256(Sha256Hex(source.content()));
+  return entry;
+}
+
+v1::ExtractedFile& AddEntry(const v1::SourceFile& source, v1::KernelShard& shard) {
+  const absl::string_view text = source.content();
+  v1::ExtractedFile& entry = NameFile(source, shard);
   entry.set_lines(static_cast<int32_t>(CountLines(text)));
-  entry.set_sha256(Sha256Hex(text));
   entry.set_has_triton_jit(Contains(text, "@triton.jit"));
   return entry;
 }
@@ -186,7 +192,7 @@ absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece
   }
   ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, FilesOf(files, piece));
   v1::KernelShard shard;
-  for (const v1::SourceFile* file : chosen) AddEntry(*file, shard).set_failed(reason);
+  for (const v1::SourceFile* file : chosen) NameFile(*file, shard).set_failed(reason);
   return shard;
 }
 

@@ -27,6 +27,18 @@ absl::Status ReleaseAllBut(const std::set<std::string>& wanted, Held& held, Rele
   return absl::OkStatus();
 }
 
+// Makes `known` have those of `listed`, new ones with `value`.
+template <typename Value>
+void KeepListed(const std::vector<std::string>& listed, const Value& value,
+                std::map<std::string, Value>& known) {
+  std::map<std::string, Value> kept;
+  for (const std::string& job : listed) {
+    const auto before = known.find(job);
+    kept[job] = before == known.end() ? value : before->second;
+  }
+  known = std::move(kept);
+}
+
 }  // namespace
 
 absl::Duration Retention::Step() {
@@ -62,11 +74,11 @@ absl::Status Retention::Reconcile() {
 }
 
 absl::Status Retention::TakeStock() {
-  if (took_stock_) return absl::OkStatus();
+  if (failures_ == 0 && clock_.Now() < take_stock_at_) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Retainer::Held held, retainer_.List());
-  for (const std::string& job : held.runs) runs_[job] = clock_.Now();
-  for (const std::string& job : held.datasets) datasets_[job] = {};
-  took_stock_ = true;
+  KeepListed(held.runs, clock_.Now(), runs_);
+  KeepListed(held.datasets, cas::Digest(), datasets_);
+  take_stock_at_ = clock_.Now() + absl::ToChronoNanoseconds(options_.take_stock_every);
   return absl::OkStatus();
 }
 
@@ -81,15 +93,18 @@ absl::Status Retention::Judge(const absl::Status& status, const std::string& job
   return absl::OkStatus();
 }
 
-bool Retention::IsHeld(const HeldJobs::Dataset& dataset) const {
-  const auto held = datasets_.find(dataset.job);
-  return held != datasets_.end() && cas::SameDigest(held->second, dataset.manifest);
+bool Retention::IsSettled(const HeldJobs::Dataset& dataset) const {
+  for (const auto* known : {&datasets_, &hopeless_}) {
+    const auto at = known->find(dataset.job);
+    if (at != known->end() && cas::SameDigest(at->second, dataset.manifest)) return true;
+  }
+  return false;
 }
 
 absl::Status Retention::HoldRuns(const HeldJobs& jobs) {
   std::vector<std::string> needed = jobs.running;
   for (const HeldJobs::Dataset& dataset : jobs.datasets) {
-    if (!IsHeld(dataset) && runs_.contains(dataset.job)) needed.push_back(dataset.job);
+    if (!IsSettled(dataset) && runs_.contains(dataset.job)) needed.push_back(dataset.job);
   }
   for (const std::string& job : needed) {
     const auto held = runs_.find(job);
@@ -102,9 +117,10 @@ absl::Status Retention::HoldRuns(const HeldJobs& jobs) {
 
 absl::Status Retention::HoldDatasets(const HeldJobs& jobs) {
   for (const HeldJobs::Dataset& dataset : jobs.datasets) {
-    if (IsHeld(dataset)) continue;
-    RETURN_IF_ERROR(Judge(retainer_.HoldDataset(dataset.job, dataset.manifest), dataset.job));
-    datasets_[dataset.job] = dataset.manifest;
+    if (IsSettled(dataset)) continue;
+    const absl::Status status = retainer_.HoldDataset(dataset.job, dataset.manifest);
+    RETURN_IF_ERROR(Judge(status, dataset.job));
+    (status.ok() ? datasets_ : hopeless_)[dataset.job] = dataset.manifest;
   }
   return absl::OkStatus();
 }
@@ -115,6 +131,7 @@ absl::Status Retention::ReleaseRest(const HeldJobs& jobs) {
     return Judge(retainer_.ReleaseRun(job), job);
   }));
   for (const HeldJobs::Dataset& dataset : jobs.datasets) wanted.insert(dataset.job);
+  std::erase_if(hopeless_, [&](const auto& dataset) { return !wanted.contains(dataset.first); });
   return ReleaseAllBut(wanted, datasets_, [this](const std::string& job) {
     return Judge(retainer_.ReleaseDataset(job), job);
   });

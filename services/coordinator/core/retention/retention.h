@@ -28,9 +28,9 @@ struct HeldJobs {
 // ended or were deleted, a store that was away, a coordinator that was killed between two steps.
 //
 // The basic idea: what ought to be held is a function of the jobs, and what is held is asked of the
-// store once and then known. Each step takes the difference. A dataset is held before the hold of
-// the run that made it goes, and stays held while a retry runs, so that nothing of it is loose at
-// any time.
+// store now and then, and known in between. Each step takes the difference. A dataset is held
+// before the hold of the run that made it goes, and stays held while a retry runs, so that nothing
+// of it is loose at any time.
 //
 // A store that is away is tried again, with backoff; one that keeps no holds is said so in the log
 // once, and left alone. Not thread-safe.
@@ -39,6 +39,8 @@ class Retention {
   struct Options {
     absl::Duration run_ttl = absl::Hours(1);
     absl::Duration renew_every = absl::Minutes(5);
+    absl::Duration take_stock_every =
+        absl::Minutes(5);                          // and after each time that the store was away
     absl::Duration look_every = absl::Seconds(1);  // at the jobs
     absl::Duration first_backoff = absl::Seconds(1);
     absl::Duration max_backoff = absl::Minutes(1);
@@ -57,12 +59,15 @@ class Retention {
 
  private:
   absl::Status Reconcile();
+  // Forgets holds that the store has lost (it may have been restored from a backup), and learns of
+  // those that an earlier coordinator made.
   absl::Status TakeStock();
   // Those that have not ended, and those whose dataset is still to be held.
   absl::Status HoldRuns(const HeldJobs& jobs);
   absl::Status HoldDatasets(const HeldJobs& jobs);
   absl::Status ReleaseRest(const HeldJobs& jobs);
-  bool IsHeld(const HeldJobs::Dataset& dataset) const;
+  // It is held, or never will be.
+  bool IsSettled(const HeldJobs::Dataset& dataset) const;
   // What to do about a hold that could not be made or ended: OK: nothing, it was logged; else the
   // step ends with this status.
   absl::Status Judge(const absl::Status& status, const std::string& job) const;
@@ -73,9 +78,10 @@ class Retention {
   const Clock& clock_;
 
   bool unsupported_ = false;
-  bool took_stock_ = false;
+  Clock::Time take_stock_at_{};
   std::map<std::string, Clock::Time> runs_;      // held, and when to renew
   std::map<std::string, cas::Digest> datasets_;  // held; an empty digest: of a time before this one
+  std::map<std::string, cas::Digest> hopeless_;  // datasets that cannot be held, or only in part
   int failures_ = 0;                             // one after the other
   Clock::Time not_before_{};                     // of the next try
 };

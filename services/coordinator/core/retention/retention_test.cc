@@ -57,7 +57,12 @@ class FakeRetainer : public Retainer {
   }
   void Cancel() override { fail_all = absl::CancelledError("stopped"); }
 
-  std::vector<std::string> TakeCalls() { return std::exchange(calls, {}); }
+  // Those since the last time, but for the listings.
+  std::vector<std::string> TakeCalls() {
+    std::vector<std::string> taken = std::exchange(calls, {});
+    taken.erase(std::remove(taken.begin(), taken.end(), "list"), taken.end());
+    return taken;
+  }
 
   std::set<std::string> runs, datasets;
   std::vector<std::string> calls;
@@ -97,7 +102,7 @@ TEST_F(RetentionTest, ARunIsHeldAndRenewedUntilItEnds) {
   Retention retention = NewRetention();
   jobs_.running = {"a"};
   EXPECT_EQ(retention.Step(), absl::Seconds(1));
-  EXPECT_THAT(retainer_.TakeCalls(), ElementsAre("list", "hold run a"));
+  EXPECT_THAT(retainer_.TakeCalls(), ElementsAre("hold run a"));
   Pass(absl::Minutes(4));
   retention.Step();
   EXPECT_THAT(retainer_.TakeCalls(), IsEmpty());
@@ -173,6 +178,22 @@ TEST_F(RetentionTest, ANewCoordinatorTakesOverWhatTheOldOneHeld) {
   EXPECT_EQ(retainer_.calls.front(), "list");
 }
 
+// As after a restore of the store from a backup.
+TEST_F(RetentionTest, AHoldThatTheStoreHasLostIsMadeAgain) {
+  Retention retention = NewRetention();
+  Done("a", "d1");
+  Done("b", "d2");
+  jobs_.running = {"c"};
+  retention.Step();
+  retainer_.TakeCalls();
+  retainer_.datasets = {"a", "older"};
+  retainer_.runs = {};
+  Pass(absl::Minutes(5));
+  retention.Step();
+  EXPECT_THAT(retainer_.TakeCalls(),
+              ElementsAre("hold run c", "hold dataset b d2", "release dataset older"));
+}
+
 TEST_F(RetentionTest, AStoreThatIsAwayIsTriedAgainWithBackoff) {
   Retention retention = NewRetention();
   jobs_.running = {"a"};
@@ -187,7 +208,7 @@ TEST_F(RetentionTest, AStoreThatIsAwayIsTriedAgainWithBackoff) {
     Pass(pause);
     waited += pause;
   }
-  EXPECT_EQ(retainer_.TakeCalls().size(), 20u);
+  EXPECT_EQ(retainer_.calls.size(), 20u);
   EXPECT_GE(waited, absl::Minutes(5));
   retainer_.fail_all = absl::OkStatus();
   EXPECT_EQ(retention.Step(), absl::Seconds(1));
@@ -201,7 +222,7 @@ TEST_F(RetentionTest, AStoreThatKeepsNoHoldsIsLeftAlone) {
   EXPECT_EQ(retention.Step(), absl::InfiniteDuration());
   Pass(absl::Hours(1));
   EXPECT_EQ(retention.Step(), absl::InfiniteDuration());
-  EXPECT_EQ(retainer_.TakeCalls().size(), 1u);
+  EXPECT_THAT(retainer_.calls, ElementsAre("list"));
 }
 
 TEST_F(RetentionTest, OneDatasetThatIsGoneDoesNotHoldUpTheOthers) {
@@ -212,8 +233,13 @@ TEST_F(RetentionTest, OneDatasetThatIsGoneDoesNotHoldUpTheOthers) {
   EXPECT_EQ(retention.Step(), absl::Seconds(1));
   EXPECT_THAT(retainer_.datasets, ElementsAre("b"));
   retainer_.TakeCalls();
+  Pass(absl::Minutes(5));
   retention.Step();
   EXPECT_THAT(retainer_.TakeCalls(), IsEmpty());
+  jobs_.datasets.clear();
+  Done("a", "d3");  // a retry has made another
+  retention.Step();
+  EXPECT_THAT(retainer_.TakeCalls(), ElementsAre("hold dataset a d3", "release dataset b"));
 }
 
 // Blocks in List until it is cancelled, as a store that hangs would.
