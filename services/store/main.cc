@@ -1,10 +1,16 @@
 // kernelmill-store: a content-addressed store and action cache that speaks the Remote Execution API
 // v2.
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <memory>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
@@ -33,12 +39,45 @@ void AddFlags(CLI::App& app, Flags* flags) {
                  "the largest blob that is taken")
       ->envname("KERNELMILL_MAX_BLOB_BYTES")
       ->capture_default_str();
+  app.add_option("--limit-bytes", flags->store.retention.limit_bytes,
+                 "what the database may take on the disk; what was used least recently goes first. "
+                 "0: no limit")
+      ->envname("KERNELMILL_LIMIT_BYTES")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--backups", flags->store.backups_dir,
+                 "a directory that backups may be written to; none are without it")
+      ->envname("KERNELMILL_BACKUPS");
   config::AddServerFlags(app, &flags->server);
   app.set_version_flag("--version", "kernelmill-store " KERNELMILL_VERSION);
 }
 
+// Why the log of the database broke. Thread-safe.
+class LogFailure {
+ public:
+  void Set(const absl::Status& status) {
+    {
+      absl::MutexLock lock(&mutex_);
+      status_ = status;
+    }
+    kill(getpid(), SIGTERM);  // wakes main
+  }
+  absl::Status status() const {
+    absl::MutexLock lock(&mutex_);
+    return status_;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
 // Serves until a signal comes, then lets what is in flight finish.
-absl::Status Serve(const Flags& flags, rpc::TerminationSignal& signal) {
+// A log that can no longer be synced ends the process: nothing is acknowledged from then on, and a
+// restart reads what is on the disk.
+absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
+  LogFailure failure;
+  flags.store.on_broken_log = [&failure](const absl::Status& status) { failure.Set(status); };
   ASSIGN_OR_RETURN(const std::unique_ptr<store::StoreServer> store,
                    store::StoreServer::Open(flags.store));
   std::unique_ptr<metrics::Endpoint> metrics;
@@ -54,6 +93,11 @@ absl::Status Serve(const Flags& flags, rpc::TerminationSignal& signal) {
                       {"metrics", flags.server.metrics},
                       {"data", flags.store.data_dir}});
   signal.Wait();
+  if (const absl::Status broken = failure.status(); !broken.ok()) {
+    server->StopServing();
+    server->Shutdown(absl::ZeroDuration());
+    return broken;
+  }
   LogInfo("draining", {{"seconds", flags.server.drain_seconds}});
   server->StopServing();
   server->Shutdown(absl::Seconds(flags.server.drain_seconds));

@@ -1,7 +1,9 @@
 #ifndef KERNELMILL_SERVICES_STORE_CORE_BLOB_ID_H_
 #define KERNELMILL_SERVICES_STORE_CORE_BLOB_ID_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -19,6 +21,15 @@ struct BlobId {
   absl::string_view raw_hash() const { return absl::string_view(hash, sizeof(hash)); }
   bool operator==(const BlobId& other) const {
     return raw_hash() == other.raw_hash() && size == other.size;
+  }
+};
+
+// A digest is random, so that any part of it serves as a hash of it.
+struct BlobIdHash {
+  size_t operator()(const BlobId& id) const {
+    size_t hash;
+    std::memcpy(&hash, id.hash + 8, sizeof(hash));
+    return hash;
   }
 };
 

@@ -31,9 +31,9 @@ absl::Status BlobWriter::Append(absl::string_view bytes) {
 
 absl::Status BlobWriter::FlushChunk() {
   if (staged_ == nullptr) {
-    ASSIGN_OR_RETURN(staged_, storage_->Stage());
+    ASSIGN_OR_RETURN(staged_, keeper_->Stage());
   }
-  RETURN_IF_ERROR(staged_->Append(chunk_));
+  RETURN_IF_ERROR(keeper_->Append(*staged_, chunk_));
   chunk_.clear();
   return absl::OkStatus();
 }
@@ -47,9 +47,9 @@ absl::Status BlobWriter::Finish() {
     return absl::InvalidArgumentError(
         absl::StrCat(ToString(id_), ": the content's SHA-256 is ", found));
   }
-  if (id_.size <= kChunkBytes) return storage_->Put({{id_, chunk_}});
+  if (id_.size <= kChunkBytes) return keeper_->Put({{id_, chunk_}});
   if (!chunk_.empty()) RETURN_IF_ERROR(FlushChunk());
-  return staged_->Commit(id_);
+  return keeper_->Commit(*staged_, id_);
 }
 
 }  // namespace kernelmill::store

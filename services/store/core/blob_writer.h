@@ -9,16 +9,17 @@
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 #include "services/store/core/blob_id.h"
+#include "services/store/core/keeper.h"
 #include "services/store/core/storage.h"
 
 namespace kernelmill::store {
 
 // Takes one blob in pieces and stores it if the pieces add up to its digest. Holds at most
-// kChunkBytes in memory. Not thread-safe; after an error it is of no further use. `storage` must
+// kChunkBytes in memory. Not thread-safe; after an error it is of no further use. `keeper` must
 // outlive it.
 class BlobWriter {
  public:
-  BlobWriter(Storage* storage, const BlobId& id) : storage_(storage), id_(id) {}
+  BlobWriter(Keeper* keeper, const BlobId& id) : keeper_(keeper), id_(id) {}
 
   // INVALID_ARGUMENT: more bytes than the digest says.
   absl::Status Append(absl::string_view bytes);
@@ -28,7 +29,7 @@ class BlobWriter {
  private:
   absl::Status FlushChunk();
 
-  Storage* const storage_;
+  Keeper* const keeper_;
   const BlobId id_;
   Sha256Stream hash_;
   int64_t received_ = 0;

@@ -5,15 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
 #include "services/store/core/completeness.h"
 
 namespace kernelmill::store {
 namespace {
-
-absl::Status NotHeld(const BlobId& id) {
-  return absl::NotFoundError(absl::StrCat("no blob ", ToString(id)));
-}
 
 absl::Status CheckContent(const NewBlob& blob) {
   if (static_cast<int64_t>(blob.bytes.size()) != blob.id.size) {
@@ -29,14 +26,19 @@ absl::Status CheckContent(const NewBlob& blob) {
 
 }  // namespace
 
-ContentStore::ContentStore(std::unique_ptr<Storage> storage, const Limits& limits)
-    : storage_(std::move(storage)), limits_(limits) {}
+ContentStore::ContentStore(std::unique_ptr<Storage> storage, const Limits& limits,
+                           const RetentionOptions& retention)
+    : limits_(limits), keeper_(std::move(storage), retention) {}
 
 absl::StatusOr<std::vector<bool>> ContentStore::Contains(absl::Span<const BlobId> ids) {
-  ASSIGN_OR_RETURN(std::vector<bool> held, storage_->Contains(ids));
+  ASSIGN_OR_RETURN(std::vector<bool> held, keeper_.Find(ids));
+  int64_t found = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (IsEmptyBlob(ids[i])) held[i] = true;
+    found += held[i];
   }
+  counters_.blobs_found += found;
+  counters_.blobs_missing += static_cast<int64_t>(ids.size()) - found;
   return held;
 }
 
@@ -65,7 +67,7 @@ std::vector<absl::Status> ContentStore::Put(absl::Span<const NewBlob> blobs) {
     places.push_back(i);
   }
   if (checked.empty()) return statuses;
-  if (const absl::Status stored = storage_->Put(checked); !stored.ok()) {
+  if (const absl::Status stored = keeper_.Put(checked); !stored.ok()) {
     for (const size_t place : places) statuses[place] = stored;
   }
   return statuses;
@@ -76,13 +78,12 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> ContentStore::NewWriter(const BlobId
     return absl::InvalidArgumentError(
         absl::StrCat(ToString(id), ": larger than the largest blob, ", limits_.max_blob_bytes));
   }
-  return std::make_unique<BlobWriter>(storage_.get(), id);
+  return std::make_unique<BlobWriter>(&keeper_, id);
 }
 
 absl::Status ContentStore::Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink) {
   if (limit < 0) return absl::InvalidArgumentError("read limit: negative");
-  ASSIGN_OR_RETURN(const std::vector<bool> held, Contains({id}));
-  if (!held.front()) return NotHeld(id);
+  if (!IsEmptyBlob(id)) RETURN_IF_ERROR(keeper_.Use(id));
   if (offset < 0 || offset > id.size) {
     return absl::OutOfRangeError(
         absl::StrCat("read offset ", offset, " in a blob of ", id.size, " bytes"));
@@ -90,13 +91,15 @@ absl::Status ContentStore::Read(const BlobId& id, int64_t offset, int64_t limit,
   const int64_t rest = id.size - offset;
   const int64_t length = limit == 0 ? rest : std::min(limit, rest);
   if (length == 0) return absl::OkStatus();
-  return storage_->Read(id, offset, length, sink);
+  return keeper_.Read(id, offset, length, sink);
 }
 
 absl::StatusOr<std::string> ContentStore::Get(const BlobId& id) {
   std::string bytes;
   if (IsEmptyBlob(id)) return bytes;
-  RETURN_IF_ERROR(storage_->Read(id, 0, id.size, [&](absl::string_view piece) {
+  RETURN_IF_ERROR(keeper_.Use(id));
+  bytes.reserve(id.size);
+  RETURN_IF_ERROR(keeper_.Read(id, 0, id.size, [&](absl::string_view piece) {
     bytes.append(piece.data(), piece.size());
     return absl::OkStatus();
   }));
@@ -105,15 +108,25 @@ absl::StatusOr<std::string> ContentStore::Get(const BlobId& id) {
 
 absl::StatusOr<cas::ActionResult> ContentStore::GetActionResult(absl::string_view instance,
                                                                 const BlobId& action) {
-  ASSIGN_OR_RETURN(const std::string bytes, storage_->GetResult(instance, action));
+  absl::StatusOr<cas::ActionResult> result = FindActionResult(instance, action);
+  ++(result.ok() ? counters_.results_found : counters_.results_missing);
+  if (!absl::IsDataLoss(result.status())) return result;
+  // A miss: whoever asks makes the result again, which replaces the damaged one.
+  LogError("an action result is damaged", {{"error", result.status().ToString()}});
+  return absl::NotFoundError(result.status().message());
+}
+
+absl::StatusOr<cas::ActionResult> ContentStore::FindActionResult(absl::string_view instance,
+                                                                 const BlobId& action) {
+  ASSIGN_OR_RETURN(const std::string bytes, keeper_.GetResult(instance, action));
   cas::ActionResult result;
   if (!result.ParseFromString(bytes)) {
     return absl::DataLossError(absl::StrCat("the result of ", ToString(action), " is damaged"));
   }
   ASSIGN_OR_RETURN(const std::vector<BlobId> named, NamedBlobs(result));
-  ASSIGN_OR_RETURN(const std::vector<bool> held, Contains(named));
+  ASSIGN_OR_RETURN(const std::vector<bool> held, keeper_.Find(named));
   for (size_t i = 0; i < named.size(); ++i) {
-    if (!held[i]) {
+    if (!held[i] && !IsEmptyBlob(named[i])) {
       return absl::NotFoundError(absl::StrCat("the result of ", ToString(action), " names ",
                                               ToString(named[i]), ", which is gone"));
     }
@@ -124,7 +137,7 @@ absl::StatusOr<cas::ActionResult> ContentStore::GetActionResult(absl::string_vie
 absl::Status ContentStore::PutActionResult(absl::string_view instance, const BlobId& action,
                                            const cas::ActionResult& result) {
   RETURN_IF_ERROR(NamedBlobs(result).status());
-  return storage_->PutResult(instance, action, cas::SerializeDeterministically(result));
+  return keeper_.PutResult(instance, action, cas::SerializeDeterministically(result));
 }
 
 }  // namespace kernelmill::store

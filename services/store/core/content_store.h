@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_STORE_CORE_CONTENT_STORE_H_
 #define KERNELMILL_SERVICES_STORE_CORE_CONTENT_STORE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "common/cas/blob_store.h"
 #include "services/store/core/blob_id.h"
 #include "services/store/core/blob_writer.h"
+#include "services/store/core/keeper.h"
 #include "services/store/core/storage.h"
 
 namespace kernelmill::store {
@@ -30,15 +32,26 @@ struct NewBlob {
   absl::string_view bytes;
 };
 
+// What was asked for, and whether it was there.
+struct StoreCounters {
+  std::atomic<int64_t> blobs_found{0};
+  std::atomic<int64_t> blobs_missing{0};
+  std::atomic<int64_t> results_found{0};
+  std::atomic<int64_t> results_missing{0};
+};
+
 // The rules of a content-addressed store and its action cache, above a Storage. Thread-safe.
 // Besides the codes below, each call passes on the errors of Storage.
 class ContentStore {
  public:
-  ContentStore(std::unique_ptr<Storage> storage, const Limits& limits);
+  ContentStore(std::unique_ptr<Storage> storage, const Limits& limits,
+               const RetentionOptions& retention = {});
 
   const Limits& limits() const { return limits_; }
+  Keeper& keeper() { return keeper_; }
+  const StoreCounters& counters() const { return counters_; }
 
-  // The empty blob is always held.
+  // Each that is held counts as used. The empty blob is always held.
   absl::StatusOr<std::vector<bool>> Contains(absl::Span<const BlobId> ids);
 
   // INVALID_ARGUMENT: blobs of these sizes are too much for one batch. Negative sizes, which have
@@ -52,8 +65,8 @@ class ContentStore {
   // Begins a blob that comes in pieces. INVALID_ARGUMENT: larger than the limit.
   absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const BlobId& id);
 
-  // Passes the bytes from `offset` on, at most `limit` (0: all). NOT_FOUND: not held; OUT_OF_RANGE:
-  // the offset lies outside the blob; INVALID_ARGUMENT: a negative limit.
+  // Passes the bytes from `offset` on, at most `limit` (0: all). NOT_FOUND: not held; DATA_LOSS: it
+  // is damaged; OUT_OF_RANGE: the offset lies outside the blob; INVALID_ARGUMENT: a negative limit.
   absl::Status Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink);
 
   // The whole blob.
@@ -67,8 +80,12 @@ class ContentStore {
                                const cas::ActionResult& result);
 
  private:
-  const std::unique_ptr<Storage> storage_;
+  absl::StatusOr<cas::ActionResult> FindActionResult(absl::string_view instance,
+                                                     const BlobId& action);
+
   const Limits limits_;
+  Keeper keeper_;
+  StoreCounters counters_;
 };
 
 }  // namespace kernelmill::store

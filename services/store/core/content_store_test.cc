@@ -134,11 +134,50 @@ TEST_F(ContentStoreTest, AResultIsGoneWithTheFirstBlobThatItNames) {
   }
   EXPECT_THAT(store_.GetActionResult("", action), IsOk());
   for (const char* content : {"file", "tree", "out", "err"}) {
-    ASSERT_TRUE(storage_->Drop(IdOf(content)));
+    storage_->Damage(IdOf(content));
+    EXPECT_THAT(store_.Get(IdOf(content)), StatusIs(absl::StatusCode::kDataLoss));
+    ASSERT_THAT(store_.keeper().DropDamaged(IdOf(content)), IsOk());
     EXPECT_THAT(store_.GetActionResult("", action), StatusIs(absl::StatusCode::kNotFound))
         << content;
     ASSERT_THAT(store_.Put({{IdOf(content), content}}).front(), IsOk());
   }
+}
+
+TEST_F(ContentStoreTest, ADamagedBlobIsDataLossAndMissingUntilItIsPutAgain) {
+  const BlobId id = IdOf("precious");
+  ASSERT_THAT(store_.Put({{id, "precious"}}).front(), IsOk());
+  storage_->Damage(id);
+  EXPECT_THAT(store_.Get(id), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(*store_.Contains({id}), std::vector<bool>{false});
+  absl::Status status;
+  Collect(id, 0, 0, &status);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));  // not "not found"
+  ASSERT_THAT(store_.Put({{id, "precious"}}).front(), IsOk());
+  EXPECT_EQ(*store_.Contains({id}), std::vector<bool>{true});
+  EXPECT_EQ(*store_.Get(id), "precious");
+  EXPECT_EQ(storage_->usage().blobs, 1);
+}
+
+TEST_F(ContentStoreTest, ALargeDamagedBlobIsMendedByAnUpload) {
+  const std::string content(kChunkBytes + 1, 'x');
+  const BlobId id = IdOf(content);
+  const auto upload = [&] {
+    auto writer = store_.NewWriter(id);
+    return (*writer)->Append(content).ok() && (*writer)->Finish().ok();
+  };
+  ASSERT_TRUE(upload());
+  storage_->Damage(id);
+  ASSERT_THAT(store_.Get(id), StatusIs(absl::StatusCode::kDataLoss));
+  ASSERT_TRUE(upload());
+  EXPECT_TRUE(*store_.Get(id) == content);
+}
+
+TEST_F(ContentStoreTest, AReaderThatGivesUpDamagesNothing) {
+  ASSERT_THAT(store_.Put({{IdOf("fine"), "fine"}}).front(), IsOk());
+  EXPECT_THAT(store_.Read(IdOf("fine"), 0, 0,
+                          [](absl::string_view) { return absl::DataLossError("the line"); }),
+              StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(*store_.Contains({IdOf("fine")}), std::vector<bool>{true});
 }
 
 TEST_F(ContentStoreTest, InstancesKeepResultsApart) {

@@ -2,7 +2,9 @@
 #define KERNELMILL_SERVICES_STORE_SERVER_SERVICES_H_
 
 #include <memory>
+#include <string>
 
+#include "services/store/core/collector.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/uploads.h"
 
@@ -18,6 +20,13 @@ std::unique_ptr<grpc::Service> NewCasService(ContentStore* store);
 std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads);
 std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store);
 std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store);
+
+struct StoreServiceParts {
+  ContentStore* store = nullptr;
+  Collector* collector = nullptr;
+  std::string backups_dir;  // empty: none
+};
+std::unique_ptr<grpc::Service> NewStoreService(const StoreServiceParts& parts);
 
 }  // namespace kernelmill::store
 

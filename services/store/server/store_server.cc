@@ -13,10 +13,18 @@
 namespace kernelmill::store {
 namespace {
 
-absl::Status CheckLimits(const Limits& limits) {
+// The database's own records and buffers must fit.
+constexpr int64_t kLeastLimit = 16 << 20;
+
+absl::Status CheckLimits(const StoreServer::Options& options) {
+  const Limits& limits = options.limits;
   if (limits.max_batch_bytes <= 0 || limits.max_batch_bytes > kChunkBytes) {
     return absl::InvalidArgumentError(absl::StrCat("a batch may hold 1 to ", kChunkBytes,
                                                    " bytes, not ", limits.max_batch_bytes));
+  }
+  if (options.retention.limit_bytes != 0 && options.retention.limit_bytes < kLeastLimit) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the store's limit is 0 (none) or at least ", kLeastLimit, " bytes"));
   }
   if (limits.max_blob_bytes < limits.max_batch_bytes) {
     return absl::InvalidArgumentError("the largest blob is smaller than the largest batch");
@@ -28,19 +36,29 @@ absl::Status CheckLimits(const Limits& limits) {
 
 absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Open(const Options& options) {
   if (options.data_dir.empty()) return absl::InvalidArgumentError("no data directory");
-  RETURN_IF_ERROR(CheckLimits(options.limits));
-  ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
-                   OpenRocksDbStorage(options.data_dir, options.block_cache_bytes));
-  return std::unique_ptr<StoreServer>(new StoreServer(std::move(storage), options));
+  RETURN_IF_ERROR(CheckLimits(options));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<Storage> storage,
+      OpenRocksDbStorage(options.data_dir, {.block_cache_bytes = options.block_cache_bytes,
+                                            .limit_bytes = options.retention.limit_bytes,
+                                            .on_broken_log = options.on_broken_log}));
+  std::unique_ptr<StoreServer> server(new StoreServer(std::move(storage), options));
+  RETURN_IF_ERROR(server->store_.keeper().Load());
+  server->collector_.Start();
+  server->metrics_ = std::make_unique<RetentionMetrics>(&server->store_, &server->collector_);
+  return server;
 }
 
 StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& options)
-    : store_(std::move(storage), options.limits),
+    : store_(std::move(storage), options.limits, options.retention),
+      collector_(&store_.keeper(), options.collector),
       uploads_(&store_, NewZstdDecoder, options.uploads) {
   services_.push_back(NewCasService(&store_));
   services_.push_back(NewByteStreamService(&store_, &uploads_));
   services_.push_back(NewActionCacheService(&store_));
   services_.push_back(NewCapabilitiesService(&store_));
+  services_.push_back(NewStoreService(
+      {.store = &store_, .collector = &collector_, .backups_dir = options.backups_dir}));
 }
 
 StoreServer::~StoreServer() = default;

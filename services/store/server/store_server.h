@@ -2,13 +2,16 @@
 #define KERNELMILL_SERVICES_STORE_SERVER_STORE_SERVER_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "services/store/core/collector.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/uploads.h"
+#include "services/store/server/retention_metrics.h"
 
 namespace grpc {
 class Service;
@@ -16,18 +19,25 @@ class Service;
 
 namespace kernelmill::store {
 
-// The content store as gRPC services: ContentAddressableStorage, ActionCache, Capabilities and
-// ByteStream over a database of its own. Thread-safe.
+// The content store as gRPC services: ContentAddressableStorage, ActionCache, Capabilities,
+// ByteStream and our own Store over a database of its own. Thread-safe.
 class StoreServer {
  public:
   struct Options {
     std::string data_dir;  // made if it is not there; one process at a time
     size_t block_cache_bytes = 64 << 20;
+    std::string backups_dir;  // empty: Backup is refused
     Limits limits;
+    RetentionOptions retention;
+    Collector::Options collector;
+    // Called once, from any thread, when the database's log can no longer be synced: nothing is
+    // acknowledged from then on. May be null.
+    std::function<void(const absl::Status&)> on_broken_log;
     Uploads::Options uploads;
   };
 
-  // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it;
+  // FAILED_PRECONDITION: another process has data_dir open, a newer program wrote it, or a restore
+  // did not come to its end;
   // INVALID_ARGUMENT: the limits contradict each other; DATA_LOSS: the database is damaged.
   static absl::StatusOr<std::unique_ptr<StoreServer>> Open(const Options& options);
   ~StoreServer();
@@ -39,6 +49,8 @@ class StoreServer {
   StoreServer(std::unique_ptr<Storage> storage, const Options& options);
 
   ContentStore store_;
+  Collector collector_;
+  std::unique_ptr<RetentionMetrics> metrics_;
   Uploads uploads_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
 };

@@ -27,6 +27,11 @@ namespace bytestream = ::google::bytestream;
 // A store behind a socket, and its raw stubs. For tests.
 class WireTest : public ::testing::Test {
  protected:
+  // `options` makes the store's options from a folder of the test's own.
+  explicit WireTest(StoreServer::Options (*options)(const std::string& dir) = DataIn)
+      : options_(options) {}
+  static StoreServer::Options DataIn(const std::string& dir) { return {.data_dir = dir + "/data"}; }
+
   // The code that a call of `stub`->`method` ends with; the answer in `response`.
   template <typename Stub, typename Method, typename Request, typename Response>
   static absl::StatusCode Call(Stub& stub, Method method, const Request& request,
@@ -95,10 +100,11 @@ class WireTest : public ::testing::Test {
     return absl::StrCat("uploads/", id, "/", BlobName(bytes));
   }
 
+  StoreServer::Options (*const options_)(const std::string& dir);
   TempDir dir_ = *TempDir::Create();
   // A socket: gRPC 1.51's in-process transport hangs when a server answers a stream before its end.
   const std::string address_ = absl::StrCat("unix:", dir_.path(), "/socket");
-  std::unique_ptr<StoreServer> store_ = *StoreServer::Open({.data_dir = dir_.path() + "/data"});
+  std::unique_ptr<StoreServer> store_ = *StoreServer::Open(options_(dir_.path()));
   std::unique_ptr<rpc::Server> server_ =
       *rpc::Server::Start({.address = address_}, store_->services());
   std::shared_ptr<grpc::Channel> channel_ = rpc::Connect(address_);

@@ -1,29 +1,50 @@
 #include "services/store/adapters/rocksdb/records.h"
 
+#include <cstring>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/status.h"
 
 // The grammar of the database. Integers in keys are big-endian, so that they sort; in values
 // little-endian. `hash` is a raw SHA-256 (32 bytes), `staging` 16 random bytes.
 //
 // Column family "default":
-//   "format"                      -> the version of this grammar in decimal; "1"
+//   "format" -> the version of this grammar in decimal; "2"
+//   "clock"  -> tick:u64 started_at:u64; the clock of uses, and what had been written as it ticked
+//   "boot"   -> the boot of the machine that the database is open in, or "clean"
+//   "settle" -> the first key of "cas" (after 'c') or of "ac" (after 'a') that has no use record
+//               yet; only in a database of format "1" that is being read
 //
 // Column family "cas":
-//   "h" hash                      -> header; a blob is held if and only if its header is there
-//   "b" hash                      -> body: the bytes of a blob of kMaxInlineBytes < size <=
-//   kChunkBytes "c" staging index:u32         -> chunk: kChunkBytes of a larger blob, the last one
-//   may be shorter "u" staging                   -> empty: chunks of this id may exist that no
-//   header names header := 'i' size:u64 bytes | 'b' size:u64 | 'c' size:u64 staging
+//   "h" hash              -> header; a blob's content is there if and only if its header is
+//   "b" hash              -> body: the bytes of a blob of kMaxInlineBytes < size <= kChunkBytes
+//   "c" staging index:u32 -> chunk: kChunkBytes of a larger blob, the last one may be shorter
+//   "u" staging           -> empty: chunks of this id may exist that no header names
+//   header := 'i' size:u64 bytes | 'b' size:u64 | 'c' size:u64 staging
 //
 //   A body is written in one batch with its header. Chunks go ahead of theirs: first "u" with chunk
 //   0, then the others, at last, in one synced batch, the header and the deletion of "u". Whoever
 //   opens the database deletes the chunks of every "u" that is left; no other scan is needed.
-//   Headers stay small and in the LSM tree, so that asking for 100,000 digests reads no content;
-//   bodies and chunks go to blob files.
+//   Bodies and chunks go to blob files.
 //
 // Column family "ac":
-//   hash size:u64 instance        -> a serialized ActionResult
+//   hash size:u64 instance -> a serialized ActionResult
+//
+// Column family "use" (small records: asking for 100,000 digests reads no content):
+//   "l" item              -> tick:u64 size:u64; the last use. A blob or result is held if and only
+//   if
+//                            this is there, but for a database of format "1" that is being read
+//   "t" tick:u64 item     -> empty; the same by time: one for each "l", written with it
+//   "n" slot:u32          -> blobs:u64 blob_bytes:u64 results:u64 written:u64; a share of the
+//                            counters (counters.h)
+//   "d" hash              -> size:u64; the blob was found damaged
+//   item := 'b' hash | 'r' key of "ac"
+//
+// Column family "hold":
+//   "n" name              -> id:u64 blobs:u64 fenced:u64 fence:u64 ttl_ms:u64
+//   "l" id:u64            -> hash*; the blobs of the hold
+//   "b" hash id:u64       -> empty; the same by blob
 
 namespace kernelmill::store {
 namespace {
@@ -41,6 +62,12 @@ std::string BigEndian(uint64_t value, int bytes) {
   return out;
 }
 
+uint64_t LoadBigEndian64(absl::string_view bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < sizeof(value); ++i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  return value;
+}
+
 std::string LittleEndian64(uint64_t value) {
   std::string out(sizeof(value), '\0');
   for (char& byte : out) {
@@ -54,6 +81,19 @@ uint64_t LoadLittleEndian64(absl::string_view bytes) {
   uint64_t value = 0;
   for (size_t i = sizeof(value); i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[i]);
   return value;
+}
+
+// `count` integers, and nothing else.
+absl::StatusOr<std::vector<int64_t>> ParseIntegers(absl::string_view value, size_t count,
+                                                   absl::string_view what) {
+  if (value.size() != count * kSizeBytes) {
+    return absl::DataLossError(absl::StrCat(what, " has the wrong length"));
+  }
+  std::vector<int64_t> integers;
+  for (size_t i = 0; i < count; ++i) {
+    integers.push_back(static_cast<int64_t>(LoadLittleEndian64(value.substr(i * kSizeBytes))));
+  }
+  return integers;
 }
 
 char TagOf(Header::Place place) {
@@ -70,7 +110,7 @@ char TagOf(Header::Place place) {
 
 }  // namespace
 
-std::string HeaderKey(const BlobId& id) { return Key('h', id.raw_hash()); }
+std::string HeaderKey(const BlobId& id) { return absl::StrCat(kHeaderPrefix, id.raw_hash()); }
 std::string BodyKey(const BlobId& id) { return Key('b', id.raw_hash()); }
 std::string ChunkPrefix(absl::string_view staging) { return Key('c', staging); }
 std::string StagingKey(absl::string_view staging) { return absl::StrCat(kStagingPrefix, staging); }
@@ -113,6 +153,91 @@ absl::StatusOr<Header> ParseHeader(absl::string_view value) {
     return absl::DataLossError("a header has the wrong length");
   }
   return header;
+}
+
+std::string BlobItem(absl::string_view raw_hash) { return Key('b', raw_hash); }
+std::string ResultItem(absl::string_view result_key) { return Key('r', result_key); }
+bool IsBlobItem(absl::string_view item) {
+  return item.size() == 1 + sizeof(BlobId::hash) && item.front() == 'b';
+}
+
+std::string UseKey(absl::string_view item) { return Key('l', item); }
+
+std::string EncodeUse(const UseValue& use) {
+  return absl::StrCat(LittleEndian64(use.tick), LittleEndian64(use.size));
+}
+
+absl::StatusOr<UseValue> ParseUse(absl::string_view value) {
+  ASSIGN_OR_RETURN(const auto parts, ParseIntegers(value, 2, "a use record"));
+  return UseValue{.tick = static_cast<Tick>(parts[0]), .size = parts[1]};
+}
+
+std::string IndexBound(Tick tick) { return absl::StrCat(kIndexPrefix, BigEndian(tick, 8)); }
+std::string IndexKey(Tick tick, absl::string_view item) {
+  return absl::StrCat(IndexBound(tick), item);
+}
+Tick TickOfIndexKey(absl::string_view key) { return LoadBigEndian64(key.substr(1)); }
+absl::string_view ItemOfIndexKey(absl::string_view key) { return key.substr(1 + kSizeBytes); }
+
+std::string CounterKey(uint32_t slot) { return absl::StrCat(kCounterPrefix, BigEndian(slot, 4)); }
+
+std::string EncodeUsage(const Usage& usage) {
+  return absl::StrCat(LittleEndian64(usage.blobs), LittleEndian64(usage.blob_bytes),
+                      LittleEndian64(usage.results), LittleEndian64(usage.written));
+}
+
+absl::StatusOr<Usage> ParseUsage(absl::string_view value) {
+  ASSIGN_OR_RETURN(const auto parts, ParseIntegers(value, 4, "a counter"));
+  return Usage{.blobs = parts[0], .blob_bytes = parts[1], .results = parts[2], .written = parts[3]};
+}
+
+std::string DamageKey(const BlobId& id) { return absl::StrCat(kDamagePrefix, id.raw_hash()); }
+
+std::string EncodeSize(int64_t size) { return LittleEndian64(size); }
+
+absl::StatusOr<int64_t> ParseSize(absl::string_view value) {
+  ASSIGN_OR_RETURN(const auto parts, ParseIntegers(value, 1, "a size"));
+  return parts[0];
+}
+
+BlobId MakeBlobId(absl::string_view raw_hash, int64_t size) {
+  BlobId id;
+  std::memcpy(id.hash, raw_hash.data(), sizeof(id.hash));
+  id.size = size;
+  return id;
+}
+
+std::string EncodeClock(const ClockState& clock) {
+  return absl::StrCat(LittleEndian64(clock.tick), LittleEndian64(clock.started_at));
+}
+
+absl::StatusOr<ClockState> ParseClock(absl::string_view value) {
+  ASSIGN_OR_RETURN(const auto parts, ParseIntegers(value, 2, "the clock"));
+  return ClockState{.tick = static_cast<Tick>(parts[0]), .started_at = parts[1]};
+}
+
+std::string HoldKey(absl::string_view name) { return absl::StrCat(kHoldPrefix, name); }
+std::string HeldPrefix(absl::string_view raw_hash) { return Key('b', raw_hash); }
+std::string HeldKey(absl::string_view raw_hash, uint64_t hold) {
+  return absl::StrCat(HeldPrefix(raw_hash), BigEndian(hold, 8));
+}
+std::string HoldListKey(uint64_t hold) { return Key('l', BigEndian(hold, 8)); }
+
+std::string EncodeHold(const HoldValue& hold) {
+  const HoldRecord& record = hold.record;
+  return absl::StrCat(LittleEndian64(hold.id), LittleEndian64(record.blobs),
+                      LittleEndian64(record.fenced), LittleEndian64(record.fence),
+                      LittleEndian64(record.ttl_ms));
+}
+
+absl::StatusOr<HoldValue> ParseHold(absl::string_view value) {
+  ASSIGN_OR_RETURN(const auto parts, ParseIntegers(value, 5, "a hold"));
+  HoldValue hold{.id = static_cast<uint64_t>(parts[0]), .record = {}};
+  hold.record.blobs = parts[1];
+  hold.record.fenced = parts[2] != 0;
+  hold.record.fence = static_cast<Tick>(parts[3]);
+  hold.record.ttl_ms = parts[4];
+  return hold;
 }
 
 }  // namespace kernelmill::store

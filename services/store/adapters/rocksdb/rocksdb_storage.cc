@@ -1,49 +1,96 @@
 #include "services/store/adapters/rocksdb/rocksdb_storage.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/rocksdb/status.h"
+#include "services/store/adapters/rocksdb/backup.h"
 #include "services/store/adapters/rocksdb/database.h"
+#include "services/store/adapters/rocksdb/hold_table.h"
+#include "services/store/adapters/rocksdb/reclaim.h"
 #include "services/store/adapters/rocksdb/records.h"
+#include "services/store/adapters/rocksdb/settler.h"
 #include "services/store/adapters/rocksdb/staged_blob.h"
+#include "services/store/adapters/rocksdb/use_table.h"
 
 namespace kernelmill::store {
 namespace {
 
-constexpr size_t kLookupsAtOnce = 1024;  // bounds what MultiGet pins
-
-absl::Status Damaged(const BlobId& id, absl::string_view what) {
+absl::Status Broken(const BlobId& id, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(ToString(id), ": ", what));
+}
+
+void AddWhole(Database* database, const CheckedBlob& blob, rocksdb::WriteBatch* batch) {
+  const bool in_line = blob.id.size <= kMaxInlineBytes;
+  if (!in_line) batch->Put(database->cas(), BodyKey(blob.id), ToSlice(blob.bytes));
+  batch->Put(database->cas(), HeaderKey(blob.id),
+             EncodeHeader({in_line ? Header::Place::kInline : Header::Place::kBody, blob.id.size,
+                           in_line ? blob.bytes : absl::string_view()}));
 }
 
 class RocksDbStorage : public Storage {
  public:
-  explicit RocksDbStorage(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+  RocksDbStorage(std::unique_ptr<Database> database, std::unique_ptr<Settler> settler)
+      : database_(std::move(database)),
+        settler_(std::move(settler)),
+        holds_(database_.get()),
+        dropper_(database_.get()),
+        clock_(database_->opened_clock()) {}
 
-  absl::StatusOr<std::vector<bool>> Contains(absl::Span<const BlobId> ids) override {
-    std::vector<bool> held;
-    held.reserve(ids.size());
-    for (; !ids.empty(); ids.remove_prefix(std::min(ids.size(), kLookupsAtOnce))) {
-      RETURN_IF_ERROR(LookUp(ids.subspan(0, kLookupsAtOnce), &held));
+  absl::StatusOr<std::vector<Tick>> LastUses(absl::Span<const BlobId> ids) override {
+    std::vector<std::string> items;
+    items.reserve(ids.size());
+    for (const BlobId& id : ids) items.push_back(BlobItem(id.raw_hash()));
+    // Asked before the records are read: a blob gets its record before it loses this way.
+    const bool look_at_headers = settler_->uses_are_missing();
+    ASSIGN_OR_RETURN(const std::vector<FoundUse> uses, ReadUses(database_.get(), items));
+    std::vector<Tick> last;
+    last.reserve(ids.size());
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const bool held = uses[i].found && uses[i].use.size == ids[i].size;
+      last.push_back(held ? uses[i].use.tick : kNotHeld);
+      if (!uses[i].found && look_at_headers) {
+        ASSIGN_OR_RETURN(const bool header, HasHeader(ids[i]));
+        if (header) last.back() = kUnmarked;
+      }
     }
-    return held;
+    return last;
   }
 
-  absl::Status Put(absl::Span<const CheckedBlob> blobs) override {
-    std::vector<BlobId> ids;
-    ids.reserve(blobs.size());
-    for (const CheckedBlob& blob : blobs) ids.push_back(blob.id);
-    ASSIGN_OR_RETURN(const std::vector<bool> held, Contains(ids));
+  absl::Status Touch(absl::Span<const Use> uses, Tick now) override {
     rocksdb::WriteBatch batch;
-    for (size_t i = 0; i < blobs.size(); ++i) {
-      if (!held[i]) RETURN_IF_ERROR(AddWhole(blobs[i], &batch));
+    for (const Use& use : uses) {
+      if (use.last == kUnmarked) continue;  // Settle will mark it, later than now
+      const FoundUse before{.found = true, .use = {.tick = use.last, .size = use.id.size}};
+      AddUse(database_.get(), BlobItem(use.id.raw_hash()), before,
+             {.tick = now, .size = use.id.size}, &batch);
     }
     if (batch.Count() == 0) return absl::OkStatus();
-    return database_->WriteDurably(batch, "writing blobs");
+    return database_->WriteLazily(batch, "marking uses");
+  }
+
+  absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Tick now) override {
+    rocksdb::WriteBatch batch;
+    Usage delta;
+    for (const CheckedBlob& blob : blobs) {
+      if (blob.id.size > kChunkBytes) return absl::InternalError("a large blob was not staged");
+      delta.written += blob.id.size;
+      if (fresh) {
+        delta.blobs += 1;
+        delta.blob_bytes += blob.id.size;
+        AddUse(database_.get(), BlobItem(blob.id.raw_hash()), {},
+               {.tick = now, .size = blob.id.size}, &batch);
+      } else {
+        RETURN_IF_ERROR(AddReplacement(database_.get(), blob.id, now, &batch, &delta));
+      }
+      AddWhole(database_.get(), blob, &batch);
+    }
+    return database_->WriteDurably(batch, "writing blobs", delta);
   }
 
   absl::StatusOr<std::unique_ptr<StagedBlob>> Stage() override {
@@ -66,58 +113,147 @@ class RocksDbStorage : public Storage {
       case Header::Place::kChunks:
         return ReadChunks(id, header->rest, offset, length, sink);
     }
-    return Damaged(id, "a header of an unknown kind");
+    return Broken(id, "a header of an unknown kind");
   }
 
-  absl::StatusOr<std::string> GetResult(absl::string_view instance, const BlobId& action) override {
+  absl::StatusOr<StoredResult> GetResult(absl::string_view instance,
+                                         const BlobId& action) override {
+    const std::string key = ResultKey(instance, action);
     rocksdb::PinnableSlice value;
-    RETURN_IF_ERROR(database_->Get(database_->ac(), ResultKey(instance, action), &value,
+    RETURN_IF_ERROR(database_->Get(database_->ac(), key, &value,
                                    absl::StrCat("result of action ", ToString(action))));
-    return value.ToString();
+    ASSIGN_OR_RETURN(const auto uses, ReadUses(database_.get(), {ResultItem(key)}));
+    return StoredResult{.bytes = value.ToString(),
+                        .last_use = uses.front().found ? uses.front().use.tick : kUnmarked};
   }
 
-  absl::Status PutResult(absl::string_view instance, const BlobId& action,
-                         absl::string_view result) override {
+  absl::Status TouchResult(absl::string_view instance, const BlobId& action, Tick last,
+                           Tick now) override {
+    if (last == kUnmarked) return absl::OkStatus();
+    const std::string item = ResultItem(ResultKey(instance, action));
+    ASSIGN_OR_RETURN(const auto before, ReadUses(database_.get(), {item}));
+    if (!before.front().found) return absl::OkStatus();
     rocksdb::WriteBatch batch;
-    batch.Put(database_->ac(), ResultKey(instance, action), ToSlice(result));
-    return database_->WriteDurably(batch, "writing a result");
+    AddUse(database_.get(), item, before.front(), {.tick = now, .size = before.front().use.size},
+           &batch);
+    return database_->WriteLazily(batch, "marking the use of a result");
+  }
+
+  absl::Status PutResult(absl::string_view instance, const BlobId& action, absl::string_view result,
+                         Tick now) override {
+    const std::string key = ResultKey(instance, action);
+    const std::string item = ResultItem(key);
+    ASSIGN_OR_RETURN(const auto before, ReadUses(database_.get(), {item}));
+    const int64_t size = static_cast<int64_t>(result.size());
+    rocksdb::WriteBatch batch;
+    batch.Put(database_->ac(), key, ToSlice(result));
+    AddUse(database_.get(), item, before.front(), {.tick = now, .size = size}, &batch);
+    return database_->WriteDurably(batch, "writing a result",
+                                   {.results = before.front().found ? 0 : 1, .written = size});
+  }
+
+  ClockState clock() const override {
+    absl::MutexLock lock(&mutex_);
+    return clock_;
+  }
+
+  absl::Status SetClock(const ClockState& clock) override {
+    rocksdb::WriteBatch batch;
+    batch.Put(database_->main(), kClockKey, EncodeClock(clock));
+    RETURN_IF_ERROR(database_->WriteLazily(batch, "advancing the clock of uses"));
+    absl::MutexLock lock(&mutex_);
+    clock_ = clock;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> Settle(Tick now) override { return settler_->Step(now); }
+
+  absl::StatusOr<Dropped> DropOldest(const DropRequest& request) override {
+    return dropper_.DropOldest(request);
+  }
+
+  absl::Status Drop(const BlobId& id) override {
+    const std::string item = BlobItem(id.raw_hash());
+    ASSIGN_OR_RETURN(const auto uses, ReadUses(database_.get(), {item}));
+    rocksdb::WriteBatch batch;
+    Usage delta;
+    if (uses.front().found) {
+      AddItemDeletion(database_.get(), item, uses.front().use, &batch, &delta);
+    } else {
+      AddContentDeletion(database_.get(), id, &batch);
+    }
+    return database_->WriteDurably(batch, "dropping a blob", delta);
+  }
+
+  absl::Status Reclaim() override {
+    ASSIGN_OR_RETURN(const std::vector<BlobId> damaged, Damaged());
+    return ReclaimSpace(database_.get(), damaged.empty());
+  }
+
+  absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) override {
+    std::string from(kBlobUsePrefix);
+    if (after != nullptr) absl::StrAppend(&from, after->raw_hash(), absl::string_view("\0", 1));
+    return ListRecords(kBlobUsePrefix, from, max, [](absl::string_view value) {
+      const absl::StatusOr<UseValue> use = ParseUse(value);
+      return use.ok() ? absl::StatusOr<int64_t>(use->size) : use.status();
+    });
+  }
+
+  absl::StatusOr<std::vector<BlobId>> Damaged() override {
+    return ListRecords(kDamagePrefix, std::string(kDamagePrefix), kMaxDamaged, ParseSize);
+  }
+
+  absl::Status MarkDamaged(const BlobId& id) override {
+    rocksdb::WriteBatch batch;
+    batch.Put(database_->use(), DamageKey(id), EncodeSize(id.size));
+    return database_->WriteLazily(batch, "marking damage");
+  }
+
+  absl::Status SaveHold(const HoldRecord& hold, absl::Span<const BlobId> blobs) override {
+    return holds_.Save(hold, blobs);
+  }
+  absl::Status SaveFence(const HoldRecord& hold) override { return holds_.SaveFence(hold); }
+  absl::Status DeleteHold(absl::string_view name) override { return holds_.Delete(name); }
+  absl::StatusOr<std::vector<HoldRecord>> Holds() override { return holds_.All(); }
+
+  Usage usage() const override { return database_->usage(); }
+  absl::StatusOr<Space> MeasureSpace() override { return MeasureDatabase(database_.get()); }
+  absl::StatusOr<int64_t> BackUp(const std::string& dir) override {
+    return store::BackUp(&database_->db(), dir);
   }
 
  private:
-  // Appends for each id whether it is held.
-  absl::Status LookUp(absl::Span<const BlobId> ids, std::vector<bool>* held) {
-    std::vector<std::string> keys;
-    keys.reserve(ids.size());
-    for (const BlobId& id : ids) keys.push_back(HeaderKey(id));
-    const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
-    std::vector<rocksdb::PinnableSlice> values(ids.size());
-    std::vector<rocksdb::Status> statuses(ids.size());
-    database_->db().MultiGet(rocksdb::ReadOptions(), database_->cas(), slices.size(), slices.data(),
-                             values.data(), statuses.data());
-    for (size_t i = 0; i < ids.size(); ++i) {
-      if (statuses[i].IsNotFound()) {
-        held->push_back(false);
-        continue;
-      }
-      RETURN_IF_ERROR(FromRocksStatus(statuses[i], ToString(ids[i])));
-      const absl::StatusOr<Header> header = ParseHeader(ToView(values[i]));
-      if (!header.ok()) return Annotate(header.status(), ToString(ids[i]));
-      held->push_back(header->size == ids[i].size);
-    }
-    return absl::OkStatus();
+  static constexpr Tick kUnmarked = 0;  // no tick of the clock, which begins with 1
+  static constexpr size_t kMaxDamaged = 1'000'000;
+
+  absl::StatusOr<bool> HasHeader(const BlobId& id) {
+    rocksdb::PinnableSlice value;
+    const absl::Status status =
+        database_->Get(database_->cas(), HeaderKey(id), &value, ToString(id));
+    if (absl::IsNotFound(status)) return false;
+    RETURN_IF_ERROR(status);
+    const absl::StatusOr<Header> header = ParseHeader(ToView(value));
+    if (!header.ok()) return Annotate(header.status(), ToString(id));
+    return header->size == id.size;
   }
 
-  absl::Status AddWhole(const CheckedBlob& blob, rocksdb::WriteBatch* batch) {
-    if (blob.id.size > kChunkBytes) return absl::InternalError("a large blob was not staged");
-    if (blob.id.size <= kMaxInlineBytes) {
-      batch->Put(database_->cas(), HeaderKey(blob.id),
-                 EncodeHeader({Header::Place::kInline, blob.id.size, blob.bytes}));
-      return absl::OkStatus();
+  // The blobs whose hashes stand after `prefix` in the keys of "use", from the key `from` on.
+  absl::StatusOr<std::vector<BlobId>> ListRecords(
+      absl::string_view prefix, const std::string& from, size_t max,
+      absl::FunctionRef<absl::StatusOr<int64_t>(absl::string_view)> size_of) {
+    std::vector<BlobId> ids;
+    const std::unique_ptr<rocksdb::Iterator> it(
+        database_->db().NewIterator(rocksdb::ReadOptions(), database_->use()));
+    for (it->Seek(from);
+         it->Valid() && absl::StartsWith(ToView(it->key()), prefix) && ids.size() < max;
+         it->Next()) {
+      const absl::string_view hash = ToView(it->key()).substr(prefix.size());
+      if (hash.size() != sizeof(BlobId::hash)) return absl::DataLossError("a key is too short");
+      ASSIGN_OR_RETURN(const int64_t size, size_of(ToView(it->value())));
+      ids.push_back(MakeBlobId(hash, size));
     }
-    batch->Put(database_->cas(), BodyKey(blob.id), ToSlice(blob.bytes));
-    batch->Put(database_->cas(), HeaderKey(blob.id),
-               EncodeHeader({Header::Place::kBody, blob.id.size, ""}));
-    return absl::OkStatus();
+    RETURN_IF_ERROR(FromRocksStatus(it->status(), "listing blobs"));
+    return ids;
   }
 
   // Passes a part of the record under `key`, which must have `size` bytes.
@@ -125,9 +261,9 @@ class RocksDbStorage : public Storage {
                           int64_t length, ByteSink sink) {
     rocksdb::PinnableSlice value;
     const absl::Status status = database_->Get(database_->cas(), key, &value, ToString(id));
-    if (absl::IsNotFound(status)) return Damaged(id, "its header is there, its content is not");
+    if (absl::IsNotFound(status)) return Broken(id, "its header is there, its content is not");
     RETURN_IF_ERROR(status);
-    if (static_cast<int64_t>(value.size()) != size) return Damaged(id, "a part has another size");
+    if (static_cast<int64_t>(value.size()) != size) return Broken(id, "a part has another size");
     return sink(ToView(value).substr(offset, length));
   }
 
@@ -146,15 +282,20 @@ class RocksDbStorage : public Storage {
   }
 
   const std::unique_ptr<Database> database_;
+  const std::unique_ptr<Settler> settler_;
+  HoldTable holds_;
+  Dropper dropper_;
+  mutable absl::Mutex mutex_;
+  ClockState clock_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Storage>> OpenRocksDbStorage(const std::string& dir,
-                                                            size_t block_cache_bytes) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(dir, block_cache_bytes));
-  RETURN_IF_ERROR(Annotate(DeleteAbandonedChunks(database.get()), dir));
-  return std::make_unique<RocksDbStorage>(std::move(database));
+                                                            const RocksDbOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(dir, options));
+  ASSIGN_OR_RETURN(std::unique_ptr<Settler> settler, Settler::Open(database.get()));
+  return std::make_unique<RocksDbStorage>(std::move(database), std::move(settler));
 }
 
 }  // namespace kernelmill::store

@@ -1,24 +1,17 @@
 #include "services/store/adapters/rocksdb/rocksdb_storage.h"
 
 #include <gtest/gtest.h>
-#include <rocksdb/db.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
-#include "common/cas/digest.h"
 #include "common/testing/status_matchers.h"
+#include "services/store/adapters/rocksdb/database_test_base.h"
 
 namespace kernelmill::store {
 namespace {
@@ -27,102 +20,14 @@ namespace fs = std::filesystem;
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::DigestOf(bytes)); }
-
-// Bytes that zstd cannot shrink, so that a damaged byte on the disk is a damaged byte of the blob.
-std::string Noise(size_t size, uint64_t seed) {
-  std::string bytes(size, '\0');
-  for (char& byte : bytes) {
-    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    byte = static_cast<char>(seed >> 56);
-  }
-  return bytes;
-}
-
-absl::StatusOr<std::string> ReadPart(Storage& storage, const BlobId& id, int64_t offset,
-                                     int64_t length) {
-  std::string bytes;
-  const absl::Status status = storage.Read(id, offset, length, [&](absl::string_view piece) {
-    bytes.append(piece.data(), piece.size());
-    return absl::OkStatus();
-  });
-  if (!status.ok()) return status;
-  return bytes;
-}
-
-absl::StatusOr<std::string> ReadAll(Storage& storage, absl::string_view content) {
-  return ReadPart(storage, IdOf(content), 0, content.size());
-}
-
-bool Holds(Storage& storage, absl::string_view content) {
-  return storage.Contains({IdOf(content)})->front();
-}
-
-// Tells the process of InKilledProcess where its parent's database is.
-constexpr char kDirVariable[] = "KERNELMILL_TEST_DIR";
-
-class RocksDbStorageTest : public ::testing::Test {
- protected:
-  std::string dir() const { return dir_.path() + "/db"; }
-  std::unique_ptr<Storage> Open() {
-    auto storage = OpenRocksDbStorage(dir());
-    EXPECT_THAT(storage, IsOk());
-    return storage.ok() ? *std::move(storage) : nullptr;
-  }
-  // Runs `body` on the open storage in a process that dies by SIGKILL at its end, destructors
-  // unrun. That process starts this test anew, up to here: call this first.
-  template <typename Body>
-  void InKilledProcess(Body body) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
-    setenv(kDirVariable, dir_.path().c_str(), /*overwrite=*/0);  // that process keeps ours
-    EXPECT_EXIT(
-        {
-          auto storage = OpenRocksDbStorage(std::string(getenv(kDirVariable)) + "/db");
-          if (!storage.ok() || !body(**storage)) _exit(3);
-          kill(getpid(), SIGKILL);
-        },
-        ::testing::KilledBySignal(SIGKILL), "");
-    unsetenv(kDirVariable);
-  }
-  std::vector<fs::path> Files(const std::string& extension) const {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(dir())) {
-      if (entry.path().extension() == extension) files.push_back(entry.path());
-    }
-    return files;
-  }
-  static void FlipByte(const fs::path& path, int64_t offset) {
-    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(offset);
-    const char byte = static_cast<char>(file.get() ^ 0x10);
-    file.seekp(offset);
-    file.put(byte);
-    ASSERT_TRUE(file.good());
-  }
-  // Moves everything from the log to SST and blob files.
-  void Flush() {
-    rocksdb::DB* db = nullptr;
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    rocksdb::ColumnFamilyOptions with_blobs;
-    with_blobs.enable_blob_files = true;
-    with_blobs.min_blob_size = 2048;
-    ASSERT_TRUE(rocksdb::DB::Open({}, dir(), {{"default", {}}, {"cas", with_blobs}, {"ac", {}}},
-                                  &handles, &db)
-                    .ok());
-    ASSERT_TRUE(db->Flush({}, handles).ok());
-    for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
-    delete db;
-  }
-
-  TempDir dir_ = *TempDir::Create();
-};
+using RocksDbStorageTest = DatabaseTest;
 
 TEST_F(RocksDbStorageTest, EverySizeComesBackWholeAndInParts) {
   const auto storage = Open();
   for (const int64_t size :
        {int64_t{1}, int64_t{1024}, int64_t{1025}, int64_t{100'000}, kChunkBytes}) {
     const std::string content = Noise(size, size);
-    ASSERT_THAT(storage->Put({{IdOf(content), content}}), IsOk());
+    ASSERT_THAT(Put(*storage, {content}), IsOk());
     EXPECT_EQ(*ReadAll(*storage, content), content);
     EXPECT_EQ(*ReadPart(*storage, IdOf(content), size / 2, size - size / 2),
               content.substr(size / 2));
@@ -131,10 +36,10 @@ TEST_F(RocksDbStorageTest, EverySizeComesBackWholeAndInParts) {
 
 TEST_F(RocksDbStorageTest, AHashWithAnotherSizeIsNotHeld) {
   const auto storage = Open();
-  ASSERT_THAT(storage->Put({{IdOf("abc"), "abc"}}), IsOk());
+  ASSERT_THAT(Put(*storage, {"abc"}), IsOk());
   BlobId other = IdOf("abc");
   other.size = 4;
-  EXPECT_FALSE(storage->Contains({other})->front());
+  EXPECT_EQ(storage->LastUses({other})->front(), kNotHeld);
   EXPECT_THAT(ReadPart(*storage, other, 0, 4), StatusIs(absl::StatusCode::kNotFound));
 }
 
@@ -143,10 +48,10 @@ TEST_F(RocksDbStorageTest, ALargeBlobIsReadAcrossItsChunks) {
   const std::string content = Noise(2 * kChunkBytes + 5, 1);
   auto staged = storage->Stage();
   for (int64_t at = 0; at < static_cast<int64_t>(content.size()); at += kChunkBytes) {
-    EXPECT_FALSE(Holds(*storage, content));
+    EXPECT_FALSE(HasBlob(*storage, content));
     ASSERT_THAT((*staged)->Append(absl::string_view(content).substr(at, kChunkBytes)), IsOk());
   }
-  ASSERT_THAT((*staged)->Commit(IdOf(content)), IsOk());
+  ASSERT_THAT((*staged)->Commit(IdOf(content), 1), IsOk());
   EXPECT_EQ(*ReadAll(*storage, content), content);
   EXPECT_EQ(*ReadPart(*storage, IdOf(content), kChunkBytes - 2, 4),
             content.substr(kChunkBytes - 2, 4));
@@ -154,31 +59,30 @@ TEST_F(RocksDbStorageTest, ALargeBlobIsReadAcrossItsChunks) {
             content.substr(2 * kChunkBytes + 4));
 }
 
-TEST_F(RocksDbStorageTest, OfTwoEqualUploadsBothSucceed) {
-  const auto storage = Open();
+TEST_F(RocksDbStorageTest, ALargeBlobThatIsPutAgainLeavesNoOldChunks) {
   const std::string content = Noise(kChunkBytes, 2) + "x";
-  auto first = storage->Stage();
-  auto second = storage->Stage();
-  for (auto* staged : {&first, &second}) {
-    ASSERT_THAT((**staged)->Append(content.substr(0, kChunkBytes)), IsOk());
-    ASSERT_THAT((**staged)->Append("x"), IsOk());
+  {
+    const auto storage = Open();
+    ASSERT_THAT(PutLarge(*storage, content), IsOk());
+    ASSERT_THAT(PutLarge(*storage, content), IsOk());
+    EXPECT_EQ(*ReadAll(*storage, content), content);
+    EXPECT_EQ(storage->usage().blobs, 1);
+    EXPECT_EQ(storage->usage().blob_bytes, static_cast<int64_t>(content.size()));
   }
-  EXPECT_THAT((*first)->Commit(IdOf(content)), IsOk());
-  EXPECT_THAT((*second)->Commit(IdOf(content)), IsOk());
-  second->reset();
-  EXPECT_EQ(*ReadAll(*storage, content), content);
+  EXPECT_EQ(Records(/*cas*/ 1, "c"), 2);
+  EXPECT_EQ(Records(/*cas*/ 1, "u"), 0);
 }
 
 TEST_F(RocksDbStorageTest, AHundredThousandQuestionsAreOneCall) {
   const auto storage = Open();
-  ASSERT_THAT(storage->Put({{IdOf("7"), "7"}, {IdOf("99999"), "99999"}}), IsOk());
+  ASSERT_THAT(Put(*storage, {"7", "99999"}), IsOk());
   std::vector<BlobId> ids;
   for (int i = 0; i < 100'000; ++i) ids.push_back(IdOf(absl::StrCat(i)));
-  const std::vector<bool> held = *storage->Contains(ids);
-  ASSERT_EQ(held.size(), ids.size());
-  EXPECT_TRUE(held[7]);
-  EXPECT_TRUE(held[99'999]);
-  EXPECT_EQ(std::count(held.begin(), held.end(), true), 2);
+  const std::vector<Tick> last = *storage->LastUses(ids);
+  ASSERT_EQ(last.size(), ids.size());
+  EXPECT_EQ(last[7], 1u);
+  EXPECT_EQ(last[99'999], 1u);
+  EXPECT_EQ(std::count(last.begin(), last.end(), kNotHeld), 99'998);
 }
 
 TEST_F(RocksDbStorageTest, WhatWasAcknowledgedSurvivesSigkill) {
@@ -186,17 +90,17 @@ TEST_F(RocksDbStorageTest, WhatWasAcknowledgedSurvivesSigkill) {
   const std::string large = Noise(kChunkBytes + 9, 4);
   InKilledProcess([&](Storage& storage) {
     auto staged = storage.Stage();
-    return storage.Put({{IdOf("small"), "small"}, {IdOf(body), body}}).ok() &&
+    return Put(storage, {"small", body}).ok() &&
            (*staged)->Append(large.substr(0, kChunkBytes)).ok() &&
            (*staged)->Append(large.substr(kChunkBytes)).ok() &&
-           (*staged)->Commit(IdOf(large)).ok() &&
-           storage.PutResult("i", IdOf("action"), "result").ok();
+           (*staged)->Commit(IdOf(large), 1).ok() &&
+           storage.PutResult("i", IdOf("action"), "result", 1).ok();
   });
   const auto storage = Open();
   EXPECT_EQ(*ReadAll(*storage, "small"), "small");
   EXPECT_EQ(*ReadAll(*storage, body), body);
   EXPECT_EQ(*ReadAll(*storage, large), large);
-  EXPECT_EQ(*storage->GetResult("i", IdOf("action")), "result");
+  EXPECT_EQ(storage->GetResult("i", IdOf("action"))->bytes, "result");
 }
 
 TEST_F(RocksDbStorageTest, ABlobCutShortBySigkillIsNeverVisibleAndItsChunksGo) {
@@ -205,69 +109,35 @@ TEST_F(RocksDbStorageTest, ABlobCutShortBySigkillIsNeverVisibleAndItsChunksGo) {
     auto staged = storage.Stage().value();
     const bool ok = staged->Append(large.substr(0, kChunkBytes)).ok() &&
                     staged->Append(large.substr(kChunkBytes, kChunkBytes)).ok() &&
-                    storage.Put({{IdOf("sync"), "sync"}}).ok();
+                    Put(storage, {"sync"}).ok();
     staged.release();  // the process ends with the upload open
     return ok;
   });
-  { EXPECT_FALSE(Holds(*Open(), large)); }
+  {
+    const auto storage = Open();
+    EXPECT_FALSE(HasBlob(*storage, large));
+    while (!*storage->Settle(1)) {
+    }
+  }
   Flush();
-  rocksdb::DB* db = nullptr;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly({}, dir(), {{"default", {}}, {"cas", {}}, {"ac", {}}},
-                                           &handles, &db)
-                  .ok());
-  int records = 0;
-  std::unique_ptr<rocksdb::Iterator> it(db->NewIterator({}, handles[1]));
-  for (it->SeekToFirst(); it->Valid(); it->Next()) ++records;
-  EXPECT_EQ(records, 1);  // the header of "sync"
-  it.reset();
-  for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
-  delete db;
-}
-
-TEST_F(RocksDbStorageTest, ATornTailLosesOnlyTheLastWrite) {
-  const std::string last = Noise(50'000, 6);
-  InKilledProcess([&](Storage& storage) {
-    return storage.Put({{IdOf("first"), "first"}}).ok() && storage.Put({{IdOf(last), last}}).ok();
-  });
-  const std::vector<fs::path> logs = Files(".log");
-  ASSERT_EQ(logs.size(), 1u);
-  fs::resize_file(logs[0], fs::file_size(logs[0]) - 1000);
-  const auto storage = Open();
-  ASSERT_NE(storage, nullptr);
-  EXPECT_TRUE(Holds(*storage, "first"));
-  EXPECT_FALSE(Holds(*storage, last));
-}
-
-TEST_F(RocksDbStorageTest, AFlippedBitInTheMiddleOfTheLogRefusesToStart) {
-  const std::string early = Noise(100'000, 7);
-  const std::string late = Noise(100'000, 8);
-  InKilledProcess([&](Storage& storage) {
-    return storage.Put({{IdOf(early), early}}).ok() && storage.Put({{IdOf(late), late}}).ok();
-  });
-  const std::vector<fs::path> logs = Files(".log");
-  ASSERT_EQ(logs.size(), 1u);
-  FlipByte(logs[0], 50'000);
-  const auto storage = OpenRocksDbStorage(dir());
-  EXPECT_THAT(storage, StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_NE(storage.status().message().find("refusing to start"), absl::string_view::npos);
+  EXPECT_EQ(Records(/*cas*/ 1, ""), 1);  // the header of "sync"
 }
 
 TEST_F(RocksDbStorageTest, AFlippedBitInABlobFileIsDataLossNotWrongBytes) {
   const std::string content = Noise(100'000, 9);
-  { ASSERT_THAT(Open()->Put({{IdOf(content), content}}), IsOk()); }
+  { ASSERT_THAT(Put(*Open(), {content}), IsOk()); }
   Flush();
   const std::vector<fs::path> files = Files(".blob");
   ASSERT_EQ(files.size(), 1u);
   FlipByte(files[0], 50'000);
   const auto storage = Open();
-  EXPECT_TRUE(Holds(*storage, content));
+  EXPECT_TRUE(HasBlob(*storage, content));
   EXPECT_THAT(ReadAll(*storage, content), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(RocksDbStorageTest, AFlippedBitInAnSstIsDataLossNotWrongBytes) {
   const std::string content = Noise(1000, 10);  // inline in its header, so in an SST
-  { ASSERT_THAT(Open()->Put({{IdOf(content), content}}), IsOk()); }
+  { ASSERT_THAT(Put(*Open(), {content}), IsOk()); }
   Flush();
   for (const fs::path& file : Files(".sst")) {
     if (fs::file_size(file) > 1500) FlipByte(file, 500);
@@ -285,13 +155,9 @@ TEST_F(RocksDbStorageTest, ASecondOpeningSaysWhoIsToBlame) {
 
 TEST_F(RocksDbStorageTest, ADatabaseOfANewerProgramIsLeftAlone) {
   Open().reset();
-  rocksdb::DB* db = nullptr;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  ASSERT_TRUE(
-      rocksdb::DB::Open({}, dir(), {{"default", {}}, {"cas", {}}, {"ac", {}}}, &handles, &db).ok());
-  ASSERT_TRUE(db->Put({}, handles[0], "format", "2").ok());
-  for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
-  delete db;
+  WithDb([](rocksdb::DB& db, const auto& handles) {
+    ASSERT_TRUE(db.Put({}, handles[0], "format", "3").ok());
+  });
   EXPECT_THAT(OpenRocksDbStorage(dir()), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/status.h"
 #include "common/rocksdb/status.h"
 #include "services/store/adapters/rocksdb/records.h"
+#include "services/store/adapters/rocksdb/use_table.h"
 
 namespace kernelmill::store {
 namespace {
@@ -44,22 +45,14 @@ class RocksStagedBlob : public StagedBlob {
     return database_->WriteLazily(batch, "writing a chunk");
   }
 
-  absl::Status Commit(const BlobId& id) override {
-    absl::MutexLock lock(&database_->CommitMutex(id));
-    rocksdb::PinnableSlice header;
-    const absl::Status present =
-        database_->Get(database_->cas(), HeaderKey(id), &header, ToString(id));
-    if (present.ok()) {  // another upload of the same blob was faster
-      const absl::Status dropped = Drop();
-      done_ = dropped.ok();
-      return absl::OkStatus();
-    }
-    if (!absl::IsNotFound(present)) return present;
+  absl::Status Commit(const BlobId& id, Tick now) override {
     rocksdb::WriteBatch batch;
+    Usage delta{.written = id.size};
+    RETURN_IF_ERROR(AddReplacement(database_, id, now, &batch, &delta));
     batch.Put(database_->cas(), HeaderKey(id),
               EncodeHeader({Header::Place::kChunks, id.size, staging_}));
     batch.Delete(database_->cas(), StagingKey(staging_));
-    RETURN_IF_ERROR(database_->WriteDurably(batch, ToString(id)));
+    RETURN_IF_ERROR(database_->WriteDurably(batch, ToString(id), delta));
     done_ = true;
     return absl::OkStatus();
   }
@@ -86,29 +79,29 @@ std::unique_ptr<StagedBlob> NewRocksStagedBlob(Database* database) {
   return std::make_unique<RocksStagedBlob>(database);
 }
 
-absl::Status DeleteAbandonedChunks(Database* database) {
-  const std::unique_ptr<rocksdb::Iterator> records(
+absl::StatusOr<std::vector<std::string>> AbandonedStagings(Database* database) {
+  std::vector<std::string> stagings;
+  const std::unique_ptr<rocksdb::Iterator> it(
       database->db().NewIterator(rocksdb::ReadOptions(), database->cas()));
-  const std::unique_ptr<rocksdb::Iterator> chunks(
-      database->db().NewIterator(rocksdb::ReadOptions(), database->cas()));
-  int64_t deleted = 0;
-  for (records->Seek(ToSlice(kStagingPrefix));
-       records->Valid() && absl::StartsWith(ToView(records->key()), kStagingPrefix);
-       records->Next()) {
-    const absl::string_view staging = ToView(records->key()).substr(kStagingPrefix.size());
-    const std::string prefix = ChunkPrefix(staging);
-    rocksdb::WriteBatch batch;
-    for (chunks->Seek(prefix); chunks->Valid() && absl::StartsWith(ToView(chunks->key()), prefix);
-         chunks->Next()) {
-      batch.Delete(database->cas(), chunks->key());
-      ++deleted;
-    }
-    RETURN_IF_ERROR(FromRocksStatus(chunks->status(), "looking for abandoned chunks"));
-    batch.Delete(database->cas(), records->key());
-    RETURN_IF_ERROR(database->WriteLazily(batch, "deleting abandoned chunks"));
+  for (it->Seek(ToSlice(kStagingPrefix));
+       it->Valid() && absl::StartsWith(ToView(it->key()), kStagingPrefix); it->Next()) {
+    stagings.emplace_back(ToView(it->key()).substr(kStagingPrefix.size()));
   }
-  if (deleted > 0) LogInfo("deleted chunks of broken uploads", {{"chunks", deleted}});
-  return FromRocksStatus(records->status(), "looking for broken uploads");
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for broken uploads"));
+  return stagings;
+}
+
+absl::Status DeleteStaging(Database* database, absl::string_view staging) {
+  const std::string prefix = ChunkPrefix(staging);
+  rocksdb::WriteBatch batch;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database->db().NewIterator(rocksdb::ReadOptions(), database->cas()));
+  for (it->Seek(prefix); it->Valid() && absl::StartsWith(ToView(it->key()), prefix); it->Next()) {
+    batch.Delete(database->cas(), it->key());
+  }
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for abandoned chunks"));
+  batch.Delete(database->cas(), StagingKey(staging));
+  return database->WriteLazily(batch, "deleting abandoned chunks");
 }
 
 }  // namespace kernelmill::store

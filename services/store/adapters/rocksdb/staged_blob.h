@@ -2,8 +2,12 @@
 #define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_STAGED_BLOB_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "services/store/adapters/rocksdb/database.h"
 #include "services/store/core/storage.h"
 
@@ -13,8 +17,10 @@ namespace kernelmill::store {
 // must outlive it.
 std::unique_ptr<StagedBlob> NewRocksStagedBlob(Database* database);
 
-// Deletes what staged blobs left behind when the last process ended without their destructors.
-absl::Status DeleteAbandonedChunks(Database* database);
+// The staging ids of uploads that no process finished, if called before the first one begins.
+absl::StatusOr<std::vector<std::string>> AbandonedStagings(Database* database);
+// Deletes all of one of them.
+absl::Status DeleteStaging(Database* database, absl::string_view staging);
 
 }  // namespace kernelmill::store
 

@@ -1,9 +1,18 @@
 #include "services/store/core/testing/memory_storage.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 
 namespace kernelmill::store {
+namespace {
+
+std::string ResultKey(absl::string_view instance, const BlobId& action) {
+  return absl::StrCat(ToString(action), "/", instance);
+}
+
+}  // namespace
 
 class MemoryStagedBlob : public StagedBlob {
  public:
@@ -21,10 +30,10 @@ class MemoryStagedBlob : public StagedBlob {
     bytes_.append(chunk.data(), chunk.size());
     return absl::OkStatus();
   }
-  absl::Status Commit(const BlobId& id) override {
+  absl::Status Commit(const BlobId& id, Tick now) override {
     absl::MutexLock lock(&storage_->mutex_);
     RETURN_IF_ERROR(storage_->write_status_);
-    storage_->blobs_[ToString(id)] = bytes_;
+    storage_->Store(id, bytes_, now);
     return absl::OkStatus();
   }
 
@@ -33,17 +42,52 @@ class MemoryStagedBlob : public StagedBlob {
   std::string bytes_;
 };
 
-absl::StatusOr<std::vector<bool>> MemoryStorage::Contains(absl::Span<const BlobId> ids) {
-  absl::MutexLock lock(&mutex_);
-  std::vector<bool> held;
-  for (const BlobId& id : ids) held.push_back(blobs_.count(ToString(id)) > 0);
-  return held;
+void MemoryStorage::Store(const BlobId& id, absl::string_view bytes, Tick now) {
+  const std::string key = ToString(id);
+  if (blobs_.count(key) == 0) {
+    usage_.blobs += 1;
+    usage_.blob_bytes += id.size;
+  }
+  usage_.written += id.size;
+  blobs_[key] = {.bytes = std::string(bytes), .last = now};
+  ids_[key] = id;
+  marked_.erase(key);
 }
 
-absl::Status MemoryStorage::Put(absl::Span<const CheckedBlob> blobs) {
+absl::StatusOr<std::vector<Tick>> MemoryStorage::LastUses(absl::Span<const BlobId> ids) {
+  absl::MutexLock lock(&mutex_);
+  std::vector<Tick> last;
+  for (const BlobId& id : ids) {
+    ++look_ups_;
+    const auto at = blobs_.find(ToString(id));
+    last.push_back(at == blobs_.end() ? kNotHeld : at->second.last);
+  }
+  return last;
+}
+
+absl::Status MemoryStorage::Touch(absl::Span<const Use> uses, Tick now) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
-  for (const CheckedBlob& blob : blobs) blobs_[ToString(blob.id)] = std::string(blob.bytes);
+  for (const Use& use : uses) {
+    ++touches_;
+    const auto at = blobs_.find(ToString(use.id));
+    if (at == blobs_.end() || at->second.last != use.last) {
+      return absl::InternalError("a mark for what is not there as it was");
+    }
+    at->second.last = now;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStorage::Put(absl::Span<const CheckedBlob> blobs, bool fresh, Tick now) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  for (const CheckedBlob& blob : blobs) {
+    if (fresh && blobs_.count(ToString(blob.id)) > 0) {
+      return absl::InternalError("a blob is said to be new, and is not");
+    }
+    Store(blob.id, blob.bytes, now);
+  }
   return absl::OkStatus();
 }
 
@@ -57,25 +101,181 @@ absl::Status MemoryStorage::Read(const BlobId& id, int64_t offset, int64_t lengt
     absl::MutexLock lock(&mutex_);
     const auto at = blobs_.find(ToString(id));
     if (at == blobs_.end()) return absl::NotFoundError(ToString(id));
-    bytes = at->second.substr(offset, length);
+    if (at->second.damaged) return absl::DataLossError(ToString(id));
+    bytes = at->second.bytes.substr(offset, length);
   }
   return sink(bytes);
 }
 
-absl::StatusOr<std::string> MemoryStorage::GetResult(absl::string_view instance,
-                                                     const BlobId& action) {
+absl::StatusOr<StoredResult> MemoryStorage::GetResult(absl::string_view instance,
+                                                      const BlobId& action) {
   absl::MutexLock lock(&mutex_);
-  const auto at = results_.find(absl::StrCat(ToString(action), "/", instance));
+  const auto at = results_.find(ResultKey(instance, action));
   if (at == results_.end()) return absl::NotFoundError(ToString(action));
-  return at->second;
+  return StoredResult{.bytes = at->second.bytes, .last_use = at->second.last};
+}
+
+absl::Status MemoryStorage::TouchResult(absl::string_view instance, const BlobId& action, Tick,
+                                        Tick now) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  results_[ResultKey(instance, action)].last = now;
+  return absl::OkStatus();
 }
 
 absl::Status MemoryStorage::PutResult(absl::string_view instance, const BlobId& action,
-                                      absl::string_view result) {
+                                      absl::string_view result, Tick now) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
-  results_[absl::StrCat(ToString(action), "/", instance)] = std::string(result);
+  const auto [at, fresh] = results_.try_emplace(ResultKey(instance, action));
+  usage_.results += fresh;
+  usage_.written += static_cast<int64_t>(result.size());
+  at->second = {.bytes = std::string(result), .last = now};
   return absl::OkStatus();
+}
+
+ClockState MemoryStorage::clock() const {
+  absl::MutexLock lock(&mutex_);
+  return clock_;
+}
+
+absl::Status MemoryStorage::SetClock(const ClockState& clock) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  clock_ = clock;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> MemoryStorage::Settle(Tick) { return true; }
+
+bool MemoryStorage::IsHeld(const std::string& key) const {
+  return std::any_of(holds_.begin(), holds_.end(),
+                     [&](const auto& hold) { return hold.second.blobs.count(key) > 0; });
+}
+
+bool MemoryStorage::DropOne(const DropRequest& request, Dropped* dropped) {
+  const auto by_use = [](const auto& a, const auto& b) { return a.second.last < b.second.last; };
+  const auto blob = std::min_element(blobs_.begin(), blobs_.end(), by_use);
+  const auto result = std::min_element(results_.begin(), results_.end(), by_use);
+  const bool a_blob = blob != blobs_.end() && (result == results_.end() || by_use(*blob, *result));
+  if (a_blob && blob->second.last < request.before) {
+    if (IsHeld(blob->first)) {
+      blob->second.last = request.now;
+      return true;
+    }
+    const BlobId id = ids_[blob->first];
+    dropped->blobs.push_back(id);
+    dropped->bytes += id.size;
+    usage_.blobs -= 1;
+    usage_.blob_bytes -= id.size;
+    marked_.erase(blob->first);
+    ids_.erase(blob->first);
+    blobs_.erase(blob);
+    return true;
+  }
+  if (a_blob || result == results_.end() || result->second.last >= request.before) return false;
+  dropped->results += 1;
+  dropped->bytes += static_cast<int64_t>(result->second.bytes.size());
+  usage_.results -= 1;
+  results_.erase(result);
+  return true;
+}
+
+absl::StatusOr<Dropped> MemoryStorage::DropOldest(const DropRequest& request) {
+  constexpr int kAtOnce = 8;
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  Dropped dropped;
+  for (int i = 0; i < kAtOnce && dropped.bytes < request.bytes; ++i) {
+    if (!DropOne(request, &dropped)) {
+      dropped.finished = true;
+      break;
+    }
+  }
+  return dropped;
+}
+
+absl::Status MemoryStorage::Drop(const BlobId& id) {
+  absl::MutexLock lock(&mutex_);
+  if (blobs_.erase(ToString(id)) == 0) return absl::OkStatus();
+  usage_.blobs -= 1;
+  usage_.blob_bytes -= id.size;
+  marked_.erase(ToString(id));
+  ids_.erase(ToString(id));
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStorage::Reclaim() { return absl::OkStatus(); }
+
+absl::StatusOr<std::vector<BlobId>> MemoryStorage::List(const BlobId* after, size_t max) {
+  absl::MutexLock lock(&mutex_);
+  std::vector<BlobId> ids;
+  for (auto at = after == nullptr ? ids_.begin() : ids_.upper_bound(ToString(*after));
+       at != ids_.end() && ids.size() < max; ++at) {
+    ids.push_back(at->second);
+  }
+  return ids;
+}
+
+absl::StatusOr<std::vector<BlobId>> MemoryStorage::Damaged() {
+  absl::MutexLock lock(&mutex_);
+  std::vector<BlobId> ids;
+  for (const std::string& key : marked_) ids.push_back(ids_[key]);
+  return ids;
+}
+
+absl::Status MemoryStorage::MarkDamaged(const BlobId& id) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  marked_.insert(ToString(id));
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStorage::SaveHold(const HoldRecord& hold, absl::Span<const BlobId> blobs) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  HoldEntry entry{.record = hold, .blobs = {}};
+  for (const BlobId& id : blobs) entry.blobs.insert(ToString(id));
+  holds_[hold.name] = std::move(entry);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStorage::SaveFence(const HoldRecord& hold) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  const auto at = holds_.find(hold.name);
+  if (at != holds_.end()) at->second.record = hold;
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStorage::DeleteHold(absl::string_view name) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  holds_.erase(std::string(name));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<HoldRecord>> MemoryStorage::Holds() {
+  absl::MutexLock lock(&mutex_);
+  std::vector<HoldRecord> records;
+  for (const auto& [name, entry] : holds_) records.push_back(entry.record);
+  return records;
+}
+
+Usage MemoryStorage::usage() const {
+  absl::MutexLock lock(&mutex_);
+  return usage_;
+}
+
+absl::StatusOr<Space> MemoryStorage::MeasureSpace() {
+  absl::MutexLock lock(&mutex_);
+  Space space{.disk_bytes = usage_.blob_bytes, .free_bytes = int64_t{1} << 40};
+  for (const auto& [key, result] : results_) space.disk_bytes += result.bytes.size();
+  return space;
+}
+
+absl::StatusOr<int64_t> MemoryStorage::BackUp(const std::string&) {
+  return absl::UnimplementedError("memory has no folders");
 }
 
 void MemoryStorage::FailWrites(const absl::Status& status) {
@@ -83,14 +283,31 @@ void MemoryStorage::FailWrites(const absl::Status& status) {
   write_status_ = status;
 }
 
-bool MemoryStorage::Drop(const BlobId& id) {
+void MemoryStorage::Damage(const BlobId& id) {
   absl::MutexLock lock(&mutex_);
-  return blobs_.erase(ToString(id)) > 0;
+  const auto at = blobs_.find(ToString(id));
+  if (at != blobs_.end()) at->second.damaged = true;
+}
+
+void MemoryStorage::Falsify(const BlobId& id, const std::string& bytes) {
+  absl::MutexLock lock(&mutex_);
+  const auto at = blobs_.find(ToString(id));
+  if (at != blobs_.end()) at->second.bytes = bytes;
 }
 
 int MemoryStorage::open_stages() const {
   absl::MutexLock lock(&mutex_);
   return open_stages_;
+}
+
+int MemoryStorage::touches() const {
+  absl::MutexLock lock(&mutex_);
+  return touches_;
+}
+
+int MemoryStorage::look_ups() const {
+  absl::MutexLock lock(&mutex_);
+  return look_ups_;
 }
 
 }  // namespace kernelmill::store

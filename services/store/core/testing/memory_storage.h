@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -16,29 +18,78 @@
 
 namespace kernelmill::store {
 
-// A Storage in memory, for tests. Thread-safe.
+// A Storage in memory, for tests. Its "disk" takes what its contents take. It opens with nothing to
+// settle. Thread-safe.
 class MemoryStorage : public Storage {
  public:
-  absl::StatusOr<std::vector<bool>> Contains(absl::Span<const BlobId> ids) override;
-  absl::Status Put(absl::Span<const CheckedBlob> blobs) override;
+  absl::StatusOr<std::vector<Tick>> LastUses(absl::Span<const BlobId> ids) override;
+  absl::Status Touch(absl::Span<const Use> uses, Tick now) override;
+  absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Tick now) override;
   absl::StatusOr<std::unique_ptr<StagedBlob>> Stage() override;
   absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) override;
-  absl::StatusOr<std::string> GetResult(absl::string_view instance, const BlobId& action) override;
-  absl::Status PutResult(absl::string_view instance, const BlobId& action,
-                         absl::string_view result) override;
+  absl::StatusOr<StoredResult> GetResult(absl::string_view instance, const BlobId& action) override;
+  absl::Status TouchResult(absl::string_view instance, const BlobId& action, Tick last,
+                           Tick now) override;
+  absl::Status PutResult(absl::string_view instance, const BlobId& action, absl::string_view result,
+                         Tick now) override;
+  ClockState clock() const override;
+  absl::Status SetClock(const ClockState& clock) override;
+  absl::StatusOr<bool> Settle(Tick now) override;
+  absl::StatusOr<Dropped> DropOldest(const DropRequest& request) override;
+  absl::Status Drop(const BlobId& id) override;
+  absl::Status Reclaim() override;
+  absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) override;
+  absl::StatusOr<std::vector<BlobId>> Damaged() override;
+  absl::Status MarkDamaged(const BlobId& id) override;
+  absl::Status SaveHold(const HoldRecord& hold, absl::Span<const BlobId> blobs) override;
+  absl::Status SaveFence(const HoldRecord& hold) override;
+  absl::Status DeleteHold(absl::string_view name) override;
+  absl::StatusOr<std::vector<HoldRecord>> Holds() override;
+  Usage usage() const override;
+  absl::StatusOr<Space> MeasureSpace() override;
+  // UNIMPLEMENTED: memory has no folders.
+  absl::StatusOr<int64_t> BackUp(const std::string& dir) override;
 
   // Writes fail with this status from now on; OK ends it.
   void FailWrites(const absl::Status& status);
-  bool Drop(const BlobId& id);
+  // Reads of this blob are DATA_LOSS until it is put again.
+  void Damage(const BlobId& id);
+  // As if other bytes had been stored, with a checksum that fits them.
+  void Falsify(const BlobId& id, const std::string& bytes);
   int open_stages() const;  // staged blobs neither committed nor dropped
+  int touches() const;      // marks written
+  int look_ups() const;     // blobs asked for through LastUses
 
  private:
   friend class MemoryStagedBlob;
+  struct Item {
+    std::string bytes;
+    Tick last = 0;
+    bool damaged = false;
+  };
+  struct HoldEntry {
+    HoldRecord record;
+    std::set<std::string> blobs;
+  };
+
+  void Store(const BlobId& id, absl::string_view bytes, Tick now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsHeld(const std::string& key) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Drops those of `items` that `request` allows, of the least tick.
+  bool DropOne(const DropRequest& request, Dropped* dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   mutable absl::Mutex mutex_;
-  std::map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, std::string> results_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Item> blobs_ ABSL_GUARDED_BY(mutex_);  // by "hash/size"
+  std::map<std::string, Item> results_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, BlobId> ids_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> marked_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, HoldEntry> holds_ ABSL_GUARDED_BY(mutex_);
+  ClockState clock_ ABSL_GUARDED_BY(mutex_);
+  Usage usage_ ABSL_GUARDED_BY(mutex_);
   absl::Status write_status_ ABSL_GUARDED_BY(mutex_);
   int open_stages_ ABSL_GUARDED_BY(mutex_) = 0;
+  int touches_ ABSL_GUARDED_BY(mutex_) = 0;
+  int look_ups_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace kernelmill::store

@@ -1,0 +1,104 @@
+#include "services/store/adapters/rocksdb/backup.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "common/base/file.h"
+#include "common/testing/status_matchers.h"
+#include "services/store/adapters/rocksdb/database_test_base.h"
+
+namespace kernelmill::store {
+namespace {
+
+namespace fs = std::filesystem;
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+class BackupTest : public DatabaseTest {
+ protected:
+  std::string backup() const { return dir_.path() + "/backups/nightly"; }
+  std::string restored() const { return dir_.path() + "/restored"; }
+  const std::string small_ = "small";
+  const std::string body_ = Noise(100'000, 1);
+  const std::string large_ = Noise(2 * kChunkBytes + 1, 2);
+};
+
+TEST_F(BackupTest, ABackupHoldsAllAndServingGoesOn) {
+  auto storage = Open();
+  ASSERT_THAT(Put(*storage, {small_, body_}, 4), IsOk());
+  ASSERT_THAT(PutLarge(*storage, large_), IsOk());
+  ASSERT_THAT(storage->PutResult("i", IdOf("action"), "result", 4), IsOk());
+  ASSERT_THAT(storage->SaveHold({.name = "kept", .blobs = 1}, {IdOf(body_)}), IsOk());
+  const auto bytes = storage->BackUp(backup());
+  ASSERT_THAT(bytes, IsOk());
+  EXPECT_GT(*bytes, static_cast<int64_t>(large_.size()));
+  ASSERT_THAT(Put(*storage, {"after"}), IsOk());
+  storage.reset();
+  ASSERT_THAT(RestoreBackup(backup(), restored()), IsOk());
+  const auto copy = OpenRocksDbStorage(restored());
+  ASSERT_THAT(copy, IsOk());
+  EXPECT_EQ(*ReadAll(**copy, small_), small_);
+  EXPECT_EQ(*ReadAll(**copy, body_), body_);
+  EXPECT_TRUE(*ReadAll(**copy, large_) == large_);
+  EXPECT_EQ((*copy)->GetResult("i", IdOf("action"))->bytes, "result");
+  EXPECT_EQ((*copy)->Holds()->size(), 1u);
+  EXPECT_EQ((*copy)->usage().blobs, 3);
+  EXPECT_EQ((*copy)->LastUses({IdOf(small_)})->front(), 4u);
+  EXPECT_FALSE(HasBlob(**copy, "after"));
+}
+
+TEST_F(BackupTest, TheSameNameAgainCopiesOnlyWhatIsNew) {
+  auto storage = Open();
+  ASSERT_THAT(PutLarge(*storage, large_), IsOk());
+  ASSERT_THAT(storage->BackUp(backup()), IsOk());
+  const auto blob_time = [this] {
+    fs::file_time_type latest;
+    for (const auto& entry : fs::recursive_directory_iterator(backup())) {
+      if (entry.path().extension() == ".blob") latest = std::max(latest, entry.last_write_time());
+    }
+    return latest;
+  };
+  const auto before = blob_time();
+  ASSERT_THAT(Put(*storage, {small_}), IsOk());
+  ASSERT_THAT(storage->BackUp(backup()), IsOk());
+  EXPECT_EQ(blob_time(), before);
+  ASSERT_THAT(RestoreBackup(backup(), restored()), IsOk());
+  const auto copy = OpenRocksDbStorage(restored());
+  EXPECT_TRUE(HasBlob(**copy, small_));
+  EXPECT_TRUE(*ReadAll(**copy, large_) == large_);
+}
+
+TEST_F(BackupTest, NothingIsRestoredOverSomething) {
+  ASSERT_THAT(Open()->BackUp(backup()), IsOk());
+  fs::create_directories(restored());
+  ASSERT_THAT(WriteFile(restored() + "/mine", "x"), IsOk());
+  EXPECT_THAT(RestoreBackup(backup(), restored()), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(*ReadFile(restored() + "/mine", 10), "x");
+  EXPECT_THAT(RestoreBackup(dir_.path() + "/nowhere", dir_.path() + "/new"),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_FALSE(fs::exists(dir_.path() + "/nowhere"));
+}
+
+TEST_F(BackupTest, ADamagedBackupIsRefusedAndLeavesNothing) {
+  {
+    auto storage = Open();
+    ASSERT_THAT(Put(*storage, {body_}), IsOk());
+    ASSERT_THAT(storage->BackUp(backup()), IsOk());
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(backup())) {
+    if (entry.path().extension() == ".blob") FlipByte(entry.path(), 50'000);
+  }
+  EXPECT_THAT(RestoreBackup(backup(), restored()), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_TRUE(fs::is_empty(restored()));
+}
+
+TEST_F(BackupTest, WhatAKilledRestoreLeftIsNoStore) {
+  fs::create_directories(dir() + "/restoring");
+  EXPECT_THAT(OpenRocksDbStorage(dir()), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+}  // namespace
+}  // namespace kernelmill::store

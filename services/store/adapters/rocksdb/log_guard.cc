@@ -1,0 +1,97 @@
+#include "services/store/adapters/rocksdb/log_guard.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/log.h"
+
+namespace kernelmill::store {
+
+class GuardedLog : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  GuardedLog(std::unique_ptr<rocksdb::FSWritableFile> file, uint64_t number, LogGuard* guard)
+      : FSWritableFileOwnerWrapper(std::move(file)), number_(number), guard_(guard) {}
+
+  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
+                           rocksdb::IODebugContext* debug) override {
+    return Appended(data.size(), FSWritableFileOwnerWrapper::Append(data, options, debug));
+  }
+  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
+                           const rocksdb::DataVerificationInfo& info,
+                           rocksdb::IODebugContext* debug) override {
+    return Appended(data.size(), FSWritableFileOwnerWrapper::Append(data, options, info, debug));
+  }
+  rocksdb::IOStatus Sync(const rocksdb::IOOptions& options,
+                         rocksdb::IODebugContext* debug) override {
+    const uint64_t size = size_;
+    return Synced(size, FSWritableFileOwnerWrapper::Sync(options, debug));
+  }
+  rocksdb::IOStatus Fsync(const rocksdb::IOOptions& options,
+                          rocksdb::IODebugContext* debug) override {
+    const uint64_t size = size_;
+    return Synced(size, FSWritableFileOwnerWrapper::Fsync(options, debug));
+  }
+
+ private:
+  rocksdb::IOStatus Appended(uint64_t bytes, rocksdb::IOStatus status) {
+    if (status.ok()) {
+      size_ += bytes;
+    } else {
+      guard_->Failed(status, "writing");
+    }
+    return status;
+  }
+  rocksdb::IOStatus Synced(uint64_t size, rocksdb::IOStatus status) {
+    if (status.ok()) {
+      guard_->Synced(number_, size);
+    } else {
+      guard_->Failed(status, "syncing");
+    }
+    return status;
+  }
+
+  const uint64_t number_;
+  LogGuard* const guard_;
+  std::atomic<uint64_t> size_{0};
+};
+
+LogGuard::LogGuard(const std::shared_ptr<rocksdb::FileSystem>& target,
+                   std::unique_ptr<SyncedSizes> sizes,
+                   std::function<void(const absl::Status&)> on_broken)
+    : FileSystemWrapper(target), sizes_(std::move(sizes)), on_broken_(std::move(on_broken)) {}
+
+rocksdb::IOStatus LogGuard::NewWritableFile(const std::string& name,
+                                            const rocksdb::FileOptions& options,
+                                            std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                            rocksdb::IODebugContext* debug) {
+  rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(name, options, file, debug);
+  uint64_t number = 0;
+  if (status.ok() && ParseLogName(name, &number)) {
+    *file = std::make_unique<GuardedLog>(std::move(*file), number, this);
+  }
+  return status;
+}
+
+void LogGuard::Synced(uint64_t number, uint64_t size) { sizes_->Note(number, size); }
+
+void LogGuard::Failed(const rocksdb::IOStatus& status, const char* what) {
+  if (status.IsNoSpace()) return;  // RocksDB begins a new log once there is room
+  {
+    absl::MutexLock lock(&mutex_);
+    if (broken_) return;
+    failure_ = absl::UnavailableError(absl::StrCat(
+        what,
+        " the write-ahead log failed; nothing is acknowledged any more: ", status.ToString()));
+    broken_ = true;
+  }
+  LogError("the write-ahead log is broken", {{"error", this->status().ToString()}});
+  if (on_broken_) on_broken_(this->status());
+}
+
+absl::Status LogGuard::status() const {
+  if (!broken_) return absl::OkStatus();
+  absl::MutexLock lock(&mutex_);
+  return failure_;
+}
+
+}  // namespace kernelmill::store

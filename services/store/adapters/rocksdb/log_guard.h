@@ -1,0 +1,52 @@
+#ifndef KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_LOG_GUARD_H_
+#define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_LOG_GUARD_H_
+
+#include <rocksdb/file_system.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "services/store/adapters/rocksdb/synced_sizes.h"
+
+namespace kernelmill::store {
+
+// Stands between RocksDB and the files of its write-ahead log: notes how far each has been synced
+// (synced_sizes.h), and says when one cannot be synced or written any more. A log that failed once
+// is not to be trusted again: the kernel drops the pages that it could not write, and the next sync
+// succeeds. Thread-safe.
+class LogGuard : public rocksdb::FileSystemWrapper {
+ public:
+  // `on_broken` (may be null) is called once, from whichever thread meets the failure.
+  LogGuard(const std::shared_ptr<rocksdb::FileSystem>& target, std::unique_ptr<SyncedSizes> sizes,
+           std::function<void(const absl::Status&)> on_broken);
+
+  const char* Name() const override { return "KernelmillLogGuard"; }
+  rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override;
+
+  // UNAVAILABLE: the log is broken; nothing may be acknowledged.
+  absl::Status status() const;
+
+ private:
+  friend class GuardedLog;
+  void Synced(uint64_t number, uint64_t size);
+  void Failed(const rocksdb::IOStatus& status, const char* what);
+
+  const std::unique_ptr<SyncedSizes> sizes_;
+  const std::function<void(const absl::Status&)> on_broken_;
+  std::atomic<bool> broken_{false};
+  mutable absl::Mutex mutex_;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_LOG_GUARD_H_

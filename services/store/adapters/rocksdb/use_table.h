@@ -1,0 +1,68 @@
+#ifndef KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_USE_TABLE_H_
+#define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_USE_TABLE_H_
+
+#include <rocksdb/write_batch.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "services/store/adapters/rocksdb/database.h"
+#include "services/store/adapters/rocksdb/records.h"
+#include "services/store/core/blob_id.h"
+#include "services/store/core/storage.h"
+
+namespace kernelmill::store {
+
+// A last use, where there is one.
+struct FoundUse {
+  bool found = false;
+  UseValue use;
+};
+
+// The last uses of these items, in order.
+absl::StatusOr<std::vector<FoundUse>> ReadUses(Database* database,
+                                               absl::Span<const std::string> items);
+
+// Adds to `batch` that the item is used at `now`; `before` is its use until then.
+void AddUse(Database* database, absl::string_view item, const FoundUse& before, const UseValue& now,
+            rocksdb::WriteBatch* batch);
+
+// Adds what a blob's new content, which is written into `batch` next, needs besides: its use, and
+// the deletion of the content that was there before. Counts it in `delta` if it is new.
+absl::Status AddReplacement(Database* database, const BlobId& id, Tick now,
+                            rocksdb::WriteBatch* batch, Usage* delta);
+
+// Adds the deletion of all of a blob, or a result, but its use. Where the header is damaged, chunks
+// stay behind.
+void AddContentDeletion(Database* database, const BlobId& id, rocksdb::WriteBatch* batch);
+void AddItemDeletion(Database* database, absl::string_view item, const UseValue& use,
+                     rocksdb::WriteBatch* batch, Usage* delta);
+
+// Drops what was used longest ago, in the order of the index. Thread-safe.
+class Dropper {
+ public:
+  explicit Dropper(Database* database) : database_(database) {}
+  absl::StatusOr<Dropped> DropOldest(const DropRequest& request);
+
+ private:
+  // Items of the index before `before`, from where the last call ended.
+  absl::StatusOr<std::vector<std::string>> OldestKeys(Tick before)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<bool> IsHeld(absl::string_view item);
+
+  Database* const database_;
+  absl::Mutex mutex_;
+  // Nothing stands before it: the deletions there would have to be skipped each time.
+  std::string from_ ABSL_GUARDED_BY(mutex_) = IndexBound(0);
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_USE_TABLE_H_

@@ -1,0 +1,65 @@
+#include "services/store/core/admission.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::store {
+namespace {
+
+absl::Duration MonotonicNow() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+absl::Status Admission::Admit(int64_t bytes) {
+  if (limit_ == 0) return absl::OkStatus();
+  const absl::Duration give_up = MonotonicNow() + patience_;
+  for (;;) {
+    const uint64_t seen = relief_.generation();
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!refusal_.ok()) {
+        ++refused_;
+        return refusal_;
+      }
+      const int64_t taken = measured_ + since_ + bytes;
+      if (taken <= limit_ + limit_ / 8) {
+        since_ += bytes;
+        if (taken > high_water() && taken - bytes <= high_water()) pressure_.Notify();
+        return absl::OkStatus();
+      }
+    }
+    pressure_.Notify();
+    const absl::Duration left = give_up - MonotonicNow();
+    if (left <= absl::ZeroDuration()) {
+      return absl::ResourceExhaustedError(absl::StrCat("the store is over its limit of ", limit_,
+                                                       " bytes, and making room; try again later"));
+    }
+    relief_.WaitFor(seen, left);
+  }
+}
+
+void Admission::Measured(int64_t disk_bytes, const absl::Status& refusal) {
+  {
+    absl::MutexLock lock(&mutex_);
+    measured_ = disk_bytes;
+    since_ = 0;
+    refusal_ = refusal;
+  }
+  relief_.Notify();
+}
+
+int64_t Admission::Estimate() const {
+  absl::MutexLock lock(&mutex_);
+  return measured_ + since_;
+}
+
+int64_t Admission::TakeRefused() {
+  absl::MutexLock lock(&mutex_);
+  return std::exchange(refused_, 0);
+}
+
+}  // namespace kernelmill::store

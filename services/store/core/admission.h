@@ -1,0 +1,57 @@
+#ifndef KERNELMILL_SERVICES_STORE_CORE_ADMISSION_H_
+#define KERNELMILL_SERVICES_STORE_CORE_ADMISSION_H_
+
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "common/base/notifier.h"
+
+namespace kernelmill::store {
+
+// Whether there is room for a write under the limit. Writers may run ahead of the collector by an
+// eighth of the limit; then they wait for it. Thread-safe.
+class Admission {
+ public:
+  // `limit_bytes` 0: everything is admitted.
+  explicit Admission(int64_t limit_bytes, absl::Duration patience = absl::Seconds(10))
+      : limit_(limit_bytes), patience_(patience) {}
+
+  // Counts the bytes as written. RESOURCE_EXHAUSTED: all that is there is held, or the collector
+  // does not keep up.
+  absl::Status Admit(int64_t bytes);
+
+  // The collector has measured the disk; `refusal`, if not OK, is what writers get until the next
+  // time.
+  void Measured(int64_t disk_bytes, const absl::Status& refusal);
+
+  // What the disk holds by now, about.
+  int64_t Estimate() const;
+  // Writers that were refused since the last call.
+  int64_t TakeRefused();
+
+  // Wakes the collector where there is something for it to do.
+  Notifier& pressure() { return pressure_; }
+  int64_t limit() const { return limit_; }
+  // The collector begins where so much is taken, so that writers should not reach the limit at all,
+  // and ends where so much is left: each time, the keys of the whole database are written anew.
+  int64_t high_water() const { return limit_ - limit_ / 16; }
+  int64_t low_water() const { return limit_ - limit_ / 16 * 3; }
+
+ private:
+  const int64_t limit_;
+  const absl::Duration patience_;
+  mutable absl::Mutex mutex_;
+  int64_t measured_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t since_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status refusal_ ABSL_GUARDED_BY(mutex_);
+  Notifier pressure_;
+  Notifier relief_;
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_CORE_ADMISSION_H_

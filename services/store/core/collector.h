@@ -1,0 +1,78 @@
+#ifndef KERNELMILL_SERVICES_STORE_CORE_COLLECTOR_H_
+#define KERNELMILL_SERVICES_STORE_CORE_COLLECTOR_H_
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "services/store/core/keeper.h"
+
+namespace kernelmill::store {
+
+// What one call dropped.
+struct Collected {
+  int64_t blobs = 0;
+  int64_t results = 0;
+  int64_t bytes = 0;
+};
+
+// Looks after a Keeper in the background: does what opening left to do, ends holds, and keeps the
+// database under its limit. It drops what was used longest ago until a part of the limit is free,
+// gives the room back to the disk, and measures again; where nothing may be dropped, writers are
+// told so. Thread-safe.
+class Collector {
+ public:
+  struct Options {
+    absl::Duration interval = absl::Seconds(1);
+    // Where recency alone keeps a full store from dropping anything, the clock of uses, which no
+    // write moves on, advances so often.
+    absl::Duration unblock_after = absl::Seconds(5);
+  };
+
+  // `keeper` must outlive this.
+  Collector(Keeper* keeper, const Options& options);
+  ~Collector();
+
+  // Begins to work in a thread of its own; without it, Pass does.
+  void Start();
+
+  // One round; whether there is more to do at once.
+  absl::StatusOr<bool> Pass();
+
+  // Drops all that is not held until no more than `target` bytes of blobs are left; recency keeps
+  // only what is used from now on. UNAVAILABLE: an older database is still being read.
+  absl::StatusOr<Collected> Collect(int64_t target);
+
+  // Since the start of the process.
+  Collected total() const;
+
+ private:
+  void Run();
+  absl::Status KeepToLimit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
+  absl::StatusOr<Collected> DropUpTo(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
+  absl::StatusOr<int64_t> Measure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
+  // Without a limit: broken uploads and mended blobs leave garbage, too.
+  absl::Status ReclaimGarbage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
+  absl::Status Stuck(int64_t disk_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
+
+  Keeper* const keeper_;
+  const Options options_;
+  absl::Mutex pass_;
+  absl::Duration unblocked_at_ ABSL_GUARDED_BY(pass_) = -absl::InfiniteDuration();
+  absl::Duration looked_at_ ABSL_GUARDED_BY(pass_) = -absl::InfiniteDuration();
+  bool above_ ABSL_GUARDED_BY(pass_) = false;
+  std::atomic<int64_t> blobs_{0};
+  std::atomic<int64_t> results_{0};
+  std::atomic<int64_t> bytes_{0};
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_CORE_COLLECTOR_H_

@@ -1,0 +1,90 @@
+#ifndef KERNELMILL_SERVICES_STORE_CORE_HOLDS_H_
+#define KERNELMILL_SERVICES_STORE_CORE_HOLDS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "services/store/core/blob_id.h"
+#include "services/store/core/storage.h"
+
+namespace kernelmill::store {
+
+// A hold as a client asks for it.
+struct HoldWish {
+  std::string name;
+  std::vector<BlobId> blobs;
+  bool everything_used_from_now = false;
+  int64_t ttl_ms = 0;  // 0: until it is released
+};
+
+// A hold as it is.
+struct HoldState {
+  HoldRecord record;
+  absl::Duration left = absl::InfiniteDuration();
+};
+
+// The holds: names that keep blobs from being dropped. Durable, but for how much of their time is
+// left: that starts anew with the process, on the monotonic clock. Thread-safe.
+class Holds {
+ public:
+  struct Limits {
+    size_t name_bytes = 256;
+    size_t blobs = 100'000;  // of one hold
+    size_t holds = 10'000;
+    int64_t all_blobs = 20'000'000;  // of all holds
+  };
+
+  // `now` is monotonic. `storage` must outlive this. Call Load before anything else.
+  Holds(Storage* storage, std::function<absl::Duration()> now);
+  absl::Status Load();
+
+  // Makes the hold, or renews it and replaces its blobs: it then keeps from its first fence on.
+  // INVALID_ARGUMENT: the name, the count or the time are not in order. RESOURCE_EXHAUSTED: too
+  // many holds.
+  absl::Status Hold(const HoldWish& wish, Tick tick);
+  // OK also where there is no such hold.
+  absl::Status Release(absl::string_view name);
+  // Ends those whose time is over.
+  absl::Status Expire();
+
+  // What was used in this tick, or later, stays. kNotHeld: there is no fence.
+  Tick Fence() const;
+  // The marks of some uses were lost: a fence cannot tell what was used since, so that each that
+  // there is keeps everything. Save makes it last.
+  void WidenFences();
+  absl::Status SaveWidened();
+
+  std::vector<HoldState> List() const;
+  size_t size() const;
+
+ private:
+  struct Entry {
+    HoldRecord record;
+    absl::Duration expires;
+    bool widened = false;  // and not saved yet
+  };
+
+  absl::Status Check(const HoldWish& wish) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Duration Expiry(int64_t ttl_ms) const;
+
+  Storage* const storage_;
+  const std::function<absl::Duration()> now_;
+  const Limits limits_;
+  absl::Mutex changes_;  // one change of the records at a time; taken before mutex_
+  mutable absl::Mutex mutex_;
+  std::map<std::string, Entry, std::less<>> entries_ ABSL_GUARDED_BY(mutex_);
+  int64_t blobs_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_CORE_HOLDS_H_

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "common/base/status.h"
+#include "common/cas/digest.h"
+#include "kernelmill/v1/store.grpc.pb.h"
+#include "services/store/core/blob_id.h"
+#include "services/store/core/verifier.h"
+#include "services/store/server/method_metrics.h"
+#include "services/store/server/request_checks.h"
+#include "services/store/server/services.h"
+
+namespace kernelmill::store {
+namespace {
+
+constexpr size_t kDamagedAMessage = 10'000;  // well under the largest message
+
+cas::Digest ToDigest(const BlobId& id) {
+  cas::Digest digest;
+  digest.set_hash(HexHash(id));
+  digest.set_size_bytes(id.size);
+  return digest;
+}
+
+absl::Status CheckBackupName(absl::string_view name) {
+  bool plain = !name.empty() && name.size() <= 100 && name.front() != '.';
+  for (const char c : name) {
+    plain = plain && (absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-');
+  }
+  if (plain) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "a backup's name has 1 to 100 letters, digits, '.', '_' and '-', and does not begin with "
+      "'.'");
+}
+
+class StoreService final : public v1::Store::Service {
+ public:
+  explicit StoreService(const StoreServiceParts& parts) : parts_(parts) {}
+
+  grpc::Status Hold(grpc::ServerContext*, const v1::HoldRequest* request,
+                    v1::HoldResponse* response) override {
+    return hold_.Run([&]() -> absl::Status {
+      HoldWish wish{.name = request->name(),
+                    .blobs = {},
+                    .everything_used_from_now = request->everything_used_from_now(),
+                    .ttl_ms = request->ttl_ms()};
+      ASSIGN_OR_RETURN(wish.blobs, ToBlobIds(request->blobs()));
+      ASSIGN_OR_RETURN(const std::vector<BlobId> missing, parts_.store->keeper().Hold(wish));
+      for (const BlobId& id : missing) *response->add_missing() = ToDigest(id);
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status Release(grpc::ServerContext*, const v1::ReleaseRequest* request,
+                       v1::ReleaseResponse*) override {
+    return release_.Run([&] { return parts_.store->keeper().holds().Release(request->name()); });
+  }
+
+  grpc::Status Stat(grpc::ServerContext*, const v1::StatRequest*,
+                    v1::StatResponse* response) override {
+    return stat_.Run([&]() -> absl::Status {
+      Keeper& keeper = parts_.store->keeper();
+      ASSIGN_OR_RETURN(const Space space, keeper.storage().MeasureSpace());
+      const Usage usage = keeper.storage().usage();
+      response->set_blobs(usage.blobs);
+      response->set_blob_bytes(usage.blob_bytes);
+      response->set_action_results(usage.results);
+      response->set_disk_bytes(space.disk_bytes);
+      response->set_free_disk_bytes(space.free_bytes);
+      response->set_limit_bytes(keeper.admission().limit());
+      for (const HoldState& hold : keeper.holds().List()) {
+        v1::HoldInfo& info = *response->add_holds();
+        info.set_name(hold.record.name);
+        info.set_blobs(hold.record.blobs);
+        info.set_everything_used_from_now(hold.record.fenced);
+        const bool for_ever = hold.left == absl::InfiniteDuration();
+        info.set_expires_in_ms(
+            for_ever ? 0 : std::max<int64_t>(absl::ToInt64Milliseconds(hold.left), 1));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest* request,
+                      grpc::ServerWriter<v1::VerifyProgress>* stream) override {
+    return verify_.Run([&] {
+      return VerifyBlobs(parts_.store->keeper(), request->drop_damaged(),
+                         [&](const Verified& verified) { return Send(verified, stream); });
+    });
+  }
+
+  grpc::Status CollectGarbage(grpc::ServerContext*, const v1::CollectGarbageRequest* request,
+                              v1::CollectGarbageResponse* response) override {
+    return collect_.Run([&]() -> absl::Status {
+      ASSIGN_OR_RETURN(const Collected dropped, parts_.collector->Collect(request->target_bytes()));
+      response->set_dropped_blobs(dropped.blobs);
+      response->set_dropped_bytes(dropped.bytes);
+      const int64_t left = parts_.store->keeper().storage().usage().blob_bytes;
+      response->set_held_bytes(left > request->target_bytes() ? left : 0);
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status Backup(grpc::ServerContext*, const v1::BackupRequest* request,
+                      v1::BackupResponse* response) override {
+    return backup_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckBackupName(request->name()));
+      if (parts_.backups_dir.empty()) {
+        return absl::FailedPreconditionError(
+            "the store was started without a folder for backups (--backups)");
+      }
+      absl::MutexLock lock(&backups_);
+      const std::string path = absl::StrCat(parts_.backups_dir, "/", request->name());
+      ASSIGN_OR_RETURN(const int64_t bytes, parts_.store->keeper().storage().BackUp(path));
+      response->set_path(path);
+      response->set_bytes(bytes);
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  // Splits what is too much for one message; the last one is the one that says finished.
+  static absl::Status Send(const Verified& verified,
+                           grpc::ServerWriter<v1::VerifyProgress>* stream) {
+    size_t sent = 0;
+    do {
+      v1::VerifyProgress message;
+      message.set_blobs(verified.blobs);
+      message.set_bytes(verified.bytes);
+      for (size_t i = 0; i < kDamagedAMessage && sent < verified.damaged.size(); ++i, ++sent) {
+        *message.add_damaged() = ToDigest(verified.damaged[sent]);
+      }
+      message.set_finished(verified.finished && sent == verified.damaged.size());
+      if (!stream->Write(message)) return absl::CancelledError("the client has gone");
+    } while (sent < verified.damaged.size());
+    return absl::OkStatus();
+  }
+
+  const StoreServiceParts parts_;
+  absl::Mutex backups_;  // one at a time
+  MethodMetrics hold_{"Hold"};
+  MethodMetrics release_{"Release"};
+  MethodMetrics stat_{"Stat"};
+  MethodMetrics verify_{"Verify"};
+  MethodMetrics collect_{"CollectGarbage"};
+  MethodMetrics backup_{"Backup"};
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewStoreService(const StoreServiceParts& parts) {
+  return std::make_unique<StoreService>(parts);
+}
+
+}  // namespace kernelmill::store

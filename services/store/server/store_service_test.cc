@@ -1,0 +1,189 @@
+// Our own Store service, asked with raw stubs.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/cas/digest.h"
+#include "kernelmill/v1/store.grpc.pb.h"
+#include "services/store/adapters/rocksdb/backup.h"
+#include "services/store/server/wire_test_base.h"
+
+namespace kernelmill::store {
+namespace {
+
+constexpr auto kOk = absl::StatusCode::kOk;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+class StoreServiceTest : public WireTest {
+ protected:
+  using Stub = v1::Store::Stub;
+  static StoreServer::Options With(const std::string& dir) {
+    return {.data_dir = dir + "/data", .backups_dir = dir + "/backups"};
+  }
+  StoreServiceTest() : WireTest(With) {}
+
+  v1::StatResponse Stat() {
+    v1::StatResponse response;
+    EXPECT_EQ(Call(*own_, &Stub::Stat, v1::StatRequest(), &response), kOk);
+    return response;
+  }
+  absl::StatusCode Hold(const v1::HoldRequest& request, v1::HoldResponse* response) {
+    return Call(*own_, &Stub::Hold, request, response);
+  }
+  v1::CollectGarbageResponse CollectAll() {
+    v1::CollectGarbageResponse response;
+    EXPECT_EQ(Call(*own_, &Stub::CollectGarbage, v1::CollectGarbageRequest(), &response), kOk);
+    return response;
+  }
+  // The last message; `damaged` of all.
+  v1::VerifyProgress Verify(const v1::VerifyRequest& request) {
+    grpc::ClientContext context;
+    const auto stream = own_->Verify(&context, request);
+    v1::VerifyProgress message;
+    v1::VerifyProgress last;
+    while (stream->Read(&message)) last = message;
+    EXPECT_EQ(rpc::FromGrpcStatus(stream->Finish()).code(), kOk);
+    return last;
+  }
+  absl::StatusCode Backup(const std::string& name, v1::BackupResponse* response) {
+    v1::BackupRequest request;
+    request.set_name(name);
+    return Call(*own_, &Stub::Backup, request, response);
+  }
+
+  std::unique_ptr<v1::Store::Stub> own_ = v1::Store::NewStub(channel_);
+};
+
+TEST_F(StoreServiceTest, StatCountsWhatIsKept) {
+  ASSERT_EQ(Put("one"), kOk);
+  ASSERT_EQ(Put("three"), kOk);
+  ASSERT_EQ(Put("one"), kOk);
+  const v1::StatResponse stat = Stat();
+  EXPECT_EQ(stat.blobs(), 2);
+  EXPECT_EQ(stat.blob_bytes(), 8);
+  EXPECT_GT(stat.disk_bytes(), 0);
+  EXPECT_GT(stat.free_disk_bytes(), 0);
+  EXPECT_EQ(stat.limit_bytes(), 0);
+}
+
+TEST_F(StoreServiceTest, WhatIsHeldSurvivesACollectionAndTheRestGoes) {
+  ASSERT_EQ(Put("held"), kOk);
+  ASSERT_EQ(Put("free"), kOk);
+  v1::HoldRequest request;
+  request.set_name("dataset/one");
+  request.set_ttl_ms(60'000);
+  *request.add_blobs() = cas::DigestOf("held");
+  *request.add_blobs() = cas::DigestOf("absent");
+  *request.add_blobs() = cas::DigestOf("");  // always there
+  v1::HoldResponse held;
+  ASSERT_EQ(Hold(request, &held), kOk);
+  ASSERT_EQ(held.missing_size(), 1);
+  EXPECT_EQ(held.missing(0).hash(), cas::DigestOf("absent").hash());
+  ASSERT_EQ(Stat().holds_size(), 1);
+  EXPECT_EQ(Stat().holds(0).name(), "dataset/one");
+  EXPECT_EQ(Stat().holds(0).blobs(), 3);
+  EXPECT_GT(Stat().holds(0).expires_in_ms(), 30'000);
+  EXPECT_LE(Stat().holds(0).expires_in_ms(), 60'000);
+
+  const v1::CollectGarbageResponse first = CollectAll();
+  EXPECT_EQ(first.dropped_blobs(), 1);
+  EXPECT_EQ(first.dropped_bytes(), 4);
+  EXPECT_EQ(first.held_bytes(), 4);
+  std::string bytes;
+  EXPECT_EQ(Read(BlobName("held"), 0, 0, &bytes), kOk);
+  EXPECT_EQ(Read(BlobName("free"), 0, 0, &bytes), absl::StatusCode::kNotFound);
+
+  v1::ReleaseRequest release;
+  release.set_name("dataset/one");
+  v1::ReleaseResponse released;
+  EXPECT_EQ(Call(*own_, &Stub::Release, release, &released), kOk);
+  EXPECT_EQ(Call(*own_, &Stub::Release, release, &released), kOk);
+  EXPECT_EQ(CollectAll().dropped_blobs(), 1);
+  EXPECT_EQ(Stat().blobs(), 0);
+}
+
+TEST_F(StoreServiceTest, ARunningJobKeepsWhatItTouches) {
+  ASSERT_EQ(Put("before, found"), kOk);
+  ASSERT_EQ(Put("before"), kOk);
+  CollectAll();  // nothing was used since: both go
+  EXPECT_EQ(Stat().blobs(), 0);
+  ASSERT_EQ(Put("before, found"), kOk);
+  ASSERT_EQ(Put("before"), kOk);
+  v1::HoldRequest request;
+  request.set_name("job/1");
+  request.set_everything_used_from_now(true);
+  v1::HoldResponse held;
+  ASSERT_EQ(Hold(request, &held), kOk);
+  ASSERT_EQ(Put("written"), kOk);
+  CollectAll();
+  // What was used in the tick of the hold stays as well.
+  EXPECT_EQ(Stat().blobs(), 3);
+}
+
+TEST_F(StoreServiceTest, WrongRequestsAreRefused) {
+  v1::HoldResponse held;
+  v1::HoldRequest request;
+  EXPECT_EQ(Hold(request, &held), kInvalid);
+  request.set_name("name");
+  request.set_ttl_ms(-1);
+  EXPECT_EQ(Hold(request, &held), kInvalid);
+  request.set_ttl_ms(0);
+  request.add_blobs()->set_hash("short");
+  EXPECT_EQ(Hold(request, &held), kInvalid);
+  v1::CollectGarbageRequest collect;
+  collect.set_target_bytes(-1);
+  v1::CollectGarbageResponse collected;
+  EXPECT_EQ(Call(*own_, &Stub::CollectGarbage, collect, &collected), kInvalid);
+  v1::BackupResponse backup;
+  for (const char* name : {"", "..", ".hidden", "a/b", "a b", "\n"}) {
+    EXPECT_EQ(Backup(name, &backup), kInvalid) << name;
+  }
+}
+
+TEST_F(StoreServiceTest, VerifyReadsAll) {
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(Put(absl::StrCat("blob ", i)), kOk);
+  const v1::VerifyProgress progress = Verify({});
+  EXPECT_TRUE(progress.finished());
+  EXPECT_EQ(progress.blobs(), 100);
+  EXPECT_EQ(progress.bytes(), Stat().blob_bytes());
+  EXPECT_EQ(progress.damaged_size(), 0);
+}
+
+TEST_F(StoreServiceTest, ABackupOfARunningStoreRestores) {
+  ASSERT_EQ(Put("kept"), kOk);
+  v1::BackupResponse backup;
+  ASSERT_EQ(Backup("nightly-1", &backup), kOk);
+  EXPECT_EQ(backup.path(), dir_.path() + "/backups/nightly-1");
+  EXPECT_GT(backup.bytes(), 0);
+  ASSERT_EQ(Put("later"), kOk);
+  const std::string restored = dir_.path() + "/restored";
+  ASSERT_TRUE(RestoreBackup(backup.path(), restored).ok());
+  const auto copy = StoreServer::Open({.data_dir = restored});
+  EXPECT_TRUE(copy.ok()) << copy.status();
+}
+
+TEST_F(WireTest, ABackupNeedsAFolder) {
+  const auto own = v1::Store::NewStub(channel_);
+  v1::BackupRequest request;
+  request.set_name("x");
+  v1::BackupResponse response;
+  EXPECT_EQ(Call(*own, &v1::Store::Stub::Backup, request, &response),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(WireTest, ALimitThatIsTooSmallIsRefused) {
+  EXPECT_EQ(
+      StoreServer::Open({.data_dir = dir_.path() + "/small", .retention = {.limit_bytes = 1 << 20}})
+          .status()
+          .code(),
+      kInvalid);
+}
+
+}  // namespace
+}  // namespace kernelmill::store
