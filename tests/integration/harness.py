@@ -234,11 +234,19 @@ class Process:
     def __init__(self, folder, role, *flags):
         self.role, self.port, self.metrics_port = role, free_port(), free_port()
         self.log = pathlib.Path(folder) / f"{role}-{self.port}.log"
-        argv = [BIN / f"kernelmill-{role}", "--listen", f"127.0.0.1:{self.port}",
-                "--metrics", f"127.0.0.1:{self.metrics_port}", *flags]
+        argv = self.command(*flags)
         with open(self.log, "wb") as log:
             self.popen = subprocess.Popen([str(a) for a in argv], stderr=log, stdout=log)
-        wait_until(self.answers, f"{role} to listen; log: {self.log}")
+        try:
+            wait_until(self.answers, f"{role} to listen; log: {self.log}")
+        except AssertionError:
+            self.popen.kill()
+            self.popen.wait()
+            raise
+
+    def command(self, *flags):
+        return [BIN / f"kernelmill-{self.role}", "--listen", f"127.0.0.1:{self.port}",
+                "--metrics", f"127.0.0.1:{self.metrics_port}", *flags]
 
     def answers(self):
         if self.popen.poll() is not None:
@@ -269,16 +277,36 @@ class Process:
             return "did not stop"
 
 
+class BazelRemote(Process):
+    """A content store that others wrote."""
+
+    PROGRAM = ROOT / "build/peers/bazel-remote"  # by tests/peers/install_bazel_remote.sh
+
+    def __init__(self, folder):
+        self.data = pathlib.Path(folder) / "bazel-remote"
+        super().__init__(folder, "bazel-remote")
+
+    def command(self):
+        return [self.PROGRAM, "--dir", self.data, "--max_size", "2", "--access_log_level", "none", "--enable_endpoint_metrics",
+                "--grpc_address", f"127.0.0.1:{self.port}",
+                "--http_address", f"127.0.0.1:{self.metrics_port}"]
+
+
 class Cluster:
     """Store, coordinator and workers as processes on free loopback ports."""
 
     WORKERS = ("fetcher", "extractor", "validator", "deduplicator")
 
-    def __init__(self, folder, index_url="", lease_ttl=2):
+    def __init__(self, folder, index_url="", lease_ttl=2, store=None):
+        """`store` makes another store than ours, in the folder that it is called with."""
         self.folder, self.index_url = pathlib.Path(folder), index_url
         self.folder.mkdir(parents=True, exist_ok=True)
         self.processes = []
-        self.store = self.start("store", "--data", self.folder / "store")
+        if store:
+            self.store = store(self.folder)
+            self.processes.append(self.store)
+        else:
+            self.store = self.start("store", "--data", self.folder / "store")
         self.coordinator = self.start("coordinator", "--data", self.folder / "coordinator",
                                       "--lease-ttl-seconds", lease_ttl)
 

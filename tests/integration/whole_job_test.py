@@ -151,6 +151,19 @@ class WholeJob(unittest.TestCase):
             statuses = [p.stop() for p in cluster.processes[::-1]]
             self.assertEqual(set(statuses), {0}, "a process did not drain cleanly on SIGTERM")
 
+    @unittest.skipUnless(harness.BazelRemote.PROGRAM.exists(),
+                         "no bazel-remote: tests/peers/install_bazel_remote.sh installs it")
+    def test_bazel_remote_as_the_store_gives_the_same_dataset(self):
+        with harness.Cluster(self.folder / "peer", self.index_url, store=harness.BazelRemote) as cluster:
+            cluster.start_workers()
+            for out in (self.folder / "peer-out", self.folder / "peer-again"):
+                done = cluster.client("submit", self.job, "--wait", "--json", "--out", out)
+                self.assert_same_dataset(out)
+            # The second job's results came from bazel-remote's action cache.
+            for stage in last_status(done.stdout + done.stderr)["stages"]:
+                if stage["stage"] != "pin":
+                    self.assertEqual(stage.get("cached"), stage.get("done"), stage)
+
     def test_killed_workers_do_not_change_the_dataset(self):
         with harness.Cluster(self.folder / "killed", self.index_url, lease_ttl=1) as cluster:
             for role in ("fetcher", "validator", "deduplicator"):
