@@ -38,7 +38,7 @@ StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& option
     : store_(std::move(storage), options.limits),
       uploads_(&store_, NewZstdDecoder, options.uploads) {
   services_.push_back(NewCasService(&store_));
-  services_.push_back(NewByteStreamService(&store_, &uploads_));
+  services_.push_back(NewByteStreamService(&store_, &uploads_, options.streams));
   services_.push_back(NewActionCacheService(&store_));
   services_.push_back(NewCapabilitiesService(&store_));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/rpc/stall_guard.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/uploads.h"
 
@@ -25,6 +26,7 @@ class StoreServer {
     size_t block_cache_bytes = 64 << 20;
     Limits limits;
     Uploads::Options uploads;
+    rpc::StallGuard::Options streams;
   };
 
   // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it;
