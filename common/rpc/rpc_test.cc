@@ -1,10 +1,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <future>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/base/file.h"
 #include "common/rpc/retry.h"
 #include "common/rpc/server.h"
+#include "common/rpc/stall_guard.h"
 #include "common/rpc/status.h"
 #include "common/testing/status_matchers.h"
 
@@ -30,9 +46,9 @@ TEST(Retry, StopsAtAnErrorThatRetryingCannotMend) {
 
 TEST(Retry, BacksOffAndSaysThatItGaveUp) {
   std::vector<absl::Duration> pauses;
-  const absl::Status status =
-      Retry({.max_attempts = 4}, "call", [] { return absl::UnavailableError("down"); },
-            [&](absl::Duration pause) { pauses.push_back(pause); });
+  const absl::Status status = Retry(
+      {.max_attempts = 4}, "call", [] { return absl::UnavailableError("down"); },
+      [&](absl::Duration pause) { pauses.push_back(pause); });
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("gave up after 4 tries"));
   ASSERT_EQ(pauses.size(), 3u);
@@ -45,6 +61,112 @@ TEST(Server, AnAddressInUseIsRefused) {
   ASSERT_TRUE(first.ok());
   EXPECT_THAT(Server::Start({.address = absl::StrCat("127.0.0.1:", (*first)->port())}, {}).status(),
               StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST(Server, ManyConnectionsThatSayNothingAreClosed) {
+  const TempDir dir = *TempDir::Create();
+  const std::string path = dir.path() + "/socket";
+  auto server =
+      Server::Start({.address = "unix:" + path, .handshake_timeout = absl::Milliseconds(200)}, {});
+  ASSERT_TRUE(server.ok());
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  std::vector<pollfd> silent;
+  for (int i = 0; i < 500; ++i) {
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    silent.push_back({.fd = fd, .events = POLLHUP, .revents = 0});
+  }
+  for (pollfd& one : silent) {
+    while (poll(&one, 1, 30'000) == 1) {  // the server's own greeting comes first
+      char greeting[256];
+      if (read(one.fd, greeting, sizeof(greeting)) <= 0) break;
+      one.events = POLLIN;
+    }
+    EXPECT_NE(one.revents, 0) << "still open";
+    close(one.fd);
+  }
+}
+
+TEST(Server, RaisesTheLimitOfOpenFiles) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit low = before;
+  low.rlim_cur = std::min<rlim_t>(before.rlim_max, 256);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  ASSERT_TRUE(Server::Start({.address = "127.0.0.1:0"}, {}).ok());
+  rlimit after;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &after), 0);
+  EXPECT_EQ(after.rlim_cur, std::min<rlim_t>(before.rlim_max, 1 << 20));
+}
+
+// A wait that the guard can end.
+struct Stoppable {
+  std::promise<void> stop;
+  std::function<void()> cancel() {
+    return [this] { stop.set_value(); };
+  }
+  int64_t WaitForEver() {
+    stop.get_future().wait();
+    return 0;
+  }
+};
+
+TEST(StallGuard, AWaitWithoutEndIsEnded) {
+  StallGuard guard({.patience = absl::Milliseconds(100)});
+  Stoppable stoppable;
+  auto stream = guard.Admit(stoppable.cancel());
+  ASSERT_TRUE(stream.ok());
+  (*stream)->Wait([&] { return stoppable.WaitForEver(); });
+  EXPECT_TRUE((*stream)->ended());
+  EXPECT_EQ(guard.ended(), 1);
+}
+
+TEST(StallGuard, OneThatDripsIsEnded) {
+  StallGuard guard({.patience = absl::Milliseconds(200)});
+  bool ended = false;
+  auto stream = guard.Admit([&] { ended = true; });
+  int drops = 0;
+  for (; drops < 1000 && !(*stream)->ended(); ++drops) {
+    (*stream)->Wait([] {
+      absl::SleepFor(absl::Milliseconds(100));  // each alone is patience enough
+      return 1;
+    });
+  }
+  EXPECT_LT(drops, 1000);
+  EXPECT_TRUE(ended);
+}
+
+TEST(StallGuard, BytesGivePatienceBackAndOwnWorkTakesNone) {
+  StallGuard guard({.patience = absl::Milliseconds(400), .min_rate = 1000});
+  auto stream = guard.Admit([] {});
+  for (int i = 0; i < 6; ++i) {
+    (*stream)->Wait([] {
+      absl::SleepFor(absl::Milliseconds(100));
+      return 10'000;
+    });
+    absl::SleepFor(absl::Milliseconds(100));  // the server's own work
+  }
+  EXPECT_FALSE((*stream)->ended());
+}
+
+TEST(StallGuard, PatienceIsNotSavedUp) {
+  StallGuard guard({.patience = absl::Milliseconds(100)});
+  Stoppable stoppable;
+  auto stream = guard.Admit(stoppable.cancel());
+  (*stream)->Wait([] { return int64_t{1} << 40; });
+  (*stream)->Wait([&] { return stoppable.WaitForEver(); });
+  EXPECT_TRUE((*stream)->ended());
+}
+
+TEST(StallGuard, NoMoreStreamsThanMayBe) {
+  StallGuard guard({.max_streams = 2});
+  auto first = guard.Admit([] {});
+  auto second = guard.Admit([] {});
+  EXPECT_THAT(guard.Admit([] {}).status(), StatusIs(absl::StatusCode::kResourceExhausted));
+  first->reset();
+  EXPECT_TRUE(guard.Admit([] {}).ok());
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -18,6 +21,13 @@ namespace {
 constexpr int kKeepaliveMs = 20'000;
 // Unfinished calls that one client connection may have; further ones wait at the client.
 constexpr int kMaxStreamsPerConnection = 256;
+// A client that is gone without a word is found out by pings; whoever says nothing for long comes
+// back.
+constexpr int kServerKeepaliveMs = 60'000;
+constexpr int kKeepaliveTimeoutMs = 20'000;
+constexpr int kMaxIdleMs = 30 * 60'000;
+// Each connection is a descriptor. gRPC 1.51 stops listening for good when it runs out of them.
+constexpr rlim_t kDescriptors = 1 << 20;
 
 // Keeps gRPC's threads for the life of the process. Without this, whoever drops the last channel or
 // server shuts the library down and may wait 10 s there for a poller of its own (1.51).
@@ -31,8 +41,32 @@ void InstallPlugins(bool reflection) {
   std::call_once(health_once, [] { grpc::EnableDefaultHealthCheckService(true); });
   static std::once_flag reflection_once;
   if (reflection) {
-    std::call_once(reflection_once, [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
+    std::call_once(reflection_once,
+                   [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
   }
+}
+
+void RaiseDescriptorLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kDescriptors) return;
+  limit.rlim_cur = std::min(limit.rlim_max, kDescriptors);
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// What keeps many or idle strangers from taking all that the server has.
+void BoundStrangers(const Server::Options& options, grpc::ServerBuilder* builder) {
+  builder->SetResourceQuota(grpc::ResourceQuota("server")
+                                .SetMaxThreads(options.max_threads)
+                                .Resize(options.max_memory_bytes));
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
+  builder->AddChannelArgument(
+      GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+      static_cast<int>(absl::ToInt64Milliseconds(options.handshake_timeout)));
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kMaxIdleMs);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kServerKeepaliveMs);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                              kKeepaliveMs / 2);
 }
 
 grpc::ChannelArguments ClientArguments() {
@@ -49,6 +83,7 @@ grpc::ChannelArguments ClientArguments() {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
                                                       const std::vector<grpc::Service*>& services) {
   KeepLibrary();
+  RaiseDescriptorLimit();
   InstallPlugins(options.reflection);
   grpc::ServerBuilder builder;
   int port = 0;
@@ -57,10 +92,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   }
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.SetMaxSendMessageSize(kMaxMessageBytes);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-                             kKeepaliveMs / 2);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  BoundStrangers(options, &builder);
   for (grpc::Service* service : services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   const bool wants_port = !options.address.empty() && options.address.rfind("unix:", 0) != 0;

@@ -24,10 +24,16 @@ class Server {
   struct Options {
     std::string address;      // host:port or unix:/path; empty serves in-process channels alone
     bool reflection = false;  // list services and messages to anyone who asks
+    // What strangers may take. Calls over max_threads are refused with RESOURCE_EXHAUSTED;
+    // connections give way when the memory is used up, and at once when they have not said what
+    // they are in time.
+    int max_threads = 2048;
+    int64_t max_memory_bytes = int64_t{1} << 30;  // of gRPC's buffers
+    absl::Duration handshake_timeout = absl::Seconds(10);
   };
 
-  // Starts to serve; health says SERVING. `services` must outlive the server. UNAVAILABLE: the address
-  // cannot be bound.
+  // Starts to serve; health says SERVING. Raises the process's limit of open files as far as it
+  // may. `services` must outlive the server. UNAVAILABLE: the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Options& options,
                                                        const std::vector<grpc::Service*>& services);
   ~Server();
@@ -35,8 +41,8 @@ class Server {
   // The port bound; 0 where none is.
   int port() const { return port_; }
 
-  // A channel to this server within the process; no socket. No call may begin on it once the server has
-  // been shut down: gRPC 1.51 crashes then.
+  // A channel to this server within the process; no socket. No call may begin on it once the server
+  // has been shut down: gRPC 1.51 crashes then.
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
   // Health says NOT_SERVING from now on; calls still work.
@@ -51,8 +57,8 @@ class Server {
   int port_;
 };
 
-// A channel to `target` (host:port, unix:/path, dns:///name:port) for messages up to kMaxMessageBytes,
-// with keepalive. Never fails: calls do, with UNAVAILABLE.
+// A channel to `target` (host:port, unix:/path, dns:///name:port) for messages up to
+// kMaxMessageBytes, with keepalive. Never fails: calls do, with UNAVAILABLE.
 std::shared_ptr<grpc::Channel> Connect(const std::string& target);
 
 }  // namespace kernelmill::rpc

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
+#include "common/rpc/stall_guard.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include "services/store/adapters/zstd/zstd_codec.h"
 #include "services/store/core/content_store.h"
@@ -21,16 +22,25 @@ namespace {
 
 namespace bytestream = ::google::bytestream;
 
-// Sends bytes in messages of at most kMaxPieceBytes. CANCELLED: the client has gone.
+using GuardedStream = rpc::StallGuard::Stream;
+
+// Sends bytes in messages of at most kMaxPieceBytes. CANCELLED: the client has gone, or takes
+// nothing.
 class PieceWriter {
  public:
-  explicit PieceWriter(grpc::ServerWriter<bytestream::ReadResponse>* stream) : stream_(stream) {}
+  PieceWriter(grpc::ServerWriter<bytestream::ReadResponse>* stream, GuardedStream* guarded)
+      : stream_(stream), guarded_(guarded) {}
 
   absl::Status Send(absl::string_view bytes) {
     for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxPieceBytes))) {
       const absl::string_view piece = bytes.substr(0, kMaxPieceBytes);
       message_.set_data(piece.data(), piece.size());
-      if (!stream_->Write(message_)) return absl::CancelledError("the client has gone");
+      bool sent = false;
+      guarded_->Wait([&] {
+        sent = stream_->Write(message_);
+        return static_cast<int64_t>(piece.size());
+      });
+      if (!sent) return absl::CancelledError("the client has gone, or takes nothing");
       CountBytesOut(piece.size());
     }
     return absl::OkStatus();
@@ -38,18 +48,21 @@ class PieceWriter {
 
  private:
   grpc::ServerWriter<bytestream::ReadResponse>* const stream_;
+  GuardedStream* const guarded_;
   bytestream::ReadResponse message_;
 };
 
 class ByteStreamService final : public bytestream::ByteStream::Service {
  public:
-  ByteStreamService(ContentStore* store, Uploads* uploads) : store_(store), uploads_(uploads) {}
+  ByteStreamService(ContentStore* store, Uploads* uploads, const rpc::StallGuard::Options& streams)
+      : store_(store), uploads_(uploads), guard_(streams) {}
 
-  grpc::Status Read(grpc::ServerContext*, const bytestream::ReadRequest* request,
+  grpc::Status Read(grpc::ServerContext* context, const bytestream::ReadRequest* request,
                     grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
     return read_.Run([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
-      PieceWriter writer(stream);
+      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); }));
+      PieceWriter writer(stream, guarded.get());
       const auto send = [&writer](absl::string_view bytes) { return writer.Send(bytes); };
       if (name.compression == Compression::kNone) {
         return store_->Read(name.blob, request->read_offset(), request->read_limit(), send);
@@ -65,10 +78,12 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
     });
   }
 
-  grpc::Status Write(grpc::ServerContext*, grpc::ServerReader<bytestream::WriteRequest>* stream,
+  grpc::Status Write(grpc::ServerContext* context,
+                     grpc::ServerReader<bytestream::WriteRequest>* stream,
                      bytestream::WriteResponse* response) override {
     return write_.Run([&]() -> absl::Status {
-      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream));
+      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); }));
+      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get()));
       response->set_committed_size(committed);
       return absl::OkStatus();
     });
@@ -89,9 +104,18 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
  private:
   // Takes one stream; returns what of its upload has arrived. A stream that ends early, or breaks,
   // leaves the upload to be resumed.
-  absl::StatusOr<int64_t> Receive(grpc::ServerReader<bytestream::WriteRequest>* stream) {
+  absl::StatusOr<int64_t> Receive(grpc::ServerReader<bytestream::WriteRequest>* stream,
+                                  GuardedStream* guarded) {
     bytestream::WriteRequest request;
-    if (!stream->Read(&request)) return absl::InvalidArgumentError("a write without a message");
+    const auto read = [&] {
+      bool more = false;
+      guarded->Wait([&] {
+        more = stream->Read(&request);
+        return static_cast<int64_t>(request.data().size());
+      });
+      return more;
+    };
+    if (!read()) return absl::InvalidArgumentError("a write without a message");
     const std::string resource = request.resource_name();
     ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
     ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name));
@@ -106,12 +130,15 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
         RETURN_IF_ERROR(upload->Finish());
         break;
       }
-    } while (stream->Read(&request));
+    } while (read());
+    if (guarded->ended())
+      return absl::CancelledError("nothing came for too long; it can be resumed");
     return upload->state().committed;
   }
 
   ContentStore* const store_;
   Uploads* const uploads_;
+  rpc::StallGuard guard_;
   MethodMetrics read_{"Read"};
   MethodMetrics write_{"Write"};
   MethodMetrics query_{"QueryWriteStatus"};
@@ -119,8 +146,9 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads) {
-  return std::make_unique<ByteStreamService>(store, uploads);
+std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads,
+                                                    const rpc::StallGuard::Options& streams) {
+  return std::make_unique<ByteStreamService>(store, uploads, streams);
 }
 
 }  // namespace kernelmill::store

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "common/base/status.h"
 #include "common/rpc/status.h"
@@ -19,6 +20,15 @@ namespace {
 
 namespace reapi = ::build::bazel::remote::execution::v2;
 using UpdateRequest = reapi::BatchUpdateBlobsRequest::Request;
+
+// A batch of empty blobs weighs nothing, but each is answered.
+constexpr int kMaxBlobsPerBatch = 1 << 16;
+
+absl::Status CheckCount(int blobs) {
+  if (blobs <= kMaxBlobsPerBatch) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a batch of ", blobs, " blobs; at most ", kMaxBlobsPerBatch));
+}
 
 // The content of one blob of a batch, into `bytes` where it has to be decompressed. Expansion stops
 // at the size that the digest says.
@@ -61,6 +71,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
                                 reapi::BatchUpdateBlobsResponse* response) override {
     return update_.Run([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
+      RETURN_IF_ERROR(CheckCount(request->requests_size()));
       std::vector<int64_t> sizes;
       for (const UpdateRequest& blob : request->requests()) {
         sizes.push_back(blob.data().size());
@@ -79,6 +90,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
                               reapi::BatchReadBlobsResponse* response) override {
     return read_.Run([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
+      RETURN_IF_ERROR(CheckCount(request->digests_size()));
       std::vector<int64_t> sizes;
       for (const cas::Digest& digest : request->digests()) sizes.push_back(digest.size_bytes());
       RETURN_IF_ERROR(store_->CheckBatch(sizes));

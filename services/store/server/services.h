@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "common/rpc/stall_guard.h"
 #include "services/store/core/collector.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/uploads.h"
@@ -17,7 +18,8 @@ namespace kernelmill::store {
 // The handlers of each service: they decode a request, ask the core and encode its answer.
 // Thread-safe. What they point to must outlive them.
 std::unique_ptr<grpc::Service> NewCasService(ContentStore* store);
-std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads);
+std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads,
+                                                    const rpc::StallGuard::Options& streams);
 std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store);
 std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store);
 

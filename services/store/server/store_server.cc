@@ -54,7 +54,7 @@ StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& option
       collector_(&store_.keeper(), options.collector),
       uploads_(&store_, NewZstdDecoder, options.uploads) {
   services_.push_back(NewCasService(&store_));
-  services_.push_back(NewByteStreamService(&store_, &uploads_));
+  services_.push_back(NewByteStreamService(&store_, &uploads_, options.streams));
   services_.push_back(NewActionCacheService(&store_));
   services_.push_back(NewCapabilitiesService(&store_));
   services_.push_back(NewStoreService(

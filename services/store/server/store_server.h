@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/rpc/stall_guard.h"
 #include "services/store/core/collector.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/uploads.h"
@@ -34,6 +35,7 @@ class StoreServer {
     // acknowledged from then on. May be null.
     std::function<void(const absl::Status&)> on_broken_log;
     Uploads::Options uploads;
+    rpc::StallGuard::Options streams;
   };
 
   // FAILED_PRECONDITION: another process has data_dir open, a newer program wrote it, or a restore

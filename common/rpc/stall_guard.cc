@@ -1,0 +1,90 @@
+#include "common/rpc/stall_guard.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::rpc {
+namespace {
+
+absl::Duration MonotonicNow() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+StallGuard::StallGuard(const Options& options) : options_(options), watcher_([this] { Watch(); }) {}
+
+StallGuard::~StallGuard() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stop_ = true;
+  }
+  watcher_.join();
+}
+
+absl::StatusOr<std::unique_ptr<StallGuard::Stream>> StallGuard::Admit(
+    std::function<void()> cancel) {
+  absl::MutexLock lock(&mutex_);
+  if (static_cast<int>(streams_.size()) >= options_.max_streams) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(options_.max_streams, " streams are open; try again later"));
+  }
+  std::unique_ptr<Stream> stream(new Stream(this, std::move(cancel)));
+  streams_.insert(stream.get());
+  return stream;
+}
+
+int64_t StallGuard::ended() const {
+  absl::MutexLock lock(&mutex_);
+  return ended_;
+}
+
+void StallGuard::Watch() {
+  const absl::Duration pause = std::min(options_.patience / 4, absl::Seconds(1));
+  absl::MutexLock lock(&mutex_);
+  while (!mutex_.AwaitWithTimeout(absl::Condition(&stop_), pause)) EndStalled();
+}
+
+void StallGuard::EndStalled() {
+  const absl::Duration now = MonotonicNow();
+  for (Stream* stream : streams_) {
+    stream->guard_->mutex_.AssertHeld();
+    if (!stream->waiting_ || stream->ended_ || now - stream->since_ <= stream->left_) continue;
+    stream->ended_ = true;
+    ended_ += 1;
+    stream->cancel_();
+  }
+}
+
+StallGuard::Stream::Stream(StallGuard* guard, std::function<void()> cancel)
+    : guard_(guard), cancel_(std::move(cancel)), left_(guard->options_.patience) {}
+
+StallGuard::Stream::~Stream() {
+  absl::MutexLock lock(&guard_->mutex_);
+  guard_->streams_.erase(this);
+}
+
+void StallGuard::Stream::Wait(const std::function<int64_t()>& wait) {
+  {
+    absl::MutexLock lock(&guard_->mutex_);
+    since_ = MonotonicNow();
+    waiting_ = true;
+  }
+  const int64_t bytes = wait();
+  absl::MutexLock lock(&guard_->mutex_);
+  waiting_ = false;
+  const absl::Duration waited = MonotonicNow() - since_;
+  const absl::Duration earned =
+      absl::Seconds(static_cast<double>(bytes) / guard_->options_.min_rate);
+  left_ = std::min(left_ - waited + earned, guard_->options_.patience);
+}
+
+bool StallGuard::Stream::ended() const {
+  absl::MutexLock lock(&guard_->mutex_);
+  return ended_;
+}
+
+}  // namespace kernelmill::rpc
