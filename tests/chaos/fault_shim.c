@@ -167,8 +167,8 @@ long syscall(long number, ...) {
 
 // ---------------------------------------------------------------- files
 
-// The extractor looks for this once in every file.
-static const char kOncePerFile[] = "@triton.jit";
+// The extractor looks for this first when it reads a file for kernels; not when it only lists one.
+static const char kOncePerFile[] = "jit";
 
 void* memmem(const void* text, size_t text_size, const void* word, size_t word_size) {
   static void* (*next)(const void*, size_t, const void*, size_t);
