@@ -122,7 +122,7 @@ def lost_leases(worker):
 class ChaosCluster:
     """Store, coordinator and workers. Nothing starts by itself but what start() is asked for."""
 
-    def __init__(self, folder, lease_ttl=2.0, shim=None, place=None):
+    def __init__(self, folder, lease_ttl=2.0, shim=None, place=None, max_attempts=1000):
         """`place(name)`: the prefix of a node's command line and the host that it listens at."""
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ class ChaosCluster:
         self.nodes = {}
         self.store = self.add("store", "store", "--data", self.folder / "store")
         self.coordinator = self.add("coordinator", "coordinator", "--data", self.folder / "coordinator",
-                                    "--lease-ttl-seconds", lease_ttl, "--max-attempts", 1000)
+                                    "--lease-ttl-seconds", lease_ttl, "--max-attempts", max_attempts)
 
     def add(self, role, name, *flags, **kwargs):
         prefix, host = self.place(name)

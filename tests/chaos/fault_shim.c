@@ -1,9 +1,9 @@
-// A library for LD_PRELOAD that makes what the tests of faults cannot ask a kernel for: fsync that fails,
-// a wall clock that jumps, a stage that is slow, a file whose content ends the process that reads it.
-// The programs under test have no hook for any of it.
+// A library for LD_PRELOAD that makes what the tests of faults cannot ask a kernel for: fsync that
+// fails, a wall clock that jumps, a stage that is slow, a file whose content ends the process that
+// reads it. The programs under test have no hook for any of it.
 //
-// KERNELMILL_SHIM names the control file, which the test maps and changes at any time (shim.py knows the
-// same layout). Without it every function here does what the C library's does.
+// KERNELMILL_SHIM names the control file, which the test maps and changes at any time (shim.py
+// knows the same layout). Without it every function here does what the C library's does.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,10 +23,10 @@
 #include <unistd.h>
 
 struct control {
-  _Atomic int64_t clock_offset_ns;   // added to CLOCK_REALTIME, never to CLOCK_MONOTONIC
-  _Atomic int64_t sync_errno;        // fsync and its kin fail with it; 0: they work
-  _Atomic int64_t file_delay_us;     // how long the extractor takes longer over each file
-  _Atomic int64_t syncs_failed;      // counted here, read by the test: the fault was met
+  _Atomic int64_t clock_offset_ns;  // added to CLOCK_REALTIME, never to CLOCK_MONOTONIC
+  _Atomic int64_t sync_errno;       // fsync and its kin fail with it; 0: they work
+  _Atomic int64_t file_delay_us;    // how long the extractor takes longer over each file
+  _Atomic int64_t syncs_failed;     // counted here, read by the test: the fault was met
   _Atomic int64_t shifted_reads;
   _Atomic int64_t poisoned;
   int64_t unused[2];
@@ -67,8 +67,8 @@ int sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags) {
 // ---------------------------------------------------------------- the wall clock
 
 #define SECOND 1000000000LL
-// A wait for a moment of the wall clock is cut in slices of this, so that a jump ends or prolongs it, as
-// the kernel would.
+// A wait for a moment of the wall clock is cut in slices of this, so that a jump ends or prolongs
+// it, as the kernel would.
 #define SLICE (20 * SECOND / 1000)
 
 static int64_t to_ns(const struct timespec* t) { return t->tv_sec * SECOND + t->tv_nsec; }
@@ -115,8 +115,8 @@ time_t time(time_t* out) {
   return seconds;
 }
 
-// The true moment at which to look again at a wait that lasts until `deadline` of the shifted clock;
-// 0: it has passed.
+// The true moment at which to look again at a wait that lasts until `deadline` of the shifted
+// clock; 0: it has passed.
 static int64_t next_look(int64_t deadline) {
   const int64_t left = deadline - shifted_now();
   if (left <= 0) return 0;
@@ -167,8 +167,8 @@ long syscall(long number, ...) {
 
 // ---------------------------------------------------------------- files
 
-// The extractor looks for this once in every file.
-static const char kOncePerFile[] = "@triton.jit";
+// The extractor looks for this first when it reads a file for kernels; not when it only lists one.
+static const char kOncePerFile[] = "jit";
 
 void* memmem(const void* text, size_t text_size, const void* word, size_t word_size) {
   static void* (*next)(const void*, size_t, const void*, size_t);

@@ -146,12 +146,14 @@ class ChaosTest(unittest.TestCase):
         began = time.monotonic()
         self.addCleanup(lambda: print(f"({time.monotonic() - began:.1f} s) ", end="", file=sys.stderr))
 
-    def cluster(self, each=1, slow_ms=40, **kwargs):
+    def cluster(self, each=1, slow_ms=40, prepare=None, **kwargs):
         """A running cluster, whose extractor takes `slow_ms` longer over each file until assert_unharmed():
-        the job has a middle however fast the machine is."""
+        the job has a middle however fast the machine is. `prepare` sees it before it starts."""
         self.shim.file_delay_us = slow_ms * 1000
-        made = clusters.ChaosCluster(self.folder / "cluster", shim=self.shim, **kwargs)
-        return self.stack.enter_context(made).start(each)
+        made = self.stack.enter_context(clusters.ChaosCluster(self.folder / "cluster", shim=self.shim, **kwargs))
+        if prepare is not None:
+            prepare(made)
+        return made.start(each)
 
     def submit(self, cluster, name="out", job=None):
         submission = cluster.submit(job or self.workload.job, self.folder / name, name)

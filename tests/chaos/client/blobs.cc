@@ -81,7 +81,7 @@ std::string MakeBlob(uint64_t seed, uint64_t index, size_t size) {
 int Put(const Words& words) {
   const Blobs blobs(words);
   cas::GrpcBlobStoreOptions options;
-  options.retry = {.max_attempts = 100'000, .max_backoff = absl::Milliseconds(200)};
+  options.retry = {.max_attempts = 8, .max_backoff = absl::Milliseconds(200)};
   const auto store = cas::NewGrpcBlobStore(rpc::Connect(words[0]), options);
   for (uint64_t i = 0; i < blobs.count; ++i) {
     std::string bytes = blobs.Make(i);

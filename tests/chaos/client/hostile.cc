@@ -135,8 +135,12 @@ class Store {
       ReadStream(absl::StrCat("stream read: '", name, "'"), name, 0, 0);
       WriteStream(absl::StrCat("stream write: '", name, "'"), name, 0, blob);
     }
-    ReadStream("stream read: a negative offset", "blobs/" + digest, -1, 0);
-    ReadStream("stream read: a negative limit", "blobs/" + digest, 0, -1);
+    const std::string held = "a blob that is there";
+    Update("", cas::DigestOf(held), held);
+    const std::string name = absl::StrCat("blobs/", cas::ToString(cas::DigestOf(held)));
+    ReadStream("stream read: a negative offset", name, -1, 0);
+    ReadStream("stream read: an offset behind its end", name, 1000, 0);
+    ReadStream("stream read: a negative limit", name, 0, -1);
     WriteStream("stream write: a negative offset", uploads + digest, -1, blob);
     WriteStream("stream write: a gap", uploads + digest, 500, blob);
     WriteStream("stream write: too few bytes", uploads + digest, 0, blob.substr(1));

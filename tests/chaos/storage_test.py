@@ -1,0 +1,183 @@
+"""Rows 4 to 6 of the faults: the store killed in the middle of writes; torn and damaged logs, table files
+and blob files, of the store and of the coordinator. What was acknowledged is there, what is damaged is
+said to be, and no wrong byte is ever served."""
+
+import collections
+import random
+import signal
+import unittest
+
+import cluster as clusters
+import damage
+import harness
+import workload
+from uploads import Uploader, check, verdicts
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+class Store(workload.ChaosTest):
+
+    def test_a_store_killed_in_the_middle_of_uploads_keeps_what_it_acknowledged(self):
+        with self.cluster() as cluster:
+            submission = self.submit(cluster)
+            uploads = [Uploader(self, cluster.store, 1, 24, 6 * MIB), Uploader(self, cluster.store, 2, 3000, 8 * KIB)]
+            kills = 0
+            while kills < 4:
+                before = [len(u.stored()) for u in uploads]
+                harness.wait_until(lambda b=before: all(not u.running() or len(u.stored()) > n
+                                                        for u, n in zip(uploads, b)), "uploads", clusters.DEADLINE)
+                self.assertTrue(uploads[0].running(), "the uploads were over before the kills")
+                cluster.store.kill()
+                kills += 1
+                acknowledged = [u.stored() for u in uploads]
+                cluster.store.start()
+                for upload, digests in zip(uploads, acknowledged):
+                    found = check(upload.words)
+                    self.assertEqual([d for d in digests if found[d] != {"OK"}], [], "acknowledged, and lost")
+                    self.assertLessEqual(set().union(*found.values()), {"OK", "NOT_FOUND"}, "half visible")
+            for upload in uploads:
+                upload.wait()
+                self.assertEqual(verdicts(upload.words), {"OK"})
+            self.assert_unharmed(submission)
+
+    def stopped_store(self, *uploads):
+        """A store that was killed after it had acknowledged all of these (seed, count, size)."""
+        made = self.stack.enter_context(clusters.ChaosCluster(self.folder / "cluster", shim=self.shim))
+        store = made.store.start()
+        words = []
+        for seed, count, size in uploads:
+            upload = Uploader(self, store, seed, count, size)
+            upload.wait()
+            words.append(upload.words)
+        store.kill()
+        return store, words
+
+    def test_a_torn_log_loses_nothing_that_was_acknowledged(self):
+        store, words = self.stopped_store((1, 50, 2 * KIB), (2, 20, 100 * KIB))
+        damage.tear(damage.newest_log(store.flags[1]))
+        store.start()
+        for blobs in words:
+            self.assertEqual(verdicts(blobs), {"OK"})
+
+    def test_a_log_that_lacks_its_end_loses_its_last_record_alone(self):
+        store, (blobs,) = self.stopped_store((1, 50, 2 * KIB))
+        damage.cut(damage.newest_log(store.flags[1]), 7)
+        store.start()
+        found = check(blobs)
+        self.assertEqual([v for v in list(found.values())[:-1] if v != {"OK"}], [])
+        self.assertIn(list(found.values())[-1], ({"OK"}, {"NOT_FOUND"}))
+
+    def test_a_flipped_bit_in_the_log_is_refused_and_named(self):
+        store, (blobs,) = self.stopped_store((1, 50, 2 * KIB))
+        log = damage.newest_log(store.flags[1])
+        middle = damage.content_end(log) // 2
+        damage.flip(log, middle)
+        assert_refuses(self, store)
+        damage.flip(log, middle)  # the operator has put the right file back
+        store.start()
+        self.assertEqual(verdicts(blobs), {"OK"})
+
+    def test_flipped_bits_in_tables_and_blob_files_never_give_wrong_bytes(self):
+        store, words = self.stopped_store((1, 60, 1 * KIB), (2, 40, 100 * KIB), (3, 2, 4 * MIB))
+        for _ in range(2):  # what was in the log goes to tables and blob files
+            store.start()
+            store.terminate()
+        files = damage.files(store.flags[1], ".sst", ".blob")
+        self.assertTrue(any(f.suffix == ".sst" for f in files) and any(f.suffix == ".blob" for f in files), files)
+        rng, seen, refused = random.Random(6), collections.Counter(), 0
+        for file in files[:6]:
+            at = sorted(rng.randrange(file.stat().st_size) for _ in range(4))
+            for place in at:
+                damage.flip(file, place, place % 8)
+            store.spawn()
+            if comes_up(store):
+                for blobs in words:
+                    seen.update(v for vs in check(blobs).values() for v in vs)
+                store.kill()
+            else:
+                refused += 1
+                self.assertRegex(store.tail(), "DATA_LOSS|damaged")
+            for place in at:
+                damage.flip(file, place, place % 8)
+        self.assertLessEqual(set(seen), {"OK", "DATA_LOSS"}, seen)
+        self.assertGreater(seen["DATA_LOSS"], 0, f"no damage was met: no test; {refused} refused")
+        store.start()
+        for blobs in words:
+            self.assertEqual(verdicts(blobs), {"OK"})
+
+
+class Coordinator(workload.ChaosTest):
+
+    def in_mid_job(self):
+        cluster = self.cluster()
+        submission = self.submit(cluster)
+        submission.wait_until_done(10)
+        cluster.coordinator.kill()
+        return cluster, submission, cluster.coordinator.flags[1]
+
+    def test_a_torn_log_loses_nothing_that_was_acknowledged(self):
+        cluster, submission, data = self.in_mid_job()
+        damage.tear(damage.newest_log(data))
+        cluster.coordinator.start()
+        self.assert_unharmed(submission)
+
+    def test_a_log_that_lacks_its_end_costs_one_task_done_again(self):
+        cluster, submission, data = self.in_mid_job()
+        damage.cut(damage.newest_log(data), 7)
+        cluster.coordinator.start()
+        self.assert_unharmed(submission)
+
+    def test_a_flipped_bit_in_the_log_is_refused_and_named(self):
+        cluster, submission, data = self.in_mid_job()
+        log = damage.newest_log(data)
+        middle = damage.content_end(log) // 2
+        damage.flip(log, middle)
+        assert_refuses(self, cluster.coordinator)
+        damage.flip(log, middle)
+        cluster.coordinator.start()
+        self.assert_unharmed(submission)
+
+    def test_flipped_bits_in_a_table_never_change_the_job(self):
+        cluster, submission, data = self.in_mid_job()
+        self.shim.file_delay_us = 3_000_000  # nothing much ends meanwhile
+        cluster.coordinator.start()
+        cluster.coordinator.kill()
+        table, size = [(f, f.stat().st_size) for f in damage.files(data, ".sst")][0]
+        refused = 0
+        for at in (size // 7, size // 3, size // 2):
+            damage.flip(table, at)
+            cluster.coordinator.spawn()
+            if comes_up(cluster.coordinator):
+                cluster.coordinator.kill()
+            else:
+                refused += 1
+                self.assertRegex(cluster.coordinator.tail(), "DATA_LOSS|damaged")
+            damage.flip(table, at)
+        self.assertGreater(refused, 0, "no damage was met: no test")
+        cluster.coordinator.start()
+        self.assert_unharmed(submission)
+
+
+def comes_up(node):
+    """Whether it serves; False: it has refused to, and ended."""
+    def settled():
+        try:
+            return "up" if node.answers() else None
+        except AssertionError:
+            return "down"
+    return harness.wait_until(settled, f"{node.name} to serve or to end", clusters.DEADLINE) == "up"
+
+
+def assert_refuses(test, node):
+    node.spawn()
+    test.assertFalse(comes_up(node), f"{node.name} serves a damaged database")
+    test.assertNotEqual(node.popen.returncode, 0)
+    test.assertGreater(node.popen.returncode, 0, f"{node.name} crashed: {node.tail()}")
+    test.assertNotEqual(node.popen.returncode, -signal.SIGABRT)
+    test.assertRegex(node.tail(), "refusing to start")
+    test.assertIn(str(node.flags[1]), node.tail(), "the message does not name the folder")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
