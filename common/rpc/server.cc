@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/base/monotonic_waits.h"
 
 namespace kernelmill::rpc {
 namespace {
@@ -33,7 +34,10 @@ constexpr rlim_t kDescriptors = 1 << 20;
 // server shuts the library down and may wait 10 s there for a poller of its own (1.51).
 void KeepLibrary() {
   static std::once_flag once;
-  std::call_once(once, [] { grpc_init(); });
+  std::call_once(once, [] {
+    KeepWaitsMonotonic();
+    grpc_init();
+  });
 }
 
 void InstallPlugins(bool reflection) {

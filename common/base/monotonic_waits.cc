@@ -1,0 +1,98 @@
+// Abseil 20220623 waits for a deadline of the wall clock: futex with FUTEX_CLOCK_REALTIME. When that
+// clock is set back by an hour, whatever waits then waits an hour longer, and gRPC's timers are such
+// waits: no call reaches its deadline, no connection is made again. Later releases of Abseil wait on
+// the monotonic clock. Until Debian has one, this program takes libc's syscall(), through which
+// Abseil calls futex, upon itself, and turns such a deadline into one of the monotonic clock. All
+// other calls pass through unchanged.
+
+#include "common/base/monotonic_waits.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <ctime>
+
+namespace kernelmill {
+
+void KeepWaitsMonotonic() {}
+
+}  // namespace kernelmill
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+namespace {
+
+constexpr int64_t kNanos = 1'000'000'000;
+
+int64_t ToNanos(const timespec& time) { return time.tv_sec * kNanos + time.tv_nsec; }
+
+int64_t NanosNow(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return ToNanos(now);
+}
+
+// As much later than now on the monotonic clock as `deadline` is on the wall clock.
+timespec Monotonic(const timespec& deadline) {
+  const int64_t left = std::max<int64_t>(ToNanos(deadline) - NanosNow(CLOCK_REALTIME), 0);
+  const int64_t at = NanosNow(CLOCK_MONOTONIC) + left;
+  return {at / kNanos, at % kNanos};
+}
+
+long Kernel(long number, const long* a) {
+#if defined(__x86_64__)
+  long result;
+  register long r10 asm("r10") = a[3];
+  register long r8 asm("r8") = a[4];
+  register long r9 asm("r9") = a[5];
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+#else
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a[0];
+  register long x1 asm("x1") = a[1];
+  register long x2 asm("x2") = a[2];
+  register long x3 asm("x3") = a[3];
+  register long x4 asm("x4") = a[4];
+  register long x5 asm("x5") = a[5];
+  asm volatile("svc 0"
+               : "+r"(x0)
+               : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+               : "memory");
+  return x0;
+#endif
+}
+
+bool WaitsOnWallClock(long number, const long* arguments) {
+  return number == SYS_futex && (arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET &&
+         (arguments[1] & FUTEX_CLOCK_REALTIME) != 0 && arguments[3] != 0;
+}
+
+}  // namespace
+
+extern "C" long syscall(long number, ...) noexcept {
+  long arguments[6];
+  va_list list;
+  va_start(list, number);
+  for (long& argument : arguments) argument = va_arg(list, long);
+  va_end(list);
+  timespec deadline;
+  if (WaitsOnWallClock(number, arguments)) {
+    deadline = Monotonic(*reinterpret_cast<const timespec*>(arguments[3]));
+    arguments[3] = reinterpret_cast<long>(&deadline);
+    arguments[1] &= ~static_cast<long>(FUTEX_CLOCK_REALTIME);
+  }
+  const long result = Kernel(number, arguments);
+  if (result >= 0 || result < -4095) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+#endif
