@@ -60,6 +60,7 @@ absl::Status Database::OpenDb(const RocksDbOptions& options) {
   env_ = rocksdb::NewCompositeEnv(log_);
   rocksdb::DBOptions db_options = TunedDbOptions(options);
   db_options.env = env_.get();
+  db_options.listeners.push_back(NewFailureListener(log_));
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = TunedFamilies(options);
   rocksdb::DB* db = nullptr;
   rocksdb::Status opened = rocksdb::DB::Open(db_options, dir_, families, &families_, &db);

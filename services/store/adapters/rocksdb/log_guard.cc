@@ -37,7 +37,7 @@ class GuardedLog : public rocksdb::FSWritableFileOwnerWrapper {
     if (status.ok()) {
       size_ += bytes;
     } else {
-      guard_->Failed(status, "writing");
+      guard_->Failed(status, "writing the write-ahead log");
     }
     return status;
   }
@@ -45,7 +45,7 @@ class GuardedLog : public rocksdb::FSWritableFileOwnerWrapper {
     if (status.ok()) {
       guard_->Synced(number_, size);
     } else {
-      guard_->Failed(status, "syncing");
+      guard_->Failed(status, "syncing the write-ahead log");
     }
     return status;
   }
@@ -74,8 +74,8 @@ rocksdb::IOStatus LogGuard::NewWritableFile(const std::string& name,
 
 void LogGuard::Synced(uint64_t number, uint64_t size) { sizes_->Note(number, size); }
 
-void LogGuard::Failed(const rocksdb::IOStatus& status, const char* what) {
-  if (status.IsNoSpace()) return;  // RocksDB begins a new log once there is room
+void LogGuard::Failed(const rocksdb::Status& status, const char* what) {
+  if (status.IsNoSpace()) return;  // RocksDB goes on by itself once there is room
   {
     absl::MutexLock lock(&mutex_);
     if (broken_) return;
@@ -84,7 +84,7 @@ void LogGuard::Failed(const rocksdb::IOStatus& status, const char* what) {
         " the write-ahead log failed; nothing is acknowledged any more: ", status.ToString()));
     broken_ = true;
   }
-  LogError("the write-ahead log is broken", {{"error", this->status().ToString()}});
+  LogError("the database can no longer be written", {{"error", this->status().ToString()}});
   if (on_broken_) on_broken_(this->status());
 }
 
@@ -92,6 +92,27 @@ absl::Status LogGuard::status() const {
   if (!broken_) return absl::OkStatus();
   absl::MutexLock lock(&mutex_);
   return failure_;
+}
+
+namespace {
+
+// What RocksDB finds damaged is no such failure: it refuses to write, and what can be read is
+// served.
+class FailureListener : public rocksdb::EventListener {
+ public:
+  explicit FailureListener(std::shared_ptr<LogGuard> guard) : guard_(std::move(guard)) {}
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
+    if (error->IsIOError()) guard_->Failed(*error, "writing the database");
+  }
+
+ private:
+  const std::shared_ptr<LogGuard> guard_;
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::EventListener> NewFailureListener(std::shared_ptr<LogGuard> guard) {
+  return std::make_shared<FailureListener>(std::move(guard));
 }
 
 }  // namespace kernelmill::store

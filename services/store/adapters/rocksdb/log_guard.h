@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_LOG_GUARD_H_
 
 #include <rocksdb/file_system.h>
+#include <rocksdb/listener.h>
 
 #include <atomic>
 #include <cstdint>
@@ -32,13 +33,16 @@ class LogGuard : public rocksdb::FileSystemWrapper {
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override;
 
+  // Another file of the database could not be written or synced: what the log holds can no longer
+  // be moved on, and no write follows.
+  void Failed(const rocksdb::Status& status, const char* what);
+
   // UNAVAILABLE: the log is broken; nothing may be acknowledged.
   absl::Status status() const;
 
  private:
   friend class GuardedLog;
   void Synced(uint64_t number, uint64_t size);
-  void Failed(const rocksdb::IOStatus& status, const char* what);
 
   const std::unique_ptr<SyncedSizes> sizes_;
   const std::function<void(const absl::Status&)> on_broken_;
@@ -46,6 +50,9 @@ class LogGuard : public rocksdb::FileSystemWrapper {
   mutable absl::Mutex mutex_;
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
 };
+
+// Tells `guard` what fails in the background.
+std::shared_ptr<rocksdb::EventListener> NewFailureListener(std::shared_ptr<LogGuard> guard);
 
 }  // namespace kernelmill::store
 

@@ -208,5 +208,20 @@ TEST_F(LogTailTest, ASyncThatFailsOnceEndsAllWritingAndSaysSo) {
   EXPECT_TRUE(HasBlob(*Open(), "before"));
 }
 
+TEST_F(LogTailTest, ATableThatCannotBeSyncedEndsAllWritingToo) {
+  const auto files = std::make_shared<FailingFiles>();
+  std::atomic<bool> broken{false};
+  auto storage =
+      Open({.on_broken_log = [&](const absl::Status&) { broken = true; }, .file_system = files});
+  ASSERT_THAT(Put(*storage, {"before"}), IsOk());
+  files->failing = true;
+  EXPECT_FALSE(storage->Reclaim().ok());  // writes the buffers out
+  EXPECT_TRUE(broken);
+  files->failing = false;
+  EXPECT_THAT(Put(*storage, {"after"}), StatusIs(absl::StatusCode::kUnavailable));
+  storage.reset();
+  EXPECT_TRUE(HasBlob(*Open(), "before"));
+}
+
 }  // namespace
 }  // namespace kernelmill::store
