@@ -1,6 +1,7 @@
 // kernelmill-store: a content-addressed store and action cache that speaks the Remote Execution API
 // v2.
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -72,6 +73,15 @@ class LogFailure {
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Keeps freed memory for the next request instead of giving pages of it back and faulting them in
+// again: a fifth of the time of a large transfer. Few arenas, so that it is not kept many times
+// over.
+void TuneAllocator() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_ARENA_MAX, 4);
+}
+
 // Serves until a signal comes, then lets what is in flight finish.
 // A log that can no longer be synced ends the process: nothing is acknowledged from then on, and a
 // restart reads what is on the disk.
@@ -106,6 +116,7 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
 }
 
 int Main(int argc, char** argv) {
+  TuneAllocator();
   rpc::TerminationSignal signal;  // first: the threads of what follows inherit the blocked signals
   CLI::App app("kernelmill's content store: blobs and action results over gRPC (REAPI v2)",
                "kernelmill-store");

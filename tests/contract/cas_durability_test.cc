@@ -71,15 +71,16 @@ class CasDurability : public ::testing::Test {
     return NewGrpcBlobStore(rpc::Connect("unix:" + socket()), options);
   }
 
-  // Waits until the store's log holds so much, but not for ever.
-  void WaitForLogBytes(uintmax_t bytes) const {
+  // Waits until the store's log and content hold so much, but not for ever.
+  void WaitForBytes(uintmax_t bytes) const {
     const absl::Time give_up = absl::Now() + absl::Seconds(60);
     for (uintmax_t found = 0; found < bytes && absl::Now() < give_up;) {
       absl::SleepFor(absl::Milliseconds(1));
       found = 0;
       std::error_code none_yet;
       for (const auto& entry : std::filesystem::directory_iterator(data(), none_yet)) {
-        if (entry.path().extension() == ".log") found += entry.file_size(none_yet);
+        if (entry.path().extension() == ".log" || entry.path().extension() == ".blob")
+          found += entry.file_size(none_yet);
       }
     }
   }
@@ -127,7 +128,7 @@ TEST_F(CasDurability, AClientInTheMiddleOfAWriteOutlivesTheStore) {
   absl::Status status;
   std::thread writer([&] { status = Client()->Put({{DigestOf(content), content}}); });
   // However the kill falls (within or just after the write), the blob is whole in the end.
-  WaitForLogBytes(20 << 20);
+  WaitForBytes(20 << 20);
   process->End(SIGKILL);
   process = std::make_unique<StoreProcess>(data(), socket());
   writer.join();

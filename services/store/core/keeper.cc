@@ -182,6 +182,7 @@ absl::Status Keeper::Commit(StagedBlob& staged, const BlobId& id) {
   const Claims::Claim claim(&claims_, {id});
   ASSIGN_OR_RETURN(const std::vector<bool> held, Find({id}));
   if (held.front()) return absl::OkStatus();  // another upload of the same blob was faster
+  RETURN_IF_ERROR(staged.Sync());             // before the gate, which the clock may wait for
   Tick written_at = 0;
   {
     // Blobs in chunks are few and large: that the clock waits for one harms nobody.

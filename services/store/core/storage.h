@@ -95,6 +95,8 @@ class StagedBlob {
   virtual ~StagedBlob() = default;
   // The next kChunkBytes; only the last chunk may be shorter.
   virtual absl::Status Append(absl::string_view chunk) = 0;
+  // Does ahead what of Commit takes long; Commit does it otherwise.
+  virtual absl::Status Sync() { return absl::OkStatus(); }
   // Makes the blob visible, and durable, under `id`, whose hash the caller has checked; used at
   // `now`. It replaces a blob of this id. No one else may write this id at the time.
   virtual absl::Status Commit(const BlobId& id, Tick now) = 0;

@@ -160,10 +160,48 @@ absl::Status Database::WriteLazily(rocksdb::WriteBatch& batch, absl::string_view
   return Write(batch, /*sync=*/false, context, delta);
 }
 
+absl::Status Database::WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_view context) {
+  RETURN_IF_ERROR(log_->status());
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  return FromRocksStatus(db_->Write(options, &batch), context);
+}
+
+absl::Status Database::FlushContent() {
+  absl::MutexLock lock(&flush_mutex_);
+  const uint64_t wish = ++flushes_wanted_;
+  while (flushing_ && flushes_done_ < wish) flush_ended_.Wait(&flush_mutex_);
+  if (flushes_done_ >= wish) return flushed_;  // one that began after the wish met it
+  flushing_ = true;
+  const uint64_t met = flushes_wanted_;
+  flush_mutex_.Unlock();
+  const absl::Status status =
+      FromRocksStatus(db_->Flush(rocksdb::FlushOptions(), cas()), "writing content out");
+  flush_mutex_.Lock();
+  flushing_ = false;
+  flushes_done_ = met;
+  flushed_ = status;
+  flush_ended_.SignalAll();
+  return status;
+}
+
 absl::Status Database::Get(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
                            rocksdb::PinnableSlice* value, absl::string_view context) {
   rocksdb::ReadOptions options;
   options.verify_checksums = true;
+  return GetWith(options, family, key, value, context);
+}
+
+absl::Status Database::GetUnchecked(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
+                                    rocksdb::PinnableSlice* value, absl::string_view context) {
+  rocksdb::ReadOptions options;
+  options.verify_checksums = false;
+  return GetWith(options, family, key, value, context);
+}
+
+absl::Status Database::GetWith(const rocksdb::ReadOptions& options,
+                               rocksdb::ColumnFamilyHandle* family, absl::string_view key,
+                               rocksdb::PinnableSlice* value, absl::string_view context) {
   const rocksdb::Status status = db_->Get(options, family, ToSlice(key), value);
   if (status.IsIOError() && status.subcode() == rocksdb::Status::kPathNotFound) {
     return absl::DataLossError(absl::StrCat(context, ": a file is gone: ", status.ToString()));

@@ -5,13 +5,16 @@
 #include <rocksdb/env.h>
 #include <rocksdb/write_batch.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "services/store/adapters/rocksdb/counters.h"
 #include "services/store/adapters/rocksdb/log_guard.h"
 #include "services/store/adapters/rocksdb/rocksdb_storage.h"
@@ -48,9 +51,18 @@ class Database {
   absl::Status WriteLazily(rocksdb::WriteBatch& batch, absl::string_view context,
                            const Usage& delta = {});
 
+  // Lost with this process, but for what FlushContent has written out. For large content, which
+  // would otherwise go to the disk twice.
+  absl::Status WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_view context);
+  // Makes all that was written to "cas" before durable. Callers at the same time share one flush.
+  absl::Status FlushContent();
+
   // NOT_FOUND; DATA_LOSS: a checksum does not match.
   absl::Status Get(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
                    rocksdb::PinnableSlice* value, absl::string_view context);
+  // The same, of a record that the caller checks: RocksDB looks at no checksum.
+  absl::Status GetUnchecked(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
+                            rocksdb::PinnableSlice* value, absl::string_view context);
 
   Usage usage() const { return counters_.sum(); }
   // As the last process left it.
@@ -64,6 +76,9 @@ class Database {
   absl::Status NoteBoot();
   absl::Status Write(rocksdb::WriteBatch& batch, bool sync, absl::string_view context,
                      const Usage& delta);
+  absl::Status GetWith(const rocksdb::ReadOptions& options, rocksdb::ColumnFamilyHandle* family,
+                       absl::string_view key, rocksdb::PinnableSlice* value,
+                       absl::string_view context);
 
   std::string dir_;
   std::shared_ptr<LogGuard> log_;
@@ -73,6 +88,13 @@ class Database {
   Counters counters_;
   ClockState clock_;
   bool tail_was_lost_ = false;
+
+  absl::Mutex flush_mutex_;
+  absl::CondVar flush_ended_;
+  uint64_t flushes_wanted_ ABSL_GUARDED_BY(flush_mutex_) = 0;
+  uint64_t flushes_done_ ABSL_GUARDED_BY(flush_mutex_) = 0;  // the wishes that the last one met
+  bool flushing_ ABSL_GUARDED_BY(flush_mutex_) = false;
+  absl::Status flushed_ ABSL_GUARDED_BY(flush_mutex_);  // how the last one went
 };
 
 }  // namespace kernelmill::store

@@ -20,13 +20,14 @@
 //   "h" hash              -> header; a blob's content is there if and only if its header is
 //   "b" hash              -> body: the bytes of a blob of kMaxInlineBytes < size <= kChunkBytes
 //   "c" staging index:u32 -> chunk: kChunkBytes of a larger blob, the last one may be shorter
+//                            bodies and chunks are packed (packing.cc), or as format "1" had them
 //   "u" staging           -> empty: chunks of this id may exist that no header names
 //   header := 'i' size:u64 bytes | 'b' size:u64 | 'c' size:u64 staging
 //
-//   A body is written in one batch with its header. Chunks go ahead of theirs: first "u" with chunk
-//   0, then the others, at last, in one synced batch, the header and the deletion of "u". Whoever
-//   opens the database deletes the chunks of every "u" that is left; no other scan is needed.
-//   Bodies and chunks go to blob files.
+//   A body is written in one batch with its header. Chunks go ahead of theirs, past the log: first
+//   "u" with chunk 0, then the others; they are flushed, and at last, in one synced batch, the
+//   header and the deletion of "u". Whoever opens the database deletes the chunks of every "u" that
+//   is left; no other scan is needed. Bodies and chunks go to blob files.
 //
 // Column family "ac":
 //   hash size:u64 instance -> a serialized ActionResult

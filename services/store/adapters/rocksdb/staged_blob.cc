@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/rocksdb/status.h"
+#include "services/store/adapters/rocksdb/packing.h"
 #include "services/store/adapters/rocksdb/records.h"
 #include "services/store/adapters/rocksdb/use_table.h"
 
@@ -39,15 +40,23 @@ class RocksStagedBlob : public StagedBlob {
   absl::Status Append(absl::string_view chunk) override {
     rocksdb::WriteBatch batch;
     if (chunks_ == 0) batch.Put(database_->cas(), StagingKey(staging_), "");
-    batch.Put(database_->cas(), ChunkKey(staging_, chunks_), ToSlice(chunk));
+    PackedRecord(chunk).Put(database_->cas(), ChunkKey(staging_, chunks_), &batch);
     // Counted also if it fails: a part of it may have been written.
     ++chunks_;
-    return database_->WriteLazily(batch, "writing a chunk");
+    synced_ = false;
+    return database_->WriteUnlogged(batch, "writing a chunk");
+  }
+
+  absl::Status Sync() override {
+    if (!synced_) RETURN_IF_ERROR(database_->FlushContent());
+    synced_ = true;
+    return absl::OkStatus();
   }
 
   absl::Status Commit(const BlobId& id, Tick now) override {
     rocksdb::WriteBatch batch;
     Usage delta{.written = id.size};
+    RETURN_IF_ERROR(Sync());
     RETURN_IF_ERROR(AddReplacement(database_, id, now, &batch, &delta));
     batch.Put(database_->cas(), HeaderKey(id),
               EncodeHeader({Header::Place::kChunks, id.size, staging_}));
@@ -70,6 +79,7 @@ class RocksStagedBlob : public StagedBlob {
   Database* const database_;
   const std::string staging_;
   uint32_t chunks_ = 0;
+  bool synced_ = false;
   bool done_ = false;
 };
 

@@ -82,6 +82,8 @@ std::vector<rocksdb::ColumnFamilyDescriptor> TunedFamilies(const RocksDbOptions&
   cas.write_buffer_size = Fit(wish, 32 << 20);
   cas.max_write_buffer_number = 3;
   UseBlobFiles(&cas, 2048, Fit(wish, 256 << 20));  // above every header: kMaxInlineBytes and a few
+  cas.blob_compression_type = rocksdb::kNoCompression;  // done before, by packing.h
+  cas.level0_file_num_compaction_trigger = 8;           // a large blob's flush leaves a small file
 
   rocksdb::ColumnFamilyOptions ac = lookups;
   ac.write_buffer_size = Fit(wish, 16 << 20);
