@@ -31,10 +31,10 @@ PEER_GIB = 200
 LOADS = {
     "find": ("find", False, {1: 2000, 8: 5000, 64: 5000}),
     "find-half": ("find-half", False, {1: 2000, 8: 5000, 64: 5000}),
-    "update": ("update", True, {1: 200, 8: 400, 64: 512}),
-    "read": ("read", True, {1: 400, 8: 1000, 64: 1000}),
-    "write": ("write", True, {1: 24, 8: 48, 64: 96}),
-    "stream": ("stream", True, {1: 48, 8: 96, 64: 128}),
+    "update": ("update", True, {1: 80, 8: 200, 64: 256}),
+    "read": ("read", True, {1: 300, 8: 600, 64: 600}),
+    "write": ("write", True, {1: 16, 8: 32, 64: 64}),
+    "stream": ("stream", True, {1: 32, 8: 64, 64: 64}),
 }
 TITLES = {
     "find": "FindMissing, 100 digests, all there", "find-half": "FindMissing, 100 digests, half there",
