@@ -168,7 +168,7 @@ def run_rounds(options, report):
                             result = measure(server, servers, load, source, connections, round_number)
                             by_server = results.setdefault((load, source, connections), {})
                             by_server.setdefault(server.name, []).append(result)
-            report(f"round {round_number + 1} of {options.rounds} done")
+            report(f"round {round_number + 1} of {options.rounds} done; clearing away")
         finally:
             for server in servers:
                 if server.process and server.process.poll() is None:
@@ -188,7 +188,7 @@ def row_of(key, by_server):
     p99 = {s: median(r, lambda m: m["p99"] * 1000) for s, r in by_server.items()}
     cpu = {s: median(r, lambda m: m["server_cpu"] / m["operations"] * 1000) for s, r in by_server.items()}
     mib = {s: median(r, lambda m: m["bytes"] / m["seconds"] / 2**20) for s, r in by_server.items()}
-    disk = {s: median(r, lambda m: m["written"] / max(m["bytes"], 1)) for s, r in by_server.items()}
+    disk = {s: median(r, lambda m: m["written"] / m["bytes"] if m["bytes"] else 0) for s, r in by_server.items()}
     return {"load": load, "content": kind, "connections": connections, "rate": rate, "mib": mib, "p99": p99,
             "cpu": cpu, "disk": disk}
 
