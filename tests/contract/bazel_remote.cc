@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,23 @@
 extern char** environ;
 
 namespace kernelmill::testing {
+namespace {
+
+// The socket's file alone is no sign: it is there a moment before anyone listens, and gRPC's next
+// try is a second later.
+bool Listens(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) return false;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  close(fd);
+  return connected;
+}
+
+}  // namespace
 
 std::string BazelRemote::Program() {
   const char* path = std::getenv("KERNELMILL_BAZEL_REMOTE");
@@ -63,7 +82,7 @@ absl::Status BazelRemote::Spawn() {
 absl::Status BazelRemote::WaitForSocket() {
   const absl::Time give_up = absl::Now() + absl::Seconds(30);
   while (absl::Now() < give_up) {
-    if (std::filesystem::exists(socket())) return absl::OkStatus();
+    if (Listens(socket())) return absl::OkStatus();
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;
       break;
