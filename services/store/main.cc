@@ -105,11 +105,13 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
   signal.Wait();
   if (const absl::Status broken = failure.status(); !broken.ok()) {
     server->StopServing();
+    store->Drain();
     server->Shutdown(absl::ZeroDuration());
     return broken;
   }
   LogInfo("draining", {{"seconds", flags.server.drain_seconds}});
   server->StopServing();
+  store->Drain();
   server->Shutdown(absl::Seconds(flags.server.drain_seconds));
   LogInfo("stopped");
   return absl::OkStatus();

@@ -23,9 +23,14 @@ absl::Duration MonotonicNow() {
 Collector::Collector(Keeper* keeper, const Options& options) : keeper_(keeper), options_(options) {}
 
 Collector::~Collector() {
-  stopping_ = true;
-  keeper_->admission().pressure().Notify();
+  Stop();
   if (thread_.joinable()) thread_.join();
+}
+
+void Collector::Stop() {
+  stopping_ = true;
+  keeper_->storage().Stop();
+  keeper_->admission().pressure().Notify();
 }
 
 void Collector::Start() {
@@ -39,7 +44,7 @@ void Collector::Run() {
     const uint64_t seen = pressure.generation();
     const absl::StatusOr<bool> more = Pass();
     const std::string error = more.ok() ? "" : more.status().ToString();
-    if (error != last_error && !more.ok()) {  // each once: a full disk lasts
+    if (error != last_error && !more.ok() && !stopping_) {  // each once: a full disk lasts
       LogWarning("the collector could not do its work", {{"error", error}});
     }
     last_error = error;

@@ -41,6 +41,9 @@ class Collector {
   // Begins to work in a thread of its own; without it, Pass does.
   void Start();
 
+  // Ends what is going on, soon, and does nothing more; for good.
+  void Stop();
+
   // One round; whether there is more to do at once.
   absl::StatusOr<bool> Pass();
 

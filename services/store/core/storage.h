@@ -169,6 +169,8 @@ class Storage {
   virtual absl::StatusOr<Space> MeasureSpace() = 0;
   // Writes a consistent copy into the folder `dir`, or brings the one there up to date; its bytes.
   virtual absl::StatusOr<int64_t> BackUp(const std::string& dir) = 0;
+  // From now on, Reclaim and BackUp end soon, with CANCELLED: the process is about to end.
+  virtual void Stop() = 0;
 };
 
 }  // namespace kernelmill::store

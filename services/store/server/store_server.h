@@ -44,6 +44,10 @@ class StoreServer {
   static absl::StatusOr<std::unique_ptr<StoreServer>> Open(const Options& options);
   ~StoreServer();
 
+  // The process is about to end: what takes long in the background, and backups, come to an end.
+  // What is asked for is still answered.
+  void Drain() { collector_.Stop(); }
+
   // For rpc::Server::Start. They live as long as this, which must outlive the server.
   std::vector<grpc::Service*> services();
 

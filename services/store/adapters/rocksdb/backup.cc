@@ -88,7 +88,8 @@ absl::Status Restore(const std::string& backup_dir, const std::string& data_dir)
 
 }  // namespace
 
-absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir) {
+absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
+                               const std::atomic<bool>& stop) {
   std::error_code error;
   fs::create_directories(backup_dir, error);
   if (error) return ErrnoStatus(error.value(), backup_dir);
@@ -102,8 +103,13 @@ absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir) {
   rocksdb::CreateBackupOptions options;
   // What the log holds goes to tables first: the log is copied anew each time, tables are not.
   options.flush_before_backup = true;
+  options.progress_callback = [&] {
+    if (stop) engine->StopBackup();
+  };
   rocksdb::BackupID id = 0;
-  RETURN_IF_ERROR(FromRocksStatus(engine->CreateNewBackup(options, db, &id), backup_dir));
+  const rocksdb::Status created = engine->CreateNewBackup(options, db, &id);
+  if (!created.ok() && stop) return absl::CancelledError("the store is about to end");
+  RETURN_IF_ERROR(FromRocksStatus(created, backup_dir));
   RETURN_IF_ERROR(FromRocksStatus(engine->PurgeOldBackups(1), backup_dir));
   rocksdb::BackupInfo info;
   RETURN_IF_ERROR(FromRocksStatus(engine->GetBackupInfo(id, &info), backup_dir));

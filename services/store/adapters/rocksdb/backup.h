@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_BACKUP_H_
 #define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_BACKUP_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -18,7 +19,9 @@ namespace kernelmill::store {
 // there already is brought up to date: files that have not changed are not copied again, and the
 // older state goes once the newer is whole. RESOURCE_EXHAUSTED: no room; DATA_LOSS: a file of the
 // database is damaged, and the backup is left as it was.
-absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir);
+// CANCELLED: `stop` has become true; the backup is left as it was then, too.
+absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
+                               const std::atomic<bool>& stop);
 
 // Makes in `data_dir`, which is made if it is not there, the database whose backup is in
 // `backup_dir`, after checking each file against the backup's checksums. No store may run on

@@ -95,6 +95,18 @@ TEST_F(BackupTest, ADamagedBackupIsRefusedAndLeavesNothing) {
   EXPECT_TRUE(fs::is_empty(restored()));
 }
 
+TEST_F(BackupTest, AnEndThatIsNearEndsABackupAndLeavesTheOneBefore) {
+  auto storage = Open();
+  ASSERT_THAT(Put(*storage, {small_}), IsOk());
+  ASSERT_THAT(storage->BackUp(backup()), IsOk());
+  for (int i = 0; i < 3; ++i) ASSERT_THAT(PutLarge(*storage, Noise(12 << 20, i)), IsOk());
+  storage->Stop();
+  EXPECT_THAT(storage->BackUp(backup()), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(storage->Reclaim(), StatusIs(absl::StatusCode::kCancelled));
+  ASSERT_THAT(RestoreBackup(backup(), restored()), IsOk());
+  EXPECT_TRUE(HasBlob(**OpenRocksDbStorage(restored()), small_));
+}
+
 TEST_F(BackupTest, WhatAKilledRestoreLeftIsNoStore) {
   fs::create_directories(dir() + "/restoring");
   EXPECT_THAT(OpenRocksDbStorage(dir()), StatusIs(absl::StatusCode::kFailedPrecondition));

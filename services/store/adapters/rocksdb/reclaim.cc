@@ -45,17 +45,21 @@ absl::StatusOr<uint64_t> LogBytes(const std::string& dir) {
   return bytes;
 }
 
-absl::Status Compact(Database* database, rocksdb::ColumnFamilyHandle* family, double copied_share) {
+absl::Status Compact(Database* database, rocksdb::ColumnFamilyHandle* family, double copied_share,
+                     std::atomic<bool>* stop) {
+  if (*stop) return absl::CancelledError("the store is about to end");
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.exclusive_manual_compaction = false;
   options.allow_write_stall = false;
+  options.canceled = stop;
   options.blob_garbage_collection_policy = copied_share > 0
                                                ? rocksdb::BlobGarbageCollectionPolicy::kForce
                                                : rocksdb::BlobGarbageCollectionPolicy::kDisable;
   options.blob_garbage_collection_age_cutoff = copied_share;
-  return FromRocksStatus(database->db().CompactRange(options, family, nullptr, nullptr),
-                         "giving room back");
+  const rocksdb::Status status = database->db().CompactRange(options, family, nullptr, nullptr);
+  if (!status.ok() && *stop) return absl::CancelledError("the store is about to end");
+  return FromRocksStatus(status, "giving room back");
 }
 
 // The share of the family's blob files, from the oldest on, that is worth writing anew; 0: none.
@@ -94,14 +98,14 @@ absl::StatusOr<Space> MeasureDatabase(Database* database) {
                .free_bytes = static_cast<int64_t>(disk.available)};
 }
 
-absl::Status ReclaimSpace(Database* database, bool may_copy) {
+absl::Status ReclaimSpace(Database* database, bool may_copy, std::atomic<bool>* stop) {
   RETURN_IF_ERROR(FromRocksStatus(
       database->db().Flush(rocksdb::FlushOptions(), database->families()), "writing buffers out"));
   for (rocksdb::ColumnFamilyHandle* family : {database->use(), database->ac(), database->cas()}) {
-    RETURN_IF_ERROR(Compact(database, family, 0));
+    RETURN_IF_ERROR(Compact(database, family, 0, stop));
     if (!may_copy || family == database->use()) continue;
     const double share = WorthCopying(database, family);
-    if (share > 0) RETURN_IF_ERROR(Compact(database, family, share));
+    if (share > 0) RETURN_IF_ERROR(Compact(database, family, share, stop));
   }
   return absl::OkStatus();
 }

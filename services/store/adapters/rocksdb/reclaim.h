@@ -1,6 +1,8 @@
 #ifndef KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_RECLAIM_H_
 #define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_RECLAIM_H_
 
+#include <atomic>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "services/store/adapters/rocksdb/database.h"
@@ -21,7 +23,8 @@ absl::StatusOr<Space> MeasureDatabase(Database* database);
 // oldest files hold most garbage: the largest run of oldest files that is garbage for more than a
 // third is written anew without it. Damaged content is never copied: while some is known
 // (`may_copy` false), only the first two steps are done.
-absl::Status ReclaimSpace(Database* database, bool may_copy);
+// CANCELLED: `stop` has become true.
+absl::Status ReclaimSpace(Database* database, bool may_copy, std::atomic<bool>* stop);
 
 }  // namespace kernelmill::store
 

@@ -193,7 +193,7 @@ class RocksDbStorage : public Storage {
 
   absl::Status Reclaim() override {
     ASSIGN_OR_RETURN(const std::vector<BlobId> damaged, Damaged());
-    return ReclaimSpace(database_.get(), damaged.empty());
+    return ReclaimSpace(database_.get(), damaged.empty(), &stop_);
   }
 
   absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) override {
@@ -225,8 +225,9 @@ class RocksDbStorage : public Storage {
   Usage usage() const override { return database_->usage(); }
   absl::StatusOr<Space> MeasureSpace() override { return MeasureDatabase(database_.get()); }
   absl::StatusOr<int64_t> BackUp(const std::string& dir) override {
-    return store::BackUp(&database_->db(), dir);
+    return store::BackUp(&database_->db(), dir, stop_);
   }
+  void Stop() override { stop_ = true; }
 
  private:
   static constexpr Tick kUnmarked = 0;  // no tick of the clock, which begins with 1
@@ -312,6 +313,7 @@ class RocksDbStorage : public Storage {
 
   const std::unique_ptr<Database> database_;
   const std::unique_ptr<Settler> settler_;
+  std::atomic<bool> stop_{false};
   HoldTable holds_;
   Dropper dropper_;
   mutable absl::Mutex mutex_;

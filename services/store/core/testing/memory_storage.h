@@ -50,6 +50,8 @@ class MemoryStorage : public Storage {
   // UNIMPLEMENTED: memory has no folders.
   absl::StatusOr<int64_t> BackUp(const std::string& dir) override;
 
+  void Stop() override {}
+
   // Writes fail with this status from now on; OK ends it.
   void FailWrites(const absl::Status& status);
   // Reads of this blob are DATA_LOSS until it is put again.
