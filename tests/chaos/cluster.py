@@ -9,8 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import urllib.error
+import time
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
@@ -51,6 +50,7 @@ class Node:
         self.log = pathlib.Path(folder) / f"{name}.log"
         self.popen = None
         self.starts = 0
+        self.spawned = 0.0
 
     @property
     def address(self):
@@ -64,6 +64,7 @@ class Node:
             self.popen = subprocess.Popen([str(a) for a in argv], stdout=log, stderr=log,
                                           env={**os.environ, **self.env})
         self.starts += 1
+        self.spawned = time.monotonic()
         return self
 
     def start(self, *more):

@@ -26,6 +26,7 @@ LEASE_TTL = 1.5
 DRAIN_SECONDS = 5
 DISK_MEGABYTES = 192
 FAULTS_PER_JOB = 12
+START_SECONDS = 3
 FULL_SECONDS = 15  # how long after its disk has room again a process may still end because it had none
 JOB_SECONDS = 180  # for a job to end once the faults are over
 
@@ -142,7 +143,9 @@ class Loop:
                 continue
             status, told = node.popen.returncode, self.draining.pop(node.name, None)
             full = time.monotonic() < self.full_until.get(node.name, 0) + FULL_SECONDS
-            if status < 0 or not full and (told is None or status != 0):
+            # A signal that came before the program had begun to look for signals.
+            early = told is not None and status == -signal.SIGTERM and told < node.spawned + START_SECONDS
+            if not early and (status < 0 or not full and (told is None or status != 0)):
                 raise AssertionError(f"{node.name} ended with {status}, {'on SIGTERM' if told else 'by itself'}: "
                                      f"{node.tail()}")
             if told is None:
