@@ -14,16 +14,6 @@ if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 add_link_options(-Wl,--as-needed)
 
-if(KERNELMILL_SANITIZE STREQUAL "address")
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
-elseif(KERNELMILL_SANITIZE STREQUAL "thread")
-  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=thread)
-elseif(KERNELMILL_SANITIZE)
-  message(FATAL_ERROR "KERNELMILL_SANITIZE is '${KERNELMILL_SANITIZE}'; address or thread are known")
-endif()
-
 # Our own code is warning-free; generated and fetched code is not ours to mend.
 set(KERNELMILL_WARNINGS -Wall -Wextra -Werror -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
