@@ -9,11 +9,12 @@ if(KERNELMILL_SANITIZE STREQUAL "address")
 elseif(KERNELMILL_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
-  # An object, not an archive: it must be linked even where the library has the same names.
-  add_library(tsan_absl_mutex OBJECT "${PROJECT_SOURCE_DIR}/cmake/tsan/absl_mutex.cc")
-  target_compile_options(tsan_absl_mutex PRIVATE -Wall -Wextra -Werror)
-  target_link_libraries(tsan_absl_mutex PUBLIC absl::synchronization)
-  set(KERNELMILL_PROGRAM_DEPS tsan_absl_mutex)
+  # Objects, not an archive: they must be linked even where the library has their names too.
+  add_library(tsan_interposers OBJECT
+    "${PROJECT_SOURCE_DIR}/cmake/tsan/absl_mutex.cc" "${PROJECT_SOURCE_DIR}/cmake/tsan/grpc_calls.cc")
+  target_compile_options(tsan_interposers PRIVATE -Wall -Wextra -Werror)
+  target_link_libraries(tsan_interposers PUBLIC absl::synchronization)
+  set(KERNELMILL_PROGRAM_DEPS tsan_interposers)
 elseif(KERNELMILL_SANITIZE)
   message(FATAL_ERROR "KERNELMILL_SANITIZE is '${KERNELMILL_SANITIZE}'; address or thread are known")
 endif()
