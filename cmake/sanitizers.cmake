@@ -11,7 +11,9 @@ elseif(KERNELMILL_SANITIZE STREQUAL "thread")
   add_link_options(-fsanitize=thread)
   # Objects, not an archive: they must be linked even where the library has their names too.
   add_library(tsan_interposers OBJECT
-    "${PROJECT_SOURCE_DIR}/cmake/tsan/absl_mutex.cc" "${PROJECT_SOURCE_DIR}/cmake/tsan/grpc_calls.cc")
+    "${PROJECT_SOURCE_DIR}/cmake/tsan/absl_mutex.cc"
+    "${PROJECT_SOURCE_DIR}/cmake/tsan/grpc_calls.cc"
+    "${PROJECT_SOURCE_DIR}/cmake/tsan/rocksdb_writes.cc")
   target_compile_options(tsan_interposers PRIVATE -Wall -Wextra -Werror)
   target_link_libraries(tsan_interposers PUBLIC absl::synchronization)
   set(KERNELMILL_PROGRAM_DEPS tsan_interposers)
