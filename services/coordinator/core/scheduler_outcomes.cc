@@ -161,7 +161,11 @@ void Scheduler::AttemptCrashed(const LeaseTable::Ended& lease, const absl::Statu
   } else {
     const absl::Status why = Annotate(error, absl::StrCat("gave up after ", crashes, " attempts"));
     const auto begin = static_cast<uint8_t>(std::max(1, options_.crash_limit - 1));
-    if (!job->Split(index, why, begin, change)) job->Failed(index, /*token=*/0, why, change);
+    if (job->Split(index, why, begin, change)) {
+      LogWarning("a shard is taken apart", {{"job", job->id()}, {"task", lease.task}});
+    } else {
+      job->Failed(index, /*token=*/0, why, change);
+    }
   }
   Settle(*job, change);
 }
