@@ -60,12 +60,13 @@ class Versions(workload.ChaosTest):
             self.assertEqual(self.rows(first.out), self.rows(self.workload.quiet))
             self.assertNotEqual(harness.dataset_digest(first.out), harness.dataset_digest(self.workload.quiet))
             workload.check_status(cluster.status(first.job))
-            # And back, in the middle of the next job.
-            self.shim.file_delay_us = 40_000
+            # And back, in the middle of the next job, which waits for its extractor.
+            extractor.kill()
             again = self.submit(cluster, "again")
-            again.wait_until_done(20)
-            for node, program in now.items():
-                self.replace(node, program)
+            harness.wait_until(lambda: again.stage("fetch").get("done") == 18, "fetches", clusters.DEADLINE)
+            self.replace(cluster.coordinator, now[cluster.coordinator])
+            extractor.program = now[extractor]
+            extractor.start()
             self.assert_unharmed(again)
             self.assertEqual(cluster.status(first.job)["dataset"]["hash"],
                              harness.dataset_digest(first.out).split("/")[0], "an ended job changed")
