@@ -19,7 +19,7 @@ KIB, MIB = 1 << 10, 1 << 20
 class Store(workload.ChaosTest):
 
     def test_a_store_killed_in_the_middle_of_uploads_keeps_what_it_acknowledged(self):
-        with self.cluster() as cluster:
+        with self.cluster(slow_ms=400) as cluster:  # the job outlasts the kills: its export has less patience
             submission = self.submit(cluster)
             uploads = [Uploader(self, cluster.store, 1, 60, 6 * MIB), Uploader(self, cluster.store, 2, 3000, 8 * KIB)]
             kills = 0
