@@ -177,7 +177,7 @@ class StoreRetainer : public Retainer {
     const grpc::Status status = attempt(context);
     absl::MutexLock lock(&mutex_);
     calls_.erase(&context);
-    return rpc::FromGrpcStatus(status);
+    return cancelled_ ? rpc::FromGrpcStatus(status) : rpc::FromCallStatus(status);
   }
 
   const std::unique_ptr<v1::Store::Stub> stub_;
