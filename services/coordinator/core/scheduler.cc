@@ -90,7 +90,7 @@ absl::Status Scheduler::Resume(JobRow row, Change& change) {
   // Who holds a lease from before may go on; the others' leases run out.
   for (const uint32_t index : job->LeasedTasks()) {
     const uint64_t task = TaskId(row.sequence, index);
-    LeaseTable::Terms terms = TermsOf(*job, index);
+    LeaseTable::Terms terms = TermsOf(*job, index, job->ActionOf(index));
     in_flight_.Lead(terms.action, task);
     hosts_.Take(terms.host, task);
     leases_.Restore(task, job->Find(index)->token, clock_.Now(), std::move(terms));

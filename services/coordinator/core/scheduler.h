@@ -161,7 +161,7 @@ class Scheduler {
   void LeaseShared(const Asker& asker, uint64_t run, Clock::Time now, Leases& leases,
                    Change& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Adds the task to `leases`. False: it has to wait for another task.
-  bool LeaseOne(Job& job, uint32_t index, uint64_t run, bool alone, Clock::Time now, Leases& leases,
+  bool LeaseOne(Job& job, uint32_t index, uint64_t run, Clock::Time now, Leases& leases,
                 Change& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Back to the ready ones, if its job still runs.
   void Requeue(uint64_t task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -192,7 +192,7 @@ class Scheduler {
   absl::StatusOr<uint32_t> SequenceOf(const std::string& id) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string IdOf(uint32_t sequence) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  LeaseTable::Terms TermsOf(const Job& job, uint32_t index) const;
+  static LeaseTable::Terms TermsOf(const Job& job, uint32_t index, const v1::Action& action);
   Job* Running(uint64_t task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;

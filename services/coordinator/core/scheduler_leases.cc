@@ -20,10 +20,10 @@ void Scheduler::Requeue(uint64_t task) {
   }
 }
 
-LeaseTable::Terms Scheduler::TermsOf(const Job& job, uint32_t index) const {
+LeaseTable::Terms Scheduler::TermsOf(const Job& job, uint32_t index, const v1::Action& action) {
   LeaseTable::Terms terms;
   terms.alone = job.Find(index)->crashes > 0;
-  terms.action = worker::ActionDigest(job.ActionOf(index)).hash();
+  terms.action = worker::ActionDigest(action).hash();
   terms.host = job.HostOf(index);
   return terms;
 }
@@ -52,7 +52,7 @@ absl::StatusOr<Scheduler::Leases> Scheduler::Lease(const Asker& asker) {
       leases.finish_first = true;
     } else {
       while (const auto index = choice.job->PopAlone(asker.stages)) {
-        if (LeaseOne(*choice.job, *index, seen.run, /*alone=*/true, now, leases, change)) break;
+        if (LeaseOne(*choice.job, *index, seen.run, now, leases, change)) break;
       }
     }
     ticket = Append(std::move(change));
@@ -68,7 +68,7 @@ void Scheduler::LeaseShared(const Asker& asker, uint64_t run, Clock::Time now, L
     if (choice.job == nullptr || choice.alone) return;
     last_served_ = choice.job->sequence();
     const std::optional<uint32_t> index = choice.job->PopReady(asker.stages);
-    LeaseOne(*choice.job, *index, run, /*alone=*/false, now, leases, change);
+    LeaseOne(*choice.job, *index, run, now, leases, change);
   }
 }
 
@@ -93,16 +93,14 @@ Scheduler::Choice Scheduler::ChooseJob(const StageSet& stages) {
   return best;
 }
 
-bool Scheduler::LeaseOne(Job& job, uint32_t index, uint64_t run, bool alone, Clock::Time now,
-                         Leases& leases, Change& change) {
+bool Scheduler::LeaseOne(Job& job, uint32_t index, uint64_t run, Clock::Time now, Leases& leases,
+                         Change& change) {
   const uint64_t id = TaskId(job.sequence(), index);
-  LeaseTable::Terms terms;
-  terms.worker = run;
-  terms.alone = alone;
-  terms.host = job.HostOf(index);
-  if (!hosts_.Take(terms.host, id)) return false;
   v1::Action action = job.ActionOf(index);
-  terms.action = worker::ActionDigest(action).hash();
+  LeaseTable::Terms terms = TermsOf(job, index, action);
+  terms.worker = run;
+  const bool alone = terms.alone;
+  if (!hosts_.Take(terms.host, id)) return false;
   if (!in_flight_.Lead(terms.action, id)) {
     hosts_.Release(terms.host);
     return false;
