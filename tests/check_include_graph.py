@@ -4,7 +4,7 @@
 usage: check_include_graph.py [ROOT]      prints what is wrong; exit 1 if anything is
        check_include_graph.py --self-test checks the checks on small trees that break them
 
-Every folder is one target (km_library), beside its programs (km_binary, km_test_tool) and tests (km_test). Refused:
+Every folder is one target (km_library), beside its programs (km_binary, km_program) and tests (km_test). Refused:
   undeclared  a file includes a folder whose target its own target does not name: a .cc needs it in DEPS or
               PRIVATE_DEPS, a header that other folders include needs it in DEPS
   cycle       targets that depend on each other in a ring
@@ -29,7 +29,7 @@ GENERATED = [("kernelmill/v1/", "kernelmill_proto"), ("build/bazel/", "reapi_pro
 IMPURE = re.compile(r"^(grpc|grpcpp|CLI|rocksdb|git2|curl|archive|prometheus|tree_sitter|yaml-cpp)(/|\.h|_|$)"
                     r"|\.grpc\.pb\.h$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
-CALL = re.compile(r"\b(km_library|km_binary|km_test_tool|km_test|km_proto_library)\s*\(([^)]*)\)")
+CALL = re.compile(r"\b(km_library|km_binary|km_program|km_test|km_proto_library)\s*\(([^)]*)\)")
 KEYWORDS = ("SRCS", "DEPS", "PRIVATE_DEPS", "LABELS", "TIMEOUT", "PROTOS", "SERVICES")
 
 
