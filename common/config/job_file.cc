@@ -229,6 +229,7 @@ void ResolveOrigins(const std::string& file, v1::JobSpec* spec) {
   for (v1::Source& source : *spec->mutable_sources()) {
     std::string* origin = nullptr;
     if (source.has_path()) origin = source.mutable_path();
+    if (source.has_inductor()) origin = source.mutable_inductor();
     if (source.has_git() && IsPathForGit(source.git())) origin = source.mutable_git();
     if (origin == nullptr || origin->empty() || origin->front() == '/') continue;
     if (source.name().empty()) source.set_name(*origin);

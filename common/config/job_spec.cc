@@ -17,6 +17,11 @@ namespace {
 
 constexpr size_t kMaxText = 4096;
 constexpr int kMaxSources = 100'000;
+constexpr double kMaxHours = 87'600;  // ten years
+// After a visit, as Software Heritage does it.
+constexpr double kSuccessHours = 12;
+constexpr double kFailureHours = 14 * 24;
+constexpr double kNotFoundHours = 31 * 24;
 
 absl::Status Wrong(absl::string_view where, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
@@ -33,7 +38,8 @@ absl::Status CheckName(absl::string_view name) {
     return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
   });
   if (name.empty() || name.size() > 64 || !known || name[0] == '.' || name[0] == '-') {
-    return Wrong("name", "1 to 64 letters, digits, '.', '_' and '-', not beginning with '.' or '-'");
+    return Wrong("name",
+                 "1 to 64 letters, digits, '.', '_' and '-', not beginning with '.' or '-'");
   }
   return absl::OkStatus();
 }
@@ -62,6 +68,30 @@ absl::Status CheckPackage(absl::string_view where, absl::string_view package) {
   return absl::OkStatus();
 }
 
+absl::Status CheckDiscover(const std::string& where, const v1::Source& source) {
+  const v1::Discover& discover = source.discover();
+  const std::string prefix = where + ".discover.";
+  if (!source.name().empty()) return Wrong(where + ".name", "is of one repository");
+  if (!source.ref().empty()) return Wrong(where + ".ref", "is of one repository");
+  if (!source.sha256().empty()) return Wrong(where + ".sha256", "is of one repository");
+  if (discover.min_stars() < 0) return Wrong(prefix + "min_stars", "is negative");
+  if (discover.limit() < 0 || discover.limit() > kMaxSources) {
+    return Wrong(prefix + "limit", absl::StrCat("is not 1 to ", kMaxSources));
+  }
+  if (discover.topics().empty() && discover.readme().empty() && discover.code().empty()) {
+    return Wrong(where + ".discover", "has none of topics, readme and code");
+  }
+  RETURN_IF_ERROR(CheckText(prefix + "language", discover.language()));
+  RETURN_IF_ERROR(CheckText(prefix + "code", discover.code()));
+  for (const std::string& topic : discover.topics()) {
+    RETURN_IF_ERROR(CheckText(prefix + "topics", topic));
+  }
+  for (const std::string& word : discover.readme()) {
+    RETURN_IF_ERROR(CheckText(prefix + "readme", word));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
   switch (source.origin_case()) {
     case v1::Source::kGit:
@@ -76,8 +106,16 @@ absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
       if (source.path().empty()) return Wrong(where + ".path", "is empty");
       if (!source.ref().empty()) return Wrong(where + ".ref", "is for git");
       return CheckText(where + ".path", source.path());
+    case v1::Source::kInductor:
+      if (source.inductor().empty()) return Wrong(where + ".inductor", "is empty");
+      if (!source.ref().empty()) return Wrong(where + ".ref", "is for git");
+      return CheckText(where + ".inductor", source.inductor());
+    case v1::Source::kDiscover:
+      return CheckDiscover(where, source);
+    case v1::Source::kList:
+      return Wrong(where + ".list", "is to be read where the job file is");
     case v1::Source::ORIGIN_NOT_SET:
-      return Wrong(where, "has none of git, package and path");
+      return Wrong(where, "has none of git, package, path, inductor, discover and list");
   }
   return Wrong(where, "has an unknown origin");
 }
@@ -103,10 +141,20 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
     return Wrong(where + ".weight", "is not between 0 and 1000000");
   }
   if (!v1::SourceRole_IsValid(source.role())) return Wrong(where + ".role", "is unknown");
+  if (!source.cooldown().empty())
+    return Wrong(where + ".cooldown", "is set by the coordinator alone");
   return absl::OkStatus();
 }
 
+absl::Status CheckHours(const std::string& where, double hours) {
+  if (hours >= 0 && hours <= kMaxHours) return absl::OkStatus();
+  return Wrong(where, absl::StrCat("is not between 0 and ", kMaxHours));
+}
+
 absl::Status CheckPolicies(const v1::JobSpec& spec) {
+  RETURN_IF_ERROR(CheckHours("visits.success_hours", spec.visits().success_hours()));
+  RETURN_IF_ERROR(CheckHours("visits.failure_hours", spec.visits().failure_hours()));
+  RETURN_IF_ERROR(CheckHours("visits.not_found_hours", spec.visits().not_found_hours()));
   const double threshold = spec.dedup().threshold();
   if (!(threshold >= 0 && threshold <= 1)) {
     return Wrong("dedup.threshold", "is not between 0 and 1");
@@ -120,6 +168,18 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
     if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
   }
   return absl::OkStatus();
+}
+
+void FillDefaults(v1::Discover& discover) {
+  if (discover.min_stars() == 0) discover.set_min_stars(100);
+  if (discover.language().empty()) discover.set_language("Python");
+  if (discover.limit() == 0) discover.set_limit(1000);
+}
+
+void FillDefaults(v1::VisitPolicy& visits) {
+  if (!visits.has_success_hours()) visits.set_success_hours(kSuccessHours);
+  if (!visits.has_failure_hours()) visits.set_failure_hours(kFailureHours);
+  if (!visits.has_not_found_hours()) visits.set_not_found_hours(kNotFoundHours);
 }
 
 }  // namespace
@@ -140,6 +200,7 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
   for (v1::Source& source : *spec.mutable_sources()) {
     if (source.git().size() && source.ref().empty()) source.set_ref("HEAD");
     if (source.include().empty()) source.add_include("**/*.py");
+    if (source.has_discover()) FillDefaults(*source.mutable_discover());
     if (source.category().empty()) source.set_category(SourceName(source));
     if (source.tier() == 0) source.set_tier(1);
     if (source.weight() == 0) source.set_weight(1);
@@ -150,6 +211,7 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
       spec.mutable_licenses()->add_allow(id);
     }
   }
+  if (spec.has_visits()) FillDefaults(*spec.mutable_visits());
   if (spec.dedup().threshold() == 0) spec.mutable_dedup()->set_threshold(0.7);
   spec.mutable_quality();
   return spec;
@@ -159,6 +221,8 @@ std::string SourceName(const v1::Source& source) {
   if (!source.name().empty()) return source.name();
   if (source.has_git()) return source.git();
   if (source.has_package()) return source.package();
+  if (source.has_inductor()) return source.inductor();
+  if (source.has_discover()) return "discover";
   return source.path();
 }
 
@@ -181,7 +245,9 @@ v1::Source Identity(const v1::Source& source) {
   if (identity.has_git()) identity.set_git(name);
   if (identity.has_package()) identity.set_package(name);
   if (identity.has_path()) identity.set_path(name);
+  if (identity.has_inductor()) identity.set_inductor(name);
   identity.clear_name();
+  identity.clear_cooldown();
   return identity;
 }
 

@@ -72,8 +72,11 @@ absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
       pinned.set_sha256(ContentHash(local.tree));
       return pinned;
     }
+    case v1::Source::kInductor:
+    case v1::Source::kDiscover:
+    case v1::Source::kList:
     case v1::Source::ORIGIN_NOT_SET:
-      return NoOrigin();
+      break;
   }
   return NoOrigin();
 }
