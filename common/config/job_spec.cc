@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kMaxText = 4096;
 constexpr int kMaxSources = 100'000;
+constexpr int kMaxFound = 20'000;     // by one search
 constexpr double kMaxHours = 87'600;  // ten years
 // After a visit, as Software Heritage does it.
 constexpr double kSuccessHours = 12;
@@ -75,8 +76,8 @@ absl::Status CheckDiscover(const std::string& where, const v1::Source& source) {
   if (!source.ref().empty()) return Wrong(where + ".ref", "is of one repository");
   if (!source.sha256().empty()) return Wrong(where + ".sha256", "is of one repository");
   if (discover.min_stars() < 0) return Wrong(prefix + "min_stars", "is negative");
-  if (discover.limit() < 0 || discover.limit() > kMaxSources) {
-    return Wrong(prefix + "limit", absl::StrCat("is not 1 to ", kMaxSources));
+  if (discover.limit() < 0 || discover.limit() > kMaxFound) {
+    return Wrong(prefix + "limit", absl::StrCat("is not 1 to ", kMaxFound));
   }
   if (discover.topics().empty() && discover.readme().empty() && discover.code().empty()) {
     return Wrong(where + ".discover", "has none of topics, readme and code");
@@ -141,8 +142,6 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
     return Wrong(where + ".weight", "is not between 0 and 1000000");
   }
   if (!v1::SourceRole_IsValid(source.role())) return Wrong(where + ".role", "is unknown");
-  if (!source.cooldown().empty())
-    return Wrong(where + ".cooldown", "is set by the coordinator alone");
   return absl::OkStatus();
 }
 
@@ -226,6 +225,15 @@ std::string SourceName(const v1::Source& source) {
   return source.path();
 }
 
+v1::Source FoundSource(const v1::Source& discover, const std::string& git_url) {
+  v1::Source source = discover;
+  const bool labelled = source.category() != SourceName(discover);
+  source.set_git(git_url);
+  source.set_ref("HEAD");
+  if (!labelled) source.set_category(git_url);
+  return source;
+}
+
 bool IsPinned(const v1::Source& source) {
   return source.has_git() ? IsHex(source.ref(), 40) : IsHex(source.sha256(), 64);
 }
@@ -247,7 +255,6 @@ v1::Source Identity(const v1::Source& source) {
   if (identity.has_path()) identity.set_path(name);
   if (identity.has_inductor()) identity.set_inductor(name);
   identity.clear_name();
-  identity.clear_cooldown();
   return identity;
 }
 

@@ -8,9 +8,9 @@
 
 namespace kernelmill::config {
 
-// INVALID_ARGUMENT, naming the field as a job file would ("sources[2].ref: ..."), unless the job can be
-// run: at least one source, each with an origin, well-formed names, known checks, a threshold in (0, 1].
-// Says nothing of whether an origin can be reached.
+// INVALID_ARGUMENT, naming the field as a job file would ("sources[2].ref: ..."), unless the job
+// can be run: at least one source, each with an origin, well-formed names, known checks, a
+// threshold in (0, 1]. Says nothing of whether an origin can be reached.
 absl::Status CheckJobSpec(const v1::JobSpec& spec);
 
 // The spec with every default written out, so that equal jobs are equal messages.
@@ -18,6 +18,9 @@ v1::JobSpec WithDefaults(v1::JobSpec spec);
 
 // How records name the source: its name, else git URL, name==version, or path.
 std::string SourceName(const v1::Source& source);
+
+// A repository that the search `discover` found, as a source of its own.
+v1::Source FoundSource(const v1::Source& discover, const std::string& git_url);
 
 // Whether the source says exactly which bytes it is: a 40-digit commit, or a SHA-256.
 bool IsPinned(const v1::Source& source);

@@ -20,10 +20,12 @@ v1::JobSpec Job() {
   spec.add_sources()->set_git("https://example.org/r");
   spec.add_sources()->set_package("liger-kernel==0.8.5");
   spec.add_sources()->set_path("kernels");
+  spec.add_sources()->set_inductor("torch_compile_debug");
+  spec.add_sources()->mutable_discover()->add_topics("triton");
   return spec;
 }
 
-TEST(CheckJobSpec, AcceptsTheThreeOrigins) { EXPECT_THAT(CheckJobSpec(Job()), IsOk()); }
+TEST(CheckJobSpec, AcceptsEveryOrigin) { EXPECT_THAT(CheckJobSpec(Job()), IsOk()); }
 
 TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
   struct Case {
@@ -35,12 +37,22 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
       {"sources: is empty", [](v1::JobSpec& s) { s.clear_sources(); }},
       {"sources[0].git: begins with '-'",
        [](v1::JobSpec& s) { s.mutable_sources(0)->set_git("--upload-pack=x"); }},
-      {"sources[0].ref: has a control", [](v1::JobSpec& s) { s.mutable_sources(0)->set_ref("a\nb"); }},
+      {"sources[0].ref: has a control",
+       [](v1::JobSpec& s) { s.mutable_sources(0)->set_ref("a\nb"); }},
       {"sources[1].package: ", [](v1::JobSpec& s) { s.mutable_sources(1)->set_package("x>=1"); }},
       {"sources[1].sha256: ", [](v1::JobSpec& s) { s.mutable_sources(1)->set_sha256("12"); }},
       {"sources[2]: has none", [](v1::JobSpec& s) { s.mutable_sources(2)->clear_origin(); }},
+      {"sources[3].ref: is for git", [](v1::JobSpec& s) { s.mutable_sources(3)->set_ref("a"); }},
+      {"sources[4].discover: has none",
+       [](v1::JobSpec& s) { s.mutable_sources(4)->mutable_discover()->clear_topics(); }},
+      {"sources[4].discover.limit: ",
+       [](v1::JobSpec& s) { s.mutable_sources(4)->mutable_discover()->set_limit(1'000'000); }},
+      {"sources[4].name: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_name("one"); }},
+      {"sources[4].list: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_list("repos.txt"); }},
+      {"visits.failure_hours: ", [](v1::JobSpec& s) { s.mutable_visits()->set_failure_hours(-1); }},
       {"dedup.threshold: ", [](v1::JobSpec& s) { s.mutable_dedup()->set_threshold(1.5); }},
-      {"quality.require: unknown check", [](v1::JobSpec& s) { s.mutable_quality()->add_require("x"); }},
+      {"quality.require: unknown check",
+       [](v1::JobSpec& s) { s.mutable_quality()->add_require("x"); }},
   };
   for (const Case& c : cases) {
     v1::JobSpec spec = Job();

@@ -6,6 +6,7 @@ namespace kernelmill::worker {
 // The version of every stage: one table for the coordinator, which plans with them, and the
 // workers, which return them from Stage::version(). Raise one whenever the same input may give
 // another output.
+inline constexpr int kDiscoverVersion = 1;
 inline constexpr int kPinVersion = 1;
 inline constexpr int kFetchVersion = 1;
 inline constexpr int kExtractVersion = 1;

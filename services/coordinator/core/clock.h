@@ -3,16 +3,22 @@
 
 #include <chrono>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 namespace kernelmill::coordinator {
 
-// Monotonic time: leases do not notice when somebody sets the wall clock. Thread-safe.
+// Thread-safe.
 class Clock {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
   virtual ~Clock() = default;
+  // Monotonic time: leases do not notice when somebody sets the wall clock.
   virtual Time Now() const { return std::chrono::steady_clock::now(); }
+  // The wall clock, for what outlives the process: when repositories were visited.
+  virtual absl::Time WallNow() const { return absl::Now(); }
 };
 
 }  // namespace kernelmill::coordinator

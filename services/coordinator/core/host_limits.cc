@@ -1,5 +1,8 @@
 #include "services/coordinator/core/host_limits.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
 
@@ -29,18 +32,34 @@ std::string HostOfUrl(absl::string_view url) {
 
 std::string HostOfSource(const v1::Source& source) {
   if (source.has_package()) return "package index";
+  if (source.has_discover()) return "repository search";
   return source.has_git() ? HostOfUrl(source.git()) : "";
 }
 
-bool HostLimits::Take(const std::string& host, uint64_t task) {
-  if (limit_ == 0 || host.empty()) return true;
-  int& taken = taken_[host];
-  if (taken >= limit_) {
+bool HostLimits::Take(const std::string& host, uint64_t task, Clock::Time now) {
+  if (host.empty()) return true;
+  const auto taken = taken_.find(host);
+  const bool full = limit_ > 0 && taken != taken_.end() && taken->second >= limit_;
+  if (full || IsPaused(host, now)) {
     waiting_[host].push_back(task);
     return false;
   }
-  ++taken;
+  ++taken_[host];
   return true;
+}
+
+void HostLimits::Pause(const std::string& host, Clock::Time until) {
+  if (host.empty()) return;
+  Clock::Time& pause = pauses_[host];
+  pause = std::max(pause, until);
+}
+
+bool HostLimits::IsPaused(const std::string& host, Clock::Time now) {
+  const auto pause = pauses_.find(host);
+  if (pause == pauses_.end()) return false;
+  if (pause->second > now) return true;
+  pauses_.erase(pause);
+  return false;
 }
 
 void HostLimits::Release(const std::string& host) {
@@ -48,11 +67,16 @@ void HostLimits::Release(const std::string& host) {
   if (at != taken_.end() && --at->second == 0) taken_.erase(at);
 }
 
-std::vector<uint64_t> HostLimits::TakeRunnable() {
+std::vector<uint64_t> HostLimits::TakeRunnable(Clock::Time now) {
   std::vector<uint64_t> tasks;
   for (auto at = waiting_.begin(); at != waiting_.end();) {
+    if (IsPaused(at->first, now)) {
+      ++at;
+      continue;
+    }
     const auto taken = taken_.find(at->first);
-    int places = limit_ - (taken == taken_.end() ? 0 : taken->second);
+    size_t places = at->second.size();
+    if (limit_ > 0) places = std::max(0, limit_ - (taken == taken_.end() ? 0 : taken->second));
     for (; places > 0 && !at->second.empty(); --places) {
       tasks.push_back(at->second.front());
       at->second.pop_front();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 namespace kernelmill::coordinator {
@@ -10,6 +11,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+
+constexpr Clock::Time kNow{std::chrono::hours(1)};
 
 std::string HostOfGit(const std::string& url) {
   v1::Source source;
@@ -36,27 +39,42 @@ TEST(HostOfSource, IsTheHostOfEveryKindOfUrl) {
 
 TEST(HostLimits, ATaskBeyondTheLimitWaitsForAPlace) {
   HostLimits limits(2);
-  EXPECT_TRUE(limits.Take("a", 1));
-  EXPECT_TRUE(limits.Take("a", 2));
-  EXPECT_FALSE(limits.Take("a", 3));
-  EXPECT_FALSE(limits.Take("a", 4));
-  EXPECT_TRUE(limits.Take("b", 5));
-  EXPECT_THAT(limits.TakeRunnable(), IsEmpty());
+  EXPECT_TRUE(limits.Take("a", 1, kNow));
+  EXPECT_TRUE(limits.Take("a", 2, kNow));
+  EXPECT_FALSE(limits.Take("a", 3, kNow));
+  EXPECT_FALSE(limits.Take("a", 4, kNow));
+  EXPECT_TRUE(limits.Take("b", 5, kNow));
+  EXPECT_THAT(limits.TakeRunnable(kNow), IsEmpty());
   limits.Release("a");
-  EXPECT_THAT(limits.TakeRunnable(), ElementsAre(3));
-  EXPECT_TRUE(limits.Take("a", 3));
+  EXPECT_THAT(limits.TakeRunnable(kNow), ElementsAre(3));
+  EXPECT_TRUE(limits.Take("a", 3, kNow));
   limits.Release("a");
   limits.Release("a");
-  EXPECT_THAT(limits.TakeRunnable(), ElementsAre(4));
+  EXPECT_THAT(limits.TakeRunnable(kNow), ElementsAre(4));
 }
 
 TEST(HostLimits, NoHostAndNoLimitNeverWait) {
   HostLimits limits(1);
-  EXPECT_TRUE(limits.Take("", 1));
-  EXPECT_TRUE(limits.Take("", 2));
+  EXPECT_TRUE(limits.Take("", 1, kNow));
+  EXPECT_TRUE(limits.Take("", 2, kNow));
   HostLimits none(0);
-  EXPECT_TRUE(none.Take("a", 1));
-  EXPECT_TRUE(none.Take("a", 2));
+  EXPECT_TRUE(none.Take("a", 1, kNow));
+  EXPECT_TRUE(none.Take("a", 2, kNow));
+}
+
+TEST(HostLimits, AHostIsLeftAloneAsLongAsItWishes) {
+  for (const int limit : {0, 2}) {
+    HostLimits limits(limit);
+    EXPECT_TRUE(limits.Take("a", 1, kNow));
+    limits.Pause("a", kNow + std::chrono::seconds(60));
+    limits.Pause("a", kNow + std::chrono::seconds(30));
+    limits.Release("a");
+    EXPECT_FALSE(limits.Take("a", 2, kNow + std::chrono::seconds(59)));
+    EXPECT_TRUE(limits.Take("b", 3, kNow));
+    EXPECT_THAT(limits.TakeRunnable(kNow + std::chrono::seconds(59)), IsEmpty());
+    EXPECT_THAT(limits.TakeRunnable(kNow + std::chrono::seconds(60)), ElementsAre(2));
+    EXPECT_TRUE(limits.Take("a", 2, kNow + std::chrono::seconds(60)));
+  }
 }
 
 }  // namespace

@@ -174,9 +174,14 @@ void Job::Cancel() {
   ++version_;
 }
 
+const v1::Source* Job::SourceToPin(uint32_t index) const {
+  const TaskKey& key = tasks_[index - 1].key;
+  return key.stage == StageId::kPin ? &plan_.spec().sources(key.source) : nullptr;
+}
+
 std::string Job::HostOf(uint32_t index) const {
   const TaskKey& key = tasks_[index - 1].key;
-  if (key.stage != StageId::kPin && key.stage != StageId::kFetch) return "";
+  if (key.stage > StageId::kFetch) return "";
   return HostOfSource(plan_.spec().sources(key.source));
 }
 

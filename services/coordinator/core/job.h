@@ -78,6 +78,8 @@ class Job {
   // Null: no such task.
   const Task* Find(uint32_t index) const;
   v1::Action ActionOf(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
+  // The source that the task pins; null if it is no pin.
+  const v1::Source* SourceToPin(uint32_t index) const;
   // How many files an extraction has.
   int32_t FilesOf(uint32_t index) const { return plan_.FilesOf(tasks_[index - 1].key); }
   // The host that the task calls on, of a task that fetches from one; else empty.
@@ -87,6 +89,9 @@ class Job {
   size_t task_count() const { return tasks_.size(); }
   int leased() const { return leased_; }
   int32_t priority() const { return base_.priority(); }
+  // How often the job was begun: 1, and 1 more with each retry.
+  int32_t runs() const { return base_.runs(); }
+  const v1::JobSpec& spec() const { return plan_.spec(); }
 
   uint32_t sequence() const { return sequence_; }
   const std::string& id() const { return base_.job(); }

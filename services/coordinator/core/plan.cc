@@ -1,6 +1,7 @@
 #include "services/coordinator/core/plan.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,25 +30,35 @@ int32_t PairPartitions(int64_t kernels) {
       std::clamp<int64_t>(kernels / kKernelsPerPartition, 1, kMaxPartitions));
 }
 
-JobPlan::JobPlan(v1::JobSpec spec)
-    : spec_(std::move(spec)),
-      sources_(spec_.sources_size()),
-      sources_unlinked_(spec_.sources_size()) {}
+JobPlan::JobPlan(v1::JobSpec spec) : spec_(std::move(spec)), sources_(spec_.sources_size()) {}
 
 std::vector<TaskKey> JobPlan::Start() {
   Tasks next;
   for (int32_t i = 0; i < spec_.sources_size(); ++i) {
-    const bool pinned = config::IsPinned(spec_.sources(i));
-    next.push_back({.stage = pinned ? StageId::kFetch : StageId::kPin, .source = i});
+    if (spec_.sources(i).has_discover()) next.push_back({.stage = StageId::kDiscover, .source = i});
   }
+  searches_open_ = static_cast<int32_t>(next.size());
+  if (searches_open_ == 0) BeginSources(next);
   PassBarriers(next);
   return next;
+}
+
+void JobPlan::BeginSources(Tasks& next) {
+  for (int32_t i = 0; i < spec_.sources_size(); ++i) {
+    if (sources_[i].failed) continue;
+    const bool pinned = config::IsPinned(spec_.sources(i));
+    next.push_back({.stage = pinned ? StageId::kFetch : StageId::kPin, .source = i});
+    ++sources_unlinked_;
+  }
 }
 
 absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
                                                       const v1::StageResult& result) {
   Tasks next;
   switch (task.stage) {
+    case StageId::kDiscover:
+      RETURN_IF_ERROR(Discovered(task.source, result, next));
+      break;
     case StageId::kPin:
       RETURN_IF_ERROR(Pinned(task.source, result, next));
       break;
@@ -77,6 +88,44 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
   }
   PassBarriers(next);
   return next;
+}
+
+absl::Status JobPlan::Discovered(int32_t source, const v1::StageResult& result, Tasks& next) {
+  if (result.found_size() > spec_.sources(source).discover().limit()) {
+    return absl::InvalidArgumentError(absl::StrCat(result.found_size(), " repositories found, of ",
+                                                   spec_.sources(source).discover().limit()));
+  }
+  found_[source] = {result.found().begin(), result.found().end()};
+  if (--searches_open_ == 0) SearchesOver(next);
+  return absl::OkStatus();
+}
+
+// A search that failed stays, as a source that failed, so that another run of the job searches
+// again. What the job names by itself is not taken again from what was found, nor is what was found
+// twice.
+void JobPlan::SearchesOver(Tasks& next) {
+  std::set<std::string> known;
+  for (const v1::Source& source : spec_.sources()) known.insert(source.git());
+  v1::JobSpec expanded = spec_;
+  expanded.clear_sources();
+  std::vector<Source> states;
+  for (int32_t i = 0; i < spec_.sources_size(); ++i) {
+    const v1::Source& source = spec_.sources(i);
+    if (!source.has_discover() || sources_[i].failed) {
+      *expanded.add_sources() = source;
+      states.push_back(std::move(sources_[i]));
+      continue;
+    }
+    for (const std::string& url : found_[i]) {
+      if (!known.insert(url).second) continue;
+      *expanded.add_sources() = config::FoundSource(source, url);
+      states.emplace_back();
+    }
+  }
+  spec_ = std::move(expanded);
+  sources_ = std::move(states);
+  found_.clear();
+  BeginSources(next);
 }
 
 absl::Status JobPlan::Pinned(int32_t source, const v1::StageResult& result, Tasks& next) {
@@ -194,7 +243,7 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
 void JobPlan::PassBarriers(Tasks& next) {
   if (state_ != v1::JOB_STATE_RUNNING) return;
   // Also the verdicts: a shard whose validation fails is lost, and must not be in the pairs.
-  if (!pairing_ && sources_unlinked_ == 0 && checks_open_ == 0) {
+  if (!pairing_ && searches_open_ == 0 && sources_unlinked_ == 0 && checks_open_ == 0) {
     int64_t kernels = 0;
     ForEachLinked(
         [&](int32_t, const Source& source, int32_t k) { kernels += source.linked[k].items; });
@@ -213,6 +262,10 @@ std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& erro
   AddFailure(task, error);
   Tasks next;
   switch (task.stage) {
+    case StageId::kDiscover:
+      sources_[task.source].failed = true;
+      if (--searches_open_ == 0) SearchesOver(next);
+      break;
     case StageId::kPin:
     case StageId::kFetch:
     case StageId::kLink:

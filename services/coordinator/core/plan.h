@@ -20,6 +20,7 @@ namespace kernelmill::coordinator {
 // The task graph of one job, as a pure state machine: outcomes of tasks go in, the tasks that they
 // make possible come out. No I/O, no clock; not thread-safe.
 //
+//   once for the job: all discover, each of which becomes the sources that it found
 //   for each source:  [pin] -> fetch -> extract(k) -> link -> validate(k), sign(k)
 //   once for the job: all sign -> pair(p) -> with all validate -> resolve -> manifest
 //
@@ -27,8 +28,8 @@ namespace kernelmill::coordinator {
 // order in which results arrive: inputs stand in the order of (source, shard). Feeding the same
 // outcomes again, in any order in which each task was possible, rebuilds the same state.
 //
-// What a failure costs: of pin, fetch and link the source; of extract, validate and sign the shard;
-// of any other the job.
+// What a failure costs: of discover, pin, fetch and link the source; of extract, validate and sign
+// the shard; of any other the job.
 class JobPlan {
  public:
   // `spec` has its defaults written out (config::WithDefaults).
@@ -88,6 +89,7 @@ class JobPlan {
   using Tasks = std::vector<TaskKey>;
 
   // Succeed, by stage.
+  absl::Status Discovered(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Pinned(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Fetched(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next);
@@ -96,6 +98,10 @@ class JobPlan {
   absl::Status Signed(const TaskKey& task, const v1::StageResult& result);
   absl::Status JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next);
 
+  // The last search has ended: what was found takes its place among the sources.
+  void SearchesOver(Tasks& next);
+  // The first task of every source that is not a search.
+  void BeginSources(Tasks& next);
   // The last extraction of the source has ended, one way or the other.
   void ExtractionOver(int32_t source, Tasks& next);
   void FailSource(int32_t source);
@@ -121,6 +127,7 @@ class JobPlan {
   v1::JobSpec spec_;  // its sources take on their pins as these become known
   v1::JobState state_ = v1::JOB_STATE_RUNNING;
   std::vector<Source> sources_;
+  std::map<int32_t, std::vector<std::string>> found_;  // by search, until the last one has ended
   std::vector<BlobRef> pairs_;
   BlobRef clusters_;
   BlobRef manifest_;
@@ -128,6 +135,7 @@ class JobPlan {
   std::map<std::string, int64_t> counters_;
 
   // What the barriers wait for.
+  int32_t searches_open_ = 0;
   int32_t sources_unlinked_ = 0;
   int64_t checks_open_ = 0;  // validate and sign
   int32_t pairs_open_ = 0;

@@ -39,6 +39,9 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   action.set_stage_version(StageVersion(task.stage));
   v1::StageParams& params = *action.mutable_params();
   switch (task.stage) {
+    case StageId::kDiscover:
+      *params.mutable_discover()->mutable_discover() = spec_.sources(task.source).discover();
+      break;
     case StageId::kPin:
       *params.mutable_pin()->mutable_source() = config::FetchPart(spec_.sources(task.source));
       break;

@@ -117,6 +117,95 @@ TEST(JobPlan, APinnedSourceIsNotPinnedAgain) {
   EXPECT_THAT(Names(plan.Start()), ElementsAre("fetch 0.0", "pin 1.0"));
 }
 
+// r0, a search for "a", r1, a search for "b".
+v1::JobSpec SearchJob() {
+  v1::JobSpec spec = GitJob(1);
+  *spec.add_sources() = SearchFor("a");
+  spec.add_sources()->set_git("r1");
+  *spec.add_sources() = SearchFor("b");
+  return spec;
+}
+
+std::vector<std::string> GitsOf(const v1::JobSpec& spec) {
+  std::vector<std::string> gits;
+  for (const v1::Source& source : spec.sources()) gits.push_back(source.git());
+  return gits;
+}
+
+TEST(JobPlan, WhatSearchesFindTakesTheirPlacesEachRepositoryOnce) {
+  for (int seed = 0; seed < 10; ++seed) {
+    Runner run(SearchJob());
+    run.stages.found = {{"a", {"x", "y", "r1"}}, {"b", {"y", "z"}}};
+    run.RunAll(seed);
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    EXPECT_THAT(GitsOf(run.Status().lock()), ElementsAre("r0", "x", "y", "r1", "z"));
+    EXPECT_EQ(run.actions.count("pin 4.0"), 1u);
+    EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().sources_size(), 5);
+  }
+}
+
+TEST(JobPlan, AJobThatFindsItsRepositoriesIsTheJobThatNamesThem) {
+  Runner search(SearchJob());
+  search.stages.found = {{"a", {"x"}}, {"b", {}}};
+  search.RunAll();
+  v1::JobSpec spec = GitJob(1);
+  spec.add_sources()->set_git("x");
+  spec.add_sources()->set_git("r1");
+  Runner named(spec);
+  named.RunAll();
+  EXPECT_TRUE(cas::SameDigest(search.Status().dataset(), named.Status().dataset()));
+}
+
+TEST(JobPlan, NothingElseBeginsBeforeTheSearchesHaveEnded) {
+  Runner run(SearchJob());
+  EXPECT_THAT(Names(run.plan.Start()), ElementsAre("discover 1.0", "discover 3.0"));
+  const TaskKey first = {.stage = StageId::kDiscover, .source = 1};
+  EXPECT_THAT(*run.plan.Succeed(first, v1::StageResult()), IsEmpty());
+}
+
+TEST(JobPlan, ASearchThatFailsCostsItsSourceAndIsSearchedAgainByARetry) {
+  Runner run(SearchJob());
+  run.stages.found = {{"a", {"x"}}};
+  run.fails["discover 3.0"] = absl::UnavailableError("rate limit");
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  const v1::JobStatus status = run.Status();
+  ASSERT_EQ(status.failures_size(), 1);
+  EXPECT_EQ(status.failures(0).stage(), "discover");
+  ASSERT_EQ(status.lock().sources_size(), 4);
+  EXPECT_EQ(status.lock().sources(3).discover().code(), "b");
+  Runner again(status.lock());
+  EXPECT_THAT(Names(again.plan.Start()), ElementsAre("discover 3.0"));
+}
+
+TEST(JobPlan, ASearchThatFindsMoreThanItMayHasNoResult) {
+  v1::JobSpec spec = SearchJob();
+  spec.mutable_sources(1)->mutable_discover()->set_limit(1);
+  JobPlan plan(config::WithDefaults(spec));
+  plan.Start();
+  v1::StageResult result;
+  result.add_found("x");
+  result.add_found("y");
+  EXPECT_THAT(plan.Succeed({.stage = StageId::kDiscover, .source = 1}, result),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(JobPlan, AFoundSourceHasWhatTheSearchSays) {
+  v1::JobSpec spec = GitJob(0);
+  *spec.add_sources() = SearchFor("a");
+  spec.mutable_sources(0)->add_include("kernels/**");
+  spec.mutable_sources(0)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+  Runner run(spec);
+  run.stages.found = {{"a", {"x"}}};
+  run.RunAll();
+  const v1::Source source = run.Status().lock().sources(0);
+  EXPECT_EQ(source.git(), "x");
+  EXPECT_EQ(source.category(), "x");
+  EXPECT_EQ(source.include(0), "kernels/**");
+  EXPECT_EQ(source.role(), v1::SOURCE_ROLE_HOLDOUT);
+  EXPECT_FALSE(source.has_discover());
+}
+
 TEST(JobPlan, ActionsSayWhatEachStagePromises) {
   v1::JobSpec spec = GitJob(2);
   spec.mutable_sources(0)->set_category("tutorials");

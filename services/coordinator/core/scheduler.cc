@@ -92,7 +92,7 @@ absl::Status Scheduler::Resume(JobRow row, Change& change) {
     const uint64_t task = TaskId(row.sequence, index);
     LeaseTable::Terms terms = TermsOf(*job, index, job->ActionOf(index));
     in_flight_.Lead(terms.action, task);
-    hosts_.Take(terms.host, task);
+    hosts_.Take(terms.host, task, clock_.Now());
     leases_.Restore(task, job->Find(index)->token, clock_.Now(), std::move(terms));
   }
   running_[row.sequence] = std::move(job);

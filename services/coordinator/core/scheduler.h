@@ -160,9 +160,12 @@ class Scheduler {
   Choice ChooseJob(const StageSet& stages) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LeaseShared(const Asker& asker, uint64_t run, Clock::Time now, Leases& leases,
                    Change& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Adds the task to `leases`. False: it has to wait for another task.
+  // Adds the task to `leases`. False: it has to wait for another task, or for its host, or needs no
+  // worker.
   bool LeaseOne(Job& job, uint32_t index, uint64_t run, Clock::Time now, Leases& leases,
                 Change& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Pins the source from its last visit, if the job's policy says so. False: it is to be visited.
+  bool PinFromVisit(Job& job, uint32_t index, Change& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Back to the ready ones, if its job still runs.
   void Requeue(uint64_t task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -184,6 +187,9 @@ class Scheduler {
   // apart, or fails it. Ends with Settle().
   void AttemptCrashed(const LeaseTable::Ended& lease, const absl::Status& error, Clock::Time now,
                       Change& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Fails the task for good.
+  void GiveUp(Job& job, uint32_t index, uint64_t token, const absl::Status& error, Change& change)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Clock::Time RetryAt(int attempts, Clock::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Expire(Clock::Time now, Change& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // If the job has ended: appends the change with its last status, and forgets it and its leases.

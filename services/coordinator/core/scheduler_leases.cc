@@ -5,6 +5,7 @@
 #include "common/base/status.h"
 #include "common/worker/action_codec.h"
 #include "services/coordinator/core/scheduler.h"
+#include "services/coordinator/core/visits.h"
 
 namespace kernelmill::coordinator {
 
@@ -93,14 +94,32 @@ Scheduler::Choice Scheduler::ChooseJob(const StageSet& stages) {
   return best;
 }
 
+// The wall clock decides here, and nowhere else: visits outlive the process. What it decides is
+// kept as the task's outcome, so that it is decided once.
+bool Scheduler::PinFromVisit(Job& job, uint32_t index, Change& change) {
+  const v1::Source* const source = job.SourceToPin(index);
+  if (source == nullptr || !source->has_git() || !job.spec().has_visits()) return false;
+  const absl::StatusOr<Visit> visit = store_.LastVisit(source->git(), source->ref());
+  if (!visit.ok() || !IsRecent(*visit, job.spec().visits(), clock_.WallNow())) return false;
+  const absl::StatusOr<v1::StageResult> pinned = PinFrom(*visit, *source);
+  if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
+  if (pinned.ok()) {
+    job.Succeeded(index, *pinned, /*cached=*/true, change);
+  } else {
+    job.Failed(index, /*token=*/0, pinned.status(), change);
+  }
+  return true;
+}
+
 bool Scheduler::LeaseOne(Job& job, uint32_t index, uint64_t run, Clock::Time now, Leases& leases,
                          Change& change) {
+  if (PinFromVisit(job, index, change)) return false;
   const uint64_t id = TaskId(job.sequence(), index);
   v1::Action action = job.ActionOf(index);
   LeaseTable::Terms terms = TermsOf(job, index, action);
   terms.worker = run;
   const bool alone = terms.alone;
-  if (!hosts_.Take(terms.host, id)) return false;
+  if (!hosts_.Take(terms.host, id, now)) return false;
   if (!in_flight_.Lead(terms.action, id)) {
     hosts_.Release(terms.host);
     return false;

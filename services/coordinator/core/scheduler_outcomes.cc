@@ -7,11 +7,13 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "services/coordinator/core/scheduler.h"
+#include "services/coordinator/core/visits.h"
 
 namespace kernelmill::coordinator {
 namespace {
 
 constexpr int kMaxBackoffFactor = 30;
+constexpr int64_t kMaxPauseMs = int64_t{24} * 60 * 60 * 1000;  // of a host, at its wish
 
 absl::Status Stale(const v1::LeaseRef& lease) {
   return absl::FailedPreconditionError(
@@ -75,6 +77,10 @@ absl::Status Scheduler::CompleteOne(const v1::Completion& completion, Clock::Tim
   if (completion.has_handback()) {
     job.HandedBack(index, change);
   } else {
+    const int64_t pause_ms = std::clamp<int64_t>(completion.retry_after_ms(), 0, kMaxPauseMs);
+    if (pause_ms > 0) {
+      hosts_.Pause(job.HostOf(index), now + std::chrono::milliseconds(pause_ms));
+    }
     AttemptFailed(job, index, lease.token(), ErrorOf(completion.error()), now, change);
   }
   return absl::OkStatus();
@@ -83,6 +89,9 @@ absl::Status Scheduler::CompleteOne(const v1::Completion& completion, Clock::Tim
 void Scheduler::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
                           const v1::StageResult& result, bool cached, Change& change) {
   Job* job = Running(task);
+  if (const v1::Source* source = job->SourceToPin(IndexOf(task))) {
+    if (auto visit = VisitOf(*source, result, clock_.WallNow())) change.visits.push_back(*visit);
+  }
   job->Succeeded(IndexOf(task), result, cached, change);
   Settle(*job, change);
   for (const uint64_t follower : followers) {
@@ -132,14 +141,22 @@ void Scheduler::AttemptFailed(Job& job, uint32_t index, uint64_t token, const ab
   // Those that ended with the worker have a limit of their own.
   const int errors = std::max(task.attempts - task.crashes, 0) + 1;
   if (!IsRetryable(error)) {
-    job.Failed(index, token, error, change);
+    GiveUp(job, index, token, error, change);
   } else if (errors >= options_.max_attempts) {
-    job.Failed(index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
-               change);
+    GiveUp(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
+           change);
   } else {
     job.AttemptLost(index, token, error, Job::Crash::kNone, RetryAt(task.attempts, now), change);
   }
   Settle(job, change);
+}
+
+void Scheduler::GiveUp(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
+                       Change& change) {
+  if (const v1::Source* source = job.SourceToPin(index)) {
+    if (auto visit = VisitOf(*source, error, clock_.WallNow())) change.visits.push_back(*visit);
+  }
+  job.Failed(index, token, error, change);
 }
 
 void Scheduler::AttemptCrashed(const LeaseTable::Ended& lease, const absl::Status& error,
@@ -176,7 +193,7 @@ void Scheduler::Expire(Clock::Time now, Change& change) {
         lease, absl::DeadlineExceededError("its worker was not heard of before the lease ran out"),
         now, change);
   }
-  for (const uint64_t task : hosts_.TakeRunnable()) Requeue(task);
+  for (const uint64_t task : hosts_.TakeRunnable(now)) Requeue(task);
   for (const auto& [sequence, job] : running_) {
     if (job->Promote(now)) ready_.Notify();
   }

@@ -54,6 +54,14 @@ struct JobRow {
   v1::JobStatus status;    // as it was submitted, or as it ended
 };
 
+// How the last visit of a git repository's ref went.
+struct Visit {
+  std::string git, ref;  // as the source has them
+  absl::Time when;       // by the wall clock, in whole seconds
+  absl::StatusCode code = absl::StatusCode::kOk;
+  std::string commit;  // if OK
+};
+
 // What changes together: all of it is kept, or nothing.
 struct Change {
   std::vector<JobRow> jobs;       // new ones, or replanned
@@ -61,9 +69,11 @@ struct Change {
   std::vector<uint32_t> deleted;  // jobs of which nothing stays
   std::vector<std::pair<uint32_t, v1::JobStatus>> statuses;
   std::vector<TaskRow> tasks;
+  std::vector<Visit> visits;
 
   bool empty() const {
-    return jobs.empty() && erased.empty() && deleted.empty() && statuses.empty() && tasks.empty();
+    return jobs.empty() && erased.empty() && deleted.empty() && statuses.empty() && tasks.empty() &&
+           visits.empty();
   }
 };
 
@@ -92,6 +102,8 @@ class StateStore {
   // NOT_FOUND: no such job, no such task.
   virtual absl::StatusOr<v1::JobStatus> Status(uint32_t job) = 0;
   virtual absl::StatusOr<TaskRow> Task(uint64_t id) = 0;
+  // NOT_FOUND: the ref was never visited.
+  virtual absl::StatusOr<Visit> LastVisit(const std::string& git, const std::string& ref) = 0;
 };
 
 }  // namespace kernelmill::coordinator

@@ -11,11 +11,11 @@ struct Entry {
 };
 
 constexpr Entry kStages[kStageCount] = {
-    {"pin", worker::kPinVersion},           {"fetch", worker::kFetchVersion},
-    {"extract", worker::kExtractVersion},   {"link", worker::kLinkVersion},
-    {"validate", worker::kValidateVersion}, {"sign", worker::kSignVersion},
-    {"pair", worker::kPairVersion},         {"resolve", worker::kResolveVersion},
-    {"manifest", worker::kManifestVersion},
+    {"discover", worker::kDiscoverVersion}, {"pin", worker::kPinVersion},
+    {"fetch", worker::kFetchVersion},       {"extract", worker::kExtractVersion},
+    {"link", worker::kLinkVersion},         {"validate", worker::kValidateVersion},
+    {"sign", worker::kSignVersion},         {"pair", worker::kPairVersion},
+    {"resolve", worker::kResolveVersion},   {"manifest", worker::kManifestVersion},
 };
 
 }  // namespace

@@ -10,19 +10,21 @@
 
 namespace kernelmill::coordinator {
 
-// The stages in the order of the data flow. The numbers are stored: never renumber.
+// The stages in the order of the data flow. The numbers are stored, and mean something only to a
+// build with the same PlanFingerprint().
 enum class StageId : uint8_t {
-  kPin = 0,
-  kFetch = 1,
-  kExtract = 2,
-  kLink = 3,
-  kValidate = 4,
-  kSign = 5,
-  kPair = 6,
-  kResolve = 7,
-  kManifest = 8,
+  kDiscover,
+  kPin,
+  kFetch,
+  kExtract,
+  kLink,
+  kValidate,
+  kSign,
+  kPair,
+  kResolve,
+  kManifest,
 };
-inline constexpr int kStageCount = 9;
+inline constexpr int kStageCount = 10;
 
 absl::string_view StageName(StageId stage);
 int StageVersion(StageId stage);
@@ -40,7 +42,7 @@ inline constexpr Piece kSetAside = 0x8000;
 // (for pair, the partition). What a stage does not have is 0; only extract has other pieces than
 // the whole.
 struct TaskKey {
-  StageId stage = StageId::kPin;
+  StageId stage = StageId::kDiscover;
   Piece piece = kWhole;
   int32_t source = 0;
   int32_t shard = 0;

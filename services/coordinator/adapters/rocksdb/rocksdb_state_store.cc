@@ -12,6 +12,10 @@
 //                      token:8 rest
 //                      rest: of a DONE task StageResult; else google.rpc.Status, of the last error,
 //                      if there was one
+//   "v/"<sha256>    -> how the last visit of a git repository's ref went; the key is the SHA-256,
+//   in
+//                      hexadecimal, of its URL, a line feed and the ref. Value: Unix seconds:8
+//                      status code:1 URL's size:4 ref's size:4 URL ref commit
 //
 // Format 1 had neither crashes nor pieces. Its tasks are dropped, so that the jobs that had not
 // ended are planned anew; the action cache answers for what they had done.
@@ -109,6 +113,10 @@ rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
   for (const TaskRow& task : change.tasks) {
     if (!status.ok()) return status;
     status = batch->Put(TaskKeyOf(task.id), EncodeTask(task));
+  }
+  for (const Visit& visit : change.visits) {
+    if (!status.ok()) return status;
+    status = batch->Put(VisitKeyOf(visit.git, visit.ref), EncodeVisit(visit));
   }
   return status;
 }
@@ -272,6 +280,11 @@ absl::StatusOr<v1::JobStatus> RocksDbStateStore::Status(uint32_t job) {
   v1::JobStatus status;
   if (!status.ParseFromString(value)) return absl::DataLossError("a job is not readable");
   return status;
+}
+
+absl::StatusOr<Visit> RocksDbStateStore::LastVisit(const std::string& git, const std::string& ref) {
+  ASSIGN_OR_RETURN(const std::string value, Read(VisitKeyOf(git, ref)));
+  return DecodeVisit(value);
 }
 
 absl::StatusOr<TaskRow> RocksDbStateStore::Task(uint64_t id) {

@@ -184,6 +184,40 @@ TEST_F(RocksDbStateStoreTest, ATornTailIsCutOffButDamageBeforeItIsRefused) {
   std::filesystem::remove_all(copy);
 }
 
+TEST_F(RocksDbStateStoreTest, TheLastVisitOfARefIsKept) {
+  Change change;
+  for (const int64_t seconds : {100, 200}) {
+    Visit visit;
+    visit.git = "https://a.org/r";
+    visit.ref = "main";
+    visit.when = absl::FromUnixSeconds(seconds);
+    visit.commit = absl::StrCat("commit at ", seconds);
+    change.visits.push_back(visit);
+  }
+  change.visits.push_back(change.visits[0]);
+  change.visits[2].ref = "next";
+  change.visits[2].code = absl::StatusCode::kNotFound;
+  change.visits[2].commit = "";
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  Open();
+  const absl::StatusOr<Visit> last = store_->LastVisit("https://a.org/r", "main");
+  ASSERT_THAT(last, IsOk());
+  EXPECT_EQ(last->commit, "commit at 200");
+  EXPECT_EQ(last->when, absl::FromUnixSeconds(200));
+  EXPECT_EQ(last->code, absl::StatusCode::kOk);
+  EXPECT_EQ(store_->LastVisit("https://a.org/r", "next")->code, absl::StatusCode::kNotFound);
+  EXPECT_THAT(store_->LastVisit("https://a.org/r", "HEAD"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST(Rows, DamagedVisitsAreRefused) {
+  Visit visit;
+  visit.git = "https://a.org/r";
+  visit.when = absl::FromUnixSeconds(1);
+  const std::string good = EncodeVisit(visit);
+  EXPECT_THAT(DecodeVisit(good), IsOk());
+  EXPECT_THAT(DecodeVisit(good.substr(0, 20)), StatusIs(absl::StatusCode::kDataLoss));
+}
+
 TEST(Rows, DamagedTasksAreRefused) {
   TaskRow row;
   row.state = TaskState::kDone;

@@ -2,6 +2,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/hash.h"
 #include "google/rpc/status.pb.h"
 
 namespace kernelmill::coordinator {
@@ -94,6 +96,37 @@ absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value) {
   }
   if (!good) return absl::DataLossError(absl::StrCat("task ", id, " is not readable"));
   return row;
+}
+
+std::string VisitKeyOf(const std::string& git, const std::string& ref) {
+  return absl::StrCat("v/", Sha256Hex(absl::StrCat(git, "\n", ref)));
+}
+
+std::string EncodeVisit(const Visit& visit) {
+  std::string value;
+  AppendFixed64(&value, static_cast<uint64_t>(absl::ToUnixSeconds(visit.when)));
+  value.push_back(static_cast<char>(visit.code));
+  AppendFixed32(&value, static_cast<uint32_t>(visit.git.size()));
+  AppendFixed32(&value, static_cast<uint32_t>(visit.ref.size()));
+  absl::StrAppend(&value, visit.git, visit.ref, visit.commit);
+  return value;
+}
+
+absl::StatusOr<Visit> DecodeVisit(absl::string_view value) {
+  uint64_t seconds = 0;
+  uint8_t code = 0;
+  uint32_t git = 0, ref = 0;
+  if (!TakeFixed64(&value, &seconds) || !TakeByte(&value, &code) || !TakeFixed32(&value, &git) ||
+      !TakeFixed32(&value, &ref) || uint64_t{git} + ref > value.size()) {
+    return absl::DataLossError("a visit is not readable");
+  }
+  Visit visit;
+  visit.when = absl::FromUnixSeconds(static_cast<int64_t>(seconds));
+  visit.code = static_cast<absl::StatusCode>(code);
+  visit.git = std::string(value.substr(0, git));
+  visit.ref = std::string(value.substr(git, ref));
+  visit.commit = std::string(value.substr(size_t{git} + ref));
+  return visit;
 }
 
 }  // namespace kernelmill::coordinator

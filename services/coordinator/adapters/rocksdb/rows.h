@@ -21,6 +21,11 @@ bool TakeFixed64(absl::string_view* in, uint64_t* value);
 std::string EncodeTask(const TaskRow& row);
 absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value);
 
+// Likewise a visit's key and value.
+std::string VisitKeyOf(const std::string& git, const std::string& ref);
+std::string EncodeVisit(const Visit& visit);
+absl::StatusOr<Visit> DecodeVisit(absl::string_view value);
+
 }  // namespace kernelmill::coordinator
 
 #endif  // KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROWS_H_

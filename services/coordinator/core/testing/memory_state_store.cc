@@ -26,6 +26,7 @@ absl::Status MemoryStateStore::Write(const std::vector<Change>& changes, bool sy
     }
     for (const auto& [job, status] : change.statuses) now_.jobs[job].status = status;
     for (const TaskRow& task : change.tasks) now_.tasks[task.id] = task;
+    for (const Visit& visit : change.visits) now_.visits[{visit.git, visit.ref}] = visit;
   }
   if (sync) synced_ = now_;
   return absl::OkStatus();
@@ -71,6 +72,13 @@ absl::StatusOr<TaskRow> MemoryStateStore::Task(uint64_t id) {
   absl::MutexLock lock(&mutex_);
   const auto at = now_.tasks.find(id);
   if (at == now_.tasks.end()) return absl::NotFoundError("no such task");
+  return at->second;
+}
+
+absl::StatusOr<Visit> MemoryStateStore::LastVisit(const std::string& git, const std::string& ref) {
+  absl::MutexLock lock(&mutex_);
+  const auto at = now_.visits.find({git, ref});
+  if (at == now_.visits.end()) return absl::NotFoundError("never visited");
   return at->second;
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -25,6 +27,7 @@ class MemoryStateStore : public StateStore {
   absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
+  absl::StatusOr<Visit> LastVisit(const std::string& git, const std::string& ref) override;
 
   // Every later write fails with `error`, and keeps nothing.
   void FailWrites(const absl::Status& error);
@@ -35,6 +38,7 @@ class MemoryStateStore : public StateStore {
   struct State {
     std::map<uint32_t, JobRow> jobs;
     std::map<uint64_t, TaskRow> tasks;
+    std::map<std::pair<std::string, std::string>, Visit> visits;  // by git, ref
     uint32_t last_sequence = 0;
   };
   absl::Mutex mutex_;
@@ -48,10 +52,16 @@ class MemoryStateStore : public StateStore {
 class FakeClock : public Clock {
  public:
   Time Now() const override { return now_; }
-  void Advance(Duration by) { now_ += by; }
+  absl::Time WallNow() const override { return wall_; }
+  void Advance(Duration by) {
+    now_ += by;
+    wall_ += absl::FromChrono(by);
+  }
+  void SetWall(absl::Time to) { wall_ = to; }
 
  private:
   Time now_{std::chrono::hours(1)};
+  absl::Time wall_ = absl::FromUnixSeconds(1'700'000'000);
 };
 
 }  // namespace kernelmill::coordinator

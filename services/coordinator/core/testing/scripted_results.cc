@@ -33,10 +33,21 @@ v1::JobSpec GitJob(int sources) {
   return spec;
 }
 
+v1::Source SearchFor(const std::string& code) {
+  v1::Source source;
+  source.mutable_discover()->set_code(code);
+  return source;
+}
+
 v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
   Outputs outputs(action);
   const std::string& stage = action.stage();
-  if (stage == "pin") {
+  if (stage == "discover") {
+    const auto at = found.find(action.params().discover().discover().code());
+    if (at != found.end()) {
+      for (const std::string& url : at->second) outputs.result.add_found(url);
+    }
+  } else if (stage == "pin") {
     *outputs.result.mutable_pinned() = action.params().pin().source();
     outputs.result.mutable_pinned()->set_ref(
         Sha256Hex(action.params().pin().source().git()).substr(0, 40));
