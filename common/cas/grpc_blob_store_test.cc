@@ -217,7 +217,10 @@ class GrpcBlobStoreTest : public ::testing::Test {
     GrpcBlobStoreOptions options;
     options.instance_name = instance;
     options.retry.max_attempts = 4;
-    options.sleep = [this](absl::Duration) { ++sleeps_; };
+    options.sleep = [this](absl::Duration) {
+      ++sleeps_;
+      return absl::OkStatus();
+    };
     return NewGrpcBlobStore(rpc::Connect(Address()), options);
   }
   // A socket: gRPC 1.51's in-process transport hangs when a server answers a stream before its end.

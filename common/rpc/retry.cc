@@ -1,6 +1,7 @@
 #include "common/rpc/retry.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "absl/random/random.h"
@@ -19,15 +20,22 @@ absl::Duration Backoff(const RetryPolicy& policy, int attempt) {
 
 absl::Status Retry(const RetryPolicy& policy, absl::string_view what,
                    const std::function<absl::Status()>& attempt, const Sleeper& sleep) {
+  const auto start = std::chrono::steady_clock::now();
   for (int tries = 1;; ++tries) {
     const absl::Status status = attempt();
     if (status.ok()) return status;
     if (!IsRetryable(status)) return Annotate(status, what);
-    if (policy.max_attempts > 0 && tries >= policy.max_attempts) {
+    const absl::Duration left =
+        policy.max_time - absl::FromChrono(std::chrono::steady_clock::now() - start);
+    if ((policy.max_attempts > 0 && tries >= policy.max_attempts) || left <= absl::ZeroDuration()) {
       return Annotate(status, absl::StrCat(what, ": gave up after ", tries, " tries"));
     }
-    const absl::Duration pause = Backoff(policy, tries);
-    sleep ? sleep(pause) : absl::SleepFor(pause);
+    const absl::Duration pause = std::min(Backoff(policy, tries), left);
+    if (sleep) {
+      RETURN_IF_ERROR(sleep(pause));
+    } else {
+      absl::SleepFor(pause);
+    }
   }
 }
 

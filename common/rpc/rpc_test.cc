@@ -48,12 +48,28 @@ TEST(Retry, BacksOffAndSaysThatItGaveUp) {
   std::vector<absl::Duration> pauses;
   const absl::Status status = Retry(
       {.max_attempts = 4}, "call", [] { return absl::UnavailableError("down"); },
-      [&](absl::Duration pause) { pauses.push_back(pause); });
+      [&](absl::Duration pause) { return pauses.push_back(pause), absl::OkStatus(); });
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("gave up after 4 tries"));
   ASSERT_EQ(pauses.size(), 3u);
   EXPECT_GE(pauses[2], absl::Milliseconds(100));
   EXPECT_LE(pauses[2], absl::Milliseconds(200));
+}
+
+TEST(Retry, EndsWhenItsTimeIsOver) {
+  int calls = 0;
+  const absl::Status status =
+      Retry({.max_attempts = 0, .max_time = absl::Milliseconds(120)}, "call",
+            [&] { return ++calls, absl::UnavailableError("down"); });
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("gave up after"));
+  EXPECT_GE(calls, 3);  // pauses of at most 50 and 100 ms, then the rest
+}
+
+TEST(Retry, EndsWhereASleepIsInterrupted) {
+  EXPECT_THAT(Retry(
+                  {.max_attempts = 0}, "call", [] { return absl::UnavailableError("down"); },
+                  [](absl::Duration) { return absl::CancelledError("interrupted"); }),
+              StatusIs(absl::StatusCode::kCancelled));
 }
 
 TEST(Server, AnAddressInUseIsRefused) {

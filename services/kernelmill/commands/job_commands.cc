@@ -60,9 +60,15 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration p
                               "; trying for ", absl::FormatDuration(time), ": ",
                               ErrorLine(status)));
   };
+  cas::GrpcBlobStoreOptions store;
+  store.retry.max_attempts = 0;
+  store.retry.max_time = patient.time;
+  store.sleep = [&signal](absl::Duration pause) {
+    return signal.WaitFor(pause) ? absl::CancelledError("interrupted") : absl::OkStatus();
+  };
   return std::make_unique<Cluster>(
       NewGrpcCrawlClient(rpc::Connect(address.coordinator), std::move(patient)),
-      cas::NewGrpcBlobStore(rpc::Connect(address.store), {}), signal);
+      cas::NewGrpcBlobStore(rpc::Connect(address.store), std::move(store)), signal);
 }
 
 // Names a submission, so that a repeated try does not make a second job.

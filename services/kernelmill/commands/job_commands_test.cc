@@ -18,6 +18,7 @@
 #include "common/rpc/server.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
+#include "services/kernelmill/commands/testing/command_test.h"
 #include "services/kernelmill/core/outcome.h"
 
 namespace kernelmill::client {
@@ -91,7 +92,7 @@ class FakeCrawl : public v1::Crawl::Service {
   absl::Mutex mutex_;
 };
 
-class JobCommandsTest : public ::testing::Test {
+class JobCommandsTest : public CommandTest {
  protected:
   JobCommandsTest() : dir_(*TempDir::Create()) {
     cluster_.coordinator = "unix:" + dir_.path() + "/coordinator";
@@ -99,18 +100,6 @@ class JobCommandsTest : public ::testing::Test {
     submit_.job_file = dir_.path() + "/job.yaml";
     EXPECT_THAT(WriteFile(submit_.job_file, "name: j\nsources:\n  - git: https://example.org/a\n"),
                 IsOk());
-  }
-
-  // Runs a command; `out_` and `err_` are then what it wrote.
-  absl::StatusOr<int> Run(bool json, const std::function<absl::StatusOr<int>(Console&)>& command) {
-    Console console(json);
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    absl::StatusOr<int> code = command(console);
-    EXPECT_THAT(console.Flush(), IsOk());
-    out_ = ::testing::internal::GetCapturedStdout();
-    err_ = ::testing::internal::GetCapturedStderr();
-    return code;
   }
   using JobCommand = absl::StatusOr<int> (*)(const ClusterAddress&, const std::string&,
                                              rpc::TerminationSignal&, Console&);
@@ -131,7 +120,6 @@ class JobCommandsTest : public ::testing::Test {
   FakeCrawl service_;
   std::unique_ptr<rpc::Server> server_;
   SubmitOptions submit_;
-  std::string out_, err_;
 };
 
 TEST_F(JobCommandsTest, ASubmitWhoseAnswerIsLostIsMadeOnce) {

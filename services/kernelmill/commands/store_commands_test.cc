@@ -15,6 +15,7 @@
 #include "common/rpc/server.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/store.grpc.pb.h"
+#include "services/kernelmill/commands/testing/command_test.h"
 #include "services/kernelmill/core/outcome.h"
 
 namespace kernelmill::client {
@@ -56,22 +57,10 @@ class FakeStore : public v1::Store::Service {
   bool damaged = false;
 };
 
-class StoreCommandsTest : public ::testing::Test {
+class StoreCommandsTest : public CommandTest {
  protected:
   StoreCommandsTest() : dir_(*TempDir::Create()), address_("unix:" + dir_.path() + "/store") {
     server_ = *rpc::Server::Start({address_}, {&service_});
-  }
-
-  // Runs a command; `out_` and `err_` are then what it wrote.
-  absl::StatusOr<int> Run(bool json, const std::function<absl::StatusOr<int>(Console&)>& command) {
-    Console console(json);
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    absl::StatusOr<int> code = command(console);
-    EXPECT_THAT(console.Flush(), IsOk());
-    out_ = ::testing::internal::GetCapturedStdout();
-    err_ = ::testing::internal::GetCapturedStderr();
-    return code;
   }
   absl::StatusOr<int> Verify(bool json) {
     return Run(json, [this](Console& console) {
@@ -84,7 +73,6 @@ class StoreCommandsTest : public ::testing::Test {
   const std::string address_;
   FakeStore service_;
   std::unique_ptr<rpc::Server> server_;
-  std::string out_, err_;
 };
 
 TEST_F(StoreCommandsTest, StatPrintsATableOrJson) {

@@ -16,7 +16,8 @@ bool HasEnded(const v1::JobStatus& status) {
 absl::StatusOr<v1::JobStatus> WatchJob(CrawlClient& client, const std::string& job,
                                        const WatchOptions& options,
                                        const std::function<void(const v1::JobStatus&)>& on_status) {
-  const rpc::RetryPolicy backoff = {0, absl::Milliseconds(100), absl::Seconds(2), 2.0};
+  const rpc::RetryPolicy backoff = {.first_backoff = absl::Milliseconds(100),
+                                    .max_backoff = absl::Seconds(2)};
   v1::JobStatus last;
   absl::Time heard = options.now();
   bool lost = false;

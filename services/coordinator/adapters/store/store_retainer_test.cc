@@ -202,6 +202,16 @@ TEST_F(StoreRetainerTest, CancelEndsTheCallThatRunsAndLaterOnes) {
   EXPECT_THAT(retainer_->List(), StatusIs(absl::StatusCode::kCancelled));
 }
 
+TEST_F(StoreRetainerTest, AStoreThatEndsInTheMiddleOfACallIsAwayAndNoCancelOfOurs) {
+  store_.hang = true;
+  absl::Status ended;
+  std::thread caller([&] { ended = retainer_->HoldRun("j", absl::Hours(1)); });
+  store_.hanging.WaitForNotification();
+  server_->Shutdown(absl::ZeroDuration());
+  caller.join();
+  EXPECT_THAT(ended, StatusIs(absl::StatusCode::kUnavailable));
+}
+
 TEST_F(StoreRetainerTest, AStoreWithoutHoldsSaysSo) {
   v1::Store::Service none;
   const std::string address = "unix:" + dir_.path() + "/none";

@@ -59,8 +59,8 @@ absl::Duration Retention::Step() {
   if (++failures_ == 1) {
     LogWarning("the store does not take holds; will try again", {{"error", status.ToString()}});
   }
-  const absl::Duration pause =
-      rpc::Backoff({0, options_.first_backoff, options_.max_backoff, 2.0}, failures_);
+  const absl::Duration pause = rpc::Backoff(
+      {.first_backoff = options_.first_backoff, .max_backoff = options_.max_backoff}, failures_);
   not_before_ = clock_.Now() + absl::ToChronoNanoseconds(pause);
   return pause;
 }

@@ -14,7 +14,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr rpc::RetryPolicy kBackoff = {0, absl::Milliseconds(200), absl::Seconds(4), 2.0};
+constexpr rpc::RetryPolicy kBackoff = {.first_backoff = absl::Milliseconds(200),
+                                       .max_backoff = absl::Seconds(4)};
 
 absl::Status Interrupted() { return absl::CancelledError("interrupted"); }
 
