@@ -13,6 +13,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/server/sources.h"
+#include "services/fetcher/server/stored_visits.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -78,8 +79,9 @@ class FetchStage : public worker::Stage {
     if (!action.params().has_fetch()) {
       return absl::InvalidArgumentError("fetch without its parameters");
     }
+    StoredVisits visits(store);
     ASSIGN_OR_RETURN(const FetchedSource fetched,
-                     sources_->Fetch(action.params().fetch().source()));
+                     sources_->Fetch(action.params().fetch().source(), visits));
     v1::StageResult result;
     ASSIGN_OR_RETURN(const cas::Digest tree, cas::PutMessage(store, fetched.tree));
     worker::AddOutput(result, "tree", tree, fetched.tree.files_size());

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
+#include "common/base/hash.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/testing/status_matchers.h"
 #include "common/worker/stage.h"
@@ -43,10 +44,12 @@ class FetcherStagesTest : public ::testing::Test {
     return result->pinned();
   }
 
-  absl::StatusOr<v1::StageResult> Fetch(const v1::Source& source) {
+  absl::StatusOr<v1::StageResult> Fetch(const v1::Source& source) { return Fetch(source, store_); }
+
+  absl::StatusOr<v1::StageResult> Fetch(const v1::Source& source, cas::BlobStore& store) {
     v1::Action action;
     *action.mutable_params()->mutable_fetch()->mutable_source() = source;
-    absl::StatusOr<v1::StageResult> result = stages_[1]->Run(action, store_);
+    absl::StatusOr<v1::StageResult> result = stages_[1]->Run(action, store);
     EXPECT_TRUE(std::filesystem::is_empty(temp_.path()));
     return result;
   }
@@ -146,6 +149,34 @@ TEST_F(FetcherStagesTest, GitFromPinToShardsIsReproducible) {
   EXPECT_EQ(tree->commit_time(), 1'600'000'000);
   EXPECT_EQ(Counters(*first)["files.skipped.symlink"], 1);
   EXPECT_GT(Counters(*first)["bytes.received"], 0);
+}
+
+TEST_F(FetcherStagesTest, NextFetchOfARepositoryMovesOnlyWhatChanged) {
+  TestRepository repository;
+  std::vector<TestRepository::Item> files;
+  for (int i = 10; i < 50; ++i) {
+    std::string content = absl::StrCat("import triton\n# ", Sha256Hex(absl::StrCat(i)), "\n");
+    files.push_back({"100644", absl::StrCat("k", i, ".py"), repository.Blob(content)});
+  }
+  v1::Source source;
+  source.set_git(repository.path());
+  source.set_ref(repository.Commit(repository.Tree(files)));
+  const absl::StatusOr<v1::StageResult> first = Fetch(source);
+  ASSERT_THAT(first, IsOk());
+  files[7].id = repository.Blob("import triton\n# changed\n");
+  files.erase(files.begin() + 3);
+  source.set_ref(repository.Commit(repository.Tree(files)));
+  const absl::StatusOr<v1::StageResult> next = Fetch(source);
+  ASSERT_THAT(next, IsOk());
+  EXPECT_LT(Counters(*next)["bytes.received"], Counters(*first)["bytes.received"] / 2);
+  EXPECT_EQ(Counters(*next)["files.seen"], 39);
+  cas::MemoryBlobStore empty;
+  const absl::StatusOr<v1::StageResult> cold = Fetch(source, empty);
+  ASSERT_THAT(cold, IsOk());
+  ASSERT_EQ(next->outputs_size(), cold->outputs_size());
+  for (int i = 0; i < cold->outputs_size(); ++i) {
+    EXPECT_EQ(next->outputs(i).digest().hash(), cold->outputs(i).digest().hash());
+  }
 }
 
 TEST_F(FetcherStagesTest, LocalSourcesNeedPermission) {

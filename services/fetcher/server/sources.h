@@ -10,6 +10,7 @@
 #include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/adapters/git/git_command.h"
+#include "services/fetcher/adapters/git/visit_cache.h"
 #include "services/fetcher/adapters/wheel/wheel_snapshot.h"
 #include "services/fetcher/core/glob.h"
 #include "services/fetcher/core/snapshot.h"
@@ -32,13 +33,13 @@ class Sources {
   absl::StatusOr<v1::Source> Pin(const v1::Source& source);
 
   // INVALID_ARGUMENT: the source is not pinned.
-  absl::StatusOr<FetchedSource> Fetch(const v1::Source& source);
+  absl::StatusOr<FetchedSource> Fetch(const v1::Source& source, VisitCache& visits);
 
  private:
   absl::StatusOr<FetchedSource> ReadLocal(const v1::Source& source, const GlobSet& globs) const;
   absl::StatusOr<FetchedSource> FetchLocal(const v1::Source& source, const GlobSet& globs) const;
   absl::StatusOr<std::unique_ptr<Snapshot>> OpenRemote(const v1::Source& source,
-                                                       const GlobSet& globs);
+                                                       const GlobSet& globs, VisitCache& visits);
   absl::StatusOr<WheelOptions> WheelSettings();
 
   const FetcherOptions options_;

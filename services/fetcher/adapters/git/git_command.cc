@@ -33,8 +33,7 @@ constexpr const char* kPassedOn[] = {
 constexpr const char* kSettings[] = {
     "protocol.version=2",      "credential.helper=",  "core.hooksPath=/dev/null",
     "core.fsmonitor=false",    "gc.auto=0",           "maintenance.auto=false",
-    "submodule.recurse=false", "fetch.unpackLimit=1", "fetch.negotiationAlgorithm=noop",
-    "pack.threads=2"};
+    "submodule.recurse=false", "fetch.unpackLimit=1", "pack.threads=2"};
 
 // git hands this to a shell with the repository's path, quoted, after it; nothing in it is the
 // source's.
@@ -48,11 +47,11 @@ std::string AllowedProtocols(const std::string& scheme) {
   return scheme == "http" ? "http:https" : scheme;
 }
 
-std::vector<std::string> Environment(const std::string& home, const std::string& scheme) {
+std::vector<std::string> Environment(const std::string& home, const std::string& protocols) {
   std::vector<std::string> env = {
       absl::StrCat("HOME=", home),
       absl::StrCat("GIT_CEILING_DIRECTORIES=", std::filesystem::path(home).parent_path().string()),
-      absl::StrCat("GIT_ALLOW_PROTOCOL=", AllowedProtocols(scheme)),
+      absl::StrCat("GIT_ALLOW_PROTOCOL=", protocols),
       "LC_ALL=C",
       "GIT_CONFIG_NOSYSTEM=1",
       "GIT_CONFIG_GLOBAL=/dev/null",
@@ -185,9 +184,8 @@ absl::Status GitCommand::ApplyAddressPolicy() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ChildResult> GitCommand::RunOnce(const std::string& command,
-                                                const std::vector<std::string>& arguments,
-                                                const std::string& input) const {
+absl::StatusOr<ChildResult> GitCommand::RunOnce(const GitCall& call, Reach reach) const {
+  const bool remote = reach == Reach::kRemote;
   ChildCommand child;
   child.argv = {"git"};
   const auto set = [&](std::string setting) {
@@ -197,12 +195,17 @@ absl::StatusOr<ChildResult> GitCommand::RunOnce(const std::string& command,
   set(absl::StrCat("remote.origin.url=", url_.url));
   set(absl::StrCat("http.followRedirects=", options_.allow_private ? "initial" : "false"));
   if (!resolve_.empty()) set(absl::StrCat("http.curloptResolve=", resolve_));
-  child.argv.push_back(command);
-  if (url_.local()) child.argv.push_back(kLocalUploadPack);
-  child.argv.insert(child.argv.end(), arguments.begin(), arguments.end());
-  child.env = Environment(folder_, url_.scheme);
+  set(absl::StrCat("fetch.negotiationAlgorithm=", call.negotiate ? "consecutive" : "noop"));
+  child.argv.push_back(call.command);
+  if (remote && url_.local()) child.argv.push_back(kLocalUploadPack);
+  child.argv.insert(child.argv.end(), call.arguments.begin(), call.arguments.end());
+  child.env = Environment(folder_, remote ? AllowedProtocols(url_.scheme) : "");
+  if (!call.packet_trace.empty()) {
+    child.env.push_back(absl::StrCat("GIT_TRACE_PACKET=", call.packet_trace));
+  }
   child.directory = folder_;
-  child.input = input;
+  child.input = call.input;
+  child.max_output = call.max_output;
   child.timeout = options_.timeout;
   child.file_bytes = options_.pack_bytes;
   return RunChild(child);
@@ -229,11 +232,15 @@ absl::Status GitCommand::FollowRedirect() {
   return ApplyAddressPolicy();
 }
 
-absl::StatusOr<std::string> GitCommand::Run(const std::string& command,
-                                            const std::vector<std::string>& arguments,
-                                            const std::string& input) {
+absl::StatusOr<std::string> GitCommand::RunHere(const GitCall& call) const {
+  ASSIGN_OR_RETURN(ChildResult result, RunOnce(call, Reach::kNothing));
+  if (!result.ok()) return ClassifyGitFailure(result);
+  return std::move(result.output);
+}
+
+absl::StatusOr<std::string> GitCommand::Run(const GitCall& call) {
   for (int redirects = 0;; ++redirects) {
-    ASSIGN_OR_RETURN(ChildResult result, RunOnce(command, arguments, input));
+    ASSIGN_OR_RETURN(ChildResult result, RunOnce(call, Reach::kRemote));
     if (result.ok()) return std::move(result.output);
     if (options_.allow_private || !IsRedirect(result)) return ClassifyGitFailure(result);
     if (redirects == kMaxRedirects) return absl::FailedPreconditionError("too many redirects");

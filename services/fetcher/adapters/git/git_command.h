@@ -22,8 +22,19 @@ struct GitOptions {
   std::string temp_dir;        // the system's if empty
   absl::Duration timeout = absl::Minutes(15);  // of one git command
   int64_t pack_bytes = int64_t{4} << 30;       // of one transfer
+  int64_t visit_bytes = 64 << 20;              // of a visit's pack; one over it is not kept
   int missing_objects = 256;  // that a server may refuse one by one before the rest are given up
   TreeLimits tree;
+};
+
+// One git command.
+struct GitCall {
+  std::string command;
+  std::vector<std::string> arguments;
+  std::string input = "";
+  bool negotiate = false;         // tell the server what is here, so that it is not sent again
+  std::string packet_trace = "";  // a file to which git tells the protocol's packets; none if empty
+  int64_t max_output = 16 << 20;
 };
 
 // Runs git on one remote repository, its remote "origin", as if it were hostile: no shell, no
@@ -39,18 +50,18 @@ class GitCommand {
 
   // git -c ... <command> <--upload-pack if need be> <arguments>, in `folder`. Follows the server's
   // redirects. Fails as ClassifyGitFailure says.
-  absl::StatusOr<std::string> Run(const std::string& command,
-                                  const std::vector<std::string>& arguments,
-                                  const std::string& input = "");
+  absl::StatusOr<std::string> Run(const GitCall& call);
+
+  // The same, of a command that has no business with the remote and cannot reach it.
+  absl::StatusOr<std::string> RunHere(const GitCall& call) const;
 
  private:
   GitCommand(GitUrl url, const GitOptions& options, std::string folder)
       : url_(std::move(url)), options_(options), folder_(std::move(folder)) {}
 
   absl::Status ApplyAddressPolicy();
-  absl::StatusOr<ChildResult> RunOnce(const std::string& command,
-                                      const std::vector<std::string>& arguments,
-                                      const std::string& input) const;
+  enum class Reach { kRemote, kNothing };
+  absl::StatusOr<ChildResult> RunOnce(const GitCall& call, Reach reach) const;
   // Moves url_ to where its server redirects to.
   absl::Status FollowRedirect();
 

@@ -54,7 +54,7 @@ absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
   std::vector<std::string> arguments = {"--quiet", "--", "origin"};
   const std::vector<std::string> candidates = Candidates(ref);
   arguments.insert(arguments.end(), candidates.begin(), candidates.end());
-  ASSIGN_OR_RETURN(const std::string output, git.Run("ls-remote", arguments));
+  ASSIGN_OR_RETURN(const std::string output, git.Run({"ls-remote", arguments}));
   const std::map<std::string, std::string> refs = ParseRefs(output);
   for (const std::string& candidate : candidates) {
     const auto found = refs.find(candidate);

@@ -1,11 +1,13 @@
 #include "services/fetcher/adapters/git/git_snapshot.h"
 
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/git/git_transfer.h"
@@ -20,7 +22,10 @@ class GitSnapshot : public Snapshot {
   GitSnapshot(std::unique_ptr<GitTransfer> transfer, ObjectDatabase objects)
       : transfer_(std::move(transfer)), objects_(std::move(objects)) {}
 
-  absl::Status Load(const std::string& commit, const GlobSet& globs, const TreeLimits& limits);
+  // Lists the commit, which must be there with its trees, and fetches the blobs that are to be
+  // read. `visit` as for ObjectDatabase::WalkTree.
+  absl::Status Load(const std::string& commit, const ObjectDatabase* visit, const GlobSet& globs,
+                    const TreeLimits& limits);
 
   const Listing& listing() const override { return listing_; }
 
@@ -32,37 +37,46 @@ class GitSnapshot : public Snapshot {
     return objects_.ReadBlob(entry.id);
   }
 
+  // A pack for the next visit: the commit, its trees, the blobs that are read, and those of earlier
+  // visits, for other globs, that the tree still names.
+  absl::StatusOr<std::string> Pack() const;
+
  private:
-  std::vector<std::string> Wanted() const;
+  std::set<std::string> Wanted() const;
 
   const std::unique_ptr<GitTransfer> transfer_;  // holds the files that objects_ reads
   ObjectDatabase objects_;
   Listing listing_;
+  ObjectDatabase::Walk walk_;
   std::set<std::string> missing_;
 };
 
-// The blobs that are to be read and have not come with the trees; each once.
-std::vector<std::string> GitSnapshot::Wanted() const {
+// The blobs that are to be read.
+std::set<std::string> GitSnapshot::Wanted() const {
   std::set<std::string> wanted;
   for (const std::vector<Entry>* entries : {&listing_.files, &listing_.licenses}) {
     for (const Entry& entry : *entries) {
       const bool read = entry.kind == EntryKind::kFile && !IsUnsafePath(entry.path);
-      if (read && !objects_.Has(entry.id)) wanted.insert(entry.id);
+      if (read) wanted.insert(entry.id);
     }
   }
-  return std::vector<std::string>(wanted.begin(), wanted.end());
+  return wanted;
 }
 
-absl::Status GitSnapshot::Load(const std::string& commit, const GlobSet& globs,
-                               const TreeLimits& limits) {
+absl::Status GitSnapshot::Load(const std::string& commit, const ObjectDatabase* visit,
+                               const GlobSet& globs, const TreeLimits& limits) {
   ASSIGN_OR_RETURN(const ObjectDatabase::Commit root, objects_.ReadCommit(commit));
   listing_.commit = commit;
   listing_.commit_time = root.time;
   TreeSelection selection(&globs, limits);
-  ASSIGN_OR_RETURN(const std::string some_blob, objects_.WalkTree(root.tree, selection));
+  ASSIGN_OR_RETURN(walk_, objects_.WalkTree(root.tree, visit, selection));
   selection.Finish(listing_);
-  listing_.unfiltered = !some_blob.empty() && objects_.Has(some_blob);
-  ASSIGN_OR_RETURN(const std::vector<std::string> missing, transfer_->FetchObjects(Wanted()));
+  listing_.unfiltered = !walk_.new_blob.empty() && objects_.Has(walk_.new_blob);
+  std::vector<std::string> lacking;
+  for (const std::string& id : Wanted()) {
+    if (!objects_.Has(id)) lacking.push_back(id);
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> missing, transfer_->FetchObjects(lacking));
   missing_.insert(missing.begin(), missing.end());
   RETURN_IF_ERROR(objects_.Refresh());
   ASSIGN_OR_RETURN(const GitTransfer::Stats stats, transfer_->Measure());
@@ -71,18 +85,67 @@ absl::Status GitSnapshot::Load(const std::string& commit, const GlobSet& globs,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> GitSnapshot::Pack() const {
+  std::set<std::string> ids = Wanted();
+  for (const std::string& id : missing_) ids.erase(id);
+  ids.insert(walk_.known.begin(), walk_.known.end());
+  ids.insert(walk_.trees.begin(), walk_.trees.end());
+  ids.insert(listing_.commit);
+  return transfer_->Pack({ids.begin(), ids.end()});
+}
+
+absl::StatusOr<std::unique_ptr<GitSnapshot>> Open(const GitUrl& url, const std::string& commit,
+                                                  const std::optional<Visit>& visit,
+                                                  const GlobSet& globs, const GitOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<GitTransfer> transfer, GitTransfer::Create(url, options));
+  std::optional<ObjectDatabase> known;
+  if (visit.has_value()) {
+    RETURN_IF_ERROR(transfer->AddVisit(*visit));
+    ASSIGN_OR_RETURN(known, ObjectDatabase::Open(transfer->VisitFolder()));
+  }
+  if (!known.has_value() || !known->Has(commit)) {
+    RETURN_IF_ERROR(
+        Annotate(transfer->FetchCommit(commit), absl::StrCat("commit ", ToUtf8(commit))));
+  }
+  ASSIGN_OR_RETURN(ObjectDatabase objects, ObjectDatabase::Open(transfer->ObjectsFolder()));
+  auto snapshot = std::make_unique<GitSnapshot>(std::move(transfer), std::move(objects));
+  RETURN_IF_ERROR(
+      snapshot->Load(commit, known.has_value() ? &*known : nullptr, globs, options.tree));
+  return snapshot;
+}
+
+// A visit that was of no use is no reason to fail: whatever went wrong is tried once more without
+// it, unless that took the time of a whole command or the server wants to be left alone.
+absl::StatusOr<std::unique_ptr<GitSnapshot>> OpenWithVisit(const GitUrl& url,
+                                                           const std::string& commit,
+                                                           const std::optional<Visit>& visit,
+                                                           const GlobSet& globs,
+                                                           const GitOptions& options) {
+  absl::StatusOr<std::unique_ptr<GitSnapshot>> snapshot = Open(url, commit, visit, globs, options);
+  if (snapshot.ok() || !visit.has_value() || absl::IsDeadlineExceeded(snapshot.status())) {
+    return snapshot;
+  }
+  LogInfo("fetching again without the last visit", {{"error", snapshot.status().ToString()}});
+  return Open(url, commit, std::nullopt, globs, options);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Snapshot>> FetchGit(absl::string_view url, const std::string& commit,
-                                                   const GlobSet& globs,
-                                                   const GitOptions& options) {
-  ASSIGN_OR_RETURN(GitUrl checked, CheckGitUrl(url, options.allow_local));
-  ASSIGN_OR_RETURN(std::unique_ptr<GitTransfer> transfer,
-                   GitTransfer::Create(std::move(checked), options));
-  RETURN_IF_ERROR(Annotate(transfer->FetchCommit(commit), absl::StrCat("commit ", ToUtf8(commit))));
-  ASSIGN_OR_RETURN(ObjectDatabase objects, ObjectDatabase::Open(transfer->ObjectsFolder()));
-  auto snapshot = std::make_unique<GitSnapshot>(std::move(transfer), std::move(objects));
-  RETURN_IF_ERROR(snapshot->Load(commit, globs, options.tree));
+                                                   const GlobSet& globs, const GitOptions& options,
+                                                   VisitCache* visits) {
+  ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.allow_local));
+  const std::optional<Visit> visit = visits == nullptr ? std::nullopt : visits->Load(url);
+  ASSIGN_OR_RETURN(std::unique_ptr<GitSnapshot> snapshot,
+                   OpenWithVisit(checked, commit, visit, globs, options));
+  if (visits != nullptr && snapshot->listing().objects_received > 0) {
+    absl::StatusOr<std::string> pack = snapshot->Pack();
+    if (pack.ok()) {
+      visits->Save(url, {commit, *std::move(pack)});
+    } else {
+      LogInfo("visit not kept", {{"url", ToUtf8(url)}, {"error", pack.status().ToString()}});
+    }
+  }
   return std::unique_ptr<Snapshot>(std::move(snapshot));
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
+#include "services/fetcher/adapters/git/object_database.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -22,12 +24,17 @@ constexpr char kConfig[] =
     "[extensions]\n\tpartialClone = origin\n"
     "[remote \"origin\"]\n\tpromisor = true\n\tpartialCloneFilter = blob:none\n";
 
-absl::Status MakeRepository(const std::string& folder) {
+absl::Status MakeFolders(const std::string& parent, std::initializer_list<const char*> folders) {
   std::error_code error;
-  for (const char* sub : {"/objects", "/refs"}) {
-    std::filesystem::create_directory(folder + sub, error);
-    if (error) return ErrnoStatus(error.value(), folder + sub);
+  for (const char* folder : folders) {
+    std::filesystem::create_directory(parent + folder, error);
+    if (error) return ErrnoStatus(error.value(), parent + folder);
   }
+  return absl::OkStatus();
+}
+
+absl::Status MakeRepository(const std::string& folder) {
+  RETURN_IF_ERROR(MakeFolders(folder, {"/objects", "/objects/pack", "/refs"}));
   RETURN_IF_ERROR(WriteFile(folder + "/HEAD", "ref: refs/heads/none\n"));
   return WriteFile(folder + "/config", kConfig);
 }
@@ -78,7 +85,8 @@ GitTransfer::GitTransfer(TempDir folder, GitCommand git, const GitOptions& optio
     : folder_(std::move(folder)),
       git_(std::move(git)),
       missing_objects_(options.missing_objects),
-      pack_bytes_(options.pack_bytes) {}
+      pack_bytes_(options.pack_bytes),
+      visit_bytes_(options.visit_bytes) {}
 
 // The program that writes the pack is git's grandchild, and git does not tell that the limit on
 // file sizes ended it. What it left behind does.
@@ -95,18 +103,42 @@ absl::Status GitTransfer::Explain(const absl::Status& failure) const {
   return failure;
 }
 
+// The visit's objects lie apart, as another repository's that this one borrows from, so that what
+// comes can be told from what was here. A ref makes git offer the old commit to the server, and
+// that it is shallow keeps both from looking for its parents. A server that does not know the
+// commit any more, after a force push, sends everything.
+absl::Status GitTransfer::AddVisit(const Visit& visit) {
+  RETURN_IF_ERROR(MakeFolders(folder_.path(), {"/visit", "/visit/pack", "/objects/info"}));
+  const std::string name = VisitFolder() + "/pack/pack-visit";
+  RETURN_IF_ERROR(WriteFile(name + ".pack", visit.pack));
+  RETURN_IF_ERROR(WriteFile(name + ".promisor", ""));  // not all that its trees name is in it
+  RETURN_IF_ERROR(git_.RunHere({"index-pack", {name + ".pack"}}).status());
+  ASSIGN_OR_RETURN(const ObjectDatabase objects, ObjectDatabase::Open(VisitFolder()));
+  RETURN_IF_ERROR(objects.ReadCommit(visit.commit).status());
+  RETURN_IF_ERROR(WriteFile(ObjectsFolder() + "/info/alternates", VisitFolder() + "\n"));
+  RETURN_IF_ERROR(WriteFile(folder_.path() + "/shallow", visit.commit + "\n"));
+  return WriteFile(folder_.path() + "/refs/visit", visit.commit + "\n");
+}
+
 absl::Status GitTransfer::FetchCommit(absl::string_view commit) {
-  std::vector<std::string> arguments = FetchArguments("--depth=1");
-  arguments.emplace_back(commit);
-  return Explain(git_.Run("fetch", arguments).status());
+  GitCall call = {"fetch", FetchArguments("--depth=1")};
+  call.arguments.emplace_back(commit);
+  call.negotiate = true;
+  return Explain(git_.Run(call).status());
 }
 
 // A server names one object that it lacks and sends nothing; so it is asked again for the others.
+//
+// Nothing is negotiated here: blobs of the commits that the server is told of would be left out.
+//
+// A blob that is over the limit on file sizes comes all the same, to be skipped when its size is
+// known, bounded by pack_bytes: --filter=blob:limit does not apply to objects that are asked for by
+// id, and 2.39's client has no use for the protocol's object-info, which few servers offer.
 absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<std::string> ids) {
   std::vector<std::string> missing;
   for (int tries = 0; !ids.empty() && tries <= missing_objects_; ++tries) {
     const absl::Status fetched =
-        git_.Run("fetch", FetchArguments("--stdin"), absl::StrJoin(ids, "\n") + "\n").status();
+        git_.Run({"fetch", FetchArguments("--stdin"), absl::StrJoin(ids, "\n") + "\n"}).status();
     if (fetched.ok()) return missing;
     const std::string refused = RefusedObject(fetched.message());
     const auto at = std::find(ids.begin(), ids.end(), refused);
@@ -116,6 +148,14 @@ absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<s
   }
   missing.insert(missing.end(), ids.begin(), ids.end());
   return missing;
+}
+
+// Deltas are taken over as they came, never searched for: --window=0.
+absl::StatusOr<std::string> GitTransfer::Pack(const std::vector<std::string>& ids) const {
+  GitCall call = {"pack-objects", {"--stdout", "--quiet", "--window=0", "--delta-base-offset"}};
+  call.input = absl::StrJoin(ids, "\n") + "\n";
+  call.max_output = visit_bytes_;
+  return git_.RunHere(call);
 }
 
 absl::StatusOr<GitTransfer::Stats> GitTransfer::Measure() const {

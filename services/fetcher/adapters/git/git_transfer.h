@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/file.h"
 #include "services/fetcher/adapters/git/git_command.h"
+#include "services/fetcher/adapters/git/visit_cache.h"
 
 namespace kernelmill::fetcher {
 
@@ -25,13 +26,22 @@ class GitTransfer {
 
   static absl::StatusOr<std::unique_ptr<GitTransfer>> Create(GitUrl url, const GitOptions& options);
 
+  // Puts an earlier fetch's objects beside those to come, so that what they share is not sent
+  // again. DATA_LOSS and others: they are of no use, and neither is this object any more.
+  absl::Status AddVisit(const Visit& visit);
+
   // The commit and its trees: no parents, and no blobs if the server can leave them out.
   absl::Status FetchCommit(absl::string_view commit);
 
   // Exactly the objects `ids`, in one transfer. Answers with those that the server does not have.
   absl::StatusOr<std::vector<std::string>> FetchObjects(std::vector<std::string> ids);
 
+  // A pack of objects that are here. FAILED_PRECONDITION: it is larger than visits may be.
+  absl::StatusOr<std::string> Pack(const std::vector<std::string>& ids) const;
+
   std::string ObjectsFolder() const { return folder_.path() + "/objects"; }
+  std::string VisitFolder() const { return folder_.path() + "/visit"; }  // the visit's objects
+  // What came, without the visit.
   absl::StatusOr<Stats> Measure() const;
 
  private:
@@ -42,6 +52,7 @@ class GitTransfer {
   GitCommand git_;
   const int missing_objects_;
   const int64_t pack_bytes_;
+  const int64_t visit_bytes_;
 };
 
 }  // namespace kernelmill::fetcher

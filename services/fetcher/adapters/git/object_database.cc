@@ -2,6 +2,7 @@
 
 #include <git2/sys/repository.h>
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -142,9 +143,12 @@ absl::StatusOr<ObjectDatabase::TreePtr> ObjectDatabase::LookupTree(const git_oid
   return TreePtr(tree);
 }
 
-absl::StatusOr<std::string> ObjectDatabase::WalkTree(const git_oid& root,
-                                                     TreeSelection& selection) const {
-  std::string some_blob, path;
+absl::StatusOr<ObjectDatabase::Walk> ObjectDatabase::WalkTree(const git_oid& root,
+                                                              const ObjectDatabase* visit,
+                                                              TreeSelection& selection) const {
+  Walk walk;
+  std::set<std::string> trees = {Hex(root)}, known;
+  std::string path;
   std::vector<Frame> stack;
   ASSIGN_OR_RETURN(TreePtr tree, LookupTree(root));
   stack.push_back({std::move(tree), 0, 0});
@@ -159,19 +163,27 @@ absl::StatusOr<std::string> ObjectDatabase::WalkTree(const git_oid& root,
     const git_oid& id = *git_tree_entry_id(entry);
     path.resize(frame.path_length);
     path += git_tree_entry_name(entry);
+    std::string hex = Hex(id);
     if (IsFolder(mode)) {
       RETURN_IF_ERROR(selection.AddFolder(path, static_cast<int>(stack.size())));
       ASSIGN_OR_RETURN(TreePtr child, LookupTree(id));
       path += '/';
       stack.push_back({std::move(child), 0, path.size()});
+      trees.insert(std::move(hex));
       continue;
     }
     const EntryKind kind = KindOf(mode);
-    const std::string hex = Hex(id);
-    if (kind == EntryKind::kFile && some_blob.empty()) some_blob = hex;
     RETURN_IF_ERROR(selection.AddFile(path, kind, hex));
+    if (kind != EntryKind::kFile) continue;
+    if (visit != nullptr && visit->Has(hex)) {
+      known.insert(std::move(hex));
+    } else if (walk.new_blob.empty()) {
+      walk.new_blob = std::move(hex);
+    }
   }
-  return some_blob;
+  walk.trees.assign(trees.begin(), trees.end());
+  walk.known.assign(known.begin(), known.end());
+  return walk;
 }
 
 }  // namespace kernelmill::fetcher

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,13 @@ class ObjectDatabase {
     int64_t time;
   };
 
+  // What a walk over a tree met, besides files.
+  struct Walk {
+    std::vector<std::string> trees;  // each once
+    std::vector<std::string> known;  // the blobs, each once, that an earlier visit brought
+    std::string new_blob;            // some blob that it did not bring; empty if there is none
+  };
+
   static absl::StatusOr<ObjectDatabase> Open(const std::string& objects_folder);
 
   // Whether the object was there at the last Refresh (or Open).
@@ -36,9 +44,11 @@ class ObjectDatabase {
   absl::StatusOr<Commit> ReadCommit(const std::string& id) const;
 
   // Adds every file below the tree to the selection, folder by folder, with a stack of its own and
-  // never more of the tree in memory than one path's folders. Answers with some blob's id, empty if
-  // there is none. FAILED_PRECONDITION: the tree is over a limit of the selection's.
-  absl::StatusOr<std::string> WalkTree(const git_oid& tree, TreeSelection& selection) const;
+  // never more of the tree in memory than one path's folders. `visit` holds what an earlier visit
+  // brought; null: there was none. FAILED_PRECONDITION: the tree is over a limit of the
+  // selection's.
+  absl::StatusOr<Walk> WalkTree(const git_oid& tree, const ObjectDatabase* visit,
+                                TreeSelection& selection) const;
 
  private:
   template <typename T, void (*Free)(T*)>
