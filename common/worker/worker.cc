@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/log.h"
+#include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
 #include "common/rpc/status.h"
@@ -191,7 +192,11 @@ v1::Completion Worker::Work(const v1::LeasedTask& task) {
   if (outcome->result.ok()) {
     *completion.mutable_result() = *std::move(outcome->result);
   } else {
-    *completion.mutable_error() = rpc::ToProtoStatus(outcome->result.status());
+    const absl::Status& failure = outcome->result.status();
+    *completion.mutable_error() = rpc::ToProtoStatus(failure);
+    if (const std::optional<absl::Duration> wait = RetryAfterOf(failure); wait.has_value()) {
+      completion.set_retry_after_ms(absl::ToInt64Milliseconds(*wait));
+    }
     LogWarning("task failed", {{"job", task.job()},
                                {"task", task.task()},
                                {"stage", task.action().stage()},

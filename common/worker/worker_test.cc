@@ -17,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "common/base/retry_after.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/worker/action_codec.h"
 
@@ -322,6 +323,17 @@ TEST_F(WorkerTest, UnavailableOfAStageWhoseStoreAnswersIsHandedIn) {
   queue_.Add(Toy(1), 1);
   EXPECT_EQ(queue_.AwaitCompletions(1)[0].error().code(),
             static_cast<int>(absl::StatusCode::kUnavailable));
+}
+
+TEST_F(WorkerTest, HowLongAHostAsksToBeLeftAloneIsHandedIn) {
+  FakeStage stage([](const v1::Action&, cas::BlobStore&) -> absl::StatusOr<v1::StageResult> {
+    absl::Status busy = absl::UnavailableError("too many requests");
+    SetRetryAfter(busy, absl::Seconds(90));
+    return busy;
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_EQ(queue_.AwaitCompletions(1)[0].retry_after_ms(), 90'000);
 }
 
 TEST_F(WorkerTest, RenewsWhileAStageRuns) {

@@ -2,8 +2,11 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "absl/strings/match.h"
@@ -11,11 +14,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "common/base/file.h"
+#include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/address.h"
 #include "services/fetcher/adapters/http/http_client.h"
+#include "services/fetcher/adapters/http/retry_after_header.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -42,6 +48,7 @@ constexpr char kLocalUploadPack[] =
     "-c uploadpack.allowAnySHA1InWant=true upload-pack";
 
 constexpr int kMaxRedirects = 5;
+constexpr int64_t kTraceTail = 256 << 10;
 
 std::string AllowedProtocols(const std::string& scheme) {
   return scheme == "http" ? "http:https" : scheme;
@@ -90,6 +97,14 @@ bool IsRedirect(const ChildResult& result) {
     if (absl::StrContains(result.errors, absl::StrCat("returned error: ", code))) return true;
   }
   return false;
+}
+
+// The end of a file; nothing if it cannot be read.
+std::string ReadTail(const std::string& path, int64_t bytes) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return "";
+  file.seekg(std::max<int64_t>(0, static_cast<int64_t>(file.tellg()) - bytes));
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 struct Symptom {
@@ -162,6 +177,23 @@ absl::Status ClassifyGitFailure(const ChildResult& result) {
                                                   : absl::StrCat("git: ", complaint));
 }
 
+std::optional<absl::Duration> RetryAfterInTrace(absl::string_view trace, absl::Time now) {
+  constexpr absl::string_view kReceived = "<= Recv header: ";
+  std::optional<absl::Duration> wait;
+  for (const absl::string_view line : absl::StrSplit(trace, '\n')) {
+    const size_t at = line.find(kReceived);
+    if (at == absl::string_view::npos) continue;
+    const absl::string_view header = line.substr(at + kReceived.size());
+    if (absl::StartsWith(header, "HTTP/")) wait.reset();  // another answer begins
+    const std::pair<absl::string_view, absl::string_view> field =
+        absl::StrSplit(header, absl::MaxSplits(':', 1));
+    if (absl::EqualsIgnoreCase(field.first, "Retry-After")) {
+      wait = ParseRetryAfter(field.second, now);
+    }
+  }
+  return wait;
+}
+
 absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& options,
                                               std::string folder) {
   // A path is made absolute so that nothing in it can look like a host or an option.
@@ -200,6 +232,11 @@ absl::StatusOr<ChildResult> GitCommand::RunOnce(const GitCall& call, Reach reach
   if (remote && url_.local()) child.argv.push_back(kLocalUploadPack);
   child.argv.insert(child.argv.end(), call.arguments.begin(), call.arguments.end());
   child.env = Environment(folder_, remote ? AllowedProtocols(url_.scheme) : "");
+  if (remote) {
+    // Headers alone, with what is secret in them redacted; for RetryAfterInTrace.
+    child.env.insert(child.env.end(),
+                     {absl::StrCat("GIT_TRACE_CURL=", CurlTrace()), "GIT_TRACE_CURL_NO_DATA=1"});
+  }
   if (!call.packet_trace.empty()) {
     child.env.push_back(absl::StrCat("GIT_TRACE_PACKET=", call.packet_trace));
   }
@@ -238,11 +275,22 @@ absl::StatusOr<std::string> GitCommand::RunHere(const GitCall& call) const {
   return std::move(result.output);
 }
 
+absl::Status GitCommand::Failure(const ChildResult& result) const {
+  absl::Status failure = ClassifyGitFailure(result);
+  if (!IsRetryable(failure)) return failure;
+  const std::optional<absl::Duration> wait =
+      RetryAfterInTrace(ReadTail(CurlTrace(), kTraceTail), absl::Now());
+  if (wait.has_value()) SetRetryAfter(failure, *wait);
+  return failure;
+}
+
 absl::StatusOr<std::string> GitCommand::Run(const GitCall& call) {
   for (int redirects = 0;; ++redirects) {
+    std::error_code ignored;
+    std::filesystem::remove(CurlTrace(), ignored);
     ASSIGN_OR_RETURN(ChildResult result, RunOnce(call, Reach::kRemote));
     if (result.ok()) return std::move(result.output);
-    if (options_.allow_private || !IsRedirect(result)) return ClassifyGitFailure(result);
+    if (options_.allow_private || !IsRedirect(result)) return Failure(result);
     if (redirects == kMaxRedirects) return absl::FailedPreconditionError("too many redirects");
     RETURN_IF_ERROR(FollowRedirect());
   }

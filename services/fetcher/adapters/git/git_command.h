@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_COMMAND_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,7 +62,10 @@ class GitCommand {
 
   absl::Status ApplyAddressPolicy();
   enum class Reach { kRemote, kNothing };
+  std::string CurlTrace() const { return folder_ + "/curl-trace"; }
   absl::StatusOr<ChildResult> RunOnce(const GitCall& call, Reach reach) const;
+  // ClassifyGitFailure, with RetryAfterOf if the server said when to come again.
+  absl::Status Failure(const ChildResult& result) const;
   // Moves url_ to where its server redirects to.
   absl::Status FollowRedirect();
 
@@ -80,6 +84,10 @@ class GitCommand {
 //   RESOURCE_EXHAUSTED   no room on our disk
 //   UNAVAILABLE          anything else: the network
 absl::Status ClassifyGitFailure(const ChildResult& result);
+
+// What the last answer in a GIT_TRACE_CURL says in its Retry-After header. git itself reports no
+// header of a failure.
+std::optional<absl::Duration> RetryAfterInTrace(absl::string_view trace, absl::Time now);
 
 }  // namespace kernelmill::fetcher
 

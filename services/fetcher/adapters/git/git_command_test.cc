@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::fetcher {
@@ -59,6 +60,18 @@ TEST(ClassifyGitFailure, MessageIsGitsLastComplaintInUtf8) {
   const absl::Status status =
       ClassifyGitFailure(Failed("warning: a\nfatal: the \xff cause\nhint: more\n"));
   EXPECT_EQ(std::string(status.message()), "git: the \xef\xbf\xbd cause");
+}
+
+TEST(RetryAfterInTrace, TheLastAnswerCounts) {
+  const absl::Time now = absl::UnixEpoch();
+  const std::string busy =
+      "1 http.c:1  <= Recv header: HTTP/1.1 429 Too Many\n1 http.c:1  <= Recv header: retry-AFTER: "
+      "7\n";
+  EXPECT_EQ(RetryAfterInTrace(busy, now), absl::Seconds(7));
+  EXPECT_EQ(RetryAfterInTrace(busy + "1 http.c:1  <= Recv header: HTTP/2 503\n", now),
+            std::nullopt);
+  EXPECT_EQ(RetryAfterInTrace("1 http.c:1  => Send header: Retry-After: 7\n", now), std::nullopt);
+  EXPECT_EQ(RetryAfterInTrace("", now), std::nullopt);
 }
 
 }  // namespace

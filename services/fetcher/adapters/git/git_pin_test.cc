@@ -14,8 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
+#include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
+#include "services/fetcher/adapters/http/testing/http_server.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -126,6 +128,20 @@ TEST_F(GitPinTest, PrivateAddressesAreDeniedUnlessAllowed) {
   options_.allow_private = true;
   EXPECT_THAT(PinGit("git://127.0.0.1:1/x", "HEAD", options_),
               StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST_F(GitPinTest, BusyServerSaysWhenToComeAgain) {
+  TestHttpServer server;
+  options_.allow_private = true;
+  const std::string path = "/x/info/refs?service=git-upload-pack";
+  for (const int code : {429, 503}) {
+    server.Set(path, {code, "", "", "", false, "Retry-After: 70\r\n"});
+    const absl::StatusOr<std::string> pinned = PinGit(server.Url("/x"), "main", options_);
+    EXPECT_THAT(pinned, StatusIs(absl::StatusCode::kUnavailable)) << code;
+    EXPECT_EQ(RetryAfterOf(pinned.status()), absl::Seconds(70)) << code;
+  }
+  server.Set(path, {503, "", ""});
+  EXPECT_EQ(RetryAfterOf(PinGit(server.Url("/x"), "main", options_).status()), std::nullopt);
 }
 
 TEST_F(GitPinTest, ServerThatStallsIsGivenUp) {

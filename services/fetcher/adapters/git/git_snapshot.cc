@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
+#include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/git/git_transfer.h"
@@ -122,10 +123,12 @@ absl::StatusOr<std::unique_ptr<GitSnapshot>> OpenWithVisit(const GitUrl& url,
                                                            const GlobSet& globs,
                                                            const GitOptions& options) {
   absl::StatusOr<std::unique_ptr<GitSnapshot>> snapshot = Open(url, commit, visit, globs, options);
-  if (snapshot.ok() || !visit.has_value() || absl::IsDeadlineExceeded(snapshot.status())) {
+  const absl::Status& failure = snapshot.status();
+  if (failure.ok() || !visit.has_value() || absl::IsDeadlineExceeded(failure) ||
+      RetryAfterOf(failure).has_value()) {
     return snapshot;
   }
-  LogInfo("fetching again without the last visit", {{"error", snapshot.status().ToString()}});
+  LogInfo("fetching again without the last visit", {{"error", failure.ToString()}});
   return Open(url, commit, std::nullopt, globs, options);
 }
 

@@ -10,8 +10,11 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/retry_after.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/address.h"
+#include "services/fetcher/adapters/http/retry_after_header.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -101,6 +104,15 @@ absl::Status FromCurl(CURLcode code, const Transfer& transfer, const HttpRequest
   }
 }
 
+// The header of the answer that was not redirected any more.
+std::optional<absl::Duration> RetryAfter(CURL* curl) {
+  curl_header* header = nullptr;
+  if (curl_easy_header(curl, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK) {
+    return std::nullopt;
+  }
+  return ParseRetryAfter(header->value, absl::Now());
+}
+
 std::string InfoString(CURL* curl, CURLINFO info) {
   const char* text = nullptr;
   curl_easy_getinfo(curl, info, &text);
@@ -130,6 +142,7 @@ absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
   transfer.response.url = InfoString(curl.get(), CURLINFO_EFFECTIVE_URL);
   transfer.response.content_type = InfoString(curl.get(), CURLINFO_CONTENT_TYPE);
   transfer.response.location = InfoString(curl.get(), CURLINFO_REDIRECT_URL);
+  transfer.response.retry_after = RetryAfter(curl.get());
   return std::move(transfer.response);
 }
 
@@ -139,7 +152,11 @@ absl::Status HttpStatus(const HttpResponse& response) {
   const std::string message = absl::StrCat(ToUtf8(response.url), ": HTTP ", code);
   if (code == 404 || code == 410) return absl::NotFoundError(message);
   if (code == 401 || code == 403) return absl::PermissionDeniedError(message);
-  if (code == 408 || code == 429 || code >= 500) return absl::UnavailableError(message);
+  if (code == 408 || code == 429 || code >= 500) {
+    absl::Status status = absl::UnavailableError(message);
+    if (response.retry_after.has_value()) SetRetryAfter(status, *response.retry_after);
+    return status;
+  }
   return absl::FailedPreconditionError(message);
 }
 

@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_FETCHER_ADAPTERS_HTTP_HTTP_CLIENT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -24,7 +25,8 @@ struct HttpResponse {
   int code = 0;
   std::string url;  // after redirects
   std::string content_type;
-  std::string location;  // of a redirect that was not followed, made absolute
+  std::string location;                       // of a redirect that was not followed, made absolute
+  std::optional<absl::Duration> retry_after;  // as ParseRetryAfter
   std::string body;
 };
 
@@ -35,7 +37,8 @@ struct HttpResponse {
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request);
 
 // What an answer's code means: 2xx is OK, 404 and 410 NOT_FOUND, 401 and 403 PERMISSION_DENIED,
-// 408, 429 and 5xx UNAVAILABLE, others FAILED_PRECONDITION.
+// 408, 429 and 5xx UNAVAILABLE, with RetryAfterOf if the server says when to come again; others
+// FAILED_PRECONDITION.
 absl::Status HttpStatus(const HttpResponse& response);
 
 // `reference` as a link in the document at `base` means it. INVALID_ARGUMENT: not a URL.

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "absl/time/time.h"
+#include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
 
@@ -79,6 +81,18 @@ TEST_F(HttpClientTest, BodyIsBounded) {
 TEST_F(HttpClientTest, BodyCutShortIsUnavailable) {
   server_.Set("/a", {200, "", "half", "", true});
   EXPECT_THAT(HttpGet(Request("/a")), StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST_F(HttpClientTest, BusyServerSaysWhenToComeAgain) {
+  for (const int code : {429, 503}) {
+    server_.Set("/a", {code, "", "", "", false, "retry-after: 70\r\n"});
+    const absl::StatusOr<HttpResponse> response = HttpGet(Request("/a"));
+    ASSERT_THAT(response, IsOk());
+    EXPECT_EQ(RetryAfterOf(HttpStatus(*response)), absl::Seconds(70)) << code;
+    EXPECT_THAT(HttpStatus(*response), StatusIs(absl::StatusCode::kUnavailable));
+  }
+  server_.Set("/a", {429, "", ""});
+  EXPECT_EQ(RetryAfterOf(HttpStatus(*HttpGet(Request("/a")))), std::nullopt);
 }
 
 TEST(HttpStatus, CodesMeanStatuses) {

@@ -64,7 +64,7 @@ void TestHttpServer::HandleConnection(int connection) {
     request.append(buffer, n);
   }
   const std::vector<std::string> words = absl::StrSplit(request, absl::MaxSplits(' ', 2));
-  Answer answer{404, "text/plain", "none", "", false};
+  Answer answer{404, "text/plain", "none", "", false, ""};
   {
     absl::MutexLock lock(&mutex_);
     requests_.push_back(words[1]);
@@ -76,7 +76,7 @@ void TestHttpServer::HandleConnection(int connection) {
       "\r\nConnection: close\r\nContent-Length: ", answer.body.size() + (answer.cut_short ? 1 : 0),
       "\r\n");
   if (!answer.location.empty()) absl::StrAppend(&reply, "Location: ", answer.location, "\r\n");
-  absl::StrAppend(&reply, "\r\n", answer.body);
+  absl::StrAppend(&reply, answer.headers, "\r\n", answer.body);
   for (size_t sent = 0; sent < reply.size();) {
     const ssize_t n = ::send(connection, reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
     if (n <= 0) return;

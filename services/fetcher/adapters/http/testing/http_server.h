@@ -20,6 +20,7 @@ class TestHttpServer {
     std::string body;
     std::string location = "";  // for redirects
     bool cut_short = false;     // promises one byte more than it sends
+    std::string headers = "";   // more of them, each with its line's end
   };
 
   TestHttpServer();
