@@ -117,6 +117,7 @@ constexpr Symptom kSymptoms[] = {
     {"No space left on device", absl::StatusCode::kResourceExhausted},
     {"died of signal 25", absl::StatusCode::kFailedPrecondition},  // SIGXFSZ
     {"died of signal 24", absl::StatusCode::kFailedPrecondition},  // SIGXCPU
+    {"ut of memory", absl::StatusCode::kFailedPrecondition},  // over our limit, not the machine's
     {"File too large", absl::StatusCode::kFailedPrecondition},
     {"unadvertised object", absl::StatusCode::kFailedPrecondition},
     {"dumb http transport", absl::StatusCode::kFailedPrecondition},

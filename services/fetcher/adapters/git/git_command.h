@@ -40,8 +40,8 @@ struct GitCall {
 
 // Runs git on one remote repository, its remote "origin", as if it were hostile: no shell, no
 // configuration but ours, no prompt, no credential helper, no hook, no other transport than the
-// URL's, no host at an address that is not public, also by redirect, and bounds on time, CPU and
-// file size. Not thread-safe.
+// URL's, no host at an address that is not public, also by redirect, and bounds on time, CPU,
+// memory and file size. Not thread-safe.
 class GitCommand {
  public:
   // `folder` is an empty folder for git's HOME; it must outlive this object. Errors as

@@ -39,6 +39,8 @@ TEST(ClassifyGitFailure, GitsWordsDecide) {
       {"fatal: bad tree object 00", absl::StatusCode::kDataLoss},
       {"fatal: write error: No space left on device", absl::StatusCode::kResourceExhausted},
       {"error: index-pack died of signal 25", absl::StatusCode::kFailedPrecondition},
+      {"fatal: Out of memory, malloc failed (tried to allocate 1 bytes)",
+       absl::StatusCode::kFailedPrecondition},
       {"fatal: early EOF", absl::StatusCode::kUnavailable},
       {"", absl::StatusCode::kUnavailable},
   };

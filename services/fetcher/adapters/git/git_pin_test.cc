@@ -86,6 +86,32 @@ TEST_F(GitPinTest, CommitIsItselfAndNobodyIsAsked) {
   EXPECT_EQ(*PinGit("https://nowhere.invalid/x", absl::AsciiStrToUpper(commit), options_), commit);
 }
 
+TEST_F(GitPinTest, NamesNeedNotBeAscii) {
+  repository_.SetRef("refs/heads/\xc3\xa9t\xc3\xa9", other_);
+  EXPECT_EQ(*Pin("\xc3\xa9t\xc3\xa9"), other_);
+}
+
+TEST_F(GitPinTest, LongerNamesAreNotTaken) {
+  repository_.SetRef("refs/heads/main-2", other_);
+  repository_.SetRef("refs/heads/only-2", other_);
+  EXPECT_EQ(*Pin("main"), main_);
+  EXPECT_THAT(Pin("only"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+// Were all refs sent, they would not fit into what git may write.
+TEST_F(GitPinTest, OfAMillionRefsTheOneThatIsAskedForIsSent) {
+  std::string packed = "# pack-refs with: peeled fully-peeled sorted \n";
+  for (int i = 1'000'000; i < 2'000'000; ++i) {
+    absl::StrAppend(&packed, main_, " refs/pull/", i, "/head\n");
+  }
+  ASSERT_THAT(WriteFile(repository_.path() + "/packed-refs", packed), IsOk());
+  options_.pack_bytes = 1 << 20;  // bounds the trace of what was sent
+  EXPECT_EQ(*Pin("main"), main_);
+  EXPECT_EQ(*Pin("annotated"), other_);
+  EXPECT_EQ(*Pin("refs/pull/1234567/head"), main_);
+  EXPECT_EQ(*Pin("HEAD"), main_);
+}
+
 TEST_F(GitPinTest, ForcePushMovesThePin) {
   repository_.SetRef("refs/heads/main", other_);
   EXPECT_EQ(*Pin("main"), other_);

@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <system_error>
 #include <utility>
 
@@ -12,32 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
+#include "services/fetcher/adapters/git/git_repository.h"
 #include "services/fetcher/adapters/git/object_database.h"
 
 namespace kernelmill::fetcher {
 namespace {
-
-// A promisor remote may leave objects out, and git does not miss them. The URL is given on each
-// command line rather than written here: no quoting to get wrong.
-constexpr char kConfig[] =
-    "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
-    "[extensions]\n\tpartialClone = origin\n"
-    "[remote \"origin\"]\n\tpromisor = true\n\tpartialCloneFilter = blob:none\n";
-
-absl::Status MakeFolders(const std::string& parent, std::initializer_list<const char*> folders) {
-  std::error_code error;
-  for (const char* folder : folders) {
-    std::filesystem::create_directory(parent + folder, error);
-    if (error) return ErrnoStatus(error.value(), parent + folder);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status MakeRepository(const std::string& folder) {
-  RETURN_IF_ERROR(MakeFolders(folder, {"/objects", "/objects/pack", "/refs"}));
-  RETURN_IF_ERROR(WriteFile(folder + "/HEAD", "ref: refs/heads/none\n"));
-  return WriteFile(folder + "/config", kConfig);
-}
 
 // The object that the server says it does not have; empty if it complains of something else.
 std::string RefusedObject(absl::string_view message) {

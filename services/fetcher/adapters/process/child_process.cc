@@ -84,7 +84,7 @@ struct Launch {
   std::vector<char*> argv;
   std::vector<char*> env;
   const char* directory;
-  rlimit cpu, file, core;
+  rlimit cpu, file, memory, core;
   int in, out, err, report;
 };
 
@@ -106,6 +106,8 @@ void Limit(int resource, rlimit limit) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   Limit(RLIMIT_CPU, launch.cpu);
   Limit(RLIMIT_FSIZE, launch.file);
+  // Not RLIMIT_AS: packs are mapped to be read, and may be larger than memory.
+  Limit(RLIMIT_DATA, launch.memory);
   Limit(RLIMIT_CORE, launch.core);
   const bool ready = ::dup2(launch.in, 0) >= 0 && ::dup2(launch.out, 1) >= 0 &&
                      ::dup2(launch.err, 2) >= 0 && ::chdir(launch.directory) == 0;
@@ -171,6 +173,7 @@ absl::StatusOr<Child> Child::Start(const ChildCommand& command) {
   launch.directory = command.directory.c_str();
   launch.cpu = Rlimit(command.cpu_seconds);
   launch.file = Rlimit(command.file_bytes);
+  launch.memory = Rlimit(command.memory_bytes);
   launch.core = Rlimit(0);
   launch.in = in.read.get();
   launch.out = out.write.get();

@@ -18,10 +18,12 @@ struct ChildCommand {
   std::string directory = "/";
   std::string input;  // its standard input
   absl::Duration timeout = absl::Minutes(10);
-  int64_t cpu_seconds = 600;              // of each process
-  int64_t file_bytes = int64_t{4} << 30;  // of each file that it writes
-  size_t max_output = 16 << 20;           // more standard output than this ends it
-  size_t max_errors = 64 << 10;           // of standard error, the last bytes are kept
+  int64_t cpu_seconds = 600;                // of each process
+  int64_t file_bytes = int64_t{4} << 30;    // of each file that it writes
+  int64_t memory_bytes = int64_t{2} << 30;  // of each process's own data; files mapped to be read
+                                            // are not counted
+  size_t max_output = 16 << 20;             // more standard output than this ends it
+  size_t max_errors = 64 << 10;             // of standard error, the last bytes are kept
 };
 
 struct ChildResult {

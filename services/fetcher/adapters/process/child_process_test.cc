@@ -109,6 +109,13 @@ TEST(ChildProcess, FileSizeLimitHolds) {
   EXPECT_THAT(Outcome(command).output, ::testing::AnyOf("2048\n", "1024\n"));
 }
 
+TEST(ChildProcess, MemoryLimitHolds) {
+  ChildCommand command = Shell("x=$(head -c 30000000 /dev/zero | tr '\\0' x); echo ${#x}");
+  EXPECT_EQ(Outcome(command).output, "30000000\n");
+  command.memory_bytes = 10 << 20;
+  EXPECT_FALSE(Outcome(command).ok());
+}
+
 TEST(ChildProcess, SignalIsReported) { EXPECT_EQ(Outcome(Shell("kill -TERM $$")).signal, SIGTERM); }
 
 TEST(ChildProcess, MissingProgramIsAFailedPrecondition) {
