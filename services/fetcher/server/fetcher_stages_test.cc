@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,8 +51,14 @@ class FetcherStagesTest : public ::testing::Test {
     v1::Action action;
     *action.mutable_params()->mutable_fetch()->mutable_source() = source;
     absl::StatusOr<v1::StageResult> result = stages_[1]->Run(action, store);
-    EXPECT_TRUE(std::filesystem::is_empty(temp_.path()));
+    EXPECT_EQ(TempFiles(), 2) << "this process's folder and the lock in it";
     return result;
+  }
+
+  int TempFiles() const {
+    return static_cast<int>(
+        std::distance(std::filesystem::recursive_directory_iterator(temp_.path()),
+                      std::filesystem::recursive_directory_iterator()));
   }
 
   v1::Source PathSource() {
@@ -177,6 +184,16 @@ TEST_F(FetcherStagesTest, NextFetchOfARepositoryMovesOnlyWhatChanged) {
   for (int i = 0; i < cold->outputs_size(); ++i) {
     EXPECT_EQ(next->outputs(i).digest().hash(), cold->outputs(i).digest().hash());
   }
+}
+
+TEST_F(FetcherStagesTest, TemporaryFolderThatWasCleanedUpIsMadeAgain) {
+  TestRepository repository;
+  v1::Source source;
+  source.set_git(repository.path());
+  source.set_ref(repository.Commit(repository.Tree({})));
+  ASSERT_THAT(Fetch(source), IsOk());
+  std::filesystem::remove_all(temp_.path());
+  EXPECT_THAT(Fetch(source), IsOk());
 }
 
 TEST_F(FetcherStagesTest, LocalSourcesNeedPermission) {

@@ -16,17 +16,6 @@
 namespace kernelmill::fetcher {
 namespace {
 
-GitOptions GitSettings(const FetcherOptions& options) {
-  GitOptions git;
-  git.allow_local = options.allow_local;
-  git.allow_private = options.allow_private || options.allow_local;
-  git.temp_dir = options.temp_dir;
-  git.timeout = options.command_timeout;
-  git.pack_bytes = options.git_bytes;
-  git.tree = options.tree;
-  return git;
-}
-
 absl::StatusOr<GlobSet> GlobsOf(const v1::Source& source) {
   std::vector<std::string> include(source.include().begin(), source.include().end());
   if (include.empty()) include.push_back("**/*.py");
@@ -37,7 +26,25 @@ absl::Status NoOrigin() { return absl::InvalidArgumentError("the source has no o
 
 }  // namespace
 
-Sources::Sources(const FetcherOptions& options) : options_(options), git_(GitSettings(options)) {}
+// What an earlier process left is cleaned up at once. Should that fail, whoever needs the folder
+// tries again and reports it.
+Sources::Sources(const FetcherOptions& options) : options_(options) { GitSettings().IgnoreError(); }
+
+absl::StatusOr<GitOptions> Sources::GitSettings() {
+  GitOptions git;
+  git.allow_local = options_.allow_local;
+  git.allow_private = options_.allow_private || options_.allow_local;
+  git.timeout = options_.command_timeout;
+  git.pack_bytes = options_.git_bytes;
+  git.tree = options_.tree;
+  absl::MutexLock lock(&mutex_);
+  if (scratch_.empty() || !scratch_.back().Exists()) {
+    ASSIGN_OR_RETURN(ScratchFolder scratch, ScratchFolder::Create(options_.temp_dir));
+    scratch_.push_back(std::move(scratch));
+  }
+  git.temp_dir = scratch_.back().path();
+  return git;
+}
 
 absl::StatusOr<WheelOptions> Sources::WheelSettings() {
   WheelOptions wheel;
@@ -59,7 +66,8 @@ absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
   if (config::IsPinned(source)) return pinned;
   switch (source.origin_case()) {
     case v1::Source::kGit: {
-      ASSIGN_OR_RETURN(*pinned.mutable_ref(), PinGit(source.git(), source.ref(), git_));
+      ASSIGN_OR_RETURN(const GitOptions git, GitSettings());
+      ASSIGN_OR_RETURN(*pinned.mutable_ref(), PinGit(source.git(), source.ref(), git));
       return pinned;
     }
     case v1::Source::kPackage: {
@@ -118,7 +126,10 @@ absl::StatusOr<FetchedSource> Sources::FetchLocal(const v1::Source& source,
 absl::StatusOr<std::unique_ptr<Snapshot>> Sources::OpenRemote(const v1::Source& source,
                                                               const GlobSet& globs,
                                                               VisitCache& visits) {
-  if (source.has_git()) return FetchGit(source.git(), source.ref(), globs, git_, &visits);
+  if (source.has_git()) {
+    ASSIGN_OR_RETURN(const GitOptions git, GitSettings());
+    return FetchGit(source.git(), source.ref(), globs, git, &visits);
+  }
   ASSIGN_OR_RETURN(const WheelOptions wheel, WheelSettings());
   return FetchWheel(source.package(), source.sha256(), globs, wheel);
 }

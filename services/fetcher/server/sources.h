@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -15,6 +16,7 @@
 #include "services/fetcher/core/glob.h"
 #include "services/fetcher/core/snapshot.h"
 #include "services/fetcher/server/fetcher_stages.h"
+#include "services/fetcher/server/scratch_folder.h"
 
 namespace kernelmill::fetcher {
 
@@ -41,10 +43,12 @@ class Sources {
   absl::StatusOr<std::unique_ptr<Snapshot>> OpenRemote(const v1::Source& source,
                                                        const GlobSet& globs, VisitCache& visits);
   absl::StatusOr<WheelOptions> WheelSettings();
+  absl::StatusOr<GitOptions> GitSettings();
 
   const FetcherOptions options_;
-  const GitOptions git_;
   absl::Mutex mutex_;
+  // The last is in use; fetches may still run in those before it.
+  std::vector<ScratchFolder> scratch_ ABSL_GUARDED_BY(mutex_);
   std::string index_url_ ABSL_GUARDED_BY(mutex_);  // once known
 };
 
