@@ -21,7 +21,7 @@ struct FetcherOptions {
   // The simple package index's URL; if empty, what pip would use (ResolvePackageIndex), found out
   // when the first package is asked for.
   std::string package_index;
-  // For the temporary repositories; the system's folder if empty.
+  // Where to make a ScratchFolder for the temporary repositories; the system's folder if empty.
   std::string temp_dir;
   absl::Duration command_timeout = absl::Minutes(15);  // of one git command or download
   int64_t git_bytes = int64_t{4} << 30;                // of one git transfer

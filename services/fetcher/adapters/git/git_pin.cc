@@ -49,10 +49,10 @@ Refs ParseRefs(absl::string_view output) {
 }
 
 // The candidates among the refs that a server sent, in a trace of packets: lines that end in
-// "fetch< <id> <name>" and perhaps attributes, among them "peeled:<id>". In the protocol's first
+// "< <id> <name>" and perhaps attributes, among them "peeled:<id>". In the protocol's first
 // version a NUL, which git writes as "\0", and the server's capabilities follow the first name.
 Refs ParseTrace(std::istream& trace, const std::vector<std::string>& candidates) {
-  constexpr absl::string_view kReceived = " fetch< ";
+  constexpr absl::string_view kReceived = "< ";  // after the name of the program that did
   Refs refs;
   for (std::string line; std::getline(trace, line);) {
     const size_t at = absl::string_view(line).find(kReceived);
@@ -92,8 +92,8 @@ absl::StatusOr<Refs> AskForRefs(GitCommand& git, const std::vector<std::string>&
   return ParseTrace(file, candidates);
 }
 
-// The other way, for what is not in the trace: servers that know only the protocol's first version
-// over HTTP, names that are not ASCII, and refs that are not there.
+// The other way, for what is not in the trace: names that are not ASCII, servers that speak no
+// protocol but plain HTTP, and refs that are not there.
 absl::StatusOr<Refs> ListRefs(GitCommand& git, const std::vector<std::string>& candidates) {
   GitCall call = {"ls-remote", {"--quiet", "--", "origin"}};
   call.arguments.insert(call.arguments.end(), candidates.begin(), candidates.end());
