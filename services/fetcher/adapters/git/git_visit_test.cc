@@ -13,10 +13,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
+#include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/git/git_snapshot.h"
 #include "services/fetcher/adapters/git/testing/git_server.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
+#include "services/fetcher/adapters/http/testing/http_server.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -257,6 +259,20 @@ TEST_F(GitVisitTest, PackOverTheLimitIsNotKept) {
   options_.visit_bytes = 10'000;
   FetchBoth(Commit());
   EXPECT_TRUE(visits_.visits.empty());
+}
+
+TEST_F(GitVisitTest, ServerThatWantsToBeLeftAloneIsNotAskedAgainWithoutTheVisit) {
+  const std::string before = Commit();
+  FetchBoth(before);
+  TestHttpServer server;
+  url_ = server.Url("/x");
+  visits_.visits[url_] = visits_.visits[repository_.path()];
+  server.Set("/x/info/refs?service=git-upload-pack",
+             {429, "", "", "", false, "Retry-After: 70\r\n"});
+  const absl::Status fetched =
+      FetchGit(url_, std::string(40, 'a'), globs_, options_, &visits_).status();
+  EXPECT_EQ(RetryAfterOf(fetched), absl::Seconds(70)) << fetched;
+  EXPECT_EQ(server.Requests().size(), 1u);
 }
 
 // Such a server takes it that who has a commit has all its blobs, and leaves those out, or sends
