@@ -17,6 +17,8 @@ struct ExtractOptions {
   size_t max_file_bytes = 8u << 20;
   // Kernels within kernels repeat text; beyond this many times a file's size: "nested_kernels".
   size_t max_overlap = 8;
+  // Files with more strings than this that may hold kernels are not read: "too_many_strings".
+  size_t max_strings = 4096;
 };
 
 // Some of a shard's files: `count` of them from `first` on, in the order of their paths. Pieces
@@ -45,9 +47,6 @@ absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece
 
 // Appends what was extracted of the next piece to what was of those before it.
 void JoinPieces(v1::KernelShard next, v1::KernelShard& shard);
-
-// Whether the text can hold a kernel at all. Cheap: most files cannot.
-bool MayHoldKernels(absl::string_view text);
 
 }  // namespace kernelmill::extractor
 

@@ -23,6 +23,14 @@ bool IsJit(absl::string_view resolved) {
   return std::find(std::begin(kJit), std::end(kJit), resolved) != std::end(kJit);
 }
 
+// torch._inductor.runtime.triton_heuristics.pointwise and its like: PyTorch 2.0 had them in
+// triton_ops.autotune, and makers of other hardware have their own below another _inductor.
+bool IsInductorHeuristic(absl::string_view resolved) {
+  return absl::StrContains(resolved, "._inductor.") &&
+         (absl::StrContains(resolved, ".triton_heuristics.") ||
+          absl::StrContains(resolved, ".triton_ops.autotune."));
+}
+
 // What a decorator is by the file's imports, called or not; empty if it is no dotted name.
 std::string ResolveDecorator(const SyntaxTree& tree, const ImportMap& imports, NodeId expression) {
   NodeId node = tree.StripParentheses(expression);
@@ -57,11 +65,9 @@ std::vector<NodeId> DecoratorsOf(const SyntaxTree& tree, NodeId decorated) {
   return expressions;
 }
 
-v1::Dsl DslOf(const SyntaxTree& tree, const ImportMap& imports,
-              const std::vector<NodeId>& decorators) {
+v1::Dsl DslOf(const std::vector<std::string>& resolved_decorators) {
   v1::Dsl dsl = v1::DSL_UNSPECIFIED;
-  for (const NodeId decorator : decorators) {
-    const std::string resolved = ResolveDecorator(tree, imports, decorator);
+  for (const std::string& resolved : resolved_decorators) {
     if (!IsJit(resolved)) continue;
     if (absl::StartsWith(resolved, "triton.experimental.gluon.")) return v1::DSL_GLUON;
     dsl = v1::DSL_TRITON;
@@ -79,7 +85,11 @@ std::vector<JitFunction> FindJitFunctions(const SyntaxTree& tree, const ImportMa
     const NodeId definition = tree.Child(node, Field::kDefinition);
     if (definition == kNoNode || tree.KindOf(definition) != Kind::kFunctionDefinition) continue;
     std::vector<NodeId> decorators = DecoratorsOf(tree, node);
-    const v1::Dsl dsl = DslOf(tree, imports, decorators);
+    std::vector<std::string> resolved;
+    for (const NodeId decorator : decorators) {
+      resolved.push_back(ResolveDecorator(tree, imports, decorator));
+    }
+    const v1::Dsl dsl = DslOf(resolved);
     if (dsl == v1::DSL_UNSPECIFIED) continue;
     int first_line = lines.LineOf(tree[definition].start);
     for (const NodeId decorator : decorators) {
@@ -88,7 +98,9 @@ std::vector<JitFunction> FindJitFunctions(const SyntaxTree& tree, const ImportMa
       first_line = std::min(first_line, lines.LineOf(tree[expression].start));
     }
     const int last_line = lines.LineOf(tree[tree.LastToken(definition)].end - 1);
-    found.push_back({definition, node, std::move(decorators), dsl, first_line, last_line});
+    const bool generated = std::any_of(resolved.begin(), resolved.end(), IsInductorHeuristic);
+    found.push_back(
+        {definition, node, std::move(decorators), dsl, first_line, last_line, generated});
   }
   return found;
 }

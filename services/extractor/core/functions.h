@@ -19,6 +19,7 @@ struct JitFunction {
   v1::Dsl dsl;
   int first_line;  // the first decorator's expression or `def`, whichever is first
   int last_line;   // of the last statement's last token; comments after it are not counted in
+  bool generated;  // by TorchInductor: one of its heuristics is a decorator
 };
 
 // Every such function, however deep in classes, functions and blocks, in the order of the text.

@@ -1,6 +1,7 @@
 #include "services/extractor/core/link.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,8 +20,8 @@ namespace {
 
 using Definitions = std::vector<const v1::Definition*>;
 
-// The definitions of one file, in its order.
-struct FileDefinitions {
+// The definitions of one text, in its order: of a file, or of a string in one.
+struct TextDefinitions {
   Definitions all;
   Definitions future;  // imports from __future__, which hold for the whole file
   absl::flat_hash_map<std::string, Definitions> by_name;
@@ -30,17 +31,25 @@ bool IsImport(const v1::Definition& definition) {
   return definition.kind() == v1::Definition::KIND_IMPORT;
 }
 
-absl::flat_hash_map<std::string, FileDefinitions> ByFile(const v1::KernelShard& shard) {
-  absl::flat_hash_map<std::string, FileDefinitions> files;
+// A text's file and, for a string in it, where that begins.
+using TextKey = std::pair<std::string, int64_t>;
+
+template <typename Span>
+TextKey TextOf(const Span& span) {
+  return {span.path(), span.string_begin()};
+}
+
+absl::flat_hash_map<TextKey, TextDefinitions> ByText(const v1::KernelShard& shard) {
+  absl::flat_hash_map<TextKey, TextDefinitions> texts;
   for (const v1::Definition& definition : shard.definitions()) {
-    FileDefinitions& file = files[definition.path()];
-    file.all.push_back(&definition);
+    TextDefinitions& text = texts[TextOf(definition)];
+    text.all.push_back(&definition);
     if (definition.modules_size() == 1 && definition.modules(0) == "__future__") {
-      file.future.push_back(&definition);
+      text.future.push_back(&definition);
     }
-    for (const std::string& name : definition.names()) file.by_name[name].push_back(&definition);
+    for (const std::string& name : definition.names()) text.by_name[name].push_back(&definition);
   }
-  return files;
+  return texts;
 }
 
 bool Holds(const v1::Definition& definition, const v1::Kernel& kernel) {
@@ -66,15 +75,15 @@ const v1::Definition* DefinitionAround(const Definitions& all, const v1::Kernel&
   return nullptr;
 }
 
-// What one kernel needs of its file, up to so many bytes of it.
+// What one kernel needs of its text, up to so many bytes of it.
 class Closure {
  public:
-  Closure(const FileDefinitions& file, const v1::Kernel& kernel, size_t max_bytes)
-      : file_(file),
+  Closure(const TextDefinitions& text, const v1::Kernel& kernel, size_t max_bytes)
+      : text_(text),
         kernel_(kernel),
-        around_(DefinitionAround(file.all, kernel)),
+        around_(DefinitionAround(text.all, kernel)),
         max_bytes_(max_bytes) {
-    for (const v1::Definition* future : file.future) Choose(future);
+    for (const v1::Definition* future : text.future) Choose(future);
     for (const std::string& name : kernel.free_names()) Need(name);
     while (!pending_.empty() && bytes_ <= max_bytes_) {
       const std::string name = std::move(pending_.back());
@@ -96,7 +105,7 @@ class Closure {
     });
   }
 
-  // Imports first, then the others, both in the order of the file.
+  // Imports first, then the others, both in the order of the text.
   const Definitions& chosen() const { return chosen_; }
   const v1::Definition* around() const { return around_; }
   // Names that nothing defines; sorted, each once.
@@ -110,8 +119,8 @@ class Closure {
 
   const Definitions& Named(const std::string& name) const {
     static const auto& none = *new Definitions();
-    const auto found = file_.by_name.find(name);
-    return found == file_.by_name.end() ? none : found->second;
+    const auto found = text_.by_name.find(name);
+    return found == text_.by_name.end() ? none : found->second;
   }
 
   bool Find(const std::string& name) {
@@ -151,7 +160,7 @@ class Closure {
     for (const std::string& use : definition->uses()) Need(use);
   }
 
-  const FileDefinitions& file_;
+  const TextDefinitions& text_;
   const v1::Kernel& kernel_;
   const v1::Definition* around_;
   const size_t max_bytes_;
@@ -229,13 +238,13 @@ std::string KernelId(absl::string_view repository, absl::string_view commit,
 
 void LinkShard(absl::string_view repository, absl::string_view commit, v1::KernelShard& shard,
                const LinkOptions& options) {
-  const absl::flat_hash_map<std::string, FileDefinitions> files = ByFile(shard);
-  static const auto& empty = *new FileDefinitions();
+  const absl::flat_hash_map<TextKey, TextDefinitions> texts = ByText(shard);
+  static const auto& empty = *new TextDefinitions();
   size_t left = options.max_shard_bytes;
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
     kernel.set_id(KernelId(repository, commit, kernel));
-    const auto file = files.find(kernel.path());
-    const Closure closure(file == files.end() ? empty : file->second, kernel,
+    const auto text = texts.find(TextOf(kernel));
+    const Closure closure(text == texts.end() ? empty : text->second, kernel,
                           std::min(options.max_module_bytes, left));
     left -= std::min(left, closure.bytes() + kernel.source().size());
     FillIn(closure, kernel);

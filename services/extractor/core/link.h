@@ -17,7 +17,8 @@ struct LinkOptions {
 };
 
 // Makes every kernel of a shard stand on its own: sets id, module, imports, free_names and
-// self_contained, and drops the definitions. Definitions of the kernel's own file alone are used.
+// self_contained, and drops the definitions. Definitions of the kernel's own file alone are used,
+// or of its own string (Kernel.string_begin).
 //
 // The basic idea: from the kernel's free names, follow definitions and what they use in turn. A
 // name that is bound more than once means the nearest binding above the kernel, and those before it

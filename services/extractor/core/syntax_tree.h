@@ -23,6 +23,7 @@ namespace kernelmill::extractor {
   X(kAttribute, "attribute")                              \
   X(kSubscript, "subscript")                              \
   X(kCall, "call")                                        \
+  X(kArgumentList, "argument_list")                       \
   X(kKeywordArgument, "keyword_argument")                 \
   X(kParenthesizedExpression, "parenthesized_expression") \
   X(kNamedExpression, "named_expression")                 \
@@ -89,6 +90,7 @@ namespace kernelmill::extractor {
 
 #define KM_SYNTAX_FIELDS(X)             \
   X(kAlias, "alias")                    \
+  X(kArguments, "arguments")            \
   X(kAttribute, "attribute")            \
   X(kBody, "body")                      \
   X(kDefinition, "definition")          \

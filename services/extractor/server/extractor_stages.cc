@@ -65,6 +65,9 @@ class ExtractStage : public worker::Stage {
       }
       worker::AddCounter(result, "files.extracted", 1);
       if (file.parse_errors()) worker::AddCounter(result, "files.parse_errors", 1);
+      for (const v1::SkippedString& string : file.skipped_strings()) {
+        worker::AddCounter(result, absl::StrCat("strings.skipped.", string.reason()), 1);
+      }
     }
     worker::AddCounter(result, "kernels.found", kernels.kernels_size());
   }

@@ -77,6 +77,25 @@ TEST_F(ExtractorStagesTest, ExtractCountsFilesAndKernels) {
                                                "kernels.found=2"));
 }
 
+TEST_F(ExtractorStagesTest, ExtractCountsStringsThatItCouldNotRead) {
+  v1::Action action;
+  v1::FileShard files;
+  v1::SourceFile& file = *files.add_files();
+  file.set_path("output_code.py");
+  file.set_content(
+      "a = async_compile.triton('a', f'import triton  # jit')\n"
+      "b = async_compile.triton('b', 'import triton  # jit\\n')\n");
+  AddInput(action, "files", files);
+  const auto result = extract().Run(action, store_);
+  ASSERT_THAT(result, IsOk());
+  std::vector<std::string> counters;
+  for (const v1::Counter& counter : result->counters()) {
+    counters.push_back(counter.name() + "=" + std::to_string(counter.value()));
+  }
+  EXPECT_THAT(counters,
+              ::testing::ElementsAre("files.extracted=1", "strings.skipped.not_verbatim=2"));
+}
+
 TEST_F(ExtractorStagesTest, LinkAnswersShardForShardInOrder) {
   v1::Action action;
   v1::SourceTree tree;
@@ -112,7 +131,9 @@ v1::FileShard MixedFiles() {
     nested += indent + "@triton.jit\n" + indent + "def k():\n";
   }
   const std::pair<const char*, std::string> kFiles[] = {
-      {"f.py", "import triton\nN = 2\n@triton.jit\ndef f(): return N\n"},
+      {"f.py",
+       "import triton\nN = 2\n@triton.jit\ndef f(): return N\n"
+       "async_compile.triton('g', '''\nimport triton as t\n@t.jit\ndef g(): pass\n''')\n"},
       {"b.py", "# nothing here\n"},
       {"a.py", "import triton\n\n\n@triton.jit\ndef late(): pass\n"},
       {"e.py", "import triton\n" + nested + std::string(40, ' ') + "pass\n"},
@@ -176,7 +197,7 @@ class PiecesTest : public ExtractorStagesTest {
 
 TEST_F(PiecesTest, HoldTogetherWhatTheWholeShardDoesHoweverItIsSplit) {
   const v1::StageResult whole = ExtractedWhole();
-  ASSERT_EQ(whole.outputs(0).items(), 6);
+  ASSERT_EQ(whole.outputs(0).items(), 7);
   v1::Action action = linking_;
   *action.add_inputs() = whole.outputs(0);
   const auto linked = link().Run(action, store_);

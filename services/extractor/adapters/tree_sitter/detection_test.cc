@@ -160,7 +160,7 @@ TEST(DetectionTest, LookAlikesInTextAreNone) {
                              "def d(): pass\n"
                              "    '''\n"
                              "F = f'''\n@triton.jit\ndef {name}(): pass\n'''\n"
-                             "async_compile.triton('e', '''\n@triton.jit\ndef e(): pass\n''')\n")),
+                             "other_compile.triton('e', '''\n@triton.jit\ndef e(): pass\n''')\n")),
               IsEmpty());
 }
 

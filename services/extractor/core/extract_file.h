@@ -1,0 +1,30 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_FILE_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_FILE_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/core/extract.h"
+#include "services/extractor/core/python_parser.h"
+
+namespace kernelmill::extractor {
+
+// Lists the file in the shard and adds its kernels, and what they use of it.
+//
+// A string that the file hands to TorchInductor as a kernel's source is parsed as a file of its
+// own, with its own imports: what it holds has string_begin set, and places in the file around it.
+// Only kernels whose lines are the string's alone and stand in the file as they run are taken, so
+// that a kernel's text is a span of the file there as well; others are listed in skipped_strings.
+absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parser,
+                         const ExtractOptions& options, v1::KernelShard& shard);
+
+// Lists the file with what can be said of it without looking into it.
+v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard);
+
+// Whether the text can hold a kernel at all. Cheap: most files cannot.
+bool MayHoldKernels(absl::string_view text);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_FILE_H_

@@ -1,0 +1,30 @@
+#include "services/extractor/core/parsed_text.h"
+
+#include <utility>
+
+#include "common/base/status.h"
+#include "services/extractor/core/bracket_repair.h"
+
+namespace kernelmill::extractor {
+
+absl::StatusOr<std::unique_ptr<const ParsedText>> ParsedText::Parse(absl::string_view text,
+                                                                    const PythonParser& parser) {
+  std::unique_ptr<ParsedText> parsed(new ParsedText(text));
+  ASSIGN_OR_RETURN(SyntaxTree tree, parsed->ParseTolerantly(parser));
+  parsed->tree_.emplace(std::move(tree));
+  parsed->imports_.emplace(*parsed->tree_);
+  return std::unique_ptr<const ParsedText>(std::move(parsed));
+}
+
+absl::StatusOr<SyntaxTree> ParsedText::ParseTolerantly(const PythonParser& parser) {
+  copy_ = TextForParser(text_);
+  ASSIGN_OR_RETURN(SyntaxTree tree, parser.Parse(copy_ ? absl::string_view(*copy_) : text_));
+  has_errors_ = tree.has_errors();
+  if (!has_errors_) return tree;
+  std::optional<std::string> repaired = ReplaceUnclosedBrackets(tree.text());
+  if (!repaired) return tree;
+  copy_ = std::move(repaired);
+  return parser.Parse(*copy_);
+}
+
+}  // namespace kernelmill::extractor

@@ -1,0 +1,45 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_PARSED_TEXT_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_PARSED_TEXT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "services/extractor/core/imports.h"
+#include "services/extractor/core/python_parser.h"
+#include "services/extractor/core/syntax_tree.h"
+#include "services/extractor/core/text_lines.h"
+
+namespace kernelmill::extractor {
+
+// A text of Python, read around its errors: a file's, or a string's in it. Immutable; refers to the
+// text.
+class ParsedText {
+ public:
+  // Errors: see PythonParser.
+  static absl::StatusOr<std::unique_ptr<const ParsedText>> Parse(absl::string_view text,
+                                                                 const PythonParser& parser);
+
+  absl::string_view text() const { return text_; }
+  const SyntaxTree& tree() const { return *tree_; }
+  const LineIndex& lines() const { return lines_; }
+  const ImportMap& imports() const { return *imports_; }
+  bool has_errors() const { return has_errors_; }
+
+ private:
+  explicit ParsedText(absl::string_view text) : text_(text), lines_(text) {}
+  absl::StatusOr<SyntaxTree> ParseTolerantly(const PythonParser& parser);
+
+  const absl::string_view text_;
+  const LineIndex lines_;
+  std::optional<std::string> copy_;  // the same text made fit for the parser
+  std::optional<SyntaxTree> tree_;   // of the copy if there is one
+  std::optional<ImportMap> imports_;
+  bool has_errors_ = false;
+};
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_PARSED_TEXT_H_
