@@ -169,6 +169,13 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
+// A torch_compile_debug folder has its models' graphs beside the kernels, in Python too.
+void FillGlobs(v1::Source& source) {
+  if (!source.include().empty()) return;
+  source.add_include("**/*.py");
+  if (source.has_inductor() && source.exclude().empty()) source.add_exclude("**/fx_graph_*.py");
+}
+
 void FillDefaults(v1::Discover& discover) {
   if (discover.min_stars() == 0) discover.set_min_stars(100);
   if (discover.language().empty()) discover.set_language("Python");
@@ -198,7 +205,7 @@ absl::Status CheckJobSpec(const v1::JobSpec& spec) {
 v1::JobSpec WithDefaults(v1::JobSpec spec) {
   for (v1::Source& source : *spec.mutable_sources()) {
     if (source.git().size() && source.ref().empty()) source.set_ref("HEAD");
-    if (source.include().empty()) source.add_include("**/*.py");
+    FillGlobs(source);
     if (source.has_discover()) FillDefaults(*source.mutable_discover());
     if (source.category().empty()) source.set_category(SourceName(source));
     if (source.tier() == 0) source.set_tier(1);

@@ -86,5 +86,20 @@ TEST(WithDefaults, IsIdempotent) {
   EXPECT_EQ(WithDefaults(once).SerializeAsString(), once.SerializeAsString());
 }
 
+TEST(WithDefaults, GraphsOfAnInductorFolderAreNoKernelsUnlessGlobsSaySo) {
+  v1::JobSpec job;
+  job.add_sources()->set_inductor("debug");
+  job.add_sources()->set_inductor("debug");
+  job.mutable_sources(1)->add_include("**/fx_graph_runnable.py");
+  job.add_sources()->set_path("debug");
+  const v1::JobSpec spec = WithDefaults(job);
+  EXPECT_THAT(spec.sources(0).include(), ::testing::ElementsAre("**/*.py"));
+  EXPECT_THAT(spec.sources(0).exclude(), ::testing::ElementsAre("**/fx_graph_*.py"));
+  EXPECT_THAT(spec.sources(1).include(), ::testing::ElementsAre("**/fx_graph_runnable.py"));
+  EXPECT_THAT(spec.sources(1).exclude(), ::testing::IsEmpty());
+  EXPECT_THAT(spec.sources(2).exclude(), ::testing::IsEmpty());
+  EXPECT_EQ(WithDefaults(spec).SerializeAsString(), spec.SerializeAsString());
+}
+
 }  // namespace
 }  // namespace kernelmill::config

@@ -14,7 +14,8 @@
 namespace kernelmill::fetcher {
 
 struct FetcherOptions {
-  // Allow `path` sources, file:// URLs and local git repositories; allows private addresses too.
+  // Allow `path` and `inductor` sources, file:// URLs and local git repositories; allows private
+  // addresses too.
   bool allow_local = false;
   // Allow git hosts at loopback, link-local and private addresses.
   bool allow_private = false;

@@ -130,6 +130,42 @@ TEST_F(FetcherStagesTest, LocalTreeThatIsNotThePinnedOneIsAWrongHash) {
   EXPECT_THAT(std::string(result.status().message()), ::testing::HasSubstr("wrong hash"));
 }
 
+TEST_F(FetcherStagesTest, AnInductorFolderIsReadAsALocalTree) {
+  std::filesystem::create_directories(local_.path() + "/torchinductor/model__0_inference_0.0");
+  Write("torchinductor/model__0_inference_0.0/output_code.py", "async_compile.triton");
+  Write("torchinductor/model__0_inference_0.0/fx_graph_runnable.py", "import triton\n");
+  Write("torchinductor/model__0_inference_0.0/ir_post_fusion.txt", "triton");
+  std::filesystem::create_symlink(local_.path() + "/torchinductor", local_.path() + "/latest");
+  v1::Source source;
+  source.set_inductor(local_.path());
+  source.set_name("debug");
+  source.add_include("**/*.py");
+  source.add_exclude("**/fx_graph_*.py");
+  const absl::StatusOr<v1::Source> pinned = Pin(source);
+  ASSERT_THAT(pinned, IsOk());
+  EXPECT_EQ(pinned->inductor(), local_.path());
+  EXPECT_EQ(pinned->sha256().size(), 64u);
+  const absl::StatusOr<v1::StageResult> result = Fetch(*pinned);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->outputs_size(), 2);
+  const auto tree = cas::GetMessage<v1::SourceTree>(store_, result->outputs(0).digest());
+  ASSERT_THAT(tree, IsOk());
+  EXPECT_EQ(tree->repository(), "debug");
+  EXPECT_EQ(tree->commit(), absl::StrCat("sha256:", pinned->sha256()));
+  ASSERT_EQ(tree->files_size(), 1);
+  EXPECT_EQ(tree->files(0).path(), "torchinductor/model__0_inference_0.0/output_code.py");
+  EXPECT_EQ(tree->unselected_files(), 3) << "the link is not followed";
+}
+
+TEST_F(FetcherStagesTest, AnInductorFolderThatChangedIsAWrongHash) {
+  Write("a.py", "triton");
+  v1::Source source;
+  source.set_inductor(local_.path());
+  const v1::Source pinned = *Pin(source);
+  Write("a.py", "triton, changed");
+  EXPECT_THAT(Fetch(pinned), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
 TEST_F(FetcherStagesTest, GitFromPinToShardsIsReproducible) {
   TestRepository repository;
   const std::string commit =
@@ -198,11 +234,16 @@ TEST_F(FetcherStagesTest, TemporaryFolderThatWasCleanedUpIsMadeAgain) {
 
 TEST_F(FetcherStagesTest, LocalSourcesNeedPermission) {
   Write("a.py", "triton");
-  v1::Source pinned = *Pin(PathSource());
+  v1::Source inductor;
+  inductor.set_inductor(local_.path());
+  const std::vector<v1::Source> sources = {PathSource(), inductor};
+  const std::vector<v1::Source> pinned = {*Pin(sources[0]), *Pin(sources[1])};
   options_.allow_local = false;
   Restart();
-  EXPECT_THAT(Pin(PathSource()), StatusIs(absl::StatusCode::kPermissionDenied));
-  EXPECT_THAT(Fetch(pinned), StatusIs(absl::StatusCode::kPermissionDenied));
+  for (size_t i = 0; i < sources.size(); ++i) {
+    EXPECT_THAT(Pin(sources[i]), StatusIs(absl::StatusCode::kPermissionDenied));
+    EXPECT_THAT(Fetch(pinned[i]), StatusIs(absl::StatusCode::kPermissionDenied));
+  }
   v1::Source git;
   git.set_git(local_.path());
   git.set_ref(std::string(40, 'a'));

@@ -22,6 +22,12 @@ absl::StatusOr<GlobSet> GlobsOf(const v1::Source& source) {
   return GlobSet::Compile(include, {source.exclude().begin(), source.exclude().end()});
 }
 
+// The folder that a local source is; null for one that comes from elsewhere.
+const std::string* LocalFolder(const v1::Source& source) {
+  if (source.has_path()) return &source.path();
+  return source.has_inductor() ? &source.inductor() : nullptr;
+}
+
 absl::Status NoOrigin() { return absl::InvalidArgumentError("the source has no origin"); }
 
 }  // namespace
@@ -75,12 +81,12 @@ absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
       ASSIGN_OR_RETURN(*pinned.mutable_sha256(), PinWheel(source.package(), wheel));
       return pinned;
     }
-    case v1::Source::kPath: {
+    case v1::Source::kPath:
+    case v1::Source::kInductor: {
       ASSIGN_OR_RETURN(const FetchedSource local, ReadLocal(source, globs));
       pinned.set_sha256(ContentHash(local.tree));
       return pinned;
     }
-    case v1::Source::kInductor:
     case v1::Source::kDiscover:
     case v1::Source::kList:
     case v1::Source::ORIGIN_NOT_SET:
@@ -91,13 +97,13 @@ absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
 
 absl::StatusOr<FetchedSource> Sources::ReadLocal(const v1::Source& source,
                                                  const GlobSet& globs) const {
+  const std::string& folder = *LocalFolder(source);
   if (!options_.allow_local) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(JsonString(source.path()),
-                     ": local sources are not allowed here (the fetcher's --allow-local)"));
+    return absl::PermissionDeniedError(absl::StrCat(
+        JsonString(folder), ": local sources are not allowed here (the fetcher's --allow-local)"));
   }
   FetchedSource fetched;
-  ASSIGN_OR_RETURN(fetched.snapshot, OpenLocalTree(source.path(), globs, options_.tree));
+  ASSIGN_OR_RETURN(fetched.snapshot, OpenLocalTree(folder, globs, options_.tree));
   ASSIGN_OR_RETURN(fetched.tree,
                    DescribeTree(*fetched.snapshot, config::SourceName(source), options_.content));
   return fetched;
@@ -107,6 +113,7 @@ absl::StatusOr<FetchedSource> Sources::ReadLocal(const v1::Source& source,
 // was the one; one that does not may become it yet.
 absl::StatusOr<FetchedSource> Sources::FetchLocal(const v1::Source& source,
                                                   const GlobSet& globs) const {
+  const std::string shown = JsonString(*LocalFolder(source));
   std::string before;
   for (int reads = 0; reads < 2; ++reads) {
     ASSIGN_OR_RETURN(FetchedSource fetched, ReadLocal(source, globs));
@@ -114,13 +121,12 @@ absl::StatusOr<FetchedSource> Sources::FetchLocal(const v1::Source& source,
     fetched.tree.set_commit(absl::StrCat("sha256:", hash));
     if (hash == source.sha256()) return fetched;
     if (hash == before) {
-      return absl::FailedPreconditionError(absl::StrCat("wrong hash: ", JsonString(source.path()),
-                                                        " has SHA-256 ", hash, ", not ",
-                                                        source.sha256()));
+      return absl::FailedPreconditionError(
+          absl::StrCat("wrong hash: ", shown, " has SHA-256 ", hash, ", not ", source.sha256()));
     }
     before = hash;
   }
-  return absl::AbortedError(absl::StrCat(JsonString(source.path()), ": changed while it was read"));
+  return absl::AbortedError(absl::StrCat(shown, ": changed while it was read"));
 }
 
 absl::StatusOr<std::unique_ptr<Snapshot>> Sources::OpenRemote(const v1::Source& source,
@@ -138,7 +144,7 @@ absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, VisitCach
   if (source.origin_case() == v1::Source::ORIGIN_NOT_SET) return NoOrigin();
   if (!config::IsPinned(source)) return absl::InvalidArgumentError("the source is not pinned");
   ASSIGN_OR_RETURN(const GlobSet globs, GlobsOf(source));
-  if (source.has_path()) return FetchLocal(source, globs);
+  if (LocalFolder(source) != nullptr) return FetchLocal(source, globs);
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenRemote(source, globs, visits));
   ASSIGN_OR_RETURN(fetched.tree,
