@@ -55,6 +55,9 @@ absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
 absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
   for (const v1::ExtractedFile& file : view.kernels->files()) {
     sums_.kernels_in_files += file.kernels();
+    for (const v1::SkippedString& string : file.skipped_strings()) {
+      ++sums_.strings_skipped[string.reason()];
+    }
     if (file.failed().empty()) {
       ++sums_.files_extracted;
     } else {

@@ -22,6 +22,8 @@ struct LedgerSums {
   int64_t files_extracted = 0;
   std::map<std::string, int64_t> files_skipped;  // by reason
   std::map<std::string, int64_t> files_failed;   // by reason; kLostShard: gone with their shard
+  // Strings with kernels that could not be taken from them, by reason (ExtractedFile).
+  std::map<std::string, int64_t> strings_skipped;
 
   int64_t kernels_in_files = 0;  // as extraction counted them file by file, holdouts included
   int64_t decisions = 0;         // of Clusters, holdouts included

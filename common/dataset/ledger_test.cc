@@ -42,6 +42,8 @@ struct Dataset {
     AddExtracted(1, 0, "too_deep");
     AddExtracted(1, 1, "");  // the other two of source 0 are lost with their shard
     AddExtracted(2, 1, "");
+    shards[0].mutable_files(0)->add_skipped_strings()->set_reason("not_verbatim");
+    shards[2].mutable_files(0)->add_skipped_strings()->set_reason("not_verbatim");
     for (int i = 0; i < 3; ++i) AddKernels(i);
     Decide(v1::FATE_KEPT, "");
     Decide(v1::FATE_REJECTED, "license:GPL-3.0-only");
@@ -160,6 +162,7 @@ TEST(Ledger, AddsUp) {
   EXPECT_THAT(sums->files_skipped, ElementsAre(Pair("symlink", 1)));
   EXPECT_THAT(sums->files_failed,
               ElementsAre(Pair("lost_shard", 2), Pair("too_deep", 1), Pair("unreadable", 1)));
+  EXPECT_THAT(sums->strings_skipped, ElementsAre(Pair("not_verbatim", 2)));
   EXPECT_EQ(sums->kernels_found, 3);
   EXPECT_EQ(sums->kept, 1);
   EXPECT_THAT(sums->rejected, ElementsAre(Pair("license", 1)));

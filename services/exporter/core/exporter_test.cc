@@ -233,6 +233,31 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
   EXPECT_FALSE(record.contains("source_base64"));
 }
 
+TEST_F(ExporterTest, TheInductorsOriginIsThereForItsKernelsAlone) {
+  StartSource("i", v1::SOURCE_ROLE_CANDIDATE, 0);
+  v1::Kernel kernel = MakeKernel(8, "output_code.py", 7, "    i\n");
+  kernel.set_string_begin(20);
+  kernel.mutable_inductor()->set_model("model__0_inference_0");
+  kernel.mutable_inductor()->set_graph("0");
+  kernel.mutable_inductor()->set_kernel_path("/tmp/x\xff.py");
+  v1::Kernel plain = MakeKernel(9, "plain.py", 1, "    j\n");
+  plain.mutable_inductor();
+  AddShard({kernel, plain});
+  EndSource();
+  Decide(v1::FATE_KEPT, "", 7, 1);
+  Decide(v1::FATE_KEPT, "", 8, 1);
+  ASSERT_THAT(Export(), IsOk());
+  const std::vector<Json> records = Lines("kernels.jsonl");
+  ASSERT_EQ(records.size(), 5u);
+  EXPECT_FALSE(records[0].contains("inductor"));
+  EXPECT_EQ(records[3]["inductor"], Json({{"model", "model__0_inference_0"},
+                                          {"graph", "0"},
+                                          {"kernel_path", "/tmp/x\xef\xbf\xbd.py"},
+                                          {"source_node", ""},
+                                          {"in_string", true}}));
+  EXPECT_EQ(records[4]["inductor"]["in_string"], false);
+}
+
 TEST_F(ExporterTest, BytesThatAreNotUtf8AreKeptBesideTheRepairedText) {
   ASSERT_THAT(Export(), IsOk());
   const Json record = Lines("kernels.jsonl").at(0);

@@ -50,6 +50,16 @@ Json DuplicatesJson(const DatasetIndex& index, uint32_t number) {
   return ids;
 }
 
+// Where TorchInductor got the kernel from; what its files do not tell is empty.
+Json InductorJson(const v1::Kernel& kernel) {
+  const v1::InductorOrigin& origin = kernel.inductor();
+  return {{"model", Text(origin.model())},
+          {"graph", Text(origin.graph())},
+          {"kernel_path", Text(origin.kernel_path())},
+          {"source_node", Text(origin.source_node())},
+          {"in_string", kernel.string_begin() > 0}};
+}
+
 // What every record of a kernel begins with: which it is and where it stands.
 Json Provenance(const DatasetIndex& index, uint32_t number) {
   const KernelEntry& kernel = index.kernels[number];
@@ -93,6 +103,7 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["tokens"] = kernel.tokens();
   json["cluster"] = kernel.id();
   json["duplicates"] = DuplicatesJson(index, number);
+  if (kernel.has_inductor()) json["inductor"] = InductorJson(kernel);
   json["contamination"] = nullptr;  // a kernel that a holdout matches is not kept
   json["stages"] = StagesJson(index.manifest);
   return json;

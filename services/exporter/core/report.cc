@@ -30,6 +30,7 @@ void AddTo(const SourceEntry& source, Group* group) {
   group->sums.files_extracted += source.sums.files_extracted;
   AddAll(source.sums.files_skipped, &group->sums.files_skipped);
   AddAll(source.sums.files_failed, &group->sums.files_failed);
+  AddAll(source.sums.strings_skipped, &group->sums.strings_skipped);
   group->sums.kernels_found += source.sums.kernels_found;
   group->sums.kept += source.sums.kept;
   AddAll(source.sums.rejected, &group->sums.rejected);
@@ -48,6 +49,7 @@ Json FilesJson(const Group& group) {
           {"skipped_by_reason", group.sums.files_skipped},
           {"failed", dataset::Total(group.sums.files_failed)},
           {"failed_by_reason", group.sums.files_failed},
+          {"skipped_strings_by_reason", group.sums.strings_skipped},
           {"unselected", group.unselected_files}};
 }
 
