@@ -2,6 +2,7 @@
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
+#include <google/protobuf/repeated_ptr_field.h>
 
 #include <charconv>
 #include <cstddef>
@@ -24,6 +25,7 @@
 #include "common/base/text.h"
 #include "common/config/job_file_tree.h"
 #include "common/config/job_spec.h"
+#include "common/config/repository_list.h"
 
 namespace kernelmill::config {
 namespace {
@@ -223,6 +225,35 @@ bool IsPathForGit(absl::string_view git) {
   return git.find(':') > git.find('/') || !absl::StrContains(git, ":");
 }
 
+// Puts the sources that each list stands for in its place.
+absl::Status ExpandLists(const std::string& file, const Reader& reader, v1::JobSpec* spec) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  google::protobuf::RepeatedPtrField<v1::Source> written;
+  written.Swap(spec->mutable_sources());
+  for (int i = 0; i < written.size(); ++i) {
+    if (!written[i].has_list()) {
+      spec->mutable_sources()->Add(std::move(written[i]));
+      continue;
+    }
+    absl::StatusOr<std::vector<v1::Source>> sources =
+        ExpandList(written[i], (folder / written[i].list()).string());
+    if (!sources.ok() && !absl::IsInvalidArgument(sources.status())) {
+      const std::string key = absl::StrCat("sources[", i, "].list");
+      return reader.Wrong(reader.LineOf(key), key, sources.status().message());
+    }
+    RETURN_IF_ERROR(sources.status());
+    for (v1::Source& source : *sources) spec->mutable_sources()->Add(std::move(source));
+  }
+  return absl::OkStatus();
+}
+
+// `checked`, the answer of a check that begins with the field's key, as an error of the file.
+absl::Status Placed(const absl::Status& checked, const std::string& file, const Reader& reader) {
+  if (checked.ok()) return checked;
+  const absl::string_view message(checked.message().data(), checked.message().size());
+  return FileError(file, reader.LineOf(message.substr(0, message.find(": "))), message);
+}
+
 void ResolveOrigins(const std::string& file, v1::JobSpec* spec) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
@@ -314,12 +345,9 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
   Reader reader(path);
   v1::JobSpec spec;
   RETURN_IF_ERROR(reader.ReadMessage(root, "", &spec));
-  const absl::Status checked = CheckJobSpec(spec);
-  if (!checked.ok()) {
-    // CheckJobSpec begins with the field's key.
-    const absl::string_view message(checked.message().data(), checked.message().size());
-    return FileError(path, reader.LineOf(message.substr(0, message.find(": "))), message);
-  }
+  RETURN_IF_ERROR(Placed(CheckWrittenSpec(spec), path, reader));
+  RETURN_IF_ERROR(ExpandLists(path, reader, &spec));
+  RETURN_IF_ERROR(Placed(CheckJobSpec(spec), path, reader));
   ResolveOrigins(path, &spec);
   return spec;
 }

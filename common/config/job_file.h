@@ -11,14 +11,16 @@ namespace kernelmill::config {
 
 // Reads a job file: YAML whose keys are the fields of JobSpec, enums as short lower-case words
 // ("role: holdout"). Relative origins (`path`, and a `git` that is a path) are taken from the
-// file's folder; such a source is named as the file writes it, unless it has a name.
+// file's folder; such a source is named as the file writes it, unless it has a name. The
+// repositories that a `list` names stand in its place.
 //
 // INVALID_ARGUMENT is one line, "FILE:LINE: KEY: what": unknown or repeated keys, wrong types,
-// unknown words, and all that CheckJobSpec refuses. NOT_FOUND: no such file. RESOURCE_EXHAUSTED:
+// unknown words, all that CheckJobSpec refuses, and, of the list's file and line, what
+// ParseRepositoryList refuses. NOT_FOUND: no such file. RESOURCE_EXHAUSTED:
 // over 4 MiB.
 absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path);
 
-// The same of a file's text; `path` is used for messages and to resolve relative origins.
+// The same of a file's text; `path` is used for messages and to find what it names.
 absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::string& path);
 
 // The spec as a job file: equal specs give equal bytes, and ParseJobFile gives an equal spec back

@@ -45,16 +45,6 @@ absl::Status CheckName(absl::string_view name) {
   return absl::OkStatus();
 }
 
-// Text that will become an argument of a program or a part of a path.
-absl::Status CheckText(absl::string_view where, absl::string_view text) {
-  if (text.size() > kMaxText) return Wrong(where, absl::StrCat("longer than ", kMaxText, " bytes"));
-  for (const char c : text) {
-    if (absl::ascii_iscntrl(c)) return Wrong(where, "has a control character");
-  }
-  if (!text.empty() && text[0] == '-') return Wrong(where, "begins with '-'");
-  return absl::OkStatus();
-}
-
 absl::Status CheckPackage(absl::string_view where, absl::string_view package) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(package, absl::MaxSplits("==", 1));
@@ -69,12 +59,18 @@ absl::Status CheckPackage(absl::string_view where, absl::string_view package) {
   return absl::OkStatus();
 }
 
-absl::Status CheckDiscover(const std::string& where, const v1::Source& source) {
-  const v1::Discover& discover = source.discover();
-  const std::string prefix = where + ".discover.";
+// What a source of many repositories cannot have.
+absl::Status CheckOfMany(const std::string& where, const v1::Source& source) {
   if (!source.name().empty()) return Wrong(where + ".name", "is of one repository");
   if (!source.ref().empty()) return Wrong(where + ".ref", "is of one repository");
   if (!source.sha256().empty()) return Wrong(where + ".sha256", "is of one repository");
+  return absl::OkStatus();
+}
+
+absl::Status CheckDiscover(const std::string& where, const v1::Source& source) {
+  const v1::Discover& discover = source.discover();
+  const std::string prefix = where + ".discover.";
+  RETURN_IF_ERROR(CheckOfMany(where, source));
   if (discover.min_stars() < 0) return Wrong(prefix + "min_stars", "is negative");
   if (discover.limit() < 0 || discover.limit() > kMaxFound) {
     return Wrong(prefix + "limit", absl::StrCat("is not 1 to ", kMaxFound));
@@ -114,7 +110,9 @@ absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
     case v1::Source::kDiscover:
       return CheckDiscover(where, source);
     case v1::Source::kList:
-      return Wrong(where + ".list", "is to be read where the job file is");
+      if (source.list().empty()) return Wrong(where + ".list", "is empty");
+      RETURN_IF_ERROR(CheckOfMany(where, source));
+      return CheckText(where + ".list", source.list());
     case v1::Source::ORIGIN_NOT_SET:
       return Wrong(where, "has none of git, package, path, inductor, discover and list");
   }
@@ -190,7 +188,25 @@ void FillDefaults(v1::VisitPolicy& visits) {
 
 }  // namespace
 
+absl::Status CheckText(absl::string_view where, absl::string_view text) {
+  if (text.size() > kMaxText) return Wrong(where, absl::StrCat("longer than ", kMaxText, " bytes"));
+  for (const char c : text) {
+    if (absl::ascii_iscntrl(c)) return Wrong(where, "has a control character");
+  }
+  if (!text.empty() && text[0] == '-') return Wrong(where, "begins with '-'");
+  return absl::OkStatus();
+}
+
 absl::Status CheckJobSpec(const v1::JobSpec& spec) {
+  for (int i = 0; i < spec.sources_size(); ++i) {
+    if (spec.sources(i).has_list()) {
+      return Wrong(absl::StrCat("sources[", i, "].list"), "is to be read where the job file is");
+    }
+  }
+  return CheckWrittenSpec(spec);
+}
+
+absl::Status CheckWrittenSpec(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckName(spec.name()));
   if (spec.sources().empty()) return Wrong("sources", "is empty");
   if (spec.sources_size() > kMaxSources) {

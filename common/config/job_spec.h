@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/job.pb.h"
 
 namespace kernelmill::config {
@@ -12,6 +13,13 @@ namespace kernelmill::config {
 // can be run: at least one source, each with an origin, well-formed names, known checks, a
 // threshold in (0, 1]. Says nothing of whether an origin can be reached.
 absl::Status CheckJobSpec(const v1::JobSpec& spec);
+
+// The same of a job as it is written: its lists need not have been read yet.
+absl::Status CheckWrittenSpec(const v1::JobSpec& spec);
+
+// Text that may become an argument of a program or a part of a path. INVALID_ARGUMENT, naming
+// `where`: over 4096 bytes, with a control character, or beginning with '-'.
+absl::Status CheckText(absl::string_view where, absl::string_view text);
 
 // The spec with every default written out, so that equal jobs are equal messages.
 v1::JobSpec WithDefaults(v1::JobSpec spec);

@@ -61,6 +61,13 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
   }
 }
 
+TEST(CheckJobSpec, TakesNoListThatWasNotRead) {
+  v1::JobSpec spec = Job();
+  spec.mutable_sources(1)->set_list("repositories.csv");
+  EXPECT_THAT(CheckWrittenSpec(spec), IsOk());
+  EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith("sources[1].list: "));
+}
+
 TEST(IsPinned, NeedsACommitOrAHash) {
   v1::JobSpec spec = Job();
   EXPECT_FALSE(IsPinned(spec.sources(0)));
