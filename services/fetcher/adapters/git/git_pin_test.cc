@@ -161,7 +161,7 @@ TEST_F(GitPinTest, BusyServerSaysWhenToComeAgain) {
   options_.allow_private = true;
   const std::string path = "/x/info/refs?service=git-upload-pack";
   for (const int code : {429, 503}) {
-    server.Set(path, {code, "", "", "", false, "Retry-After: 70\r\n"});
+    server.Set(path, {code, "", "", "", false, {{"Retry-After", "70"}}});
     const absl::StatusOr<std::string> pinned = PinGit(server.Url("/x"), "main", options_);
     EXPECT_THAT(pinned, StatusIs(absl::StatusCode::kUnavailable)) << code;
     EXPECT_EQ(RetryAfterOf(pinned.status()), absl::Seconds(70)) << code;

@@ -268,7 +268,7 @@ TEST_F(GitVisitTest, ServerThatWantsToBeLeftAloneIsNotAskedAgainWithoutTheVisit)
   url_ = server.Url("/x");
   visits_.visits[url_] = visits_.visits[repository_.path()];
   server.Set("/x/info/refs?service=git-upload-pack",
-             {429, "", "", "", false, "Retry-After: 70\r\n"});
+             {429, "", "", "", false, {{"Retry-After", "70"}}});
   const absl::Status fetched =
       FetchGit(url_, std::string(40, 'a'), globs_, options_, &visits_).status();
   EXPECT_EQ(RetryAfterOf(fetched), absl::Seconds(70)) << fetched;

@@ -3,15 +3,20 @@
 #include <curl/curl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "common/base/retry_after.h"
+#include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/address.h"
 #include "services/fetcher/adapters/http/retry_after_header.h"
@@ -19,10 +24,14 @@
 namespace kernelmill::fetcher {
 namespace {
 
+constexpr size_t kMaxHeaderBytes = 64 << 10;
+
 struct Transfer {
   HttpResponse response;
   int64_t max_bytes;
+  size_t header_bytes = 0;
   bool too_large = false;
+  bool headers_too_large = false;
   bool refused_address = false;
 };
 
@@ -35,6 +44,24 @@ size_t OnBody(char* data, size_t size, size_t count, void* user) {
   }
   transfer.response.body.append(data, bytes);
   return bytes;
+}
+
+size_t OnHeader(char* data, size_t size, size_t count, void* user) {
+  Transfer& transfer = *static_cast<Transfer*>(user);
+  const absl::string_view line(data, size * count);
+  transfer.header_bytes += line.size();
+  if (transfer.header_bytes > kMaxHeaderBytes) {
+    transfer.headers_too_large = true;
+    return 0;  // ends the transfer
+  }
+  const size_t colon = line.find(':');
+  if (absl::StartsWith(line, "HTTP/")) {
+    transfer.response.headers.clear();  // of what led here
+  } else if (colon != absl::string_view::npos) {
+    transfer.response.headers[absl::AsciiStrToLower(line.substr(0, colon))] =
+        std::string(absl::StripAsciiWhitespace(line.substr(colon + 1)));
+  }
+  return line.size();
 }
 
 curl_socket_t OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
@@ -71,6 +98,8 @@ void Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &OnBody);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &OnHeader);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
   if (const char* file = CertificateFile()) curl_easy_setopt(curl, CURLOPT_CAINFO, file);
   if (request.public_only) {
     curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &OnOpenSocket);
@@ -83,6 +112,10 @@ absl::Status FromCurl(CURLcode code, const Transfer& transfer, const HttpRequest
   if (transfer.too_large) {
     return absl::FailedPreconditionError(
         absl::StrCat(ToUtf8(request.url), ": more than ", request.max_bytes, " bytes"));
+  }
+  if (transfer.headers_too_large) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(ToUtf8(request.url), ": more than ", kMaxHeaderBytes, " bytes of headers"));
   }
   if (transfer.refused_address) {
     return absl::PermissionDeniedError(
@@ -113,6 +146,28 @@ std::optional<absl::Duration> RetryAfter(CURL* curl) {
   return ParseRetryAfter(header->value, absl::Now());
 }
 
+using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+
+// The request's headers as libcurl takes them: as they are, so that a line end in one would begin
+// another.
+absl::StatusOr<HeaderList> HeadersOf(const HttpRequest& request) {
+  std::map<std::string, std::string> headers = request.headers;
+  if (!request.accept.empty()) headers["Accept"] = request.accept;
+  HeaderList list(nullptr, &curl_slist_free_all);
+  for (const auto& [name, value] : headers) {
+    const std::string line = absl::StrCat(name, ": ", value);
+    if (std::any_of(line.begin(), line.end(), absl::ascii_iscntrl)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(ToUtf8(request.url), ": the header ", JsonString(name), " cannot be sent"));
+    }
+    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    if (longer == nullptr) return absl::InternalError("libcurl");
+    static_cast<void>(list.release());  // now a part of the longer one
+    list.reset(longer);
+  }
+  return list;
+}
+
 std::string InfoString(CURL* curl, CURLINFO info) {
   const char* text = nullptr;
   curl_easy_getinfo(curl, info, &text);
@@ -127,13 +182,9 @@ absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
                                                                  &curl_easy_cleanup);
   if (initialized != CURLE_OK || curl == nullptr) return absl::InternalError("libcurl");
   Transfer transfer{{}, request.max_bytes};
+  ASSIGN_OR_RETURN(const HeaderList headers, HeadersOf(request));
   Configure(curl.get(), request, transfer);
-  curl_slist* headers = nullptr;
-  if (!request.accept.empty()) {
-    headers = curl_slist_append(headers, absl::StrCat("Accept: ", request.accept).c_str());
-  }
-  const auto free_headers = absl::MakeCleanup([headers] { curl_slist_free_all(headers); });
-  curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers);
+  curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = curl_easy_perform(curl.get());
   if (code != CURLE_OK) return FromCurl(code, transfer, request);
   long status = 0;

@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_FETCHER_ADAPTERS_HTTP_HTTP_CLIENT_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -12,8 +13,10 @@
 namespace kernelmill::fetcher {
 
 struct HttpRequest {
-  std::string url;              // https://, or http:// with allow_http
-  std::string accept;           // the Accept header; empty for none
+  std::string url;     // https://, or http:// with allow_http
+  std::string accept;  // the Accept header; empty for none
+  // More headers, name and value. Authorization is not sent on to another host.
+  std::map<std::string, std::string> headers;
   bool allow_http = false;      // for the URL and for what it redirects to
   bool follow = true;           // redirects, at most five
   bool public_only = false;     // connect to public addresses alone
@@ -25,15 +28,16 @@ struct HttpResponse {
   int code = 0;
   std::string url;  // after redirects
   std::string content_type;
-  std::string location;                       // of a redirect that was not followed, made absolute
-  std::optional<absl::Duration> retry_after;  // as ParseRetryAfter
+  std::string location;                        // of a redirect that was not followed, made absolute
+  std::map<std::string, std::string> headers;  // of the last answer, names in lower case
+  std::optional<absl::Duration> retry_after;   // as ParseRetryAfter
   std::string body;
 };
 
 // One GET. Proxies and extra certificates come from the environment, as for curl. Thread-safe.
-// Any answer from the server is OK here. INVALID_ARGUMENT: the URL; PERMISSION_DENIED: its scheme
-// or address is not allowed; FAILED_PRECONDITION: the body is too large, or TLS cannot be trusted;
-// DEADLINE_EXCEEDED; UNAVAILABLE.
+// Any answer from the server is OK here. INVALID_ARGUMENT: the URL, or a header with a control
+// character; PERMISSION_DENIED: the URL's scheme or address is not allowed; FAILED_PRECONDITION:
+// the body or the headers are too large, or TLS cannot be trusted; DEADLINE_EXCEEDED; UNAVAILABLE.
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request);
 
 // What an answer's code means: 2xx is OK, 404 and 410 NOT_FOUND, 401 and 403 PERMISSION_DENIED,

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
@@ -85,7 +86,7 @@ TEST_F(HttpClientTest, BodyCutShortIsUnavailable) {
 
 TEST_F(HttpClientTest, BusyServerSaysWhenToComeAgain) {
   for (const int code : {429, 503}) {
-    server_.Set("/a", {code, "", "", "", false, "retry-after: 70\r\n"});
+    server_.Set("/a", {code, "", "", "", false, {{"retry-after", "70"}}});
     const absl::StatusOr<HttpResponse> response = HttpGet(Request("/a"));
     ASSERT_THAT(response, IsOk());
     EXPECT_EQ(RetryAfterOf(HttpStatus(*response)), absl::Seconds(70)) << code;
@@ -93,6 +94,57 @@ TEST_F(HttpClientTest, BusyServerSaysWhenToComeAgain) {
   }
   server_.Set("/a", {429, "", ""});
   EXPECT_EQ(RetryAfterOf(HttpStatus(*HttpGet(Request("/a")))), std::nullopt);
+}
+
+TEST_F(HttpClientTest, HeadersGoAndCome) {
+  TestHttpServer::Answer answer{304};
+  answer.headers = {{"ETag", "W/\"x\""}, {"X-Empty", ""}};
+  server_.Set("/a", answer);
+  HttpRequest request = Request("/a");
+  request.accept = "text/x";
+  request.headers = {{"If-None-Match", "W/\"x\""}};
+  const absl::StatusOr<HttpResponse> response = HttpGet(request);
+  ASSERT_THAT(response, IsOk());
+  EXPECT_EQ(response->code, 304);
+  EXPECT_EQ(response->headers.at("etag"), "W/\"x\"");
+  EXPECT_EQ(server_.LastRequest().headers.at("accept"), "text/x");
+  EXPECT_EQ(server_.LastRequest().headers.at("if-none-match"), "W/\"x\"");
+}
+
+TEST_F(HttpClientTest, HeadersAreThoseOfTheLastAnswer) {
+  TestHttpServer::Answer first{302, "", "", "/b"};
+  first.headers = {{"X-First", "1"}};
+  server_.Set("/a", first);
+  server_.Set("/b", {200});
+  const absl::StatusOr<HttpResponse> response = HttpGet(Request("/a"));
+  ASSERT_THAT(response, IsOk());
+  EXPECT_EQ(response->headers.count("x-first"), 0u);
+  EXPECT_EQ(response->headers.count("content-length"), 1u);
+}
+
+TEST_F(HttpClientTest, AuthorizationIsNotSentOnToAnotherHost) {
+  TestHttpServer other;
+  other.Set("/b", {200});
+  server_.Set("/a", {302, "", "", other.Url("/b")});
+  HttpRequest request = Request("/a");
+  request.headers = {{"Authorization", "Bearer secret"}};
+  ASSERT_THAT(HttpGet(request), IsOk());
+  EXPECT_EQ(server_.LastRequest().headers.at("authorization"), "Bearer secret");
+  EXPECT_EQ(other.LastRequest().headers.count("authorization"), 0u);
+}
+
+TEST_F(HttpClientTest, AHeaderCannotBeginAnother) {
+  HttpRequest request = Request("/a");
+  request.headers = {{"If-None-Match", "x\r\nHost: example.org"}};
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_TRUE(server_.Requests().empty());
+}
+
+TEST_F(HttpClientTest, HeadersAreBounded) {
+  TestHttpServer::Answer answer{200};
+  for (int i = 0; i < 80; ++i) answer.headers[absl::StrCat("X-", i)] = std::string(1000, 'x');
+  server_.Set("/a", answer);
+  EXPECT_THAT(HttpGet(Request("/a")), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST(HttpStatus, CodesMeanStatuses) {

@@ -8,11 +8,29 @@
 
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 
 namespace kernelmill::fetcher {
+namespace {
+
+TestHttpServer::Request ParseRequest(absl::string_view head) {
+  TestHttpServer::Request request;
+  const std::vector<absl::string_view> lines = absl::StrSplit(head, "\r\n");
+  const std::vector<absl::string_view> words = absl::StrSplit(lines[0], ' ');
+  if (words.size() > 1) request.path = std::string(words[1]);
+  for (const absl::string_view line : lines) {
+    const std::pair<absl::string_view, absl::string_view> header =
+        absl::StrSplit(line, absl::MaxSplits(": ", 1));
+    request.headers[absl::AsciiStrToLower(header.first)] = std::string(header.second);
+  }
+  return request;
+}
+
+}  // namespace
 
 TestHttpServer::TestHttpServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
@@ -37,13 +55,25 @@ void TestHttpServer::Set(const std::string& path, Answer answer) {
   answers_[path] = std::move(answer);
 }
 
+void TestHttpServer::SetHandler(Handler handler) {
+  absl::MutexLock lock(&mutex_);
+  handler_ = std::move(handler);
+}
+
 std::string TestHttpServer::Url(const std::string& path) const {
   return absl::StrCat("http://127.0.0.1:", port_, path);
 }
 
 std::vector<std::string> TestHttpServer::Requests() const {
   absl::MutexLock lock(&mutex_);
-  return requests_;
+  std::vector<std::string> paths;
+  for (const Request& request : requests_) paths.push_back(request.path);
+  return paths;
+}
+
+TestHttpServer::Request TestHttpServer::LastRequest() const {
+  absl::MutexLock lock(&mutex_);
+  return requests_.empty() ? Request() : requests_.back();
 }
 
 void TestHttpServer::Serve() {
@@ -55,6 +85,18 @@ void TestHttpServer::Serve() {
   }
 }
 
+TestHttpServer::Answer TestHttpServer::AnswerTo(const Request& request) {
+  Handler handler;
+  {
+    absl::MutexLock lock(&mutex_);
+    requests_.push_back(request);
+    const auto found = answers_.find(request.path);
+    if (found != answers_.end()) return found->second;
+    handler = handler_;
+  }
+  return handler ? handler(request) : Answer{404, "text/plain", "none"};
+}
+
 void TestHttpServer::HandleConnection(int connection) {
   std::string request;
   char buffer[4096];
@@ -63,20 +105,16 @@ void TestHttpServer::HandleConnection(int connection) {
     if (n <= 0) return;
     request.append(buffer, n);
   }
-  const std::vector<std::string> words = absl::StrSplit(request, absl::MaxSplits(' ', 2));
-  Answer answer{404, "text/plain", "none", "", false, ""};
-  {
-    absl::MutexLock lock(&mutex_);
-    requests_.push_back(words[1]);
-    const auto found = answers_.find(words[1]);
-    if (found != answers_.end()) answer = found->second;
-  }
+  const Answer answer = AnswerTo(ParseRequest(request));
   std::string reply = absl::StrCat(
       "HTTP/1.1 ", answer.code, " X\r\nContent-Type: ", answer.content_type,
       "\r\nConnection: close\r\nContent-Length: ", answer.body.size() + (answer.cut_short ? 1 : 0),
       "\r\n");
   if (!answer.location.empty()) absl::StrAppend(&reply, "Location: ", answer.location, "\r\n");
-  absl::StrAppend(&reply, answer.headers, "\r\n", answer.body);
+  for (const auto& [name, value] : answer.headers) {
+    absl::StrAppend(&reply, name, ": ", value, "\r\n");
+  }
+  absl::StrAppend(&reply, "\r\n", answer.body);
   for (size_t sent = 0; sent < reply.size();) {
     const ssize_t n = ::send(connection, reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
     if (n <= 0) return;
