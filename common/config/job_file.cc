@@ -155,6 +155,8 @@ class Reader {
         return ReadInt(node, key, field, message);
       case FieldDescriptor::CPPTYPE_DOUBLE:
         return ReadDouble(node, key, field, message);
+      case FieldDescriptor::CPPTYPE_BOOL:
+        return ReadBool(node, key, field, message);
       case FieldDescriptor::CPPTYPE_ENUM:
         return ReadEnum(node, key, field, message);
       default:
@@ -199,6 +201,16 @@ class Reader {
       return Wrong(node.line, key, "a number is needed");
     }
     message->GetReflection()->SetDouble(message, &field, value);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadBool(const YamlNode& node, const std::string& key, const FieldDescriptor& field,
+                        Message* message) const {
+    const bool is_true = node.text == "true";
+    if (node.kind != YamlNode::Kind::kScalar || node.quoted || (!is_true && node.text != "false")) {
+      return Wrong(node.line, key, "true or false is needed");
+    }
+    message->GetReflection()->SetBool(message, &field, is_true);
     return absl::OkStatus();
   }
 
@@ -328,6 +340,8 @@ class Writer {
             std::to_chars(buffer, buffer + sizeof(buffer), reflection.GetDouble(message, &field));
         return std::string(buffer, end.ptr);
       }
+      case FieldDescriptor::CPPTYPE_BOOL:
+        return reflection.GetBool(message, &field) ? "true" : "false";
       case FieldDescriptor::CPPTYPE_ENUM:
         return EnumWord(*reflection.GetEnum(message, &field));
       default:

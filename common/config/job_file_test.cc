@@ -89,6 +89,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "job.yaml:4: sources[0].tier: a whole number"},
         BadCase{"NotANumber", "name: a\nsources: [{git: u}]\ndedup: {threshold: nan}\n",
                 "job.yaml:3: dedup.threshold: a number"},
+        BadCase{"QuotedBool", "name: a\nsources:\n- discover:\n    forks: 'true'\n",
+                "job.yaml:4: sources[0].discover.forks: true or false"},
+        BadCase{"YesForBool", "name: a\nsources:\n- discover:\n    forks: yes\n",
+                "job.yaml:4: sources[0].discover.forks: true or false"},
+        BadCase{"NoConditions", "name: a\nsources:\n- git: u\n- discover: {min_stars: 5}\n",
+                "job.yaml:4: sources[1].discover: has none of"},
         BadCase{"BadEnumWord", "name: a\nsources:\n- git: u\n  role: hold\n",
                 "job.yaml:4: sources[0].role: one of candidate, holdout"},
         BadCase{"LongEnumWord", "name: a\nsources:\n- git: u\n  role: SOURCE_ROLE_HOLDOUT\n",
@@ -172,6 +178,19 @@ TEST(JobFileYaml, ReadsBackAsAnEqualSpec) {
   spec.mutable_dedup()->set_threshold(1.0 / 3);
   spec.mutable_quality()->add_require("has_docstring");
   ExpectRoundTrip(spec);
+}
+
+TEST(JobFileYaml, ASearchReadsBackAsAnEqualOne) {
+  const auto spec = ParseJobFile(
+      "name: a\nsources:\n- discover: {min_stars: 5, topics: [a, b], code: triton.jit, forks: "
+      "true}\n"
+      "  tier: 2\n",
+      "job.yaml");
+  ASSERT_THAT(spec, IsOk());
+  EXPECT_EQ(spec->sources(0).discover().min_stars(), 5);
+  EXPECT_EQ(spec->sources(0).discover().topics_size(), 2);
+  EXPECT_TRUE(spec->sources(0).discover().forks());
+  ExpectRoundTrip(*spec);
 }
 
 TEST(JobFileYaml, OddTextSurvives) {
