@@ -1,0 +1,140 @@
+#include "services/fetcher/adapters/github/github_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/base/retry_after.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "services/fetcher/adapters/github/rate_limit.h"
+#include "services/fetcher/core/discover_answer.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+constexpr int64_t kMaxPageBytes = 8 << 20;  // a full page has about a tenth
+constexpr int kMaxRedirects = 5;
+constexpr int kMaxWaits = 3;  // for one page
+
+std::string WithoutSlashes(absl::string_view url) {
+  while (absl::ConsumeSuffix(&url, "/")) {
+  }
+  return std::string(url);
+}
+
+bool IsRedirect(int code) { return code == 301 || code == 302 || code == 307 || code == 308; }
+
+// The answer's entity tag; empty: it has none that could be sent back.
+std::string TagOf(const HttpResponse& response) {
+  const auto found = response.headers.find("etag");
+  if (found == response.headers.end()) return "";
+  const std::string& tag = found->second;
+  const bool good = tag.size() <= 1024 && std::all_of(tag.begin(), tag.end(), absl::ascii_isprint);
+  return good ? tag : "";
+}
+
+}  // namespace
+
+GithubClient::GithubClient(GithubOptions options, PageCache& cache)
+    : options_(std::move(options)),
+      base_(WithoutSlashes(options_.api)),
+      cache_(cache),
+      deadline_(options_.now() + options_.time) {}
+
+absl::StatusOr<ApiAnswer> GithubClient::Get(const std::string& path) {
+  const std::string url = base_ + path;
+  std::optional<CachedPage> cached = cache_.Find(url);
+  for (int waits = 0;; ++waits) {
+    ASSIGN_OR_RETURN(HttpResponse response, Send(RequestFor(url, cached)));
+    const absl::Time now = options_.now();
+    const std::optional<absl::Duration> wait = RateLimitWait(response, now);
+    if (!wait.has_value()) return Answer(std::move(response), std::move(cached));
+    if (waits == kMaxWaits || *wait > options_.longest_wait || now + *wait >= deadline_) {
+      return RateLimited(base_, now, *wait);
+    }
+    options_.sleep(*wait);
+  }
+}
+
+void GithubClient::Keep(const std::string& path, const ApiAnswer& answer) {
+  if (!answer.kept && !answer.etag.empty()) cache_.Keep(base_ + path, {answer.etag, answer.body});
+}
+
+HttpRequest GithubClient::RequestFor(const std::string& url,
+                                     const std::optional<CachedPage>& cached) const {
+  HttpRequest request;
+  request.url = url;
+  request.accept = "application/vnd.github+json";
+  request.headers["X-GitHub-Api-Version"] = "2022-11-28";
+  if (!options_.token.empty()) {
+    request.headers["Authorization"] = absl::StrCat("Bearer ", options_.token);
+  }
+  if (cached.has_value()) request.headers["If-None-Match"] = cached->etag;
+  request.allow_http = absl::StartsWithIgnoreCase(base_, "http://");
+  request.follow = false;
+  request.max_bytes = kMaxPageBytes;
+  request.timeout = options_.request_timeout;
+  return request;
+}
+
+absl::StatusOr<HttpResponse> GithubClient::Send(HttpRequest request) {
+  for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
+    const absl::Duration left = deadline_ - options_.now();
+    if (left <= absl::ZeroDuration()) {
+      return absl::DeadlineExceededError(absl::StrCat(base_, ": the search took longer than ",
+                                                      absl::FormatDuration(options_.time)));
+    }
+    request.timeout = std::min(options_.request_timeout, left);
+    ++requests_;
+    ASSIGN_OR_RETURN(HttpResponse response, HttpGet(request));
+    if (!IsRedirect(response.code)) return response;
+    // Of a repository with a new name, for one.
+    if (!absl::StartsWith(response.location, base_ + "/")) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          base_, ": redirects elsewhere, to ", JsonString(response.location.substr(0, 200))));
+    }
+    request.url = response.location;
+  }
+  return absl::FailedPreconditionError(absl::StrCat(base_, ": too many redirects"));
+}
+
+absl::StatusOr<ApiAnswer> GithubClient::Answer(HttpResponse response,
+                                               std::optional<CachedPage> cached) {
+  if (response.code == 304 && cached.has_value()) {
+    ++not_modified_;
+    return ApiAnswer{std::move(cached->body), std::move(cached->etag), /*kept=*/true};
+  }
+  if (response.code != 200) return Refusal(response);
+  return ApiAnswer{std::move(response.body), TagOf(response)};
+}
+
+absl::Status GithubClient::Refusal(const HttpResponse& response) const {
+  const std::string said = ErrorText(response.body);
+  std::string message =
+      absl::StrCat(base_, ": HTTP ", response.code, said.empty() ? "" : ": ", said);
+  switch (response.code) {
+    case 401:
+      absl::StrAppend(&message, options_.token.empty()
+                                    ? " (no token is given: the fetcher's --github-token-file)"
+                                    : " (the token in the fetcher's --github-token-file)");
+      return absl::PermissionDeniedError(message);
+    case 422:
+      return absl::InvalidArgumentError(message);
+    case 451:  // withheld for legal reasons
+      return absl::NotFoundError(message);
+    default: {
+      const absl::Status status = HttpStatus(response);
+      if (status.ok()) return absl::DataLossError(message);
+      absl::Status refusal(status.code(), message);
+      if (response.retry_after.has_value()) SetRetryAfter(refusal, *response.retry_after);
+      return refusal;
+    }
+  }
+}
+
+}  // namespace kernelmill::fetcher
