@@ -11,8 +11,9 @@ int main(int argc, char** argv) {
   server.metrics = "0.0.0.0:8072";
   kernelmill::config::WorkerFlags worker;
   kernelmill::fetcher::FetcherOptions options;
-  CLI::App app("Fetches repositories, packages and local trees, as a worker of a coordinator.",
-               "kernelmill-fetcher");
+  CLI::App app(
+      "Finds and fetches repositories, packages and local trees, as a worker of a coordinator.",
+      "kernelmill-fetcher");
   kernelmill::config::AddServerFlags(app, &server);
   kernelmill::config::AddWorkerFlags(app, &worker);
   app.add_flag("--allow-local", options.allow_local,
@@ -24,6 +25,12 @@ int main(int argc, char** argv) {
   app.add_option("--package-index", options.package_index,
                  "URL of the simple package index (default: what pip would use)")
       ->envname("KERNELMILL_PACKAGE_INDEX");
+  app.add_option("--github-api", options.github_api, "URL of GitHub's REST API, for searches")
+      ->envname("KERNELMILL_GITHUB_API")
+      ->capture_default_str();
+  app.add_option("--github-token-file", options.github_token_file,
+                 "file with a token for GitHub's REST API; code search needs one (default: none)")
+      ->envname("KERNELMILL_GITHUB_TOKEN_FILE");
   app.add_option("--temp-dir", options.temp_dir,
                  "folder for temporary repositories (default: the system's)")
       ->envname("KERNELMILL_TEMP_DIR");

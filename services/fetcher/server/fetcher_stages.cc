@@ -12,6 +12,7 @@
 #include "common/worker/stage_versions.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/source.pb.h"
+#include "services/fetcher/server/discover_stage.h"
 #include "services/fetcher/server/sources.h"
 #include "services/fetcher/server/stored_visits.h"
 
@@ -111,6 +112,7 @@ class FetchStage : public worker::Stage {
 std::vector<std::unique_ptr<worker::Stage>> NewFetcherStages(const FetcherOptions& options) {
   const auto sources = std::make_shared<Sources>(options);
   std::vector<std::unique_ptr<worker::Stage>> stages;
+  stages.push_back(NewDiscoverStage(options));
   stages.push_back(std::make_unique<PinStage>(sources));
   stages.push_back(std::make_unique<FetchStage>(sources, options.content.shard));
   return stages;

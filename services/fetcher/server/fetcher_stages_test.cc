@@ -40,7 +40,7 @@ class FetcherStagesTest : public ::testing::Test {
   absl::StatusOr<v1::Source> Pin(const v1::Source& source) {
     v1::Action action;
     *action.mutable_params()->mutable_pin()->mutable_source() = source;
-    absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action, store_);
+    absl::StatusOr<v1::StageResult> result = stages_[1]->Run(action, store_);
     if (!result.ok()) return result.status();
     return result->pinned();
   }
@@ -50,7 +50,7 @@ class FetcherStagesTest : public ::testing::Test {
   absl::StatusOr<v1::StageResult> Fetch(const v1::Source& source, cas::BlobStore& store) {
     v1::Action action;
     *action.mutable_params()->mutable_fetch()->mutable_source() = source;
-    absl::StatusOr<v1::StageResult> result = stages_[1]->Run(action, store);
+    absl::StatusOr<v1::StageResult> result = stages_[2]->Run(action, store);
     EXPECT_EQ(TempFiles(), 2) << "this process's folder and the lock in it";
     return result;
   }
@@ -86,12 +86,14 @@ class FetcherStagesTest : public ::testing::Test {
   std::vector<std::unique_ptr<worker::Stage>> stages_;
 };
 
-TEST_F(FetcherStagesTest, PinIsNeverCachedAndFetchIs) {
-  ASSERT_EQ(stages_.size(), 2u);
-  EXPECT_EQ(stages_[0]->name(), "pin");
+TEST_F(FetcherStagesTest, WhatAsksTheWorldIsNeverCachedAndFetchIs) {
+  ASSERT_EQ(stages_.size(), 3u);
+  EXPECT_EQ(stages_[0]->name(), "discover");
   EXPECT_FALSE(stages_[0]->cacheable());
-  EXPECT_EQ(stages_[1]->name(), "fetch");
-  EXPECT_TRUE(stages_[1]->cacheable());
+  EXPECT_EQ(stages_[1]->name(), "pin");
+  EXPECT_FALSE(stages_[1]->cacheable());
+  EXPECT_EQ(stages_[2]->name(), "fetch");
+  EXPECT_TRUE(stages_[2]->cacheable());
 }
 
 TEST_F(FetcherStagesTest, LocalTreeFromPinToShards) {
