@@ -166,6 +166,12 @@ class Program {
     sub->add_option("--package-index", options.package_index,
                     "the index to take Python packages from (default: as pip)")
         ->envname("KERNELMILL_PACKAGE_INDEX");
+    sub->add_option("--github-api", options.github_api,
+                    "URL of the REST API that searches ask (default: GitHub's own)")
+        ->envname("KERNELMILL_GITHUB_API");
+    sub->add_option("--github-token-file", options.github_token_file,
+                    "file with a token for it; code search needs one (default: none)")
+        ->envname("KERNELMILL_GITHUB_TOKEN_FILE");
     AddCommonFlags(*sub, &flags_);
   }
 

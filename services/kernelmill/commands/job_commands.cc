@@ -131,7 +131,9 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
                    EmbeddedCluster::Start({.data_dir = options.data_dir,
                                            .workers = options.workers,
-                                           .package_index = options.package_index}));
+                                           .package_index = options.package_index,
+                                           .github_api = options.github_api,
+                                           .github_token_file = options.github_token_file}));
   Cluster cluster(NewGrpcCrawlClient(embedded->coordinator()),
                   cas::NewGrpcBlobStore(embedded->store(), {}), signal);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(cluster, spec, /*priority=*/0, console));

@@ -22,7 +22,9 @@ struct CrawlOptions {
   std::string out_dir;
   std::string data_dir;
   int workers = 1;
-  std::string package_index;  // of Python packages; empty: what pip would use
+  std::string package_index;      // of Python packages; empty: what pip would use
+  std::string github_api;         // the REST API's URL; empty: GitHub's own
+  std::string github_token_file;  // with a token for it; empty: none
 };
 
 struct SubmitOptions {

@@ -99,6 +99,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   fetcher::FetcherOptions fetcher_options;
   fetcher_options.allow_local = true;
   fetcher_options.package_index = options.package_index;
+  if (!options.github_api.empty()) fetcher_options.github_api = options.github_api;
+  fetcher_options.github_token_file = options.github_token_file;
   ASSIGN_OR_RETURN(fetcher_options.temp_dir, EmptyDir(absl::StrCat(options.data_dir, "/tmp")));
   MoveTo(fetcher::NewFetcherStages(fetcher_options), &parts->stages);
   MoveTo(extractor::NewExtractorStages(), &parts->stages);

@@ -19,9 +19,11 @@ namespace kernelmill::client {
 class EmbeddedCluster {
  public:
   struct Options {
-    std::string data_dir;       // made if it is not there; kept, so that the next run is warm
-    int workers = 1;            // tasks at a time
-    std::string package_index;  // of Python packages; empty: what pip would use
+    std::string data_dir;           // made if it is not there; kept, so that the next run is warm
+    int workers = 1;                // tasks at a time
+    std::string package_index;      // of Python packages; empty: what pip would use
+    std::string github_api;         // the REST API's URL; empty: GitHub's own
+    std::string github_token_file;  // with a token for it; empty: none
   };
 
   // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it.
