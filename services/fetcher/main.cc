@@ -1,6 +1,7 @@
 // kernelmill-fetcher: the worker that pins and fetches sources.
 #include <CLI/CLI.hpp>
 
+#include "absl/time/time.h"
 #include "common/config/server_flags.h"
 #include "common/worker/process/worker_process.h"
 #include "services/fetcher/server/fetcher_stages.h"
@@ -34,11 +35,18 @@ int main(int argc, char** argv) {
   app.add_option("--temp-dir", options.temp_dir,
                  "folder for temporary repositories (default: the system's)")
       ->envname("KERNELMILL_TEMP_DIR");
+  double timeout = absl::ToDoubleSeconds(options.command_timeout);
+  app.add_option("--command-timeout-seconds", timeout,
+                 "how long one git command or download may take")
+      ->envname("KERNELMILL_COMMAND_TIMEOUT_SECONDS")
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
     return app.exit(error) == 0 ? 0 : 2;
   }
+  options.command_timeout = absl::Seconds(timeout);
   return kernelmill::worker::RunWorkerProcess(server, worker,
                                               kernelmill::fetcher::NewFetcherStages(options), {});
 }
