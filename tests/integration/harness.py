@@ -111,30 +111,34 @@ def make_wheel(folder, name, version, files):
 
 # ---------------------------------------------------------------- servers of sources
 
-class _GitHandler(http.server.BaseHTTPRequestHandler):
+class GitHandler(http.server.BaseHTTPRequestHandler):
     """Hands every request to git http-backend, as a web server's CGI would."""
     protocol_version = "HTTP/1.0"
 
     def log_message(self, *_):
         pass
 
-    def _serve(self):
+    def body(self):
+        """The request's body, as it was sent."""
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = b""
+        while size := int(self.rfile.readline().strip() or b"0", 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        return body
+
+    def serve(self, body):
         path, _, query = self.path.partition("?")
-        length = int(self.headers.get("Content-Length") or 0)
         env = dict(os.environ, GIT_PROJECT_ROOT=str(self.server.folder), GIT_HTTP_EXPORT_ALL="1",
                    PATH_INFO=path, QUERY_STRING=query, REQUEST_METHOD=self.command,
                    CONTENT_TYPE=self.headers.get("Content-Type", ""),
                    GIT_PROTOCOL=self.headers.get("Git-Protocol", ""), REMOTE_ADDR="127.0.0.1",
                    HTTP_CONTENT_ENCODING=self.headers.get("Content-Encoding", ""))
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-            body = b""
-            while size := int(self.rfile.readline().strip() or b"0", 16):
-                body += self.rfile.read(size)
-                self.rfile.readline()
             env.pop("CONTENT_LENGTH", None)
         else:
-            body = self.rfile.read(length)
-            env["CONTENT_LENGTH"] = str(length)
+            env["CONTENT_LENGTH"] = str(len(body))
         self.server.requests += 1
         reply = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True).stdout
         head, _, content = reply.partition(b"\r\n\r\n")
@@ -142,9 +146,15 @@ class _GitHandler(http.server.BaseHTTPRequestHandler):
         for line in head.split(b"\r\n"):
             if line.lower().startswith(b"status:"):
                 status = line.split(b":", 1)[1].strip()
-        self.wfile.write(b"HTTP/1.0 " + status + b"\r\n" + head + b"\r\n\r\n" + content)
+        self.reply(b"HTTP/1.0 " + status + b"\r\n" + head + b"\r\n\r\n", content)
 
-    do_GET = do_POST = _serve
+    def reply(self, head, content):
+        self.wfile.write(head + content)
+
+    def do_GET(self):
+        self.serve(self.body())
+
+    do_POST = do_GET
 
 
 @contextlib.contextmanager
@@ -165,9 +175,9 @@ def serving(handler, **attributes):
         server.server_close()
 
 
-def git_server(folder, **kwargs):
+def git_server(folder, handler=GitHandler, **kwargs):
     """Serves the bare repositories below `folder` over http."""
-    return serving(_GitHandler, folder=pathlib.Path(folder), **kwargs)
+    return serving(handler, folder=pathlib.Path(folder), **kwargs)
 
 
 class _IndexHandler(http.server.BaseHTTPRequestHandler):
@@ -325,11 +335,11 @@ class Cluster:
         self.processes.append(process)
         return process
 
-    def start_worker(self, role):
+    def start_worker(self, role, *more, allow=("--allow-local",)):
         flags = ["--coordinator", f"127.0.0.1:{self.coordinator.port}", "--store", f"127.0.0.1:{self.store.port}"]
         if role == "fetcher":
-            flags += ["--allow-local"] + (["--package-index", self.index_url] if self.index_url else [])
-        return self.start(role, *flags)
+            flags += [*allow] + (["--package-index", self.index_url] if self.index_url else [])
+        return self.start(role, *flags, *more)
 
     def start_workers(self, each=1):
         for _ in range(each):
