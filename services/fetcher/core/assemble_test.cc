@@ -48,6 +48,7 @@ v1::SourceTree Describe(FakeSnapshot& snapshot, const ContentLimits& limits = {}
   return tree.ok() ? *tree : v1::SourceTree();
 }
 
+// row 21, row 22, row 24, row 27
 TEST(Assemble, EveryFileHasAFateAndTheLedgerAddsUp) {
   FakeSnapshot snapshot;
   snapshot.Add("../x.py", "triton");
@@ -93,6 +94,7 @@ TEST(Assemble, OtherErrorsFailTheSource) {
   EXPECT_THAT(DescribeTree(snapshot, "repo", {}), StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
+// row 24
 TEST(Assemble, TotalIsBounded) {
   FakeSnapshot snapshot;
   snapshot.Add("a.py", std::string(60, 'x'));
@@ -103,6 +105,7 @@ TEST(Assemble, TotalIsBounded) {
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+// row 25
 TEST(Assemble, ShardsHoldTheShardedFilesBytes) {
   FakeSnapshot snapshot;
   const std::string odd("\xef\xbb\xbf\0\r\rtriton\xff", 13);

@@ -16,6 +16,7 @@ TEST(ContentFilter, MarkerIsTritonOrGluonInAnyPlace) {
   EXPECT_EQ(ContentSkipReason(""), "no_kernel_marker");
 }
 
+// row 26
 TEST(ContentFilter, LfsPointerIsKnownEvenIfItNamesTriton) {
   const std::string pointer =
       "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n# triton\n";

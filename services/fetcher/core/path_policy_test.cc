@@ -5,6 +5,7 @@
 namespace kernelmill::fetcher {
 namespace {
 
+// row 22
 TEST(PathPolicy, DisguisedPathsAreUnsafe) {
   for (const char* path : {"../a",
                            "a/../b",
@@ -32,6 +33,7 @@ TEST(PathPolicy, DisguisedPathsAreUnsafe) {
   EXPECT_TRUE(IsUnsafePath(absl::string_view("a\0b", 3)));
 }
 
+// row 25
 TEST(PathPolicy, OtherBytesAreSafe) {
   for (const char* path :
        {"a.py", "a/b/c.py", ".github/x.py", ".gitignore", "git~2", "...", "a..b",

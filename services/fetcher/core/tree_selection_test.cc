@@ -66,6 +66,7 @@ TEST_F(TreeSelectionTest, ShallowestLicencesAreKept) {
   EXPECT_THAT(Paths(listing.licenses), ElementsAre("LICENSE", "a/LICENSE"));
 }
 
+// row 23
 TEST_F(TreeSelectionTest, BoundsFailTheSource) {
   limits_.entries = 3;
   limits_.depth = 5;
@@ -80,6 +81,7 @@ TEST_F(TreeSelectionTest, BoundsFailTheSource) {
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+// row 23
 TEST_F(TreeSelectionTest, HeldPathsAreBounded) {
   limits_.held_bytes = 3 * (sizeof(Entry) + 8);
   TreeSelection selection(&globs_, limits_);

@@ -26,6 +26,7 @@ TEST(UrlPolicy, PublicTransportsPass) {
   EXPECT_EQ(CheckGitUrl("git://example.org/a", false)->port, 9418);
 }
 
+// row 17
 TEST(UrlPolicy, LocalOnlyWhereAllowed) {
   for (const char* url : {"file:///tmp/x", "/tmp/x", "./x", "../x", "x", "FILE:///tmp/x"}) {
     EXPECT_THAT(CheckGitUrl(url, false), StatusIs(absl::StatusCode::kPermissionDenied)) << url;
@@ -34,6 +35,7 @@ TEST(UrlPolicy, LocalOnlyWhereAllowed) {
   }
 }
 
+// row 16
 TEST(UrlPolicy, OtherTransportsAreDenied) {
   for (const char* url : {"ext::sh -c id", "ext::https://x/y", "fd::17", "x::y",
                           "ftp://example.org/a", "ext://example.org/a", "remote-x::/tmp"}) {
@@ -41,6 +43,7 @@ TEST(UrlPolicy, OtherTransportsAreDenied) {
   }
 }
 
+// row 18, row 19
 TEST(UrlPolicy, OptionsAndControlBytesAreRefused) {
   for (const char* url :
        {"", "-x", "--upload-pack=id", "ssh://-oProxyCommand=id/x", "ssh://git@-oProxyCommand=id/x",
@@ -54,6 +57,7 @@ TEST(UrlPolicy, OptionsAndControlBytesAreRefused) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+// row 19
 TEST(UrlPolicy, PasswordsDoNotPassAndAreNotRepeated) {
   for (const char* url : {"https://user:s3cret@example.org/a", "https://s3cret@example.org/a",
                           "ssh://user:s3cret@example.org/a"}) {
@@ -63,6 +67,7 @@ TEST(UrlPolicy, PasswordsDoNotPassAndAreNotRepeated) {
   }
 }
 
+// row 18
 TEST(RefPolicy, Names) {
   for (const char* ref : {"HEAD", "main", "v1.0", "release/3.x", "refs/heads/main", "feature-x"}) {
     EXPECT_THAT(CheckGitRef(ref), IsOk()) << ref;

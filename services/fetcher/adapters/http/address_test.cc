@@ -23,6 +23,7 @@ bool IsPublic(const char* text) {
   return IsPublicAddress(reinterpret_cast<sockaddr*>(&v6));
 }
 
+// row 20
 TEST(Address, PrivateOnesAreKnownInEveryForm) {
   for (const char* text : {"127.0.0.1",
                            "127.255.0.1",
@@ -53,6 +54,7 @@ TEST(Address, PrivateOnesAreKnownInEveryForm) {
   }
 }
 
+// row 20
 TEST(Address, HostsAtPrivateAddressesAreDenied) {
   for (const char* host : {"localhost", "127.0.0.1", "127.1", "0x7f000001", "2130706433", "::1"}) {
     EXPECT_THAT(ResolvePublicHost(host), StatusIs(absl::StatusCode::kPermissionDenied)) << host;

@@ -46,12 +46,14 @@ TEST_F(HttpClientTest, TellsOfARedirectThatItIsNotToFollow) {
   EXPECT_EQ(response->location, server_.Url("/b"));
 }
 
+// row 20
 TEST_F(HttpClientTest, RedirectLoopEnds) {
   server_.Set("/a", {302, "", "", "/a"});
   EXPECT_THAT(HttpGet(Request("/a")), StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ(server_.Requests().size(), 6u);
 }
 
+// row 20
 TEST_F(HttpClientTest, PlainHttpAndOtherSchemesAreDenied) {
   HttpRequest request = Request("/a");
   request.allow_http = false;
@@ -62,6 +64,7 @@ TEST_F(HttpClientTest, PlainHttpAndOtherSchemesAreDenied) {
   EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
 }
 
+// row 20
 TEST_F(HttpClientTest, PrivateAddressesAreDeniedOnRequest) {
   server_.Set("/a", {200, "", "secret"});
   HttpRequest request = Request("/a");
@@ -70,6 +73,7 @@ TEST_F(HttpClientTest, PrivateAddressesAreDeniedOnRequest) {
   EXPECT_TRUE(server_.Requests().empty());
 }
 
+// row 28
 TEST_F(HttpClientTest, BodyIsBounded) {
   server_.Set("/a", {200, "", std::string(1000, 'x')});
   HttpRequest request = Request("/a");
@@ -79,6 +83,7 @@ TEST_F(HttpClientTest, BodyIsBounded) {
   EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+// row 28
 TEST_F(HttpClientTest, BodyCutShortIsUnavailable) {
   server_.Set("/a", {200, "", "half", "", true});
   EXPECT_THAT(HttpGet(Request("/a")), StatusIs(absl::StatusCode::kUnavailable));

@@ -63,6 +63,7 @@ TEST_F(LocalTreeTest, ListsSortedAndReadsBytes) {
   ASSERT_EQ(listing.licenses.size(), 1u);
 }
 
+// row 21
 TEST_F(LocalTreeTest, LinksAreNotFollowed) {
   const TempDir outside = *TempDir::Create();
   ASSERT_THAT(WriteFile(outside.path() + "/secret.py", "triton"), IsOk());
@@ -77,6 +78,7 @@ TEST_F(LocalTreeTest, LinksAreNotFollowed) {
   EXPECT_EQ(tree.license_files_size(), 0);
 }
 
+// row 21
 TEST_F(LocalTreeTest, LinkPutInAFoldersPlaceIsNotFollowed) {
   const TempDir outside = *TempDir::Create();
   ASSERT_THAT(WriteFile(outside.path() + "/x.py", "secret"), IsOk());

@@ -52,6 +52,7 @@ TEST(ChildProcess, InputThatIsNotReadDoesNoHarm) {
   EXPECT_TRUE(Outcome(command).ok());
 }
 
+// row 19
 TEST(ChildProcess, EnvironmentIsExactlyWhatIsGiven) {
   ::setenv("KERNELMILL_SECRET", "1", 1);
   ChildCommand command;
@@ -60,12 +61,14 @@ TEST(ChildProcess, EnvironmentIsExactlyWhatIsGiven) {
   EXPECT_EQ(Outcome(command).output, "A=b\n");
 }
 
+// row 18
 TEST(ChildProcess, ArgumentsAreNotInterpreted) {
   ChildCommand command;
   command.argv = {"printf", "%s", "$(id) `id` ; *"};
   EXPECT_EQ(Outcome(command).output, "$(id) `id` ; *");
 }
 
+// row 27
 TEST(ChildProcess, TimeoutKillsTheWholeGroup) {
   ChildCommand command = Shell("sleep 1000 & echo $!; sleep 1000");
   command.timeout = absl::Milliseconds(300);
@@ -89,6 +92,7 @@ TEST(ChildProcess, GrandchildThatKeepsThePipesOpenDoesNotHoldUsUp) {
   EXPECT_EQ(result.output, "done\n");
 }
 
+// row 27
 TEST(ChildProcess, EndlessOutputIsCutOff) {
   ChildCommand command = Shell("yes");
   command.max_output = 100'000;
@@ -103,6 +107,7 @@ TEST(ChildProcess, TheLastErrorsAreKept) {
   EXPECT_THAT(result.errors, HasSubstr("fatal: why"));
 }
 
+// row 24
 TEST(ChildProcess, FileSizeLimitHolds) {
   ChildCommand command = Shell("head -c 200000 /dev/zero > /dev/null; ulimit -f");
   command.file_bytes = 1 << 20;

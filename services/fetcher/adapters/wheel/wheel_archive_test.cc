@@ -66,6 +66,7 @@ TEST(WheelArchive, TimeDoesNotDependOnTheZone) {
   EXPECT_EQ(NewestMemberTime(wheel.substr(40)), 0);
 }
 
+// row 28
 TEST(WheelArchive, LinksAreTold) {
   const std::string wheel = MakeTestWheel({{"l.py", "", "/etc/passwd"}});
   EntryKind kind = EntryKind::kFile;
@@ -78,6 +79,7 @@ TEST(WheelArchive, LinksAreTold) {
   EXPECT_EQ(kind, EntryKind::kSymlink);
 }
 
+// row 28
 TEST(WheelArchive, LargeMemberIsNotUnpackedToItsEnd) {
   const std::string wheel = MakeTestWheel({{"big.py", std::string(100'000, 'x')}, {"x.py", "x"}});
   ArchiveLimits limits;
@@ -88,6 +90,7 @@ TEST(WheelArchive, LargeMemberIsNotUnpackedToItsEnd) {
   EXPECT_EQ(*contents->at(1), "x");
 }
 
+// row 28
 TEST(WheelArchive, BombsAreRefused) {
   std::vector<TestMember> members;
   for (int i = 0; i < 8; ++i) {
@@ -107,6 +110,7 @@ TEST(WheelArchive, BombsAreRefused) {
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+// row 28
 TEST(WheelArchive, DamageIsDataLoss) {
   const auto visit = [](const ArchiveMember&) { return absl::OkStatus(); };
   EXPECT_THAT(ListArchive("not a zip", {}, visit), StatusIs(absl::StatusCode::kDataLoss));

@@ -99,6 +99,7 @@ TEST_F(WheelSnapshotTest, JsonAndHtmlIndexGiveTheSameTree) {
   EXPECT_THAT(json->declared_licenses(), ElementsAre("MIT"));
 }
 
+// row 28
 TEST_F(WheelSnapshotTest, WrongHashIsRefused) {
   ServeWheel(wheel_);
   ServeJson(hash_);
@@ -119,6 +120,7 @@ TEST_F(WheelSnapshotTest, MissingPackageVersionAndFileAreNotFound) {
   EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kNotFound));
 }
 
+// row 28
 TEST_F(WheelSnapshotTest, DownloadIsBounded) {
   ServeJson(hash_);
   ServeWheel(wheel_);
@@ -126,6 +128,7 @@ TEST_F(WheelSnapshotTest, DownloadIsBounded) {
   EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+// row 28
 TEST_F(WheelSnapshotTest, TraversalLinksAndRepeatedNamesAreSkippedAndCounted) {
   const std::string wheel = MakeTestWheel({{"../../up.py", "triton"},
                                            {"/abs.py", "triton"},
@@ -146,6 +149,7 @@ TEST_F(WheelSnapshotTest, TraversalLinksAndRepeatedNamesAreSkippedAndCounted) {
   EXPECT_EQ(CountFiles(*tree), expected);
 }
 
+// row 28
 TEST_F(WheelSnapshotTest, LargeMemberIsSkipped) {
   options_.archive.member_bytes = ContentLimits().file_bytes;
   const std::string wheel = MakeTestWheel(
