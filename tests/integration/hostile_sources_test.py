@@ -24,17 +24,14 @@ class HostileSources(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.stack = contextlib.ExitStack()
+        cls.addClassCleanup(cls.stack.close)
         cls.folder = pathlib.Path(cls.stack.enter_context(tempfile.TemporaryDirectory()))
         (cls.folder / "git").mkdir()
         harness.make_repository(harness.DEMO_SOURCES, cls.folder / "git/good.git")
         cls.git = cls.stack.enter_context(hostile_servers.faulty_git_server(cls.folder / "git"))
+        cls.stack.callback(cls.git.released.set)
         cls.reference = cls.rows_of_good(cls.crawl("")[1])
         assert cls.reference
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.git.released.set()
-        cls.stack.close()
 
     # -- how a test goes
 
@@ -86,8 +83,10 @@ class HostileSources(unittest.TestCase):
         """The source "bad" gives what can be had of it: returns the paths of its kernels, and all files that were
         passed over or lost, counted by reason. The good one is as it always is, and has none of those."""
         done, out = self.crawl(source, **kwargs)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        files = json.loads((out / "report.json").read_text())["files"]
+        report = json.loads((out / "report.json").read_text())
+        files = report["files"]
+        self.assertEqual(done.returncode, 1 if files["failed"] else 0, done.stdout + done.stderr)
+        self.assertEqual(sum(f["files"] for f in report["failures"]), files["failed"])
         self.assertEqual(files["seen"], files["extracted"] + files["skipped"] + files["failed"])
         self.assertEqual(self.rows_of_good(out), self.reference)
         kernels = sorted(r["path"] for r in harness.ledger(out) if r["repository"] == "bad")

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int64_t kKernelsPerPartition = 2000;
 constexpr int64_t kMaxPartitions = 64;
+constexpr int kNamedFiles = 10;  // in the message of a failure
 
 absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_view name) {
   if (result.outputs_size() != 1) {
@@ -149,6 +151,7 @@ absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tas
   for (size_t k = 0; k < files.size(); ++k) {
     ASSIGN_OR_RETURN(files[k], ToBlobRef(result.outputs(k + 1), "files"));
   }
+  AddUnfetched(source, result);
   Source& state = sources_[source];
   state.tree = tree;
   state.files = std::move(files);
@@ -351,6 +354,28 @@ void JobPlan::AddSetAside(const TaskKey& task, const v1::StageResult& result) {
   failure.set_message("set aside: its extraction ended the worker again and again");
   failure.set_files(1);
   if (!result.failures().empty()) failure.set_path(result.failures(0).path());
+}
+
+void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
+  if (result.failures().empty()) return;
+  const TaskKey task = {.stage = StageId::kFetch, .source = source};
+  v1::Failure& failure = failures_[task];
+  failure.set_source(SourceNameOf(task));
+  failure.set_stage(std::string(StageName(task.stage)));
+  failure.set_code(absl::StatusCodeToString(absl::StatusCode::kDataLoss));
+  for (const v1::Counter& counter : result.counters()) {
+    if (absl::StartsWith(counter.name(), "files.failed.")) {
+      failure.set_files(failure.files() + counter.value());
+    }
+  }
+  std::string message = "files that could not be had:";
+  for (int i = 0; i < std::min(result.failures_size(), kNamedFiles); ++i) {
+    const v1::FileFailure& file = result.failures(i);
+    absl::StrAppend(&message, i == 0 ? " " : ", ", ToUtf8(file.path()), " (", file.reason(), ")");
+  }
+  if (failure.files() > kNamedFiles) absl::StrAppend(&message, ", ...");
+  failure.set_message(std::move(message));
+  failure.set_path(result.failures(0).path());
 }
 
 bool JobPlan::IsHoldout(int32_t source) const {

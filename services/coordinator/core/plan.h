@@ -108,6 +108,8 @@ class JobPlan {
   // The shard's files are lost from here on.
   void LoseShard(const TaskKey& task);
   void AddSetAside(const TaskKey& task, const v1::StageResult& result);
+  // Files that the fetch could not get.
+  void AddUnfetched(int32_t source, const v1::StageResult& result);
   // Adds the tasks of the job-wide stages whose barriers have opened.
   void PassBarriers(Tasks& next);
   void AddFailure(const TaskKey& task, const absl::Status& error);

@@ -206,6 +206,28 @@ TEST(JobPlan, AFoundSourceHasWhatTheSearchSays) {
   EXPECT_FALSE(source.has_discover());
 }
 
+TEST(JobPlan, FilesThatCouldNotBeFetchedAreAFailureAndTheRestGoesOn) {
+  JobPlan plan(config::WithDefaults(GitJob(1)));
+  ScriptedStages stages;
+  const TaskKey pin = plan.Start()[0];
+  const TaskKey fetch = plan.Succeed(pin, stages.Run(plan.ActionFor(pin)))->at(0);
+  v1::StageResult result = stages.Run(plan.ActionFor(fetch));
+  result.add_failures()->set_path("a.py");
+  result.mutable_failures(0)->set_reason("missing_object");
+  v1::Counter& counter = *result.add_counters();
+  counter.set_name("files.failed.missing_object");
+  counter.set_value(12);
+  EXPECT_EQ(plan.Succeed(fetch, result)->size(), 2u);
+  v1::JobStatus status;
+  plan.FillStatus(status);
+  ASSERT_EQ(status.failures_size(), 1);
+  EXPECT_EQ(status.failures(0).files(), 12);
+  EXPECT_EQ(status.failures(0).path(), "a.py");
+  EXPECT_EQ(status.failures(0).code(), "DATA_LOSS");
+  EXPECT_EQ(status.failures(0).message(),
+            "files that could not be had: a.py (missing_object), ...");
+}
+
 TEST(JobPlan, ActionsSayWhatEachStagePromises) {
   v1::JobSpec spec = GitJob(2);
   spec.mutable_sources(0)->set_category("tutorials");

@@ -20,6 +20,7 @@ namespace kernelmill::fetcher {
 namespace {
 
 constexpr int64_t kBatchBytes = 8 << 20;  // of blobs that are stored in one call
+constexpr int kMaxFailures = 100;         // that a result names
 
 class PinStage : public worker::Stage {
  public:
@@ -68,6 +69,16 @@ class ShardWriter {
   int64_t bytes_ = 0;
 };
 
+void AddFailures(const v1::SourceTree& tree, v1::StageResult& result) {
+  for (const v1::FileEntry& file : tree.files()) {
+    if (file.fate() != v1::FILE_FATE_FAILED) continue;
+    if (result.failures_size() == kMaxFailures) return;
+    v1::FileFailure& failure = *result.add_failures();
+    failure.set_path(file.path());
+    failure.set_reason(file.reason());
+  }
+}
+
 class FetchStage : public worker::Stage {
  public:
   FetchStage(std::shared_ptr<Sources> sources, const ShardLimits& limits)
@@ -96,6 +107,7 @@ class FetchStage : public worker::Stage {
     for (const auto& [name, value] : CountFiles(fetched.tree)) {
       worker::AddCounter(result, name, value);
     }
+    AddFailures(fetched.tree, result);
     const Listing& listing = fetched.snapshot->listing();
     worker::AddCounter(result, "bytes.received", listing.bytes_received);
     worker::AddCounter(result, "sources.unfiltered", listing.unfiltered ? 1 : 0);
