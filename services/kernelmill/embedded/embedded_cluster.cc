@@ -2,6 +2,8 @@
 
 #include <grpcpp/channel.h>
 #include <grpcpp/impl/codegen/service_type.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <filesystem>
 #include <system_error>
@@ -60,6 +62,15 @@ absl::StatusOr<std::string> EmptyDir(const std::string& path) {
   return path;
 }
 
+// For the sockets: the system's temporary folder, unless their names there would be longer than a
+// socket's may be.
+absl::StatusOr<TempDir> NewSocketDir() {
+  constexpr size_t kLongestName = sizeof(sockaddr_un::sun_path) - 1;
+  ASSIGN_OR_RETURN(TempDir dir, TempDir::Create());
+  if (dir.path().size() + absl::string_view("/coordinator").size() <= kLongestName) return dir;
+  return TempDir::Create("/tmp");
+}
+
 }  // namespace
 
 // In the order of their making: each refers to those before it.
@@ -83,7 +94,7 @@ struct EmbeddedCluster::Parts {
 };
 
 absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Options& options) {
-  ASSIGN_OR_RETURN(TempDir sockets, TempDir::Create());
+  ASSIGN_OR_RETURN(TempDir sockets, NewSocketDir());
   auto parts = std::make_unique<Parts>(std::move(sockets));
   store::StoreServer::Options store_options;
   store_options.data_dir = absl::StrCat(options.data_dir, "/store");

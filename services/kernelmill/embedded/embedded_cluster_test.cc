@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -96,6 +97,16 @@ TEST_F(EmbeddedClusterTest, ASourceThatIsNotThereFailsAlone) {
   EXPECT_EQ(status.state(), v1::JOB_STATE_DONE) << status.ShortDebugString();
   ASSERT_EQ(status.failures_size(), 1);
   EXPECT_EQ(status.failures(0).code(), "NOT_FOUND");
+}
+
+TEST_F(EmbeddedClusterTest, ATemporaryFolderWithALongNameWillDo) {
+  const std::string longer = root_.path() + "/" + std::string(100, 'x');
+  std::filesystem::create_directory(longer);
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("TMPDIR", longer.c_str(), 1);
+  EXPECT_EQ(Run(1).state(), v1::JOB_STATE_DONE);
+  kept.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", kept.c_str(), 1);
 }
 
 }  // namespace
