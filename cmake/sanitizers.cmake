@@ -3,6 +3,10 @@
 
 set(KERNELMILL_PROGRAM_DEPS)
 
+if(KERNELMILL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link) # what libFuzzer steers by
+endif()
+
 if(KERNELMILL_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
