@@ -18,6 +18,30 @@ absl::string_view Strip(absl::string_view text) {
   return text;
 }
 
+// The line that begins at `offset`, with its line end.
+absl::string_view LineAt(absl::string_view text, size_t offset) {
+  const size_t end = text.find_first_of("\r\n", offset);
+  if (end == absl::string_view::npos) return text.substr(offset);
+  const bool is_pair = text[end] == '\r' && end + 1 < text.size() && text[end + 1] == '\n';
+  return text.substr(offset, end + (is_pair ? 2 : 1) - offset);
+}
+
+// Where the comment that a body begins with ends: the lines that hold nothing else, up to one that
+// does not. `offset` where there is none.
+size_t EndOfFirstComment(absl::string_view source, size_t offset) {
+  size_t end = offset;
+  for (size_t at = offset; at < source.size();) {
+    const absl::string_view line = LineAt(source, at);
+    const absl::string_view content = Strip(line);
+    const bool is_comment = !content.empty() && content.front() == '#';
+    const bool is_before = content.empty() && end == offset;
+    if (!is_comment && !is_before) break;
+    at += line.size();
+    if (is_comment) end = at;
+  }
+  return end;
+}
+
 }  // namespace
 
 FimPair MakeFimPair(const v1::Kernel& kernel) {
@@ -28,8 +52,8 @@ FimPair MakeFimPair(const v1::Kernel& kernel) {
   }
   if (!pair.prompt.empty()) pair.prompt += '\n';
   const std::string& source = kernel.source();
-  const size_t body =
-      std::min(static_cast<size_t>(std::max(kernel.body_offset(), 0)), source.size());
+  size_t body = std::min(static_cast<size_t>(std::max(kernel.body_offset(), 0)), source.size());
+  if (kernel.docstring().empty()) body = EndOfFirstComment(source, body);
   pair.prompt.append(source, 0, body);
   pair.completion = source.substr(body);
   return pair;

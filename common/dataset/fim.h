@@ -15,8 +15,9 @@ struct FimPair {
 };
 
 // Prompt: the kernel's import lines, a blank line where there are any, and its source up to the
-// body: decorators, signature, docstring. Completion: the body. Both are bytes as the file has
-// them. A body offset outside the source counts as its nearer end.
+// body: decorators, signature, and the docstring or, without one, the comment that the body begins
+// with. Completion: the rest of the body. Both are bytes as the file has them. A body offset
+// outside the source counts as its nearer end.
 FimPair MakeFimPair(const v1::Kernel& kernel);
 
 // The dataset write-up's normalize_code, on bytes: \r\n becomes \n, white space around the whole

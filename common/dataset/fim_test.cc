@@ -53,6 +53,27 @@ TEST(FimPair, PromptEndsWhereTheBodyBegins) {
   EXPECT_EQ(pair.completion, "    i = tl.program_id(0)\n    tl.store(x + i, n)\n");
 }
 
+// What of a body the prompt takes.
+std::string CommentOf(const std::string& body, const std::string& docstring = "") {
+  v1::Kernel kernel;
+  kernel.set_source("def k():\n" + body);
+  kernel.set_body_offset(9);
+  kernel.set_docstring(docstring);
+  const FimPair pair = MakeFimPair(kernel);
+  EXPECT_EQ(pair.prompt + pair.completion, kernel.source());
+  return pair.prompt.substr(9);
+}
+
+TEST(FimPair, WithoutADocstringThePromptTakesTheFirstComment) {
+  EXPECT_EQ(CommentOf("    # Adds.\n    # x: left\n    a = 1  # one\n"),
+            "    # Adds.\n    # x: left\n");
+  EXPECT_EQ(CommentOf("\n  # Adds.\r\n\r\n  # the first step\n  a\n"), "\n  # Adds.\r\n");
+  EXPECT_EQ(CommentOf("# a\r    # b\r    c\r"), "# a\r    # b\r");
+  EXPECT_EQ(CommentOf("    a = 1\n    # then\n    b\n"), "");
+  EXPECT_EQ(CommentOf("\n    a\n"), "");
+  EXPECT_EQ(CommentOf("    # Adds.\n    a\n", "Documented."), "");
+}
+
 TEST(FimPair, BodyOffsetOutsideTheSourceIsClamped) {
   v1::Kernel kernel;
   kernel.set_source("abc");
