@@ -216,7 +216,8 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
         "module",     "signature", "docstring",  "decorators",    "calls",     "free_names",
         "repository", "commit",    "path",       "first_line",    "last_line", "category",
         "tier",       "weight",    "license",    "checks",        "tags",      "tokens",
-        "sha256",     "cluster",   "duplicates", "contamination", "stages"}) {
+        "sha256",     "cluster",   "duplicates", "contamination", "stages",    "parameters",
+        "autotune",   "features",  "heuristics", "launcher",      "tag_rules", "fim_sha1"}) {
     EXPECT_TRUE(record.contains(key)) << key;
   }
   EXPECT_EQ(record["source"], "@triton.jit\r\ndef k1(x):\r\n    return 1\r\n");
@@ -256,6 +257,59 @@ TEST_F(ExporterTest, TheInductorsOriginIsThereForItsKernelsAlone) {
                                           {"source_node", ""},
                                           {"in_string", true}}));
   EXPECT_EQ(records[4]["inductor"]["in_string"], false);
+}
+
+TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
+  StartSource("d", v1::SOURCE_ROLE_CANDIDATE, 0);
+  v1::Kernel kernel = MakeKernel(8, "d.py", 7, "    d\n");
+  v1::Parameter& parameter = *kernel.add_parameters();
+  parameter.set_name("x");
+  parameter.set_annotation("tl.tensor");
+  parameter.set_default_value("None");
+  parameter.set_role(v1::PARAMETER_ROLE_POINTER);
+  parameter.set_rule("usage:address");
+  v1::Autotune& autotune = *kernel.mutable_autotune();
+  autotune.set_decorator("triton.autotune");
+  autotune.set_resolved(true);
+  autotune.add_key("n");
+  v1::NamedText& block = *autotune.add_configs()->add_kwargs();
+  block.set_name("BLOCK");
+  block.set_text("64");
+  v1::NamedText& warps = *autotune.mutable_configs(0)->add_options();
+  warps.set_name("num_warps");
+  warps.set_text("4");
+  kernel.mutable_heuristics()->add_names("EVEN");
+  kernel.add_features("dot");
+  v1::Tag& tag = *kernel.add_tags();
+  tag.set_name("matmul");
+  tag.set_rule("call:triton.language.dot");
+  v1::Launcher& launcher = *kernel.mutable_launcher();
+  launcher.set_path("d.py");
+  launcher.set_qualname("run");
+  launcher.set_first_line(20);
+  launcher.set_last_line(21);
+  launcher.set_text("def run(x):\n    k8[(1,)](x)\n");
+  launcher.set_count(2);
+  AddShard({kernel});
+  EndSource();
+  Decide(v1::FATE_KEPT, "", 7, 1);
+  ASSERT_THAT(Export(), IsOk());
+  const Json record = Lines("kernels.jsonl").at(3);
+  EXPECT_EQ(Canonical(record["parameters"]),
+            R"([{"annotation":"tl.tensor","default":"None","name":"x","role":"pointer",)"
+            R"("rule":"usage:address"}])");
+  EXPECT_EQ(Canonical(record["autotune"]),
+            R"({"configs":[{"kwargs":{"BLOCK":"64"},"num_warps":"4"}],)"
+            R"("decorator":"triton.autotune","expression":"","key":["n"],"key_expression":"",)"
+            R"("resolved":true})");
+  EXPECT_EQ(Canonical(record["heuristics"]), R"({"expressions":[],"names":["EVEN"]})");
+  EXPECT_EQ(record["features"], Json::array({"dot"}));
+  EXPECT_EQ(record["tags"], Json::array({"matmul"}));
+  EXPECT_EQ(record["tag_rules"], Json({{"matmul", "call:triton.language.dot"}}));
+  EXPECT_EQ(Canonical(record["launcher"]),
+            R"({"count":2,"first_line":20,"last_line":21,"path":"d.py","qualname":"run",)"
+            R"("text":"def run(x):\n    k8[(1,)](x)\n"})");
+  EXPECT_EQ(record["fim_sha1"].get<std::string>().size(), 40u);
 }
 
 TEST_F(ExporterTest, BytesThatAreNotUtf8AreKeptBesideTheRepairedText) {

@@ -5,11 +5,15 @@
 #include <google/protobuf/repeated_field.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/base/text.h"
+#include "common/dataset/fim.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -60,6 +64,70 @@ Json InductorJson(const v1::Kernel& kernel) {
           {"in_string", kernel.string_begin() > 0}};
 }
 
+Json ParametersJson(const v1::Kernel& kernel) {
+  Json list = Json::array();
+  for (const v1::Parameter& parameter : kernel.parameters()) {
+    list.push_back({{"name", Text(parameter.name())},
+                    {"annotation", Text(parameter.annotation())},
+                    {"default", Text(parameter.default_value())},
+                    {"role", Word(v1::ParameterRole_Name(parameter.role()), "PARAMETER_ROLE_")},
+                    {"rule", parameter.rule()}});
+  }
+  return list;
+}
+
+Json NamedTexts(const google::protobuf::RepeatedPtrField<v1::NamedText>& entries) {
+  Json json = Json::object();
+  for (const v1::NamedText& entry : entries) json[ToUtf8(entry.name())] = Text(entry.text());
+  return json;
+}
+
+// Each configuration's options stand beside its kwargs, as they do in Config(...).
+Json AutotuneJson(const v1::Autotune& autotune) {
+  Json configs = Json::array();
+  for (const v1::Autotune::Config& config : autotune.configs()) {
+    Json json = NamedTexts(config.options());
+    json["kwargs"] = NamedTexts(config.kwargs());
+    configs.push_back(std::move(json));
+  }
+  return {{"decorator", Text(autotune.decorator())},
+          {"configs", std::move(configs)},
+          {"resolved", autotune.resolved()},
+          {"expression", Text(autotune.expression())},
+          {"key", Texts(autotune.key())},
+          {"key_expression", Text(autotune.key_expression())}};
+}
+
+Json HeuristicsJson(const v1::Heuristics& heuristics) {
+  return {{"names", Texts(heuristics.names())}, {"expressions", Texts(heuristics.expressions())}};
+}
+
+Json LauncherJson(const v1::Launcher& launcher) {
+  Json json = {{"qualname", Text(launcher.qualname())},
+               {"first_line", launcher.first_line()},
+               {"last_line", launcher.last_line()},
+               {"count", launcher.count()}};
+  SetText(json, "path", launcher.path());
+  SetText(json, "text", launcher.text());
+  return json;
+}
+
+void AddTags(const v1::Kernel& kernel, Json& json) {
+  json["tags"] = Json::array();
+  json["tag_rules"] = Json::object();
+  for (const v1::Tag& tag : kernel.tags()) {
+    json["tags"].push_back(tag.name());
+    json["tag_rules"][tag.name()] = tag.rule();
+  }
+}
+
+// The identity of its row in fim_sft.csv; null if it has none.
+Json FimSha1(const v1::Kernel& kernel) {
+  const dataset::FimPair pair = dataset::MakeFimPair(kernel);
+  if (pair.completion.empty()) return nullptr;
+  return absl::BytesToHexString(dataset::FimPairSha1(pair));
+}
+
 // What every record of a kernel begins with: which it is and where it stands.
 Json Provenance(const DatasetIndex& index, uint32_t number) {
   const KernelEntry& kernel = index.kernels[number];
@@ -99,7 +167,13 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
                      {"evidence", verdict.license().evidence()},
                      {"confidence", Number(verdict.license().confidence())}};
   json["checks"] = ChecksJson(verdict.checks());
-  json["tags"] = Texts(kernel.tags());
+  AddTags(kernel, json);
+  json["parameters"] = ParametersJson(kernel);
+  json["autotune"] = kernel.has_autotune() ? AutotuneJson(kernel.autotune()) : Json();
+  json["heuristics"] = kernel.has_heuristics() ? HeuristicsJson(kernel.heuristics()) : Json();
+  json["features"] = Texts(kernel.features());
+  json["launcher"] = kernel.has_launcher() ? LauncherJson(kernel.launcher()) : Json();
+  json["fim_sha1"] = FimSha1(kernel);
   json["tokens"] = kernel.tokens();
   json["cluster"] = kernel.id();
   json["duplicates"] = DuplicatesJson(index, number);

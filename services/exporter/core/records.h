@@ -11,7 +11,8 @@
 namespace kernelmill::exporter {
 
 // A line of kernels.jsonl: a kept kernel with all that is known of it. Field docs are in
-// kernel.proto. `inductor` is absent of what TorchInductor did not generate.
+// kernel.proto. `inductor` is absent of what TorchInductor did not generate;
+// `autotune`, `heuristics` and `launcher` are null where there are none.
 Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
                   const v1::Verdict& verdict);
 

@@ -5,10 +5,6 @@
 namespace kernelmill::extractor {
 namespace {
 
-bool IsLayout(Kind kind) {
-  return kind == Kind::kComment || kind == Kind::kLineContinuation || kind == Kind::kToken;
-}
-
 // A string literal that CPython takes for documentation: no f-string and no bytes.
 bool IsPlainString(const SyntaxTree& tree, NodeId string) {
   const NodeId start = tree.Child(string, Kind::kStringStart);

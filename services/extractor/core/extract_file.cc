@@ -150,14 +150,15 @@ class FileExtractor {
     const Bindings bindings(parsed.tree());
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
                              parsed.lines(), parsed.imports(), bindings};
-    const absl::flat_hash_set<std::string> launched = LaunchedNames(parsed.tree());
+    const Launches launches(parsed.text(), parsed.tree(), parsed.lines(), functions);
     for (const JitFunction& function : functions) {
       v1::Kernel& kernel = *shard_.add_kernels();
-      kernel = DescribeKernel(text, function, launched);
+      kernel = DescribeKernel(text, function, launches);
       if (origin != nullptr) *kernel.mutable_inductor() = *origin;
       if (place == nullptr) continue;
       kernel.set_first_byte(kernel.first_byte() + place->bytes);
       Move(*place, kernel);
+      if (kernel.has_launcher()) MoveLines(*place, *kernel.mutable_launcher());
     }
     for (v1::Definition& found : DefinitionsFor(text, functions)) {
       v1::Definition& definition = *shard_.add_definitions();
@@ -170,6 +171,11 @@ class FileExtractor {
   template <typename Span>
   static void Move(const Place& place, Span& span) {
     span.set_string_begin(place.bytes);
+    MoveLines(place, span);
+  }
+
+  template <typename Span>
+  static void MoveLines(const Place& place, Span& span) {
     span.set_first_line(span.first_line() + place.lines);
     span.set_last_line(span.last_line() + place.lines);
   }

@@ -20,10 +20,6 @@ bool IsCompileCall(const SyntaxTree& tree, NodeId node) {
   return dotted == kCompile || absl::EndsWith(dotted, ".async_compile.triton");
 }
 
-bool IsLayout(Kind kind) {
-  return kind == Kind::kToken || kind == Kind::kComment || kind == Kind::kLineContinuation;
-}
-
 // The expression that a call is given as its source; kNoNode if none is seen. It is the second of
 // the positional ones, or the only one: PyTorch 2.0 gave no name.
 NodeId SourceArgument(const SyntaxTree& tree, NodeId call) {

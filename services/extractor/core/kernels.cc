@@ -1,21 +1,20 @@
 #include "services/extractor/core/kernels.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "common/base/hash.h"
+#include "services/extractor/core/autotune.h"
 #include "services/extractor/core/docstring.h"
+#include "services/extractor/core/features.h"
+#include "services/extractor/core/parameters.h"
 #include "services/extractor/core/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
-
-absl::string_view LastPart(absl::string_view dotted) {
-  const size_t dot = dotted.rfind('.');
-  return dot == absl::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
 
 // Bytes of the file, not of the parser's copy.
 absl::string_view Bytes(const ParsedFile& file, size_t begin, size_t end) {
@@ -33,33 +32,6 @@ absl::string_view Signature(const ParsedFile& file, NodeId definition) {
     if (tree.TextOf(child) == ":") break;
   }
   return Bytes(file, tree[definition].start, end);
-}
-
-// The name that a parameter binds: x, x=1, x: T, x: T = 1, *x, **x. kNoNode for '*' and '/' alone.
-NodeId ParameterName(const SyntaxTree& tree, NodeId parameter) {
-  while (tree.KindOf(parameter) != Kind::kIdentifier) {
-    NodeId inner = tree.Child(parameter, Field::kName);
-    for (NodeId child = tree.FirstChild(parameter); inner == kNoNode && child != kNoNode;
-         child = tree.NextSibling(child)) {
-      const Kind kind = tree.KindOf(child);
-      const bool holds_name = kind == Kind::kIdentifier || kind == Kind::kListSplatPattern ||
-                              kind == Kind::kDictionarySplatPattern;
-      if (holds_name && tree[child].field != Field::kType) inner = child;
-    }
-    if (inner == kNoNode) return kNoNode;
-    parameter = inner;
-  }
-  return parameter;
-}
-
-void AddParameters(const SyntaxTree& tree, NodeId definition, v1::Kernel& kernel) {
-  const NodeId parameters = tree.Child(definition, Field::kParameters);
-  if (parameters == kNoNode) return;
-  for (NodeId child = tree.FirstChild(parameters); child != kNoNode;
-       child = tree.NextSibling(child)) {
-    const NodeId name = ParameterName(tree, child);
-    if (name != kNoNode) kernel.add_parameters(std::string(tree.TextOf(name)));
-  }
 }
 
 // Resolved dotted names that the body calls; sorted, each once.
@@ -118,12 +90,19 @@ bool Stores(absl::string_view call) {
 }
 
 v1::KernelRole RoleOf(const v1::Kernel& kernel, const std::vector<std::string>& calls,
-                      const absl::flat_hash_set<std::string>& launched) {
-  const bool works_alone = launched.contains(kernel.name()) ||
+                      const Launches& launches) {
+  const bool works_alone = launches.Contains(kernel.name()) ||
                            std::any_of(calls.begin(), calls.end(), [](const std::string& call) {
                              return LastPart(call) == "program_id" || Stores(call);
                            });
   return works_alone ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE;
+}
+
+void AddLauncher(const Launches& launches, const JitFunction& function, v1::Kernel& kernel) {
+  std::optional<v1::Launcher> launcher = launches.LauncherOf(function.definition);
+  if (!launcher.has_value()) return;
+  *kernel.mutable_launcher() = *std::move(launcher);
+  kernel.mutable_launcher()->set_path(kernel.path());
 }
 
 void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel) {
@@ -140,22 +119,8 @@ void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& k
 
 }  // namespace
 
-absl::flat_hash_set<std::string> LaunchedNames(const SyntaxTree& tree) {
-  absl::flat_hash_set<std::string> launched;
-  for (NodeId node = 0; node < tree.size(); ++node) {
-    if (tree.KindOf(node) != Kind::kCall) continue;
-    const NodeId function = tree.Child(node, Field::kFunction);
-    if (function == kNoNode || tree.KindOf(function) != Kind::kSubscript) continue;
-    const NodeId value = tree.Child(function, Field::kValue);
-    if (value == kNoNode) continue;
-    const std::string dotted = DottedExpression(tree, value);
-    if (!dotted.empty()) launched.insert(std::string(LastPart(dotted)));
-  }
-  return launched;
-}
-
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const absl::flat_hash_set<std::string>& launched) {
+                          const Launches& launches) {
   const SyntaxTree& tree = file.tree;
   v1::Kernel kernel;
   AddPlace(file, function, kernel);
@@ -167,16 +132,19 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   for (const NodeId decorator : function.decorators) {
     kernel.add_decorators(std::string(Bytes(file, tree[decorator].start, tree[decorator].end)));
   }
-  AddParameters(tree, function.definition, kernel);
+  AddParameters(file, function, kernel);
+  AddTuning(file, function, kernel);
   const std::vector<std::string> calls = CallsOf(file, function.definition);
   for (const std::string& call : calls) kernel.add_calls(call);
   for (const absl::string_view free : file.bindings.FreeNames(function.decorated)) {
     kernel.add_free_names(std::string(free));
   }
-  for (std::string& tag : TagsOf(kernel.qualname(), calls)) kernel.add_tags(std::move(tag));
+  AddTags(kernel);
+  AddFeatures(file, function, kernel);
+  AddLauncher(launches, function, kernel);
   kernel.set_tokens(CountTokens(tree, function.decorated));
   kernel.set_parse_error(HasError(file, function.decorated));
-  kernel.set_role(RoleOf(kernel, calls, launched));
+  kernel.set_role(RoleOf(kernel, calls, launches));
   const Body body = ReadBody(tree, file.lines, function.definition);
   kernel.set_docstring(DocstringText(tree, file.text, body.docstring));
   const size_t end = static_cast<size_t>(kernel.first_byte()) + kernel.source().size();

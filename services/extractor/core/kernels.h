@@ -1,14 +1,12 @@
 #ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_KERNELS_H_
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_KERNELS_H_
 
-#include <string>
-
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/bindings.h"
 #include "services/extractor/core/functions.h"
 #include "services/extractor/core/imports.h"
+#include "services/extractor/core/launcher.h"
 #include "services/extractor/core/syntax_tree.h"
 #include "services/extractor/core/text_lines.h"
 
@@ -25,12 +23,9 @@ struct ParsedFile {
   const Bindings& bindings;
 };
 
-// The last parts of the names that the file launches: name[grid](...).
-absl::flat_hash_set<std::string> LaunchedNames(const SyntaxTree& tree);
-
 // The whole record of one kernel but for what the link stage adds.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const absl::flat_hash_set<std::string>& launched);
+                          const Launches& launches);
 
 }  // namespace kernelmill::extractor
 

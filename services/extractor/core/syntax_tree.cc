@@ -65,6 +65,15 @@ NodeId SyntaxTree::LastToken(NodeId node) const {
   return node;
 }
 
+bool IsLayout(Kind kind) {
+  return kind == Kind::kToken || kind == Kind::kComment || kind == Kind::kLineContinuation;
+}
+
+absl::string_view LastPart(absl::string_view dotted) {
+  const size_t dot = dotted.rfind('.');
+  return dot == absl::string_view::npos ? dotted : dotted.substr(dot + 1);
+}
+
 std::string DottedExpression(const SyntaxTree& tree, NodeId node) {
   std::vector<absl::string_view> parts;
   for (;;) {

@@ -27,6 +27,12 @@ namespace kernelmill::extractor {
   X(kKeywordArgument, "keyword_argument")                 \
   X(kParenthesizedExpression, "parenthesized_expression") \
   X(kNamedExpression, "named_expression")                 \
+  X(kBinaryOperator, "binary_operator")                   \
+  X(kComparisonOperator, "comparison_operator")           \
+  X(kConditionalExpression, "conditional_expression")     \
+  X(kNoneLiteral, "none")                                 \
+  X(kDictionary, "dictionary")                            \
+  X(kPair, "pair")                                        \
   X(kLambda, "lambda")                                    \
   X(kListComprehension, "list_comprehension")             \
   X(kSetComprehension, "set_comprehension")               \
@@ -95,10 +101,12 @@ namespace kernelmill::extractor {
   X(kBody, "body")                      \
   X(kDefinition, "definition")          \
   X(kFunction, "function")              \
+  X(kKey, "key")                        \
   X(kLeft, "left")                      \
   X(kModuleName, "module_name")         \
   X(kName, "name")                      \
   X(kObject, "object")                  \
+  X(kOperator, "operator")              \
   X(kParameters, "parameters")          \
   X(kRight, "right")                    \
   X(kType, "type")                      \
@@ -164,6 +172,12 @@ class SyntaxTree {
   std::vector<SyntaxNode> nodes_;
   bool has_errors_;
 };
+
+// Punctuation, keywords and comments: what stands between the parts of an expression or a block.
+bool IsLayout(Kind kind);
+
+// What stands after a dotted name's last dot; the whole where it has none.
+absl::string_view LastPart(absl::string_view dotted);
 
 // "a.b.c" for identifiers joined by attribute access, whatever blanks and parentheses stand
 // between; empty for any other expression.

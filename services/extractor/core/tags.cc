@@ -2,100 +2,202 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "services/extractor/core/name_words.h"
+#include "services/extractor/core/syntax_tree.h"
 
 namespace kernelmill::extractor {
 namespace {
 
-// A tag is given if a fragment stands in the name, where '_' is the end of a word, or if the last
-// part of a call is one of `calls`.
+using Words = std::initializer_list<absl::string_view>;
+
+// A tag is given if a fragment of `names` stands in the qualified name, where '_' is the end of a
+// word; if the last part of a call to the language is one of `calls`; if a fragment of `parameters`
+// stands in a parameter's name; or if all of `structure` are called, each word of it standing for
+// the calls that kKinds lists.
 struct Rule {
   absl::string_view tag;
-  std::initializer_list<absl::string_view> names;
-  std::initializer_list<absl::string_view> calls;
+  Words names;
+  Words calls;
+  Words parameters;
+  Words structure;
+};
+
+// Calls that do the same for telling what a kernel does.
+struct CallKind {
+  absl::string_view kind;
+  Words calls;
+};
+
+const CallKind kKinds[] = {
+    {"dot", {"dot", "dot_scaled", "warpgroup_mma", "tcgen05_mma"}},
+    {"exp", {"exp", "exp2", "fast_expf"}},
+    {"log", {"log", "log2", "fast_logf"}},
+    {"max", {"max"}},
+    {"random", {"rand", "rand4x", "randint", "randint4x", "philox"}},
+    {"root", {"rsqrt", "sqrt", "sqrt_rn"}},
+    {"sum", {"sum"}},
+    {"where", {"where"}},
 };
 
 const Rule kRules[] = {
     {"activation",
      {"relu", "gelu", "silu", "swish", "swiglu", "geglu", "_glu_", "sigmoid", "tanh", "activation",
-      "_act_"},
-     {"sigmoid", "tanh", "erf", "gelu", "silu", "relu"}},
+      "_act_", "_mish_", "softplus"},
+     {"sigmoid", "tanh", "erf", "gelu", "silu", "relu"},
+     {},
+     {}},
     {"attention",
      {"attn", "attention", "_mha_", "_mla_", "_gqa_", "_mqa_", "flash", "_sdpa_", "_nsa_"},
+     {},
+     {},
+     {"dot", "exp", "max"}},
+    {"convolution", {"conv"}, {}, {}, {}},
+    {"cross entropy",
+     {"cross_entropy", "crossentropy", "_xent_", "_ce_", "_nll_", "_kldiv_", "_jsd_"},
+     {},
+     {"_label_smoothing_"},
      {}},
-    {"convolution", {"conv"}, {}},
-    {"cross entropy", {"cross_entropy", "crossentropy", "_xent_", "_ce_", "_nll_"}, {}},
     {"decoding",
      {"decode", "decoding", "paged", "kv_cache", "kvcache", "speculative", "splitkv"},
+     {},
+     {"_block_table_", "_block_tables_", "_kv_cache_"},
      {}},
-    {"dropout", {"dropout"}, {}},
-    {"embedding", {"embedding", "_embed_"}, {}},
+    {"dropout", {"dropout"}, {}, {"_dropout_p_", "_p_dropout_"}, {"random", "where"}},
+    {"embedding", {"embedding", "_embed_"}, {}, {}, {}},
     {"matmul",
      {"matmul", "gemm", "_mm_", "_bmm_", "_addmm_", "_gemv_", "_mv_", "linear_fwd"},
-     {"dot", "dot_scaled", "warpgroup_mma", "tcgen05_mma"}},
+     {"dot", "dot_scaled", "warpgroup_mma", "tcgen05_mma"},
+     {},
+     {}},
     {"memory",
      {"memcpy", "_copy_", "gather", "scatter", "transpose", "_permute_", "_fill_", "memset",
       "_concat_", "_cat_"},
-     {"gather"}},
-    {"mixture of experts", {"_moe_", "expert", "grouped_gemm", "topk_gating"}, {}},
-    {"norm", {"norm"}, {}},
-    {"optimizer", {"_adam", "_sgd_", "_lion_", "optimizer", "_muon_"}, {}},
+     {"gather"},
+     {},
+     {}},
+    {"mixture of experts",
+     {"_moe_", "expert", "grouped_gemm", "topk_gating"},
+     {},
+     {"expert", "_sorted_token_ids_"},
+     {}},
+    {"norm", {"norm"}, {}, {}, {"root", "sum"}},
+    {"optimizer",
+     {"_adam", "_sgd_", "_lion_", "optimizer", "_muon_"},
+     {},
+     {"_exp_avg_", "_weight_decay_"},
+     {}},
     {"quantization",
      {"quant", "_int8_", "_int4_", "_w8a8_", "_w4a16_", "_fp4_", "_mxfp", "_awq_", "_gptq_"},
+     {},
+     {"_qweight_", "_qzeros_", "_zero_point_", "_zeros_ptr_"},
      {}},
     {"reduction",
      {"reduce", "reduction", "_sum_", "_mean_", "_argmax_", "_argmin_", "_var_"},
-     {"sum", "reduce", "argmax", "argmin", "xor_sum"}},
-    {"rotary embedding", {"rotary", "_rope_", "_mrope_"}, {}},
-    {"sampling", {"sampling", "_sample_", "top_p", "gumbel"}, {}},
+     {"sum", "reduce", "argmax", "argmin", "max", "min", "xor_sum"},
+     {},
+     {}},
+    {"rotary embedding", {"rotary", "_rope_", "_mrope_"}, {}, {"_rotary_"}, {}},
+    {"sampling", {"sampling", "_sample_", "top_p", "gumbel"}, {}, {}, {"random", "log"}},
     {"scan",
      {"cumsum", "cumprod", "_scan_", "prefix_sum"},
-     {"cumsum", "cumprod", "associative_scan"}},
-    {"softmax", {"softmax", "logsumexp", "_lse_"}, {"softmax"}},
-    {"sort", {"_sort_", "argsort", "topk", "top_k", "bitonic"}, {"sort", "topk"}},
+     {"cumsum", "cumprod", "associative_scan"},
+     {},
+     {}},
+    {"softmax", {"softmax", "logsumexp", "_lse_"}, {"softmax"}, {}, {"exp", "max", "sum"}},
+    {"sort", {"_sort_", "argsort", "topk", "top_k", "bitonic"}, {"sort", "topk"}, {}, {}},
     {"state space",
      {"_ssm_", "_ssd_", "mamba", "selective_scan", "selective_state", "chunk_state",
       "state_passing", "chunk_scan"},
+     {},
+     {},
      {}},
 };
 
-// "_words_of_a_name_", in small letters; capitals within a word begin one of their own.
-std::string Words(absl::string_view name) {
-  std::string words = "_";
-  for (size_t i = 0; i < name.size(); ++i) {
-    const bool starts_word = absl::ascii_isupper(static_cast<unsigned char>(name[i])) && i > 0 &&
-                             absl::ascii_islower(static_cast<unsigned char>(name[i - 1]));
-    if (starts_word) words += '_';
-    words += name[i] == '.' ? '_' : absl::ascii_tolower(static_cast<unsigned char>(name[i]));
-  }
-  return absl::StrCat(words, "_");
+bool IsIn(const Words& words, absl::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool Applies(const Rule& rule, absl::string_view words, const std::vector<std::string>& calls) {
-  for (const absl::string_view fragment : rule.names) {
-    if (absl::StrContains(words, fragment)) return true;
+// What the rules look at.
+struct Facts {
+  std::string name;
+  std::vector<std::string> parameters;
+  // Methods of local values say little; functions of the language are what counts.
+  std::vector<absl::string_view> calls;
+};
+
+Facts FactsOf(const v1::Kernel& kernel) {
+  Facts facts;
+  facts.name = WordsOf(kernel.qualname());
+  for (const v1::Parameter& parameter : kernel.parameters()) {
+    facts.parameters.push_back(WordsOf(parameter.name()));
   }
-  for (const std::string& call : calls) {
-    // Methods of local values say little; functions of the language are what counts.
-    if (!absl::StartsWith(call, "triton.")) continue;
-    const absl::string_view last = absl::string_view(call).substr(call.rfind('.') + 1);
-    if (std::find(rule.calls.begin(), rule.calls.end(), last) != rule.calls.end()) return true;
+  for (const std::string& call : kernel.calls()) {
+    if (absl::StartsWith(call, "triton.")) facts.calls.push_back(call);
   }
-  return false;
+  return facts;
+}
+
+bool CallsAny(const Facts& facts, const Words& names) {
+  return std::any_of(facts.calls.begin(), facts.calls.end(),
+                     [&](absl::string_view call) { return IsIn(names, LastPart(call)); });
+}
+
+bool CallsKind(const Facts& facts, absl::string_view kind) {
+  return std::any_of(std::begin(kKinds), std::end(kKinds), [&](const CallKind& entry) {
+    return entry.kind == kind && CallsAny(facts, entry.calls);
+  });
+}
+
+std::string NameRule(const Rule& rule, const Facts& facts) {
+  const absl::string_view fragment = FindFragment(facts.name, rule.names);
+  return fragment.empty() ? "" : absl::StrCat("name:", fragment);
+}
+
+std::string CallRule(const Rule& rule, const Facts& facts) {
+  for (const absl::string_view call : facts.calls) {
+    if (IsIn(rule.calls, LastPart(call))) return absl::StrCat("call:", call);
+  }
+  return "";
+}
+
+std::string ParameterRule(const Rule& rule, const Facts& facts) {
+  for (const std::string& parameter : facts.parameters) {
+    const absl::string_view fragment = FindFragment(parameter, rule.parameters);
+    if (!fragment.empty()) return absl::StrCat("parameter:", fragment);
+  }
+  return "";
+}
+
+std::string StructureRule(const Rule& rule, const Facts& facts) {
+  const bool applies = rule.structure.size() > 0 &&
+                       std::all_of(rule.structure.begin(), rule.structure.end(),
+                                   [&](absl::string_view kind) { return CallsKind(facts, kind); });
+  return applies ? absl::StrCat("structure:", absl::StrJoin(rule.structure, "+")) : "";
 }
 
 }  // namespace
 
-std::vector<std::string> TagsOf(absl::string_view qualname, const std::vector<std::string>& calls) {
-  const std::string words = Words(qualname);
-  std::vector<std::string> tags;
-  for (const Rule& rule : kRules) {
-    if (Applies(rule, words, calls)) tags.emplace_back(rule.tag);
+void AddTags(v1::Kernel& kernel) {
+  const Facts facts = FactsOf(kernel);
+  for (const Rule& rule : kRules) {  // sorted by tag
+    for (const auto find : {NameRule, CallRule, ParameterRule, StructureRule}) {
+      std::string reason = find(rule, facts);
+      if (reason.empty()) continue;
+      v1::Tag& tag = *kernel.add_tags();
+      tag.set_name(std::string(rule.tag));
+      tag.set_rule(std::move(reason));
+      break;
+    }
   }
-  return tags;  // the table is sorted
 }
 
 }  // namespace kernelmill::extractor

@@ -1,16 +1,14 @@
 #ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_TAGS_H_
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_TAGS_H_
 
-#include <string>
-#include <vector>
-
-#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::extractor {
 
-// What operation a kernel does, as its qualified name and the resolved names that it calls tell.
-// Sorted, each once; empty where nothing tells.
-std::vector<std::string> TagsOf(absl::string_view qualname, const std::vector<std::string>& calls);
+// Sets the kernel's tags: what operation it does, as its qualified name, the resolved names that it
+// calls, its parameters' names and what it calls together tell, each with the first rule that gave
+// it, in that order. None where nothing tells.
+void AddTags(v1::Kernel& kernel);
 
 }  // namespace kernelmill::extractor
 

@@ -140,7 +140,10 @@ v1::Checks CheckKernel(const v1::Kernel& kernel, bool license_allowed) {
   checks.set_has_bounds_masking(calls_any(IsMasking) || absl::c_any_of(body.calls, passes_mask));
   checks.set_has_program_id(
       calls_any([](absl::string_view name) { return LastPart(name) == "program_id"; }));
-  checks.set_has_block_size(absl::c_any_of(kernel.parameters(), IsBlockSize) ||
+  checks.set_has_block_size(absl::c_any_of(kernel.parameters(),
+                                           [](const v1::Parameter& parameter) {
+                                             return IsBlockSize(parameter.name());
+                                           }) ||
                             absl::c_any_of(ReadCode(kernel.source()).names, IsBlockSize));
   checks.set_has_load_store(calls_any(IsMemoryAccess));
   checks.set_has_docstring(!absl::StripAsciiWhitespace(kernel.docstring()).empty());

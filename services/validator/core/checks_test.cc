@@ -128,7 +128,7 @@ TEST(ChecksTest, BlockSizesAreNames) {
     EXPECT_FALSE(Check(KernelOf("    f(" + name + ")\n")).has_block_size()) << name;
   }
   v1::Kernel kernel = KernelOf("    pass\n");
-  kernel.add_parameters("BLOCK_K");
+  kernel.add_parameters()->set_name("BLOCK_K");
   EXPECT_TRUE(Check(kernel).has_block_size());
 }
 

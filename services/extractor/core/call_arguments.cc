@@ -1,0 +1,34 @@
+#include "services/extractor/core/call_arguments.h"
+
+namespace kernelmill::extractor {
+
+std::vector<Argument> ArgumentsOf(const SyntaxTree& tree, NodeId call) {
+  std::vector<Argument> arguments;
+  const NodeId list = tree.Child(call, Field::kArguments);
+  if (list == kNoNode || tree.KindOf(list) != Kind::kArgumentList) return arguments;
+  for (NodeId child = tree.FirstChild(list); child != kNoNode; child = tree.NextSibling(child)) {
+    const Kind kind = tree.KindOf(child);
+    if (IsLayout(kind)) continue;
+    if (kind != Kind::kKeywordArgument) {
+      arguments.push_back({"", child});
+      continue;
+    }
+    const NodeId name = tree.Child(child, Field::kName);
+    const NodeId value = tree.Child(child, Field::kValue);
+    if (name != kNoNode && value != kNoNode) arguments.push_back({tree.TextOf(name), value});
+  }
+  return arguments;
+}
+
+NodeId FindArgument(const std::vector<Argument>& arguments, absl::string_view keyword,
+                    size_t position) {
+  NodeId found = kNoNode;
+  size_t seen = 0;
+  for (const Argument& argument : arguments) {
+    if (argument.keyword == keyword) return argument.value;
+    if (argument.keyword.empty() && seen++ == position) found = argument.value;
+  }
+  return found;
+}
+
+}  // namespace kernelmill::extractor

@@ -1,0 +1,62 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_LAUNCHER_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_LAUNCHER_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/functions.h"
+#include "services/extractor/core/syntax_tree.h"
+#include "services/extractor/core/text_lines.h"
+
+namespace kernelmill::extractor {
+
+// Who launches what in a text.
+//
+// A launch is name[grid](...), wrap(name)[grid](...), or name.run(...) with a grid or a stream, as
+// TorchInductor writes it. Names count by their last part. The launcher of a kernel is the smallest
+// function around the launch, unless that is a jit function itself.
+//
+// Texts of launchers are whole lines of `text`. Those above kMaxText bytes are left out, and so are
+// those that would make all of them together more than kMaxOverlap times the text: one function may
+// launch many kernels. Immutable; refers to the text and what is known of it.
+class Launches {
+ public:
+  static constexpr size_t kMaxText = 16 << 10;
+  static constexpr size_t kMaxOverlap = 8;
+
+  Launches(absl::string_view text, const SyntaxTree& tree, const LineIndex& lines,
+           const std::vector<JitFunction>& functions);
+
+  // Whether a kernel of that name is launched, be it outside any function.
+  bool Contains(absl::string_view name) const { return by_name_.contains(name); }
+
+  // The launcher of the kernel of that definition, but for its path; nothing if no function is one.
+  std::optional<v1::Launcher> LauncherOf(NodeId definition) const;
+
+ private:
+  // Of the host functions that launch a name, the first whose text is in bounds, else the first.
+  struct Choice {
+    NodeId host = kNoNode;
+    size_t size = 0;  // of its text
+    int count = 0;    // of host functions
+  };
+
+  Choice Choose(const std::vector<NodeId>& hosts) const;
+  const Choice* ChoiceFor(NodeId definition) const;
+
+  const absl::string_view text_;
+  const SyntaxTree& tree_;
+  const LineIndex& lines_;
+  absl::flat_hash_map<std::string, Choice> by_name_;
+  absl::flat_hash_set<NodeId> with_text_;  // definitions of kernels whose launcher is in bounds
+};
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_LAUNCHER_H_
