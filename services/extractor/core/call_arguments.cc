@@ -25,7 +25,7 @@ NodeId FindArgument(const std::vector<Argument>& arguments, absl::string_view ke
   NodeId found = kNoNode;
   size_t seen = 0;
   for (const Argument& argument : arguments) {
-    if (argument.keyword == keyword) return argument.value;
+    if (!keyword.empty() && argument.keyword == keyword) return argument.value;
     if (argument.keyword.empty() && seen++ == position) found = argument.value;
   }
   return found;

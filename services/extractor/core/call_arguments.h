@@ -17,8 +17,8 @@ struct Argument {
 // In the order of the text; none where `call` is none or gives a generator alone.
 std::vector<Argument> ArgumentsOf(const SyntaxTree& tree, NodeId call);
 
-// The argument of that keyword, else the positional one at that place, from 0; kNoNode if there is
-// neither.
+// The argument of that keyword, if it is not empty, else the positional one at that place, from 0;
+// kNoNode if there is neither.
 NodeId FindArgument(const std::vector<Argument>& arguments, absl::string_view keyword,
                     size_t position);
 

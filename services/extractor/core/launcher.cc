@@ -1,7 +1,6 @@
 #include "services/extractor/core/launcher.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "services/extractor/core/call_arguments.h"
 
@@ -68,33 +67,19 @@ absl::string_view TextAt(absl::string_view text, const LineIndex& lines,
   return text.substr(begin, lines.End(place.last_line()) - begin);
 }
 
-// The host functions that launch a name, in the order of the text, by the name.
-absl::flat_hash_map<std::string, std::vector<NodeId>> FindLaunches(
-    const SyntaxTree& tree, const std::vector<JitFunction>& functions) {
-  absl::flat_hash_set<NodeId> jit;
-  for (const JitFunction& function : functions) jit.insert(function.definition);
-  const std::vector<NodeId> around = FunctionsAround(tree);
-  absl::flat_hash_map<std::string, std::vector<NodeId>> launches;
-  for (NodeId node = 0; node < tree.size(); ++node) {
-    if (tree.KindOf(node) != Kind::kCall) continue;
-    const std::string name = LaunchedName(tree, node);
-    if (name.empty()) continue;
-    std::vector<NodeId>& hosts = launches[LastPart(name)];
-    if (around[node] != kNoNode && !jit.contains(around[node])) hosts.push_back(around[node]);
-  }
-  for (auto& [name, hosts] : launches) {
-    std::sort(hosts.begin(), hosts.end());
-    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
-  }
-  return launches;
-}
+// Functions deeper within others than this are not searched to their end.
+constexpr int kMaxDepth = 256;
 
 }  // namespace
 
 Launches::Launches(absl::string_view text, const SyntaxTree& tree, const LineIndex& lines,
                    const std::vector<JitFunction>& functions)
-    : text_(text), tree_(tree), lines_(lines) {
-  for (const auto& [name, hosts] : FindLaunches(tree, functions)) by_name_[name] = Choose(hosts);
+    : text_(text), tree_(tree), lines_(lines), around_(FunctionsAround(tree)) {
+  for (auto& [key, hosts] : FindHosts(functions)) {
+    std::sort(hosts.begin(), hosts.end());
+    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+    choices_[key] = Choose(hosts);
+  }
   size_t left = kMaxOverlap * text.size();
   for (const JitFunction& kernel : functions) {
     const Choice* choice = ChoiceFor(kernel.definition);
@@ -102,6 +87,38 @@ Launches::Launches(absl::string_view text, const SyntaxTree& tree, const LineInd
     left -= choice->size;
     with_text_.insert(kernel.definition);
   }
+}
+
+Launches::HostsByKey Launches::FindHosts(const std::vector<JitFunction>& functions) {
+  absl::flat_hash_set<NodeId> jit;
+  HostsByKey hosts;  // a key for each kernel, before any is launched
+  for (const JitFunction& function : functions) {
+    jit.insert(function.definition);
+    hosts.try_emplace(KeyOf(function.definition));
+  }
+  for (NodeId node = 0; node < tree_.size(); ++node) {
+    if (tree_.KindOf(node) != Kind::kCall) continue;
+    const std::string dotted = LaunchedName(tree_, node);
+    if (dotted.empty()) continue;
+    const std::string name(LastPart(dotted));
+    names_.insert(name);
+    const NodeId host = around_[node];
+    if (host == kNoNode || jit.contains(host)) continue;
+    // The name is that of the innermost function around which has a kernel of it, or the module's.
+    NodeId scope = host;
+    for (int depth = 0; depth < kMaxDepth && scope != kNoNode; ++depth) {
+      if (hosts.contains(Key(name, scope))) break;
+      scope = around_[scope];
+    }
+    const auto found = hosts.find(Key(name, scope));
+    if (found != hosts.end()) found->second.push_back(host);
+  }
+  return hosts;
+}
+
+Launches::Key Launches::KeyOf(NodeId definition) const {
+  const NodeId name = tree_.Child(definition, Field::kName);
+  return {name == kNoNode ? "" : std::string(tree_.TextOf(name)), around_[definition]};
 }
 
 Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
@@ -118,10 +135,8 @@ Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
 }
 
 const Launches::Choice* Launches::ChoiceFor(NodeId definition) const {
-  const NodeId name = tree_.Child(definition, Field::kName);
-  if (name == kNoNode) return nullptr;
-  const auto found = by_name_.find(tree_.TextOf(name));
-  return found == by_name_.end() || found->second.count == 0 ? nullptr : &found->second;
+  const auto found = choices_.find(KeyOf(definition));
+  return found == choices_.end() || found->second.count == 0 ? nullptr : &found->second;
 }
 
 std::optional<v1::Launcher> Launches::LauncherOf(NodeId definition) const {

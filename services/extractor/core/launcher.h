@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -19,8 +20,9 @@ namespace kernelmill::extractor {
 // Who launches what in a text.
 //
 // A launch is name[grid](...), wrap(name)[grid](...), or name.run(...) with a grid or a stream, as
-// TorchInductor writes it. Names count by their last part. The launcher of a kernel is the smallest
-// function around the launch, unless that is a jit function itself.
+// TorchInductor writes it. Names count by their last part; of kernels of one name, those count that
+// the innermost function around the launch defines, or the module. The launcher of a kernel is the
+// smallest function around the launch, unless that is a jit function itself.
 //
 // Texts of launchers are whole lines of `text`. Those above kMaxText bytes are left out, and so are
 // those that would make all of them together more than kMaxOverlap times the text: one function may
@@ -34,7 +36,7 @@ class Launches {
            const std::vector<JitFunction>& functions);
 
   // Whether a kernel of that name is launched, be it outside any function.
-  bool Contains(absl::string_view name) const { return by_name_.contains(name); }
+  bool Contains(absl::string_view name) const { return names_.contains(name); }
 
   // The launcher of the kernel of that definition, but for its path; nothing if no function is one.
   std::optional<v1::Launcher> LauncherOf(NodeId definition) const;
@@ -47,13 +49,21 @@ class Launches {
     int count = 0;    // of host functions
   };
 
+  // A kernel's name and the function that it is defined in, kNoNode outside any.
+  using Key = std::pair<std::string, NodeId>;
+  using HostsByKey = absl::flat_hash_map<Key, std::vector<NodeId>>;
+
+  HostsByKey FindHosts(const std::vector<JitFunction>& functions);
+  Key KeyOf(NodeId definition) const;
   Choice Choose(const std::vector<NodeId>& hosts) const;
   const Choice* ChoiceFor(NodeId definition) const;
 
   const absl::string_view text_;
   const SyntaxTree& tree_;
   const LineIndex& lines_;
-  absl::flat_hash_map<std::string, Choice> by_name_;
+  const std::vector<NodeId> around_;        // by node: the innermost function that it stands in
+  absl::flat_hash_set<std::string> names_;  // that are launched
+  absl::flat_hash_map<Key, Choice> choices_;
   absl::flat_hash_set<NodeId> with_text_;  // definitions of kernels whose launcher is in bounds
 };
 

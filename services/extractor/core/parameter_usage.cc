@@ -5,11 +5,14 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "services/extractor/core/call_arguments.h"
 #include "services/extractor/core/index_names.h"
 
 namespace kernelmill::extractor {
 namespace {
+
+// Addresses of more parts are not searched to their end: a hostile file could have each stand in
+// the next.
+constexpr int kMaxParts = 256;
 
 uint32_t Bit(Usage usage) { return 1u << static_cast<uint32_t>(usage); }
 
@@ -50,7 +53,8 @@ bool IsSum(const SyntaxTree& tree, NodeId node) {
 
 bool Accesses(absl::string_view function) {
   return function == "load" || function == "store" || absl::EndsWith(function, "_load") ||
-         absl::EndsWith(function, "_store") || absl::StrContains(function, "atomic_");
+         absl::EndsWith(function, "_store") || absl::StrContains(function, "atomic_") ||
+         absl::StartsWith(function, "async_copy") || absl::EndsWith(function, "load_to_shared");
 }
 
 bool MakesDescriptor(absl::string_view function) {
@@ -159,12 +163,27 @@ void ParameterUsage::VisitMemoryCall(NodeId node, absl::string_view callee) {
   }
   const std::vector<Argument> arguments = ArgumentsOf(tree_, node);
   const bool makes = MakesDescriptor(LastPart(callee));
-  AddAddress(FindArgument(arguments, makes ? "base" : "pointer", 0));
-  if (!makes) return;
+  if (!makes) {
+    AddAddresses(LastPart(callee), arguments);
+    return;
+  }
+  AddAddress(FindArgument(arguments, "base", 0));
   const NodeId shape = FindArgument(arguments, "shape", 1);
   const NodeId strides = FindArgument(arguments, "strides", 2);
   if (shape != kNoNode) regions_.push_back({shape, Usage::kShape});
   if (strides != kNoNode) regions_.push_back({strides, Usage::kStrides});
+}
+
+// Gluon's stores take the value first, and its copies the memory of either side.
+void ParameterUsage::AddAddresses(absl::string_view function,
+                                  const std::vector<Argument>& arguments) {
+  const bool copies = absl::StrContains(function, "copy") || absl::EndsWith(function, "_to_shared");
+  const bool is_second = function == "buffer_store" || absl::StartsWith(function, "buffer_atomic");
+  for (const Argument& argument : arguments) {
+    if (argument.keyword == "pointer" || argument.keyword == "ptr") AddAddress(argument.value);
+  }
+  if (!is_second) AddAddress(FindArgument(arguments, "", 0));
+  if (is_second || copies) AddAddress(FindArgument(arguments, "", 1));
 }
 
 void ParameterUsage::AddAddress(NodeId expression) {
@@ -190,7 +209,7 @@ absl::string_view ParameterUsage::PointerIn(NodeId expression) const {
   const auto look_at = [&](NodeId node) {
     if (node != kNoNode) pending.push_back(node);
   };
-  while (!pending.empty()) {
+  for (int parts = 0; !pending.empty() && parts < kMaxParts; ++parts) {
     const NodeId node = tree_.StripParentheses(pending.back());
     pending.pop_back();
     switch (tree_.KindOf(node)) {

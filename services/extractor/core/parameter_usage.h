@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "services/extractor/core/call_arguments.h"
 #include "services/extractor/core/syntax_tree.h"
 
 namespace kernelmill::extractor {
@@ -42,6 +43,7 @@ class ParameterUsage {
   void VisitOperator(NodeId node);
   void VisitCall(NodeId node);
   void VisitMemoryCall(NodeId node, absl::string_view callee);
+  void AddAddresses(absl::string_view function, const std::vector<Argument>& arguments);
   void AddAddress(NodeId expression);
   void FollowAddresses();
   absl::string_view PointerIn(NodeId expression) const;

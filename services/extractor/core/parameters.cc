@@ -1,5 +1,7 @@
 #include "services/extractor/core/parameters.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +89,13 @@ bool ByName(std::initializer_list<absl::string_view> fragments, absl::string_vie
   return true;
 }
 
+bool ByWholeName(std::initializer_list<absl::string_view> names, absl::string_view name,
+                 v1::ParameterRole as, Role* role) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) return false;
+  *role = {as, absl::StrCat("name:", name)};
+  return true;
+}
+
 Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
   const std::string& name = parameter.name();
   const std::string words = WordsOf(name);
@@ -103,9 +112,10 @@ Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
       ByName({"ptr", "pointer", "_desc_", "descriptor"}, words, v1::PARAMETER_ROLE_POINTER,
              &role) ||
       ByUsage(kSizeUsages, uses, name, &role) ||
-      ByName({"size", "len", "numel", "_num_", "_dim_", "_rows_", "_cols_", "_elements_", "_count_",
-              "_m_", "_n_", "_k_"},
-             words, v1::PARAMETER_ROLE_SIZE, &role);
+      ByName({"size", "len_", "length", "numel", "_num_", "_dim_", "_rows_", "_cols_", "_elements_",
+              "_count_"},
+             words, v1::PARAMETER_ROLE_SIZE, &role) ||
+      ByWholeName({"M", "N", "n"}, name, v1::PARAMETER_ROLE_SIZE, &role);
   return role;
 }
 

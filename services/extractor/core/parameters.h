@@ -21,7 +21,7 @@ namespace kernelmill::extractor {
 //   size       usage:cdiv              it is in an argument of cdiv
 //   size       usage:range             it is in a bound or step of a loop
 //   size       usage:compared          it bounds an index, as in a mask
-//   size       name:FRAGMENT           its name says so: n, n_elements, seq_len, numel and so on
+//   size       name:FRAGMENT           its name says so: N, n_elements, seq_len, numel and so on
 //   other      none
 //
 // Usage is that in the kernel's own body: see ParameterUsage.

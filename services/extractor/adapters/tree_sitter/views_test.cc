@@ -96,8 +96,20 @@ TEST(ParametersTest, NamesTellWhereUsageDoesNot) {
       Roles("x_ptr, stride_xm, seq_len, n_elements, N, in_ptr0, alpha, a_desc",
             "    return helper(x_ptr, stride_xm, seq_len, n_elements, N, in_ptr0)\n"),
       ElementsAre("x_ptr POINTER name:ptr", "stride_xm STRIDE name:stride", "seq_len SIZE name:len",
-                  "n_elements SIZE name:elements", "N SIZE name:n", "in_ptr0 POINTER name:ptr",
+                  "n_elements SIZE name:elements", "N SIZE name:N", "in_ptr0 POINTER name:ptr",
                   "alpha OTHER none", "a_desc POINTER name:desc"));
+}
+
+TEST(ParametersTest, GluonsAccessesTakeTheirAddressInOtherPlaces) {
+  EXPECT_THAT(
+      Roles("smem, A, B, C, D, value",
+            "    gl.store(A, value)\n"
+            "    gl.amd.cdna4.buffer_store(value, B, 0)\n"
+            "    gl.amd.cdna4.buffer_store(value, ptr=C, offsets=0)\n"
+            "    s = gl.allocate_shared_memory(t, [8], layout)\n"
+            "    cp.async_copy_global_to_shared(s, D + 8)\n"),
+      ElementsAre("smem OTHER none", "A POINTER usage:address", "B POINTER usage:address",
+                  "C POINTER usage:address", "D POINTER usage:address", "value OTHER none"));
 }
 
 TEST(ParametersTest, LongTextsTakeNoLongTime) {
@@ -231,6 +243,20 @@ TEST(LauncherTest, NoFunctionIsOneOutsideAnyOrInAKernel) {
   EXPECT_EQ(LauncherOf("@triton.jit\ndef h(x):\n    k[(1,)](x)\n").count(), 0);
 }
 
+TEST(LauncherTest, AKernelInAFunctionIsLaunchedThereAlone) {
+  const v1::KernelShard shard =
+      Extract(absl::StrCat(kImports,
+                           "@triton.jit\ndef k(x): pass\n"
+                           "def a():\n    @triton.jit\n    def k(x): pass\n    def run(): k[1](1)\n"
+                           "def b():\n    @triton.jit\n    def k(x): pass\n    k[1](1)\n"
+                           "def c(): k[1](1)\n"));
+  std::vector<std::string> launchers;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    launchers.push_back(absl::StrCat(kernel.launcher().qualname(), kernel.launcher().count()));
+  }
+  EXPECT_THAT(launchers, ElementsAre("c1", "a.run1", "b1"));
+}
+
 TEST(LauncherTest, TheFirstInBoundsIsTaken) {
   const std::string large =
       absl::StrCat("def large(x):\n    k[1](x)\n    y = '", std::string(16 << 10, 'y'), "'\n");
@@ -289,6 +315,7 @@ TEST(TagsTest, EachHasTheFirstRuleThatGaveIt) {
               ElementsAre("attention name:attn", "matmul call:triton.language.dot"));
   EXPECT_THAT(Tags("k", "x, sorted_token_ids"),
               ElementsAre("mixture of experts parameter:sorted_token_ids"));
+  EXPECT_THAT(Tags("normal_quantile_convert"), IsEmpty());
   EXPECT_THAT(Tags("k"), IsEmpty());
   EXPECT_THAT(Tags("k", "x", "x.dot(x)"), IsEmpty());
 }
