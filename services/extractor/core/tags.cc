@@ -40,9 +40,7 @@ struct CallKind {
 const CallKind kKinds[] = {
     {"dot", {"dot", "dot_scaled", "warpgroup_mma", "tcgen05_mma"}},
     {"exp", {"exp", "exp2", "fast_expf"}},
-    {"log", {"log", "log2", "fast_logf"}},
     {"max", {"max"}},
-    {"random", {"rand", "rand4x", "randint", "randint4x", "philox"}},
     {"root", {"rsqrt", "sqrt", "sqrt_rn"}},
     {"sum", {"sum"}},
 };
@@ -108,11 +106,7 @@ const Rule kRules[] = {
      {},
      {}},
     {"rotary embedding", {"rotary", "_rope_", "_mrope_"}, {}, {"_rotary_"}, {}},
-    {"sampling",
-     {"sampling", "_sample_", "top_p", "gumbel", "multinomial"},
-     {},
-     {},
-     {"random", "log"}},
+    {"sampling", {"sampling", "_sample_", "top_p", "gumbel", "multinomial"}, {}, {}, {}},
     {"scan",
      {"cumsum", "cumprod", "_scan_", "prefix_sum"},
      {"cumsum", "cumprod", "associative_scan"},
