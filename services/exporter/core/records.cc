@@ -128,6 +128,23 @@ Json FimSha1(const v1::Kernel& kernel) {
   return absl::BytesToHexString(dataset::FimPairSha1(pair));
 }
 
+// What a CUDA function has beside a Python one.
+Json CudaJson(const v1::Kernel& kernel) {
+  const v1::CudaFunction& cuda = kernel.cuda();
+  Json launches = Json::array();
+  for (const v1::CudaLaunch& launch : cuda.launches()) {
+    launches.push_back({{"first_line", launch.first_line()},
+                        {"last_line", launch.last_line()},
+                        {"text", Text(launch.text())},
+                        {"host_function", Text(launch.host_function())},
+                        {"host_first_line", launch.host_first_line()},
+                        {"host_last_line", launch.host_last_line()}});
+  }
+  return {{"template_parameters", Texts(cuda.template_parameters())},
+          {"launch_bounds", Text(cuda.launch_bounds())},
+          {"launches", launches}};
+}
+
 // What every record of a kernel begins with: which it is and where it stands.
 Json Provenance(const DatasetIndex& index, uint32_t number) {
   const KernelEntry& kernel = index.kernels[number];
@@ -178,6 +195,7 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["cluster"] = kernel.id();
   json["duplicates"] = DuplicatesJson(index, number);
   if (kernel.has_inductor()) json["inductor"] = InductorJson(kernel);
+  if (kernel.has_cuda()) json["cuda"] = CudaJson(kernel);
   json["contamination"] = nullptr;  // a kernel that a holdout matches is not kept
   json["stages"] = StagesJson(index.manifest);
   return json;

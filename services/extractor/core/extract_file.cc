@@ -12,6 +12,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "services/extractor/core/bindings.h"
+#include "services/extractor/core/cuda_kernels.h"
 #include "services/extractor/core/definitions.h"
 #include "services/extractor/core/functions.h"
 #include "services/extractor/core/generated_strings.h"
@@ -188,6 +189,21 @@ class FileExtractor {
   v1::KernelShard& shard_;
 };
 
+absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& options,
+                         v1::ExtractedFile& entry, v1::KernelShard& shard) {
+  const absl::string_view text = source.content();
+  if (!MayHoldCuda(text)) return absl::OkStatus();
+  if (text.size() > options.max_file_bytes) return absl::ResourceExhaustedError("too_large");
+  return AddCudaKernels(source.path(), text, options.max_overlap * text.size(), entry, shard);
+}
+
+absl::Status ExtractPython(const v1::SourceFile& source, const PythonParser& parser,
+                           const ExtractOptions& options, v1::ExtractedFile& entry,
+                           v1::KernelShard& shard) {
+  if (!MayHoldKernels(source.content())) return absl::OkStatus();
+  return FileExtractor(source, parser, options, entry, shard).Run();
+}
+
 }  // namespace
 
 absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parser,
@@ -196,8 +212,9 @@ absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parse
   v1::ExtractedFile& entry = NameFile(source, shard);
   entry.set_lines(static_cast<int32_t>(CountLines(text)));
   entry.set_has_triton_jit(Contains(text, "@triton.jit"));
-  if (!MayHoldKernels(text)) return absl::OkStatus();
-  const absl::Status done = FileExtractor(source, parser, options, entry, shard).Run();
+  const absl::Status done = IsCudaPath(source.path())
+                                ? ExtractCuda(source, options, entry, shard)
+                                : ExtractPython(source, parser, options, entry, shard);
   if (!absl::IsResourceExhausted(done)) return Annotate(done, source.path());
   entry.set_failed(std::string(done.message()));
   return absl::OkStatus();

@@ -10,7 +10,8 @@
 
 namespace kernelmill::extractor {
 
-// Lists the file in the shard and adds its kernels, and what they use of it.
+// Lists the file in the shard and adds its kernels, and what they use of it. The path's extension
+// tells whether it is C++, which is read for CUDA; all other files are read as Python.
 //
 // A string that the file hands to TorchInductor as a kernel's source is parsed as a file of its
 // own, with its own imports: what it holds has string_begin set, and places in the file around it.
@@ -22,7 +23,7 @@ absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parse
 // Lists the file with what can be said of it without looking into it.
 v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard);
 
-// Whether the text can hold a kernel at all. Cheap: most files cannot.
+// Whether a text of Python can hold a kernel at all. Cheap: most files cannot.
 bool MayHoldKernels(absl::string_view text);
 
 }  // namespace kernelmill::extractor

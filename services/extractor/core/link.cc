@@ -243,6 +243,10 @@ void LinkShard(absl::string_view repository, absl::string_view commit, v1::Kerne
   size_t left = options.max_shard_bytes;
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
     kernel.set_id(KernelId(repository, commit, kernel));
+    if (kernel.has_cuda()) {
+      kernel.set_module(kernel.source());
+      continue;
+    }
     const auto text = texts.find(TextOf(kernel));
     const Closure closure(text == texts.end() ? empty : text->second, kernel,
                           std::min(options.max_module_bytes, left));

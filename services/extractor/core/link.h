@@ -20,6 +20,8 @@ struct LinkOptions {
 // self_contained, and drops the definitions. Definitions of the kernel's own file alone are used,
 // or of its own string (Kernel.string_begin).
 //
+// What a CUDA function needs is in headers that nobody has: its module is its own text.
+//
 // The basic idea: from the kernel's free names, follow definitions and what they use in turn. A
 // name that is bound more than once means the nearest binding above the kernel, and those before it
 // that it builds on; else the first one below. The module then is: imports, the other definitions

@@ -13,7 +13,9 @@ std::string WordsOf(absl::string_view name) {
     const bool starts_word = absl::ascii_isupper(static_cast<unsigned char>(name[i])) && i > 0 &&
                              absl::ascii_islower(static_cast<unsigned char>(name[i - 1]));
     if (starts_word) words += '_';
-    words += name[i] == '.' ? '_' : absl::ascii_tolower(static_cast<unsigned char>(name[i]));
+    words += name[i] == '.' || name[i] == ':'
+                 ? '_'
+                 : absl::ascii_tolower(static_cast<unsigned char>(name[i]));
   }
   return absl::StrCat(words, "_");
 }

@@ -26,8 +26,10 @@ bool Contains(absl::string_view content, std::string_view word) {
 
 absl::string_view ContentSkipReason(absl::string_view content) {
   if (IsLfsPointer(content)) return "lfs_pointer";
-  if (!Contains(content, "triton") && !Contains(content, "gluon")) return "no_kernel_marker";
-  return "";
+  for (const std::string_view marker : {"triton", "gluon", "__global__", "__device__"}) {
+    if (Contains(content, marker)) return "";
+  }
+  return "no_kernel_marker";
 }
 
 }  // namespace kernelmill::fetcher

@@ -7,6 +7,12 @@
 namespace kernelmill::fetcher {
 namespace {
 
+TEST(ContentFilter, CudaQualifiersAreMarkers) {
+  EXPECT_EQ(ContentSkipReason("__global__ void k() {}"), "");
+  EXPECT_EQ(ContentSkipReason("x__device__"), "");
+  EXPECT_EQ(ContentSkipReason("__host__ int f() {}"), "no_kernel_marker");
+}
+
 TEST(ContentFilter, MarkerIsTritonOrGluonInAnyPlace) {
   EXPECT_EQ(ContentSkipReason("import triton"), "");
   EXPECT_EQ(ContentSkipReason("from x import gluon_things"), "");

@@ -1,0 +1,51 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_CUDA_LEXER_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_CUDA_LEXER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace kernelmill::extractor::cuda {
+
+// A piece of code: offsets into the text.
+struct Token {
+  enum Kind : uint8_t { kWord, kNumber, kString, kPunctuation };
+  uint32_t begin;
+  uint32_t end;
+  Kind kind;
+};
+
+// A line that chooses between texts, and the index of the token that it stands before.
+struct Directive {
+  enum Kind : uint8_t { kIf, kElif, kElse, kEndif };
+  Kind kind;
+  uint32_t before;
+};
+
+// CUDA C++ without comments and preprocessor lines. What `#if 0` leaves out is a comment too.
+struct Code {
+  absl::string_view text;
+  std::vector<Token> tokens;
+  std::vector<Directive> directives;
+
+  uint32_t size() const { return static_cast<uint32_t>(tokens.size()); }
+  absl::string_view operator[](uint32_t token) const {
+    const Token& t = tokens[token];
+    return text.substr(t.begin, t.end - t.begin);
+  }
+  // Whether there is such a token, and it is `word`.
+  bool Is(uint32_t token, absl::string_view word) const {
+    return token < size() && (*this)[token] == word;
+  }
+  bool IsWord(uint32_t token) const { return token < size() && tokens[token].kind == Token::kWord; }
+};
+
+// Total on any bytes, in linear time. Strings that are not closed end with their line; comments and
+// raw strings that are not end with the text. Operators are C++'s longest, with CUDA's <<< and >>>.
+// `text` is smaller than 4 GiB and outlives the result.
+Code Lex(absl::string_view text);
+
+}  // namespace kernelmill::extractor::cuda
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_CUDA_LEXER_H_

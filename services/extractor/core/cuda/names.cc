@@ -1,0 +1,161 @@
+#include "services/extractor/core/cuda/names.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::extractor::cuda {
+namespace {
+
+// Beyond these many tokens nothing is looked for backwards: it could be repeated at every token.
+constexpr uint32_t kMaxArguments = 256;
+constexpr int kMaxParts = 64;
+constexpr size_t kMaxName = 512;
+
+// How many template argument lists a token opens (if positive) or closes.
+int AngleChange(absl::string_view token) {
+  if (token == "<") return 1;
+  if (token == ">" || token == ">>" || token == ">>>") return -static_cast<int>(token.size());
+  return 0;
+}
+
+bool IsOpen(absl::string_view token) { return token == "(" || token == "[" || token == "{"; }
+
+// The '<' of the template arguments that end with the token before `end`; kNoToken if none does.
+uint32_t AngleBegin(const Code& code, const Brackets& brackets, uint32_t end) {
+  const uint32_t stop = end > kMaxArguments ? end - kMaxArguments : 0;
+  int depth = 0;
+  for (uint32_t at = end; at > stop;) {
+    const absl::string_view token = code[--at];
+    if (token == ";" || IsOpen(token)) return kNoToken;
+    const uint32_t match = brackets.match[at];
+    if (match != kNoToken) {
+      if (match > at) return kNoToken;
+      at = match;
+      continue;
+    }
+    depth -= AngleChange(token);
+    if (depth <= 0) return depth == 0 && token == "<" ? at : kNoToken;
+  }
+  return kNoToken;
+}
+
+}  // namespace
+
+AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t open) {
+  int depth = 0;
+  uint32_t at = open;
+  for (; at < code.size(); ++at) {
+    const absl::string_view token = code[at];
+    if (token == ";" || token == "}" || token == ")" || token == "]") break;
+    if (IsOpen(token)) {
+      const uint32_t close = brackets.match[at];
+      // Braces in arguments make a value, {} mostly; a long block is a body that was run into.
+      if (close == kNoToken || (token == "{" && close > at + 16)) break;
+      at = close;
+      continue;
+    }
+    depth += AngleChange(token);
+    if (depth <= 0) return {at, true};
+  }
+  return {at, false};
+}
+
+uint32_t NameBefore(const Code& code, const Brackets& brackets, uint32_t end) {
+  if (end == 0) return kNoToken;
+  if (code.IsWord(end - 1)) return end - 1;
+  const bool ends_launch = brackets.match[end - 1] != kNoToken;
+  if (AngleChange(code[end - 1]) >= 0 || ends_launch) return kNoToken;
+  const uint32_t open = AngleBegin(code, brackets, end);
+  return open != kNoToken && open > 0 && code.IsWord(open - 1) ? open - 1 : kNoToken;
+}
+
+uint32_t QualifiedBegin(const Code& code, const Brackets& brackets, uint32_t name) {
+  for (int part = 0; part < kMaxParts && name > 0 && code[name - 1] == "::"; ++part) {
+    const uint32_t before = NameBefore(code, brackets, name - 1);
+    if (before == kNoToken || IsKeyword(code[before])) break;
+    name = before;
+  }
+  return name;
+}
+
+std::string JoinedWords(const Code& code, const Brackets& brackets, uint32_t begin, uint32_t end) {
+  std::string joined;
+  for (uint32_t at = begin; at < end && joined.size() < kMaxName; ++at) {
+    if (code[at] == "<") at = FindAngleEnd(code, brackets, at).token;
+    if (at < end && code.IsWord(at)) {
+      absl::StrAppend(&joined, joined.empty() ? "" : "::", code[at]);
+    }
+  }
+  return joined;
+}
+
+bool ClassName(const Code& code, const Brackets& brackets, uint32_t key, uint32_t brace,
+               std::string& name) {
+  name.clear();
+  constexpr uint32_t kMaxHead = 64;
+  for (uint32_t at = key + 1; at <= std::min(brace, key + kMaxHead); ++at) {
+    const absl::string_view token = code[at];
+    if (token == "{" || token == ":" || token == "<" || token == "final") return true;
+    if (IsOpen(token)) {  // of an attribute
+      if (brackets.match[at] == kNoToken) return false;
+      at = brackets.match[at];
+    } else if (code.IsWord(at)) {
+      const bool nested = at > key + 1 && code[at - 1] == "::";
+      name = nested ? absl::StrCat(name, "::", token) : std::string(token);
+    } else if (token != "::") {
+      return false;
+    }
+  }
+  return false;
+}
+
+bool IsAttribute(absl::string_view word) {
+  static const auto& words = *new absl::flat_hash_set<absl::string_view>{"__align__",
+                                                                         "__attribute",
+                                                                         "__attribute__",
+                                                                         "__block_size__",
+                                                                         "__cluster_dims__",
+                                                                         "__declspec",
+                                                                         "__launch_bounds__",
+                                                                         "__maxnreg__",
+                                                                         "__typeof__",
+                                                                         "alignas",
+                                                                         "asm",
+                                                                         "decltype",
+                                                                         "explicit",
+                                                                         "noexcept",
+                                                                         "requires",
+                                                                         "static_assert",
+                                                                         "throw",
+                                                                         "typeof"};
+  return words.contains(word);
+}
+
+bool IsKeyword(absl::string_view word) {
+  static const auto& words =
+      *new absl::flat_hash_set<absl::string_view>{"alignas",     "alignof",     "asm",
+                                                  "__asm__",     "auto",        "bool",
+                                                  "case",        "catch",       "char",
+                                                  "const",       "constexpr",   "co_return",
+                                                  "co_await",    "decltype",    "defined",
+                                                  "delete",      "do",          "double",
+                                                  "else",        "float",       "for",
+                                                  "goto",        "if",          "int",
+                                                  "long",        "new",         "noexcept",
+                                                  "operator",    "return",      "short",
+                                                  "signed",      "sizeof",      "static_assert",
+                                                  "switch",      "throw",       "typedef",
+                                                  "typeid",      "typename",    "typeof",
+                                                  "unsigned",    "using",       "void",
+                                                  "volatile",    "while",       "__attribute__",
+                                                  "template",    "requires",    "this",
+                                                  "const_cast",  "static_cast", "reinterpret_cast",
+                                                  "dynamic_cast"};
+  return words.contains(word);
+}
+
+}  // namespace kernelmill::extractor::cuda
