@@ -48,14 +48,16 @@ class Matcher {
   };
 
   void Read(uint32_t token) {
-    const absl::string_view text = code_[token];
-    if (text == "(" || text == "[" || text == "{" || text == "<<<") {
-      Push(token, text[0]);
-    } else if (text == "}") {
+    const char mark = code_.tokens[token].mark;
+    if (mark == '(' || mark == '[' || mark == '{') {
+      Push(token, mark);
+    } else if (mark == '}') {
       CloseBrace(token);
-    } else if (text == ")" || text == "]") {
-      CloseOther(token, text[0] == ')' ? '(' : '[');
-    } else if (text == ">>>" && opens_[top_].kind == '<') {
+    } else if (mark == ')' || mark == ']') {
+      CloseOther(token, mark == ')' ? '(' : '[');
+    } else if (mark == '\0' && code_[token] == "<<<") {
+      Push(token, '<');
+    } else if (mark == '\0' && code_[token] == ">>>" && opens_[top_].kind == '<') {
       Pop(token);
     }
   }

@@ -7,14 +7,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/cuda/names.h"
+#include "services/extractor/core/cuda/scopes.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
 
 using absl::string_view;
-
-// Deeper names are cut off: a hostile file could otherwise make them of any length.
-constexpr size_t kMaxQualifiedName = 512;
 
 bool IsClassKey(string_view word) { return word == "class" || word == "struct" || word == "union"; }
 
@@ -53,24 +51,13 @@ struct Declaration {
   Enclosed launch_bounds;
 };
 
-struct Scope {
-  enum Kind : uint8_t { kDeclarations, kBody };
-  Kind kind;
-  uint32_t last;   // its '}'
-  uint32_t named;  // index of the nearest scope from here outwards with a name
-  std::string name;
-  uint32_t function = kNoToken;  // index of the one that is found and whose body this is
-};
-
 class Finder {
  public:
-  Finder(const Code& code, const Brackets& brackets) : code_(code), brackets_(brackets) {
-    scopes_.push_back({Scope::kDeclarations, kNoToken, 0, "", kNoToken});
-  }
+  Finder(const Code& code, const Brackets& brackets) : code_(code), brackets_(brackets) {}
 
   Findings Run() {
     while (at_ < code_.size()) {
-      LeaveScopes();
+      if (scopes_.LeaveUpTo(at_)) LeaveHost();
       Step();
     }
     MarkErrors();
@@ -78,19 +65,9 @@ class Finder {
   }
 
  private:
-  bool InDeclarations() const {
-    return scopes_.back().kind == Scope::kDeclarations || declaration_.recovered;
-  }
+  bool InDeclarations() const { return !scopes_.InBody() || declaration_.recovered; }
 
-  void LeaveScopes() {
-    while (scopes_.back().last <= at_ && scopes_.size() > 1) {
-      scopes_.pop_back();
-      if (scopes_.size() <= body_depth_) LeaveBody();
-    }
-  }
-
-  void LeaveBody() {
-    body_depth_ = kNoBody;
+  void LeaveHost() {
     host_ = Function();
     host_index_ = kNoToken;
   }
@@ -101,24 +78,24 @@ class Finder {
   }
 
   void Step() {
-    const string_view token = code_[at_];
-    if (token == ";" || token == "}" || token == ")" || token == "]") {
+    const char mark = code_.tokens[at_].mark;
+    if (mark == ';' || mark == '}' || mark == ')' || mark == ']') {
       Restart(++at_);
-    } else if (token == "{") {
+    } else if (mark == '{') {
       OpenBrace();
-    } else if (token == "<<<") {
-      AddLaunch();
-      ++at_;
     } else if (code_.IsWord(at_)) {
       if (InDeclarations()) {
-        ReadDeclared(token);
+        ReadDeclared(code_[at_]);
       } else {
-        ReadInBody(token);
+        ReadInBody(code_[at_]);
       }
+    } else if (mark == '\0' && code_[at_] == "<<<") {
+      AddLaunch();
+      ++at_;
     } else if (InDeclarations()) {
-      ReadMark(token);
+      ReadMark(code_[at_]);
     } else {
-      if (token == "=") declaration_.assigned = true;
+      if (mark == '=') declaration_.assigned = true;
       ++at_;
     }
   }
@@ -171,8 +148,8 @@ class Finder {
     if (IsAccess(word) && code_.Is(at_ + 1, ":")) return Restart(at_ += 2);
     if (IsLaunchBounds(word) && code_.Is(at_ + 1, "(")) return ReadLaunchBounds();
     if (IsAttribute(word) && code_.Is(at_ + 1, "(")) return SkipAttribute(word);
-    if (word == "__global__") declaration_.global = true;
-    if (word == "__device__") declaration_.device = true;
+    if (code_.global_words.contains(word)) declaration_.global = true;
+    if (code_.device_words.contains(word)) declaration_.device = true;
     if (word == "namespace") declaration_.is_namespace = true;
     if (word == "enum") declaration_.assigned = true;
     if (IsClassKey(word) && !declaration_.frozen) declaration_.class_key = at_;
@@ -212,7 +189,9 @@ class Finder {
   void ReadOperator() {
     constexpr uint32_t kMaxOperator = 64;
     uint32_t open = at_ + 1;
-    if (code_.Is(open, "(") && code_.Is(open + 1, ")")) open += 2;
+    const bool calls = code_.Is(open, "(") && code_.Is(open + 1, ")");
+    if (calls) open += 2;
+    const uint32_t end = open;
     const uint32_t stop = std::min(code_.size(), at_ + kMaxOperator);
     while (open < stop && code_[open] != "(" && code_[open] != ";" && code_[open] != "{") ++open;
     if (!code_.Is(open, "(") || brackets_.match[open] == kNoToken || declaration_.frozen) {
@@ -220,6 +199,7 @@ class Finder {
       return;
     }
     SetDeclarator(at_, open);
+    if (calls) declaration_.name_end = end;  // without the arguments of a specialization
     declaration_.frozen = true;
   }
 
@@ -287,7 +267,7 @@ class Finder {
     const bool is_class = declaration_.class_key != kNoToken && !declaration_.assigned &&
                           ClassName(code_, brackets_, declaration_.class_key, at_, name);
     if (!InDeclarations()) {
-      if (is_class) Enter(Scope::kDeclarations, close, std::move(name));
+      if (is_class) scopes_.Enter(Scopes::kDeclarations, close, std::move(name));
       return Restart(++at_);
     }
     if (declaration_.assigned || OpensMember()) {
@@ -298,7 +278,7 @@ class Finder {
       EnterFunction(close);
     } else {
       if (!is_class) name = NamespaceName();
-      Enter(Scope::kDeclarations, close, std::move(name));
+      scopes_.Enter(Scopes::kDeclarations, close, std::move(name));
     }
     Restart(++at_);
   }
@@ -317,12 +297,6 @@ class Finder {
     return JoinedWords(code_, brackets_, begin + 1, at_);
   }
 
-  void Enter(Scope::Kind kind, uint32_t last, std::string name) {
-    const auto self = static_cast<uint32_t>(scopes_.size());
-    const uint32_t named = name.empty() ? scopes_.back().named : self;
-    scopes_.push_back({kind, last, named, std::move(name), kNoToken});
-  }
-
   void EnterFunction(uint32_t close) {
     Function function;
     function.first = declaration_.first;
@@ -335,23 +309,19 @@ class Finder {
     function.launch_bounds = declaration_.launch_bounds;
     function.name = DeclaratorText();
     const std::string own = absl::StrCat(DeclaratorScope(), function.name);
-    function.qualname = Qualified(own);
+    function.qualname = scopes_.Qualify(own);
     if (declaration_.recovered) MarkBodyAround();
-    const uint32_t depth = static_cast<uint32_t>(scopes_.size());
-    Enter(Scope::kBody, close, own);
-    if (function.global || function.device) {
-      scopes_.back().function = static_cast<uint32_t>(findings_.functions.size());
-      findings_.functions.push_back(function);
-    }
-    if (body_depth_ == kNoBody) {
-      body_depth_ = depth;
-      host_ = std::move(function);
-    }
+    const bool wanted = function.global || function.device;
+    const auto index = static_cast<uint32_t>(findings_.functions.size());
+    const bool is_host = !scopes_.WithinBody();
+    scopes_.Enter(Scopes::kBody, close, own, wanted ? index : kNoToken);
+    if (wanted) findings_.functions.push_back(function);
+    if (is_host) host_ = std::move(function);
   }
 
   // A kernel in a body: something is missing between them.
   void MarkBodyAround() {
-    const uint32_t around = scopes_.back().function;
+    const uint32_t around = scopes_.function();
     if (around != kNoToken) findings_.functions[around].parse_error = true;
   }
 
@@ -376,21 +346,6 @@ class Finder {
     return absl::StrCat(JoinedWords(code_, brackets_, begin, declaration_.name_begin), "::");
   }
 
-  std::string Qualified(string_view name) const {
-    std::vector<string_view> names = {name};
-    size_t size = name.size();
-    for (uint32_t at = scopes_.back().named; at != 0; at = scopes_[at - 1].named) {
-      size += scopes_[at].name.size() + 2;
-      if (size > kMaxQualifiedName) break;
-      names.push_back(scopes_[at].name);
-    }
-    std::string joined;
-    for (auto part = names.rbegin(); part != names.rend(); ++part) {
-      absl::StrAppend(&joined, joined.empty() ? "" : "::", *part);
-    }
-    return joined;
-  }
-
   void AddLaunch() {
     const uint32_t close = brackets_.match[at_];
     const uint32_t name = NameBefore(code_, brackets_, at_);
@@ -405,7 +360,7 @@ class Finder {
   }
 
   uint32_t HostIndex() {
-    if (body_depth_ != kNoBody && host_index_ == kNoToken) {
+    if (scopes_.WithinBody() && host_index_ == kNoToken) {
       host_index_ = static_cast<uint32_t>(findings_.hosts.size());
       findings_.hosts.push_back(host_);
     }
@@ -418,16 +373,13 @@ class Finder {
     }
   }
 
-  static constexpr size_t kNoBody = 0;
-
   const Code& code_;
   const Brackets& brackets_;
   Findings findings_;
   uint32_t at_ = 0;
   Declaration declaration_;
-  std::vector<Scope> scopes_;
-  size_t body_depth_ = kNoBody;  // how many scopes are around the outermost function's
-  Function host_;                // that function
+  Scopes scopes_;
+  Function host_;  // whose body is the outermost
   uint32_t host_index_ = kNoToken;
   uint32_t no_arguments_before_ = 0;
 };

@@ -48,7 +48,8 @@ struct Findings {
 };
 
 // Finds what a text defines and launches; lambdas and what a macro's definition holds are no
-// functions. Linear in time, without recursion.
+// functions. Of macros, those of the same text that stand for a qualifier and other words are
+// known. Linear in time, without recursion.
 //
 // The basic idea: one pass over the tokens that knows whether it stands among declarations (in a
 // namespace or a class) or in a function's body. Among declarations it remembers what it has seen

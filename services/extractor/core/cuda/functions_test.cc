@@ -57,6 +57,16 @@ TEST(CudaFunctionsTest, QualifiersMakeAFunctionOneOfThem) {
               ElementsAre("g k", "d f", "d h", "d after"));
 }
 
+TEST(CudaFunctionsTest, MacrosOfTheTextThatStandForQualifiersAreQualifiers) {
+  EXPECT_THAT(Names("#define INLINE_DEVICE __device__ \\\n  __forceinline__\n"
+                    "#define KERNEL static __global__ void  // launched\n"
+                    "#define BOTH __host__ INLINE_DEVICE\n#define HOST __host__ inline\n"
+                    "#define CALL(x) __device__ x\n#define CODE __device__ void z() {}\n"
+                    "INLINE_DEVICE int f() { return 1; }\nKERNEL k(int a) {}\nBOTH int g() {}\n"
+                    "HOST int h() {}\nCALL(int) i() {}\n"),
+              ElementsAre("d f", "g k", "d g"));
+}
+
 TEST(CudaFunctionsTest, WhatHasNoBodyIsNone) {
   EXPECT_THAT(Names("__global__ void k(int* x);\n__device__ int x;\n__device__ int t[] = {1, 2};\n"
                     "__device__ int y{3};\n__constant__ float c[4];\n__device__ float z(4);\n"
@@ -135,11 +145,12 @@ TEST(CudaFunctionsTest, NamesAreQualifiedByWhatIsAroundThem) {
             "void host() { struct Op { __device__ int operator()(int a) { return a; } }; }\n"
             "__device__ void n::T<int>::method(int) {}\n"
             "template <> struct Spec<int, 3> { __device__ void m() {} };\n"
+            "struct O { template <> __device__ void operator()<int>(int) {} };\n"
             "struct __align__(8) V { __device__ void m() {} };\n"),
       ElementsAre("d a::b::c::S::S", "d a::b::c::S::~S", "d a::b::c::S::operator()",
                   "d a::b::c::S::operator float", "d a::b::c::S::operator<",
                   "d a::b::c::S::Inner::m", "g k", "d host::Op::operator()", "d n::T::method",
-                  "d Spec::m", "d V::m"));
+                  "d Spec::m", "d O::operator()", "d V::m"));
 }
 
 TEST(CudaFunctionsTest, FunctionsWithinLambdasOfAHostFunctionAreFound) {

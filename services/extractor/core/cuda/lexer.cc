@@ -96,14 +96,15 @@ class Lexer {
 
   void Take(size_t end, Token::Kind kind) {
     if (skipped_ == 0) {
-      code_.tokens.push_back({static_cast<uint32_t>(at_), static_cast<uint32_t>(end), kind});
+      const bool is_mark = kind == Token::kPunctuation && end == at_ + 1;
+      code_.tokens.push_back({static_cast<uint32_t>(at_), static_cast<uint32_t>(end), kind,
+                              is_mark ? text_[at_] : '\0'});
     }
     at_ = end;
   }
 
   void ReadWord() {
-    size_t end = at_ + 1;
-    while (end < text_.size() && IsWordByte(text_[end])) ++end;
+    const size_t end = at_ + WordLength(text_.substr(at_));
     if (end < text_.size() && (text_[end] == '"' || text_[end] == '\'')) {
       const string_view word = text_.substr(at_, end - at_);
       if (text_[end] == '"' && IsRawPrefix(word)) return Take(RawEnd(end), Token::kString);
@@ -128,6 +129,7 @@ class Lexer {
   bool IsHex() const { return text_[at_] == '0' && (Peek() == 'x' || Peek() == 'X'); }
 
   size_t OperatorLength() const {
+    if (!absl::ascii_ispunct(static_cast<unsigned char>(Peek()))) return 1;
     const string_view three = text_.substr(at_, 3);
     for (const string_view known : {"<<<", ">>>", "<<=", ">>=", "...", "->*", "<=>"}) {
       if (three == known) return 3;
@@ -200,10 +202,8 @@ class Lexer {
   void ReadDirective() {
     const size_t end = DirectiveEnd(at_ + 1);
     string_view line = absl::StripAsciiWhitespace(text_.substr(at_ + 1, end - at_ - 1));
-    size_t size = 0;
-    while (size < line.size() && IsWordByte(line[size])) ++size;
-    const string_view word = line.substr(0, size);
-    line = absl::StripLeadingAsciiWhitespace(line.substr(size));
+    const string_view word = line.substr(0, WordLength(line));
+    line = absl::StripLeadingAsciiWhitespace(line.substr(word.size()));
     if (word == "if" || word == "ifdef" || word == "ifndef") {
       OpenCondition(word == "if" ? ValueOf(line) : kOpen);
     } else if (word == "elif" || word == "elifdef" || word == "elifndef") {
@@ -212,16 +212,38 @@ class Lexer {
       NextBranch(Directive::kElse);
     } else if (word == "endif") {
       CloseCondition();
+    } else if (word == "define" && skipped_ == 0) {
+      ReadDefinition(line);
     }
     at_ = end;
   }
 
-  static Condition ValueOf(string_view expression) {
+  // Of a macro without parameters whose text is no code by itself.
+  void ReadDefinition(string_view definition) {
+    const size_t size = WordLength(definition);
+    const string_view name = definition.substr(0, size);
+    definition.remove_prefix(size);
+    if (name.empty() || absl::StartsWith(definition, "(")) return;
+    if (absl::StrContains(definition, '{')) return;
+    while (!definition.empty()) {
+      const size_t length = WordLength(definition);
+      const string_view word = definition.substr(0, length);
+      if (code_.global_words.contains(word)) code_.global_words.insert(name);
+      if (code_.device_words.contains(word)) code_.device_words.insert(name);
+      definition.remove_prefix(std::max<size_t>(length, 1));
+    }
+  }
+
+  static size_t WordLength(string_view text) {
     size_t size = 0;
-    while (size < expression.size() && IsWordByte(expression[size])) ++size;
-    const string_view rest = absl::StripLeadingAsciiWhitespace(expression.substr(size));
+    while (size < text.size() && IsWordByte(text[size])) ++size;
+    return size;
+  }
+
+  static Condition ValueOf(string_view expression) {
+    const string_view word = expression.substr(0, WordLength(expression));
+    const string_view rest = absl::StripLeadingAsciiWhitespace(expression.substr(word.size()));
     if (!rest.empty() && rest[0] != '/') return kOpen;
-    const string_view word = expression.substr(0, size);
     if (word == "0" || word == "false") return kNever;
     return word == "1" || word == "true" ? kTaken : kOpen;
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 
 namespace kernelmill::extractor::cuda {
@@ -14,6 +15,7 @@ struct Token {
   uint32_t begin;
   uint32_t end;
   Kind kind;
+  char mark;  // of punctuation of one byte that byte, else NUL: what most questions are about
 };
 
 // A line that chooses between texts, and the index of the token that it stands before.
@@ -28,6 +30,10 @@ struct Code {
   absl::string_view text;
   std::vector<Token> tokens;
   std::vector<Directive> directives;
+  // Words that make a function one of the kind: the qualifier, and macros of this text that are
+  // defined as words with it among them.
+  absl::flat_hash_set<absl::string_view> global_words = {"__global__"};
+  absl::flat_hash_set<absl::string_view> device_words = {"__device__"};
 
   uint32_t size() const { return static_cast<uint32_t>(tokens.size()); }
   absl::string_view operator[](uint32_t token) const {

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace kernelmill::extractor::cuda {
@@ -16,29 +15,30 @@ constexpr int kMaxParts = 64;
 constexpr size_t kMaxName = 512;
 
 // How many template argument lists a token opens (if positive) or closes.
-int AngleChange(absl::string_view token) {
-  if (token == "<") return 1;
-  if (token == ">" || token == ">>" || token == ">>>") return -static_cast<int>(token.size());
-  return 0;
+int AngleChange(const Code& code, uint32_t at) {
+  const Token& token = code.tokens[at];
+  if (token.kind != Token::kPunctuation) return 0;
+  if (token.mark != '\0') return token.mark == '<' ? 1 : token.mark == '>' ? -1 : 0;
+  return code[at] == ">>" ? -2 : code[at] == ">>>" ? -3 : 0;
 }
 
-bool IsOpen(absl::string_view token) { return token == "(" || token == "[" || token == "{"; }
+bool IsOpen(char mark) { return mark == '(' || mark == '[' || mark == '{'; }
 
 // The '<' of the template arguments that end with the token before `end`; kNoToken if none does.
 uint32_t AngleBegin(const Code& code, const Brackets& brackets, uint32_t end) {
   const uint32_t stop = end > kMaxArguments ? end - kMaxArguments : 0;
   int depth = 0;
   for (uint32_t at = end; at > stop;) {
-    const absl::string_view token = code[--at];
-    if (token == ";" || IsOpen(token)) return kNoToken;
+    const char mark = code.tokens[--at].mark;
+    if (mark == ';' || IsOpen(mark)) return kNoToken;
     const uint32_t match = brackets.match[at];
     if (match != kNoToken) {
       if (match > at) return kNoToken;
       at = match;
       continue;
     }
-    depth -= AngleChange(token);
-    if (depth <= 0) return depth == 0 && token == "<" ? at : kNoToken;
+    depth -= AngleChange(code, at);
+    if (depth <= 0) return depth == 0 && mark == '<' ? at : kNoToken;
   }
   return kNoToken;
 }
@@ -49,16 +49,16 @@ AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t op
   int depth = 0;
   uint32_t at = open;
   for (; at < code.size(); ++at) {
-    const absl::string_view token = code[at];
-    if (token == ";" || token == "}" || token == ")" || token == "]") break;
-    if (IsOpen(token)) {
+    const char mark = code.tokens[at].mark;
+    if (mark == ';' || mark == '}' || mark == ')' || mark == ']') break;
+    if (IsOpen(mark)) {
       const uint32_t close = brackets.match[at];
       // Braces in arguments make a value, {} mostly; a long block is a body that was run into.
-      if (close == kNoToken || (token == "{" && close > at + 16)) break;
+      if (close == kNoToken || (mark == '{' && close > at + 16)) break;
       at = close;
       continue;
     }
-    depth += AngleChange(token);
+    depth += AngleChange(code, at);
     if (depth <= 0) return {at, true};
   }
   return {at, false};
@@ -68,7 +68,7 @@ uint32_t NameBefore(const Code& code, const Brackets& brackets, uint32_t end) {
   if (end == 0) return kNoToken;
   if (code.IsWord(end - 1)) return end - 1;
   const bool ends_launch = brackets.match[end - 1] != kNoToken;
-  if (AngleChange(code[end - 1]) >= 0 || ends_launch) return kNoToken;
+  if (AngleChange(code, end - 1) >= 0 || ends_launch) return kNoToken;
   const uint32_t open = AngleBegin(code, brackets, end);
   return open != kNoToken && open > 0 && code.IsWord(open - 1) ? open - 1 : kNoToken;
 }
@@ -100,7 +100,7 @@ bool ClassName(const Code& code, const Brackets& brackets, uint32_t key, uint32_
   for (uint32_t at = key + 1; at <= std::min(brace, key + kMaxHead); ++at) {
     const absl::string_view token = code[at];
     if (token == "{" || token == ":" || token == "<" || token == "final") return true;
-    if (IsOpen(token)) {  // of an attribute
+    if (IsOpen(code.tokens[at].mark)) {  // of an attribute
       if (brackets.match[at] == kNoToken) return false;
       at = brackets.match[at];
     } else if (code.IsWord(at)) {

@@ -116,7 +116,7 @@ std::vector<std::string> CalledNames(const Code& code, const Brackets& brackets,
                                      const Function& function) {
   std::vector<std::string> names;
   for (uint32_t at = function.body + 1; at < function.last; ++at) {
-    if (code[at] != "(") continue;
+    if (code.tokens[at].mark != '(') continue;
     const uint32_t name = NameBefore(code, brackets, at);
     if (name == kNoToken || name <= function.body || IsKeyword(code[name])) continue;
     const uint32_t begin = QualifiedBegin(code, brackets, name);
