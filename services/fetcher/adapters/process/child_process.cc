@@ -79,7 +79,7 @@ absl::StatusOr<std::string> FindProgram(const std::string& name) {
 
 // All that the child does between fork and exec, made ready before: after fork in a process with
 // threads only async-signal-safe calls are allowed.
-struct Launch {
+struct LaunchPlan {
   std::string program;
   std::vector<char*> argv;
   std::vector<char*> env;
@@ -97,7 +97,7 @@ void Limit(int resource, rlimit limit) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-[[noreturn]] void BecomeChild(const Launch& launch) {
+[[noreturn]] void BecomeChild(const LaunchPlan& launch) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGPIPE, SIG_DFL);
@@ -132,66 +132,70 @@ rlimit Rlimit(int64_t value) {
 }
 
 // A running child and our ends of its pipes. The destructor leaves no process behind.
-class Child {
+class Child : public RunningChild {
  public:
-  static absl::StatusOr<Child> Start(const ChildCommand& command);
-  Child(Child&& other) noexcept
-      : pid_(std::exchange(other.pid_, -1)),
-        in_(std::move(other.in_)),
-        out_(std::move(other.out_)),
-        err_(std::move(other.err_)) {}
-  ~Child() {
+  explicit Child(ChildCommand command)
+      : command_(std::move(command)), deadline_(absl::Now() + command_.timeout) {}
+  ~Child() override {
     if (pid_ > 0) Reap(true);
   }
 
-  ChildResult Communicate(const ChildCommand& command);
+  absl::Status Launch();
+  bool Write(absl::string_view input) override;
+  ChildResult Finish() override;
 
  private:
-  Child(pid_t pid, Fd in, Fd out, Fd err)
-      : pid_(pid), in_(std::move(in)), out_(std::move(out)), err_(std::move(err)) {}
-
   void Feed(absl::string_view& input);
   // Reads what is there into `into`; false at the end of the stream.
   static bool Drain(Fd& fd, std::string& into);
+  // Waits a little for one of the pipes, and serves those that are ready; false if none was.
+  bool Step(absl::string_view& input, int patience_ms);
+  bool OverLimit() const { return result_.output_overflow || result_.timed_out; }
   // Whether the child has ended; with `kill`, ends it and its group first.
   bool Reap(bool kill);
+  void TrimErrors();
 
-  pid_t pid_;
+  const ChildCommand command_;
+  const absl::Time deadline_;
+  pid_t pid_ = -1;
   int wait_status_ = 0;
   Fd in_, out_, err_;
+  ChildResult result_;
 };
 
-absl::StatusOr<Child> Child::Start(const ChildCommand& command) {
-  Launch launch;
-  ASSIGN_OR_RETURN(launch.program, FindProgram(command.argv.front()));
+absl::Status Child::Launch() {
+  LaunchPlan launch;
+  ASSIGN_OR_RETURN(launch.program, FindProgram(command_.argv.front()));
   ASSIGN_OR_RETURN(Pipe in, OpenInput());
   ASSIGN_OR_RETURN(Pipe out, OpenPipe());
   ASSIGN_OR_RETURN(Pipe err, OpenPipe());
   ASSIGN_OR_RETURN(Pipe report, OpenPipe());
-  launch.argv = Pointers(command.argv);
-  launch.env = Pointers(command.env);
-  launch.directory = command.directory.c_str();
-  launch.cpu = Rlimit(command.cpu_seconds);
-  launch.file = Rlimit(command.file_bytes);
-  launch.memory = Rlimit(command.memory_bytes);
+  launch.argv = Pointers(command_.argv);
+  launch.env = Pointers(command_.env);
+  launch.directory = command_.directory.c_str();
+  launch.cpu = Rlimit(command_.cpu_seconds);
+  launch.file = Rlimit(command_.file_bytes);
+  launch.memory = Rlimit(command_.memory_bytes);
   launch.core = Rlimit(0);
   launch.in = in.read.get();
   launch.out = out.write.get();
   launch.err = err.write.get();
   launch.report = report.write.get();
-  const pid_t pid = ::fork();
-  if (pid < 0) return ErrnoStatus(errno, "fork");
-  if (pid == 0) BecomeChild(launch);
-  ::setpgid(pid, pid);  // both sides do, so that neither is too late
+  pid_ = ::fork();
+  if (pid_ < 0) return ErrnoStatus(errno, "fork");
+  if (pid_ == 0) BecomeChild(launch);
+  ::setpgid(pid_, pid_);  // both sides do, so that neither is too late
   for (const Fd* fd : {&in.write, &out.read, &err.read}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
-  Child child(pid, std::move(in.write), std::move(out.read), std::move(err.read));
+  in_ = std::move(in.write);
+  out_ = std::move(out.read);
+  err_ = std::move(err.read);
   report.write.Close();
   int error = 0;
   ssize_t n;
   do {
     n = ::read(report.read.get(), &error, sizeof(error));
   } while (n < 0 && errno == EINTR);
-  if (n != sizeof(error)) return child;
+  if (n != sizeof(error)) return absl::OkStatus();
   if (error == ENOENT || error == EACCES) {
     return absl::FailedPreconditionError(
         absl::StrCat("the program '", launch.program, "' cannot be run"));
@@ -204,10 +208,9 @@ void Child::Feed(absl::string_view& input) {
     const ssize_t n = ::send(in_.get(), input.data(), input.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
-    if (n < 0) break;  // it closed its input: its exit status tells why
+    if (n < 0) return in_.Close();  // it closed its input: its exit status tells why
     input.remove_prefix(n);
   }
-  in_.Close();
 }
 
 bool Child::Drain(Fd& fd, std::string& into) {
@@ -235,44 +238,65 @@ bool Child::Reap(bool kill) {
   return true;
 }
 
-ChildResult Child::Communicate(const ChildCommand& command) {
-  ChildResult result;
-  absl::string_view input = command.input;
-  if (input.empty()) in_.Close();
-  const absl::Time deadline = absl::Now() + command.timeout;
+void Child::TrimErrors() {
+  if (result_.errors.size() > command_.max_errors) {
+    result_.errors.erase(0, result_.errors.size() - command_.max_errors);
+  }
+}
+
+bool Child::Step(absl::string_view& input, int patience_ms) {
+  const int in = input.empty() ? -1 : in_.get();
+  pollfd fds[3] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {in, POLLOUT, 0}};
+  const bool ready = ::poll(fds, 3, patience_ms) > 0;
+  if (ready && fds[2].revents != 0) Feed(input);
+  if (ready && fds[0].revents != 0) Drain(out_, result_.output);
+  if (ready && fds[1].revents != 0) Drain(err_, result_.errors);
+  if (result_.errors.size() > 2 * command_.max_errors) TrimErrors();
+  result_.output_overflow = result_.output.size() > command_.max_output;
+  result_.timed_out = absl::Now() > deadline_;
+  return ready;
+}
+
+bool Child::Write(absl::string_view input) {
   bool ended = false;
-  while (!ended || out_.get() >= 0 || err_.get() >= 0) {
-    pollfd fds[3] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {in_.get(), POLLOUT, 0}};
+  while (!input.empty() && in_.get() >= 0 && !OverLimit() && !ended) {
+    // One that has ended may have left its input open to others.
+    if (!Step(input, kTickMs)) ended = Reap(false);
+  }
+  return input.empty();
+}
+
+ChildResult Child::Finish() {
+  in_.Close();
+  absl::string_view none;
+  bool ended = pid_ <= 0;
+  while (!OverLimit() && (!ended || out_.get() >= 0 || err_.get() >= 0)) {
     const bool closed = out_.get() < 0 && err_.get() < 0;  // it is about to end
-    const int ready = ::poll(fds, 3, closed ? 1 : kTickMs);
-    if (ready > 0 && fds[2].revents != 0) Feed(input);
-    if (ready > 0 && fds[0].revents != 0) Drain(out_, result.output);
-    if (ready > 0 && fds[1].revents != 0) Drain(err_, result.errors);
-    if (result.errors.size() > 2 * command.max_errors) {
-      result.errors.erase(0, result.errors.size() - command.max_errors);
-    }
-    result.output_overflow = result.output.size() > command.max_output;
-    result.timed_out = absl::Now() > deadline;
-    if (result.output_overflow || result.timed_out) break;
+    const bool ready = Step(none, closed ? 1 : kTickMs);
     // With the leader gone and the pipes idle, nothing more will come that matters.
-    if (ended && ready <= 0) break;
-    if (!ended && (ready <= 0 || closed)) ended = Reap(false);
+    if (ended && !ready) break;
+    if (!ended && (!ready || closed)) ended = Reap(false);
   }
   Reap(true);
-  if (result.errors.size() > command.max_errors) {
-    result.errors.erase(0, result.errors.size() - command.max_errors);
-  }
-  if (WIFEXITED(wait_status_)) result.exit_code = WEXITSTATUS(wait_status_);
-  if (WIFSIGNALED(wait_status_)) result.signal = WTERMSIG(wait_status_);
-  return result;
+  TrimErrors();
+  if (WIFEXITED(wait_status_)) result_.exit_code = WEXITSTATUS(wait_status_);
+  if (WIFSIGNALED(wait_status_)) result_.signal = WTERMSIG(wait_status_);
+  return std::move(result_);
 }
 
 }  // namespace
 
-absl::StatusOr<ChildResult> RunChild(const ChildCommand& command) {
+absl::StatusOr<std::unique_ptr<RunningChild>> RunningChild::Start(ChildCommand command) {
   if (command.argv.empty()) return absl::InvalidArgumentError("no program to run");
-  ASSIGN_OR_RETURN(Child child, Child::Start(command));
-  return child.Communicate(command);
+  auto child = std::make_unique<Child>(std::move(command));
+  RETURN_IF_ERROR(child->Launch());
+  return child;
+}
+
+absl::StatusOr<ChildResult> RunChild(const ChildCommand& command) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<RunningChild> child, RunningChild::Start(command));
+  child->Write(command.input);
+  return child->Finish();
 }
 
 }  // namespace kernelmill::fetcher

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 namespace kernelmill::fetcher {
@@ -36,8 +38,25 @@ struct ChildResult {
   bool ok() const { return exit_code == 0 && !timed_out && !output_overflow; }
 };
 
-// Runs a program to its end, or to the end of its time; then it and all that it started in its
-// process group is killed. Thread-safe. FAILED_PRECONDITION: there is no such program.
+// A program that runs while its input is still being made: ChildCommand.input is not used. When its
+// time is over, or this object goes, it and all that it started in its process group is killed. Not
+// thread-safe; different ones may be used at once.
+class RunningChild {
+ public:
+  // FAILED_PRECONDITION: there is no such program.
+  static absl::StatusOr<std::unique_ptr<RunningChild>> Start(ChildCommand command);
+  virtual ~RunningChild() = default;
+
+  // Waits until the program has taken all of `input`. False: it takes no more, or it is over a
+  // limit; Finish tells why.
+  virtual bool Write(absl::string_view input) = 0;
+
+  // Ends the program's input and waits for its end. Nothing may follow.
+  virtual ChildResult Finish() = 0;
+};
+
+// Runs a program to its end, or to the end of its time, as RunningChild does. Thread-safe.
+// FAILED_PRECONDITION: there is no such program.
 absl::StatusOr<ChildResult> RunChild(const ChildCommand& command);
 
 }  // namespace kernelmill::fetcher

@@ -5,11 +5,13 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::fetcher {
@@ -50,6 +52,37 @@ TEST(ChildProcess, InputThatIsNotReadDoesNoHarm) {
   ChildCommand command = Shell("exec 0<&-; exit 0");
   command.input = std::string(4 << 20, 'x');
   EXPECT_TRUE(Outcome(command).ok());
+}
+
+std::unique_ptr<RunningChild> Running(const ChildCommand& command) {
+  absl::StatusOr<std::unique_ptr<RunningChild>> child = RunningChild::Start(command);
+  EXPECT_THAT(child, IsOk());
+  return child.ok() ? *std::move(child) : nullptr;
+}
+
+TEST(RunningChild, TakesItsInputInParts) {
+  const std::unique_ptr<RunningChild> child = Running(Shell("wc -c"));
+  const std::string part(1 << 20, 'x');
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(child->Write(part));
+  const ChildResult result = child->Finish();
+  EXPECT_TRUE(result.ok());
+  EXPECT_EQ(result.output, "5242880\n");
+}
+
+TEST(RunningChild, OneThatEndsTakesNoMore) {
+  const std::unique_ptr<RunningChild> child = Running(Shell("head -c 1; echo why >&2; exit 3"));
+  EXPECT_FALSE(child->Write(std::string(4 << 20, 'x')));
+  const ChildResult result = child->Finish();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.errors, "why\n");
+}
+
+TEST(RunningChild, OneThatReadsNothingIsWaitedForUntilItsTimeIsOver) {
+  ChildCommand command = Shell("sleep 60");
+  command.timeout = absl::Milliseconds(200);
+  const std::unique_ptr<RunningChild> child = Running(command);
+  EXPECT_FALSE(child->Write(std::string(4 << 20, 'x')));
+  EXPECT_TRUE(child->Finish().timed_out);
 }
 
 // row 19
