@@ -20,6 +20,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/address.h"
+#include "services/fetcher/adapters/http/curl_easy.h"
 #include "services/fetcher/adapters/http/http_client.h"
 #include "services/fetcher/adapters/http/retry_after_header.h"
 
@@ -79,17 +80,6 @@ std::vector<std::string> Environment(const std::string& home, const std::string&
     if (value != nullptr) env.push_back(absl::StrCat(name, "=", value));
   }
   return env;
-}
-
-bool BehindProxy(absl::string_view scheme) {
-  const std::vector<const char*> names =
-      scheme == "https" ? std::vector<const char*>{"https_proxy", "HTTPS_PROXY"}
-                        : std::vector<const char*>{"http_proxy"};
-  if (scheme != "https" && scheme != "http") return false;
-  for (const char* name : names) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return std::getenv("all_proxy") != nullptr || std::getenv("ALL_PROXY") != nullptr;
 }
 
 bool IsRedirect(const ChildResult& result) {

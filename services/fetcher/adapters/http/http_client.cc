@@ -1,11 +1,8 @@
 #include "services/fetcher/adapters/http/http_client.h"
 
 #include <curl/curl.h>
-#include <sys/socket.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <utility>
@@ -14,12 +11,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/clock.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/fetcher/adapters/http/address.h"
-#include "services/fetcher/adapters/http/retry_after_header.h"
+#include "services/fetcher/adapters/http/curl_easy.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -64,51 +59,18 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
   return line.size();
 }
 
-curl_socket_t OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
-  if (!IsPublicAddress(&address->addr)) {
-    static_cast<Transfer*>(user)->refused_address = true;
-    return CURL_SOCKET_BAD;
-  }
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
-// A certificate file that the operator names, for curl or for one of the tools that people
-// configure.
-const char* CertificateFile() {
-  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"}) {
-    const char* file = std::getenv(name);
-    if (file != nullptr && *file != '\0') return file;
-  }
-  return nullptr;
-}
-
 void Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
-  const char* protocols = request.allow_http ? "http,https" : "https";
-  curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
-  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+  ConfigureCurl(curl, {request.url, request.allow_http, request.public_only, request.timeout},
+                &transfer.refused_address);
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, request.follow ? 1L : 0L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_USERAGENT, "kernelmill-fetcher");
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, 30'000L);
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
-                   static_cast<long>(absl::ToInt64Milliseconds(request.timeout)));
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &OnBody);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &OnHeader);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
-  if (const char* file = CertificateFile()) curl_easy_setopt(curl, CURLOPT_CAINFO, file);
-  if (request.public_only) {
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &OnOpenSocket);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &transfer);
-  }
 }
 
-absl::Status FromCurl(CURLcode code, const Transfer& transfer, const HttpRequest& request) {
-  const std::string message = absl::StrCat(ToUtf8(request.url), ": ", ::curl_easy_strerror(code));
+absl::Status Failure(CURLcode code, const Transfer& transfer, const HttpRequest& request) {
   if (transfer.too_large) {
     return absl::FailedPreconditionError(
         absl::StrCat(ToUtf8(request.url), ": more than ", request.max_bytes, " bytes"));
@@ -117,83 +79,32 @@ absl::Status FromCurl(CURLcode code, const Transfer& transfer, const HttpRequest
     return absl::FailedPreconditionError(
         absl::StrCat(ToUtf8(request.url), ": more than ", kMaxHeaderBytes, " bytes of headers"));
   }
-  if (transfer.refused_address) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(ToUtf8(request.url), ": leads to an address that is not public"));
-  }
-  switch (code) {
-    case CURLE_URL_MALFORMAT:
-      return absl::InvalidArgumentError(message);
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      return absl::PermissionDeniedError(message);
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_TOO_MANY_REDIRECTS:
-      return absl::FailedPreconditionError(message);
-    case CURLE_OPERATION_TIMEDOUT:
-      return absl::DeadlineExceededError(message);
-    default:
-      return absl::UnavailableError(message);
-  }
+  return CurlFailure(code, request.url, transfer.refused_address);
 }
 
-// The header of the answer that was not redirected any more.
-std::optional<absl::Duration> RetryAfter(CURL* curl) {
-  curl_header* header = nullptr;
-  if (curl_easy_header(curl, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK) {
-    return std::nullopt;
-  }
-  return ParseRetryAfter(header->value, absl::Now());
-}
-
-using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
-
-// The request's headers as libcurl takes them: as they are, so that a line end in one would begin
-// another.
-absl::StatusOr<HeaderList> HeadersOf(const HttpRequest& request) {
+absl::StatusOr<CurlHeaders> HeadersOf(const HttpRequest& request) {
   std::map<std::string, std::string> headers = request.headers;
   if (!request.accept.empty()) headers["Accept"] = request.accept;
-  HeaderList list(nullptr, &curl_slist_free_all);
-  for (const auto& [name, value] : headers) {
-    const std::string line = absl::StrCat(name, ": ", value);
-    if (std::any_of(line.begin(), line.end(), absl::ascii_iscntrl)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(ToUtf8(request.url), ": the header ", JsonString(name), " cannot be sent"));
-    }
-    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
-    if (longer == nullptr) return absl::InternalError("libcurl");
-    static_cast<void>(list.release());  // now a part of the longer one
-    list.reset(longer);
-  }
-  return list;
-}
-
-std::string InfoString(CURL* curl, CURLINFO info) {
-  const char* text = nullptr;
-  curl_easy_getinfo(curl, info, &text);
-  return text == nullptr ? "" : text;
+  return MakeCurlHeaders(headers, request.url);
 }
 
 }  // namespace
 
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
-  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
-                                                                 &curl_easy_cleanup);
-  if (initialized != CURLE_OK || curl == nullptr) return absl::InternalError("libcurl");
+  ASSIGN_OR_RETURN(const CurlHandle curl, NewCurlHandle());
   Transfer transfer{{}, request.max_bytes};
-  ASSIGN_OR_RETURN(const HeaderList headers, HeadersOf(request));
+  ASSIGN_OR_RETURN(const CurlHeaders headers, HeadersOf(request));
   Configure(curl.get(), request, transfer);
   curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = curl_easy_perform(curl.get());
-  if (code != CURLE_OK) return FromCurl(code, transfer, request);
+  if (code != CURLE_OK) return Failure(code, transfer, request);
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
   transfer.response.code = static_cast<int>(status);
-  transfer.response.url = InfoString(curl.get(), CURLINFO_EFFECTIVE_URL);
-  transfer.response.content_type = InfoString(curl.get(), CURLINFO_CONTENT_TYPE);
-  transfer.response.location = InfoString(curl.get(), CURLINFO_REDIRECT_URL);
-  transfer.response.retry_after = RetryAfter(curl.get());
+  transfer.response.url = CurlInfo(curl.get(), CURLINFO_EFFECTIVE_URL);
+  transfer.response.content_type = CurlInfo(curl.get(), CURLINFO_CONTENT_TYPE);
+  transfer.response.location = CurlInfo(curl.get(), CURLINFO_REDIRECT_URL);
+  transfer.response.retry_after = CurlRetryAfter(curl.get());
   return std::move(transfer.response);
 }
 

@@ -1,0 +1,130 @@
+#include "services/fetcher/adapters/http/curl_easy.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/text.h"
+#include "services/fetcher/adapters/http/address.h"
+#include "services/fetcher/adapters/http/retry_after_header.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+curl_socket_t OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
+  if (!IsPublicAddress(&address->addr)) {
+    *static_cast<bool*>(user) = true;
+    return CURL_SOCKET_BAD;
+  }
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+// A certificate file that the operator names, for curl or for one of the tools that people
+// configure.
+const char* CertificateFile() {
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"}) {
+    const char* file = std::getenv(name);
+    if (file != nullptr && *file != '\0') return file;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<CurlHandle> NewCurlHandle() {
+  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
+  CurlHandle handle(curl_easy_init(), &curl_easy_cleanup);
+  if (initialized != CURLE_OK || handle == nullptr) return absl::InternalError("libcurl");
+  return handle;
+}
+
+void ConfigureCurl(CURL* curl, const CurlRequest& request, bool* refused) {
+  const char* protocols = request.allow_http ? "http,https" : "https";
+  curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, "kernelmill-fetcher");
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, 30'000L);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
+                   static_cast<long>(absl::ToInt64Milliseconds(request.timeout)));
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  if (const char* file = CertificateFile()) curl_easy_setopt(curl, CURLOPT_CAINFO, file);
+  if (request.public_only) {
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &OnOpenSocket);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, refused);
+  }
+}
+
+absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::string>& headers,
+                                            absl::string_view url) {
+  CurlHeaders list(nullptr, &curl_slist_free_all);
+  for (const auto& [name, value] : headers) {
+    const std::string line = absl::StrCat(name, ": ", value);
+    if (std::any_of(line.begin(), line.end(), absl::ascii_iscntrl)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(ToUtf8(url), ": the header ", JsonString(name), " cannot be sent"));
+    }
+    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    if (longer == nullptr) return absl::InternalError("libcurl");
+    static_cast<void>(list.release());  // now a part of the longer one
+    list.reset(longer);
+  }
+  return list;
+}
+
+absl::Status CurlFailure(CURLcode code, absl::string_view url, bool refused) {
+  const std::string message = absl::StrCat(ToUtf8(url), ": ", ::curl_easy_strerror(code));
+  if (refused) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(ToUtf8(url), ": leads to an address that is not public"));
+  }
+  switch (code) {
+    case CURLE_URL_MALFORMAT:
+      return absl::InvalidArgumentError(message);
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return absl::PermissionDeniedError(message);
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_TOO_MANY_REDIRECTS:
+      return absl::FailedPreconditionError(message);
+    case CURLE_OPERATION_TIMEDOUT:
+      return absl::DeadlineExceededError(message);
+    default:
+      return absl::UnavailableError(message);
+  }
+}
+
+std::optional<absl::Duration> CurlRetryAfter(CURL* curl) {
+  curl_header* header = nullptr;
+  if (curl_easy_header(curl, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK) {
+    return std::nullopt;
+  }
+  return ParseRetryAfter(header->value, absl::Now());
+}
+
+std::string CurlInfo(CURL* curl, CURLINFO info) {
+  const char* text = nullptr;
+  curl_easy_getinfo(curl, info, &text);
+  return text == nullptr ? "" : text;
+}
+
+bool BehindProxy(absl::string_view scheme) {
+  const std::vector<const char*> names =
+      scheme == "https" ? std::vector<const char*>{"https_proxy", "HTTPS_PROXY"}
+                        : std::vector<const char*>{"http_proxy"};
+  if (scheme != "https" && scheme != "http") return false;
+  for (const char* name : names) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return std::getenv("all_proxy") != nullptr || std::getenv("ALL_PROXY") != nullptr;
+}
+
+}  // namespace kernelmill::fetcher
