@@ -1,0 +1,88 @@
+#include "services/fetcher/adapters/smart_http/smart_http.h"
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/base/status.h"
+#include "services/fetcher/adapters/http/curl_easy.h"
+#include "services/fetcher/adapters/http/http_client.h"
+#include "services/fetcher/adapters/smart_http/redirect.h"
+#include "services/fetcher/adapters/smart_http/upload_pack_post.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+constexpr size_t kMaxHosts = 4096;  // that are left to git
+constexpr int64_t kMaxRefBytes = 16 << 20;
+constexpr int64_t kOtherBytes = 2 << 20;  // that come with a pack
+
+std::string Server(const GitUrl& url) {
+  return absl::StrCat(url.scheme, "://", url.host, ":", url.port);
+}
+
+// Packets hold some 64 KiB of a pack, but a server may send them half empty.
+int64_t AnswerBytes(int64_t pack_bytes) { return pack_bytes + pack_bytes / 16 + kOtherBytes; }
+
+bool IsBusy(int code) {
+  return code == 408 || code == 429 || (code >= 500 && code != 501 && code != 505);
+}
+
+}  // namespace
+
+bool SmartHttp::Serves(const GitUrl& url) const {
+  if (url.scheme != "http" && url.scheme != "https") return false;
+  if (url.url.find_first_of("?#") != std::string::npos) return false;
+  absl::MutexLock lock(&mutex_);
+  return left_to_git_.count(Server(url)) == 0;
+}
+
+void SmartHttp::LeaveToGit(const GitUrl& url) {
+  absl::MutexLock lock(&mutex_);
+  if (left_to_git_.size() >= kMaxHosts) left_to_git_.clear();  // they will be found again
+  left_to_git_.insert(Server(url));
+}
+
+// A server may answer nothing but the request that git makes first with a redirect, or hold back
+// what it has behind another error: so whatever is neither an answer nor a busy server's is decided
+// by that request, and if that fails neither, by git.
+absl::Status SmartHttpRemote::Ask(const std::string& body, int64_t max_bytes,
+                                  V2Response& response) {
+  const auto sink = [&](absl::string_view bytes) { return response.Read(bytes); };
+  for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
+    const bool public_only = !options_.allow_private && !BehindProxy(url_.scheme);
+    ASSIGN_OR_RETURN(
+        const HttpResponse answer,
+        PostToUploadPack(shared_->handles(), {url_, body, public_only, max_bytes, options_.timeout},
+                         sink));
+    if (IsUploadPackResult(answer)) return response.Finish();
+    if (IsBusy(answer.code)) return HttpStatus(answer);
+    if (answer.code < 300 || answer.code >= 500) {
+      return absl::UnimplementedError("the server does not answer as git's do");
+    }
+    absl::StatusOr<GitUrl> next = AskForRedirect(url_, public_only, options_.timeout);
+    if (absl::IsFailedPrecondition(next.status())) {
+      return absl::UnimplementedError(next.status().message());
+    }
+    if (!next.ok()) return next.status();
+    url_ = *std::move(next);
+  }
+  return absl::FailedPreconditionError("too many redirects");
+}
+
+absl::StatusOr<RefIds> SmartHttpRemote::Refs(const std::set<std::string>& names) {
+  std::set<std::string> prefixes;
+  for (const std::string& name : names) prefixes.emplace(absl::StripSuffix(name, "^{}"));
+  RefsResponse response(names);
+  RETURN_IF_ERROR(Ask(RefsRequest({prefixes.begin(), prefixes.end()}), kMaxRefBytes, response));
+  return response.refs();
+}
+
+absl::Status SmartHttpRemote::Fetch(const ObjectRequest& request, PackSink sink) {
+  PackResponse response(sink);
+  return Ask(FetchRequest(request), AnswerBytes(options_.pack_bytes), response);
+}
+
+}  // namespace kernelmill::fetcher

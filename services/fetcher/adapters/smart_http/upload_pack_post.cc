@@ -1,0 +1,139 @@
+#include "services/fetcher/adapters/smart_http/upload_pack_post.h"
+
+#include <curl/curl.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "services/fetcher/adapters/http/curl_easy.h"
+#include "services/fetcher/adapters/smart_http/gzip.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+constexpr char kResult[] = "application/x-git-upload-pack-result";
+constexpr size_t kZipFrom = 1024;  // bytes, as git does
+constexpr int64_t kMaxDropped = 64
+                                << 10;  // more of an answer that nobody reads costs the connection
+constexpr long kBufferBytes = 256 << 10;
+
+struct Transfer {
+  CURL* curl;
+  BodySink sink;
+  int64_t max_bytes;
+  int64_t bytes = 0;
+  bool refused_address = false;
+  bool dropped = false;      // answered, but not with what is read
+  absl::Status status = {};  // why it was ended here
+};
+
+HttpResponse Head(CURL* curl) {
+  HttpResponse response;
+  long code = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
+  response.code = static_cast<int>(code);
+  response.url = CurlInfo(curl, CURLINFO_EFFECTIVE_URL);
+  response.content_type = CurlInfo(curl, CURLINFO_CONTENT_TYPE);
+  response.retry_after = CurlRetryAfter(curl);
+  return response;
+}
+
+absl::Status OnBytes(Transfer& transfer, absl::string_view bytes) {
+  transfer.bytes += static_cast<int64_t>(bytes.size());
+  if (!IsUploadPackResult(Head(transfer.curl))) {
+    transfer.dropped = transfer.bytes > kMaxDropped;
+    return transfer.dropped ? absl::CancelledError("dropped") : absl::OkStatus();
+  }
+  if (transfer.bytes > transfer.max_bytes) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the transfer is larger than ", transfer.max_bytes, " bytes"));
+  }
+  return transfer.sink(bytes);
+}
+
+size_t OnBody(char* data, size_t size, size_t count, void* user) {
+  Transfer& transfer = *static_cast<Transfer*>(user);
+  transfer.status = OnBytes(transfer, absl::string_view(data, size * count));
+  return transfer.status.ok() ? size * count : CURL_WRITEFUNC_ERROR;
+}
+
+std::string UrlOf(const GitUrl& repository) {
+  return absl::StrCat(absl::StripSuffix(repository.url, "/"), "/git-upload-pack");
+}
+
+// Whom git trusts beside those that every request does.
+void TrustAsGit(CURL* curl) {
+  if (const char* file = std::getenv("GIT_SSL_CAINFO")) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, file);
+  }
+  for (const char* name : {"SSL_CERT_DIR", "GIT_SSL_CAPATH"}) {
+    if (const char* folder = std::getenv(name)) curl_easy_setopt(curl, CURLOPT_CAPATH, folder);
+  }
+}
+
+absl::StatusOr<HttpResponse> Perform(CURL* curl, const std::string& url, Transfer& transfer) {
+  const CURLcode code = curl_easy_perform(curl);
+  if (transfer.dropped || code == CURLE_OK) return Head(curl);
+  if (!transfer.status.ok()) return transfer.status;
+  return CurlFailure(code, url, transfer.refused_address);
+}
+
+absl::StatusOr<HttpResponse> Post(CURL* curl, const UploadPackPost& post, BodySink sink) {
+  std::map<std::string, std::string> headers = {
+      {"Content-Type", "application/x-git-upload-pack-request"},
+      {"Accept", kResult},
+      {"Git-Protocol", "version=2"},
+      {"Expect", ""}};  // nothing is gained from asking whether to go on
+  std::string zipped;
+  const bool zip = post.body.size() > kZipFrom;
+  if (zip) {
+    ASSIGN_OR_RETURN(zipped, Gzip(post.body));
+    headers["Content-Encoding"] = "gzip";
+  }
+  const std::string& body = zip ? zipped : post.body;
+  const std::string url = UrlOf(post.repository);
+  ASSIGN_OR_RETURN(const CurlHeaders list, MakeCurlHeaders(headers, url));
+  Transfer transfer{curl, sink, post.max_bytes};
+  ConfigureCurl(curl, {url, post.repository.scheme == "http", post.public_only, post.timeout},
+                &transfer.refused_address);
+  TrustAsGit(curl);
+  // What git hosts let git clients do, they decide by this.
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, "git/2.0 (kernelmill-fetcher)");
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(curl, CURLOPT_POST, 1L);
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list.get());
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, kBufferBytes);
+  curl_easy_setopt(curl, CURLOPT_MAXCONNECTS, 1L);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &OnBody);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
+  absl::StatusOr<HttpResponse> response = Perform(curl, url, transfer);
+  curl_easy_reset(curl);  // nothing of this stays in it but the connection
+  return response;
+}
+
+}  // namespace
+
+bool IsUploadPackResult(const HttpResponse& response) {
+  return response.code == 200 && response.content_type == kResult;
+}
+
+absl::StatusOr<HttpResponse> PostToUploadPack(HandlePool& pool, const UploadPackPost& post,
+                                              BodySink sink) {
+  const GitUrl& at = post.repository;
+  const std::string key =
+      absl::StrCat(at.scheme, " ", at.host, " ", at.port, " ", post.public_only ? "public" : "any");
+  ASSIGN_OR_RETURN(CurlHandle handle, pool.Take(key));
+  absl::StatusOr<HttpResponse> response = Post(handle.get(), post, sink);
+  pool.GiveBack(key, std::move(handle));
+  return response;
+}
+
+}  // namespace kernelmill::fetcher
