@@ -43,6 +43,7 @@ absl::StatusOr<GitOptions> Sources::GitSettings() {
   git.timeout = options_.command_timeout;
   git.pack_bytes = options_.git_bytes;
   git.tree = options_.tree;
+  git.smart_http = smart_http_;
   absl::MutexLock lock(&mutex_);
   if (scratch_.empty() || !scratch_.back().Exists()) {
     ASSIGN_OR_RETURN(ScratchFolder scratch, ScratchFolder::Create(options_.temp_dir));

@@ -12,6 +12,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/adapters/git/git_command.h"
 #include "services/fetcher/adapters/git/visit_cache.h"
+#include "services/fetcher/adapters/smart_http/smart_http.h"
 #include "services/fetcher/adapters/wheel/wheel_snapshot.h"
 #include "services/fetcher/core/glob.h"
 #include "services/fetcher/core/snapshot.h"
@@ -46,6 +47,7 @@ class Sources {
   absl::StatusOr<GitOptions> GitSettings();
 
   const FetcherOptions options_;
+  const std::shared_ptr<SmartHttp> smart_http_ = std::make_shared<SmartHttp>();
   absl::Mutex mutex_;
   // The last is in use; fetches may still run in those before it.
   std::vector<ScratchFolder> scratch_ ABSL_GUARDED_BY(mutex_);

@@ -21,8 +21,8 @@
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/address.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
-#include "services/fetcher/adapters/http/http_client.h"
 #include "services/fetcher/adapters/http/retry_after_header.h"
+#include "services/fetcher/adapters/smart_http/redirect.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -48,7 +48,6 @@ constexpr char kLocalUploadPack[] =
     "--upload-pack=git -c safe.directory='*' -c uploadpack.allowFilter=true "
     "-c uploadpack.allowAnySHA1InWant=true upload-pack";
 
-constexpr int kMaxRedirects = 5;
 constexpr int64_t kTraceTail = 256 << 10;
 
 std::string AllowedProtocols(const std::string& scheme) {
@@ -185,6 +184,10 @@ std::optional<absl::Duration> RetryAfterInTrace(absl::string_view trace, absl::T
   return wait;
 }
 
+SmartHttpOptions SmartHttpOptionsOf(const GitOptions& options) {
+  return {options.allow_private, options.timeout, options.pack_bytes};
+}
+
 absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& options,
                                               std::string folder) {
   // A path is made absolute so that nothing in it can look like a host or an option.
@@ -193,21 +196,22 @@ absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& opti
     url.url = std::filesystem::absolute(url.url, error).string();
     if (error) return ErrnoStatus(error.value(), "current folder");
   }
-  GitCommand command(std::move(url), options, std::move(folder));
-  RETURN_IF_ERROR(command.ApplyAddressPolicy());
-  return command;
+  return GitCommand(std::move(url), options, std::move(folder));
 }
 
 absl::Status GitCommand::ApplyAddressPolicy() {
+  if (addresses_checked_) return absl::OkStatus();
   resolve_.clear();
   // Behind a proxy it is the proxy that looks up names and decides where they may lead.
-  if (url_.local() || options_.allow_private || BehindProxy(url_.scheme)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolvePublicHost(url_.host));
-  resolve_ = absl::StrCat(url_.host, ":", url_.port, ":", absl::StrJoin(addresses, ","));
+  if (!url_.local() && !options_.allow_private && !BehindProxy(url_.scheme)) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolvePublicHost(url_.host));
+    resolve_ = absl::StrCat(url_.host, ":", url_.port, ":", absl::StrJoin(addresses, ","));
+  }
+  addresses_checked_ = true;
   return absl::OkStatus();
 }
 
-absl::StatusOr<ChildResult> GitCommand::RunOnce(const GitCall& call, Reach reach) const {
+ChildCommand GitCommand::MakeChild(const GitCall& call, Reach reach) const {
   const bool remote = reach == Reach::kRemote;
   ChildCommand child;
   child.argv = {"git"};
@@ -236,34 +240,23 @@ absl::StatusOr<ChildResult> GitCommand::RunOnce(const GitCall& call, Reach reach
   child.max_output = call.max_output;
   child.timeout = options_.timeout;
   child.file_bytes = options_.pack_bytes;
-  return RunChild(child);
+  return child;
 }
 
 absl::Status GitCommand::FollowRedirect() {
-  constexpr absl::string_view kService = "/info/refs?service=git-upload-pack";
-  HttpRequest request;
-  request.url = absl::StrCat(url_.url, kService);
-  request.allow_http = url_.scheme == "http";
-  request.follow = false;
-  request.public_only = !BehindProxy(url_.scheme);
-  ASSIGN_OR_RETURN(const HttpResponse response, HttpGet(request));
-  absl::string_view location = response.location;
-  if (!absl::ConsumeSuffix(&location, kService)) {
-    return absl::FailedPreconditionError("the server redirects to what is no git repository");
-  }
-  ASSIGN_OR_RETURN(GitUrl next, CheckGitUrl(location, false));
-  if (next.scheme != "https" && next.scheme != url_.scheme) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("redirected from ", url_.scheme, " to ", next.scheme));
-  }
-  url_ = std::move(next);
-  return ApplyAddressPolicy();
+  ASSIGN_OR_RETURN(url_, AskForRedirect(url_, !BehindProxy(url_.scheme), options_.timeout));
+  addresses_checked_ = false;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> GitCommand::RunHere(const GitCall& call) const {
-  ASSIGN_OR_RETURN(ChildResult result, RunOnce(call, Reach::kNothing));
+  ASSIGN_OR_RETURN(ChildResult result, RunChild(MakeChild(call, Reach::kNothing)));
   if (!result.ok()) return ClassifyGitFailure(result);
   return std::move(result.output);
+}
+
+absl::StatusOr<std::unique_ptr<RunningChild>> GitCommand::StartHere(const GitCall& call) const {
+  return RunningChild::Start(MakeChild(call, Reach::kNothing));
 }
 
 absl::Status GitCommand::Failure(const ChildResult& result) const {
@@ -277,9 +270,10 @@ absl::Status GitCommand::Failure(const ChildResult& result) const {
 
 absl::StatusOr<std::string> GitCommand::Run(const GitCall& call) {
   for (int redirects = 0;; ++redirects) {
+    RETURN_IF_ERROR(ApplyAddressPolicy());
     std::error_code ignored;
     std::filesystem::remove(CurlTrace(), ignored);
-    ASSIGN_OR_RETURN(ChildResult result, RunOnce(call, Reach::kRemote));
+    ASSIGN_OR_RETURN(ChildResult result, RunChild(MakeChild(call, Reach::kRemote)));
     if (result.ok()) return std::move(result.output);
     if (options_.allow_private || !IsRedirect(result)) return Failure(result);
     if (redirects == kMaxRedirects) return absl::FailedPreconditionError("too many redirects");

@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_COMMAND_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/process/child_process.h"
+#include "services/fetcher/adapters/smart_http/smart_http.h"
 #include "services/fetcher/core/tree_selection.h"
 #include "services/fetcher/core/url_policy.h"
 
@@ -26,7 +28,11 @@ struct GitOptions {
   int64_t visit_bytes = 64 << 20;              // of a visit's pack; one over it is not kept
   int missing_objects = 256;  // that a server may refuse one by one before the rest are given up
   TreeLimits tree;
+  // Reaches http and https URLs as far as their servers speak its protocol; null: git reaches all.
+  std::shared_ptr<SmartHttp> smart_http;
 };
+
+SmartHttpOptions SmartHttpOptionsOf(const GitOptions& options);
 
 // One git command.
 struct GitCall {
@@ -44,17 +50,19 @@ struct GitCall {
 // memory and file size. Not thread-safe.
 class GitCommand {
  public:
-  // `folder` is an empty folder for git's HOME; it must outlive this object. Errors as
-  // ResolvePublicHost.
+  // `folder` is an empty folder for git's HOME; it must outlive this object.
   static absl::StatusOr<GitCommand> Create(GitUrl url, const GitOptions& options,
                                            std::string folder);
 
   // git -c ... <command> <--upload-pack if need be> <arguments>, in `folder`. Follows the server's
-  // redirects. Fails as ClassifyGitFailure says.
+  // redirects. Fails as ClassifyGitFailure and ResolvePublicHost say.
   absl::StatusOr<std::string> Run(const GitCall& call);
 
   // The same, of a command that has no business with the remote and cannot reach it.
   absl::StatusOr<std::string> RunHere(const GitCall& call) const;
+
+  // The same, of one whose input is still being made.
+  absl::StatusOr<std::unique_ptr<RunningChild>> StartHere(const GitCall& call) const;
 
  private:
   GitCommand(GitUrl url, const GitOptions& options, std::string folder)
@@ -63,7 +71,7 @@ class GitCommand {
   absl::Status ApplyAddressPolicy();
   enum class Reach { kRemote, kNothing };
   std::string CurlTrace() const { return folder_ + "/curl-trace"; }
-  absl::StatusOr<ChildResult> RunOnce(const GitCall& call, Reach reach) const;
+  ChildCommand MakeChild(const GitCall& call, Reach reach) const;
   // ClassifyGitFailure, with RetryAfterOf if the server said when to come again.
   absl::Status Failure(const ChildResult& result) const;
   // Moves url_ to where its server redirects to.
@@ -72,6 +80,7 @@ class GitCommand {
   GitUrl url_;
   GitOptions options_;
   std::string folder_;
+  bool addresses_checked_ = false;
   std::string resolve_;  // host:port:addresses that were checked, so that git looks up no others
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <istream>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,8 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/git/git_repository.h"
+#include "services/fetcher/adapters/smart_http/smart_http.h"
+#include "services/fetcher/core/url_policy.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -35,11 +36,9 @@ std::vector<std::string> Candidates(absl::string_view ref) {
           absl::StrCat("refs/tags/", ref)};
 }
 
-using Refs = std::map<std::string, std::string>;  // ids by name
-
 // Lines of "<id>\t<name>". ls-remote matches name ends, so that there may be others than asked for.
-Refs ParseRefs(absl::string_view output) {
-  Refs refs;
+RefIds ParseRefs(absl::string_view output) {
+  RefIds refs;
   for (const absl::string_view line : absl::StrSplit(output, '\n', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(line, absl::MaxSplits('\t', 1));
@@ -51,9 +50,9 @@ Refs ParseRefs(absl::string_view output) {
 // The candidates among the refs that a server sent, in a trace of packets: lines that end in
 // "< <id> <name>" and perhaps attributes, among them "peeled:<id>". In the protocol's first
 // version a NUL, which git writes as "\0", and the server's capabilities follow the first name.
-Refs ParseTrace(std::istream& trace, const std::vector<std::string>& candidates) {
+RefIds ParseTrace(std::istream& trace, const std::vector<std::string>& candidates) {
   constexpr absl::string_view kReceived = "< ";  // after the name of the program that did
-  Refs refs;
+  RefIds refs;
   for (std::string line; std::getline(trace, line);) {
     const size_t at = absl::string_view(line).find(kReceived);
     if (at == absl::string_view::npos) continue;
@@ -75,8 +74,8 @@ Refs ParseTrace(std::istream& trace, const std::vector<std::string>& candidates)
 // that it is after, and the server sends no others; so this fetches the candidates and takes them
 // all out again, which leaves nothing to fetch, and reads from git's trace what the server said.
 // Still one round trip. HEAD cannot be a pattern; that a pattern matches nothing is no error.
-absl::StatusOr<Refs> AskForRefs(GitCommand& git, const std::vector<std::string>& candidates,
-                                const std::string& trace) {
+absl::StatusOr<RefIds> AskForRefs(GitCommand& git, const std::vector<std::string>& candidates,
+                                  const std::string& trace) {
   GitCall call = {
       "fetch",
       {"--dry-run", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
@@ -94,29 +93,46 @@ absl::StatusOr<Refs> AskForRefs(GitCommand& git, const std::vector<std::string>&
 
 // The other way, for what is not in the trace: names that are not ASCII, servers that speak no
 // protocol but plain HTTP, and refs that are not there.
-absl::StatusOr<Refs> ListRefs(GitCommand& git, const std::vector<std::string>& candidates) {
+absl::StatusOr<RefIds> ListRefs(GitCommand& git, const std::vector<std::string>& candidates) {
   GitCall call = {"ls-remote", {"--quiet", "--", "origin"}};
   call.arguments.insert(call.arguments.end(), candidates.begin(), candidates.end());
   ASSIGN_OR_RETURN(const std::string output, git.Run(call));
   return ParseRefs(output);
 }
 
+absl::StatusOr<RefIds> FindRefsByGit(const GitUrl& url, const std::vector<std::string>& candidates,
+                                     const GitOptions& options) {
+  ASSIGN_OR_RETURN(const TempDir folder, TempDir::Create(options.temp_dir));
+  RETURN_IF_ERROR(MakeRepository(folder.path()));
+  ASSIGN_OR_RETURN(GitCommand git, GitCommand::Create(url, options, folder.path()));
+  ASSIGN_OR_RETURN(RefIds refs, AskForRefs(git, candidates, folder.path() + "/packets"));
+  if (!refs.empty()) return refs;
+  return ListRefs(git, candidates);
+}
+
+absl::StatusOr<RefIds> FindRefs(const GitUrl& url, const std::vector<std::string>& candidates,
+                                const GitOptions& options) {
+  if (options.smart_http == nullptr || !options.smart_http->Serves(url)) {
+    return FindRefsByGit(url, candidates, options);
+  }
+  SmartHttpRemote remote(options.smart_http, url, SmartHttpOptionsOf(options));
+  absl::StatusOr<RefIds> refs = remote.Refs({candidates.begin(), candidates.end()});
+  if (!absl::IsUnimplemented(refs.status())) return refs;
+  refs = FindRefsByGit(url, candidates, options);
+  if (refs.ok()) options.smart_http->LeaveToGit(url);
+  return refs;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
                                    const GitOptions& options) {
-  ASSIGN_OR_RETURN(GitUrl checked, CheckGitUrl(url, options.allow_local));
+  ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.allow_local));
   if (ref.empty()) ref = "HEAD";
   if (IsObjectId(ref)) return absl::AsciiStrToLower(ref);
   RETURN_IF_ERROR(CheckGitRef(ref));
-  ASSIGN_OR_RETURN(const TempDir folder, TempDir::Create(options.temp_dir));
-  RETURN_IF_ERROR(MakeRepository(folder.path()));
-  ASSIGN_OR_RETURN(GitCommand git, GitCommand::Create(std::move(checked), options, folder.path()));
   const std::vector<std::string> candidates = Candidates(ref);
-  ASSIGN_OR_RETURN(Refs refs, AskForRefs(git, candidates, folder.path() + "/packets"));
-  if (refs.empty()) {
-    ASSIGN_OR_RETURN(refs, ListRefs(git, candidates));
-  }
+  ASSIGN_OR_RETURN(const RefIds refs, FindRefs(checked, candidates, options));
   for (const std::string& candidate : candidates) {
     const auto found = refs.find(candidate);
     if (found == refs.end()) continue;

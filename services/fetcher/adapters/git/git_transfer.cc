@@ -55,16 +55,23 @@ absl::StatusOr<std::unique_ptr<GitTransfer>> GitTransfer::Create(GitUrl url,
                                                                  const GitOptions& options) {
   ASSIGN_OR_RETURN(TempDir folder, TempDir::Create(options.temp_dir));
   RETURN_IF_ERROR(MakeRepository(folder.path()));
-  ASSIGN_OR_RETURN(GitCommand git, GitCommand::Create(std::move(url), options, folder.path()));
-  return std::unique_ptr<GitTransfer>(new GitTransfer(std::move(folder), std::move(git), options));
+  ASSIGN_OR_RETURN(GitCommand git, GitCommand::Create(url, options, folder.path()));
+  return std::unique_ptr<GitTransfer>(
+      new GitTransfer(std::move(folder), std::move(url), std::move(git), options));
 }
 
-GitTransfer::GitTransfer(TempDir folder, GitCommand git, const GitOptions& options)
+GitTransfer::GitTransfer(TempDir folder, GitUrl url, GitCommand git, const GitOptions& options)
     : folder_(std::move(folder)),
+      url_(std::move(url)),
       git_(std::move(git)),
+      smart_http_(options.smart_http),
       missing_objects_(options.missing_objects),
       pack_bytes_(options.pack_bytes),
-      visit_bytes_(options.visit_bytes) {}
+      visit_bytes_(options.visit_bytes) {
+  if (smart_http_ != nullptr && smart_http_->Serves(url_)) {
+    remote_.emplace(smart_http_, url_, SmartHttpOptionsOf(options));
+  }
+}
 
 // The program that writes the pack is git's grandchild, and git does not tell that the limit on
 // file sizes ended it. What it left behind does.
@@ -95,14 +102,40 @@ absl::Status GitTransfer::AddVisit(const Visit& visit) {
   RETURN_IF_ERROR(objects.ReadCommit(visit.commit).status());
   RETURN_IF_ERROR(WriteFile(ObjectsFolder() + "/info/alternates", VisitFolder() + "\n"));
   RETURN_IF_ERROR(WriteFile(folder_.path() + "/shallow", visit.commit + "\n"));
-  return WriteFile(folder_.path() + "/refs/visit", visit.commit + "\n");
+  RETURN_IF_ERROR(WriteFile(folder_.path() + "/refs/visit", visit.commit + "\n"));
+  visited_ = visit.commit;
+  return absl::OkStatus();
+}
+
+// git's own fetch would start the same program, and tell it the same.
+absl::Status GitTransfer::BringOverHttp(const ObjectRequest& request) {
+  const GitCall call = {"index-pack", {"--stdin", "--fix-thin", "--promisor"}};
+  ASSIGN_OR_RETURN(const std::unique_ptr<RunningChild> index, git_.StartHere(call));
+  bool taken = true;
+  const absl::Status fetched = remote_->Fetch(request, [&](absl::string_view bytes) {
+    taken = index->Write(bytes);
+    return taken ? absl::OkStatus() : absl::DataLossError("the pack goes on after its end");
+  });
+  if (!fetched.ok() && taken) return fetched;
+  const ChildResult result = index->Finish();
+  return result.ok() ? fetched : ClassifyGitFailure(result);
+}
+
+absl::Status GitTransfer::Bring(const ObjectRequest& request, const GitCall& call) {
+  if (!remote_.has_value()) return git_.Run(call).status();
+  const absl::Status brought = BringOverHttp(request);
+  if (!absl::IsUnimplemented(brought)) return brought;
+  RETURN_IF_ERROR(git_.Run(call).status());
+  smart_http_->LeaveToGit(url_);
+  remote_.reset();
+  return absl::OkStatus();
 }
 
 absl::Status GitTransfer::FetchCommit(absl::string_view commit) {
   GitCall call = {"fetch", FetchArguments("--depth=1")};
   call.arguments.emplace_back(commit);
   call.negotiate = true;
-  return Explain(git_.Run(call).status());
+  return Explain(Bring({{std::string(commit)}, true, visited_}, call));
 }
 
 // A server names one object that it lacks and sends nothing; so it is asked again for the others.
@@ -116,7 +149,7 @@ absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<s
   std::vector<std::string> missing;
   for (int tries = 0; !ids.empty() && tries <= missing_objects_; ++tries) {
     const absl::Status fetched =
-        git_.Run({"fetch", FetchArguments("--stdin"), absl::StrJoin(ids, "\n") + "\n"}).status();
+        Bring({ids}, {"fetch", FetchArguments("--stdin"), absl::StrJoin(ids, "\n") + "\n"});
     if (fetched.ok()) return missing;
     const std::string refused = RefusedObject(fetched.message());
     const auto at = std::find(ids.begin(), ids.end(), refused);

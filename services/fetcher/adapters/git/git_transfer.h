@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "common/base/file.h"
 #include "services/fetcher/adapters/git/git_command.h"
 #include "services/fetcher/adapters/git/visit_cache.h"
+#include "services/fetcher/adapters/smart_http/smart_http.h"
+#include "services/fetcher/adapters/smart_http/v2_request.h"
+#include "services/fetcher/core/url_policy.h"
 
 namespace kernelmill::fetcher {
 
@@ -45,11 +49,18 @@ class GitTransfer {
   absl::StatusOr<Stats> Measure() const;
 
  private:
-  GitTransfer(TempDir folder, GitCommand git, const GitOptions& options);
+  GitTransfer(TempDir folder, GitUrl url, GitCommand git, const GitOptions& options);
+  // Over HTTP if the server speaks the protocol, else by `call` of git.
+  absl::Status Bring(const ObjectRequest& request, const GitCall& call);
+  absl::Status BringOverHttp(const ObjectRequest& request);
   absl::Status Explain(const absl::Status& failure) const;
 
   const TempDir folder_;
+  const GitUrl url_;
   GitCommand git_;
+  const std::shared_ptr<SmartHttp> smart_http_;
+  std::optional<SmartHttpRemote> remote_;  // none: git reaches it alone
+  std::string visited_;                    // the commit of the visit; empty: there is none
   const int missing_objects_;
   const int64_t pack_bytes_;
   const int64_t visit_bytes_;

@@ -11,7 +11,7 @@ struct ObjectRequest {
   std::vector<std::string> want;
   // A commit without its parents and with its trees alone, else exactly the objects.
   bool shallow_commit = false;
-  std::string have;  // a commit that is here with its trees, but no parents; empty: none is
+  std::string have = "";  // a commit that is here with its trees, but no parents; empty: none is
 };
 
 // The bodies of requests in version 2 of git's protocol, gitprotocol-v2(5). They name no capability
