@@ -1,6 +1,7 @@
 #include "services/fetcher/adapters/smart_http/handle_pool.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -29,6 +30,11 @@ void HandlePool::GiveBack(const std::string& key, CurlHandle handle) {
   while (idle_.size() > kMaxIdle || now - idle_.back().since >= kMaxIdleTime) {
     over.splice(over.end(), idle_, std::prev(idle_.end()));
   }
+}
+
+size_t HandlePool::idle() const {
+  absl::MutexLock lock(&mutex_);
+  return idle_.size();
 }
 
 }  // namespace kernelmill::fetcher

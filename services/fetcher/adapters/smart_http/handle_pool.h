@@ -25,6 +25,7 @@ class HandlePool {
   // A handle with no option set, for one user at a time. The user resets it before it goes back.
   absl::StatusOr<CurlHandle> Take(const std::string& key);
   void GiveBack(const std::string& key, CurlHandle handle);
+  size_t idle() const;
 
  private:
   struct Idle {
@@ -33,7 +34,7 @@ class HandlePool {
     absl::Time since;
   };
 
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   std::list<Idle> idle_ ABSL_GUARDED_BY(mutex_);  // the latest first
 };
 
