@@ -22,6 +22,7 @@
 #include "services/fetcher/adapters/http/address.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
 #include "services/fetcher/adapters/http/retry_after_header.h"
+#include "services/fetcher/adapters/smart_http/git_words.h"
 #include "services/fetcher/adapters/smart_http/redirect.h"
 
 namespace kernelmill::fetcher {
@@ -96,47 +97,6 @@ std::string ReadTail(const std::string& path, int64_t bytes) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-struct Symptom {
-  const char* text;
-  absl::StatusCode code;
-};
-
-// The first that occurs in git's error output decides.
-constexpr Symptom kSymptoms[] = {
-    {"No space left on device", absl::StatusCode::kResourceExhausted},
-    {"died of signal 25", absl::StatusCode::kFailedPrecondition},  // SIGXFSZ
-    {"died of signal 24", absl::StatusCode::kFailedPrecondition},  // SIGXCPU
-    {"ut of memory", absl::StatusCode::kFailedPrecondition},  // over our limit, not the machine's
-    {"File too large", absl::StatusCode::kFailedPrecondition},
-    {"unadvertised object", absl::StatusCode::kFailedPrecondition},
-    {"dumb http transport", absl::StatusCode::kFailedPrecondition},
-    {"mismatched algorithms", absl::StatusCode::kFailedPrecondition},
-    {"not our ref", absl::StatusCode::kNotFound},
-    {"couldn't find remote ref", absl::StatusCode::kNotFound},
-    {"bad object", absl::StatusCode::kDataLoss},
-    {"bad tree object", absl::StatusCode::kDataLoss},
-    {"unable to read tree", absl::StatusCode::kDataLoss},
-    {"unable to parse object", absl::StatusCode::kDataLoss},
-    {"inflate:", absl::StatusCode::kDataLoss},
-    {"is corrupt", absl::StatusCode::kDataLoss},
-    {"did not send all necessary objects", absl::StatusCode::kDataLoss},
-    {"does not appear to be a git repository", absl::StatusCode::kNotFound},
-    {"Repository not found", absl::StatusCode::kNotFound},
-    {"' not found", absl::StatusCode::kNotFound},
-    {"returned error: 404", absl::StatusCode::kNotFound},
-    {"returned error: 410", absl::StatusCode::kNotFound},
-    {"does not exist", absl::StatusCode::kNotFound},
-    {"not exported", absl::StatusCode::kNotFound},
-    {"not allowed", absl::StatusCode::kPermissionDenied},
-    {"Authentication failed", absl::StatusCode::kPermissionDenied},
-    {"could not read Username", absl::StatusCode::kPermissionDenied},
-    {"could not read Password", absl::StatusCode::kPermissionDenied},
-    {"Permission denied", absl::StatusCode::kPermissionDenied},
-    {"Host key verification failed", absl::StatusCode::kPermissionDenied},
-    {"returned error: 401", absl::StatusCode::kPermissionDenied},
-    {"returned error: 403", absl::StatusCode::kPermissionDenied},
-};
-
 // The last line with which git says what went wrong.
 std::string LastComplaint(absl::string_view errors) {
   absl::string_view last, complaint;
@@ -158,10 +118,8 @@ absl::Status ClassifyGitFailure(const ChildResult& result) {
     return absl::FailedPreconditionError("git needed more CPU time or disk than allowed");
   }
   const std::string complaint = LastComplaint(result.errors);
-  for (const Symptom& symptom : kSymptoms) {
-    if (absl::StrContains(result.errors, symptom.text)) {
-      return absl::Status(symptom.code, absl::StrCat("git: ", complaint));
-    }
+  if (const std::optional<absl::StatusCode> code = MeaningOfGitsWords(result.errors)) {
+    return absl::Status(*code, absl::StrCat("git: ", complaint));
   }
   return absl::UnavailableError(complaint.empty() ? "git failed and said nothing"
                                                   : absl::StrCat("git: ", complaint));

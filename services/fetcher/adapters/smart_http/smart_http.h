@@ -50,6 +50,7 @@ struct SmartHttpOptions {
 //   NOT_FOUND            no such repository or object
 //   PERMISSION_DENIED    refused, by the server or by us
 //   FAILED_PRECONDITION  over a limit, or TLS cannot be trusted
+//   DATA_LOSS            the repository is damaged
 //   UNAVAILABLE, DEADLINE_EXCEEDED  the network, or a server that is busy, with RetryAfterOf
 class SmartHttpRemote {
  public:

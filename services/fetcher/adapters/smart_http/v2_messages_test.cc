@@ -139,6 +139,13 @@ TEST(PackResponse, ErrorWhileItIsSentIsTheServersWordsInShort) {
 }
 
 // row 27
+TEST(PackResponse, DamageThatTheServerComplainsOfIsDataLoss) {
+  EXPECT_THAT(ReadPack({"packfile\n", "\2fatal: unable to read tree 00\n",
+                        "\3aborting due to possible repository corruption"}),
+              StatusIs(absl::StatusCode::kDataLoss));
+}
+
+// row 27
 TEST(PackResponse, AnswerThatIsCutShortIsUnavailable) {
   EXPECT_THAT(ReadPack({"packfile\n", "\1PACK"}), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(ReadPack({"packfile\n"}), StatusIs(absl::StatusCode::kUnavailable));

@@ -1,19 +1,20 @@
 #include "services/fetcher/adapters/smart_http/v2_response.h"
 
-#include <utility>
+#include <optional>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "services/fetcher/adapters/smart_http/git_words.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
 constexpr size_t kMaxWords = 500;  // bytes of the server's that a message shows
+constexpr size_t kMaxSaid = 4096;  // bytes of its complaints that are kept
 constexpr int64_t kMaxTalk = 1 << 20;
 
 std::string Words(absl::string_view text) {
@@ -21,10 +22,8 @@ std::string Words(absl::string_view text) {
 }
 
 absl::Status Refusal(absl::string_view text) {
-  for (const char* lacking : {"not our ref", "not found", "does not exist", "not exported"}) {
-    if (absl::StrContains(text, lacking)) return absl::NotFoundError(Words(text));
-  }
-  return absl::UnimplementedError(Words(text));
+  const std::optional<absl::StatusCode> code = MeaningOfGitsWords(text);
+  return absl::Status(code.value_or(absl::StatusCode::kUnimplemented), Words(text));
 }
 
 absl::Status Unexpected() {
@@ -73,6 +72,12 @@ absl::Status PackResponse::OnHeading(absl::string_view name) {
   return absl::OkStatus();
 }
 
+// Progress, for people; and what the server's programs complain of before it gives up.
+void PackResponse::Listen(absl::string_view said) {
+  absl::StrAppend(&said_, said);
+  if (said_.size() > kMaxSaid) said_.erase(0, said_.size() - kMaxSaid);
+}
+
 absl::Status PackResponse::OnBand(absl::string_view data) {
   if (data.empty()) return Unexpected();
   const absl::string_view rest = data.substr(1);
@@ -80,10 +85,11 @@ absl::Status PackResponse::OnBand(absl::string_view data) {
     case 1:
       return rest.empty() ? absl::OkStatus() : sink_(rest);  // an empty one says: still at work
     case 2:
-      return absl::OkStatus();  // progress, for people
+      Listen(rest);
+      return absl::OkStatus();
     case 3: {
-      const absl::Status refusal = Refusal(rest);
-      return absl::IsUnimplemented(refusal) ? absl::UnavailableError(refusal.message()) : refusal;
+      const std::optional<absl::StatusCode> code = MeaningOfGitsWords(absl::StrCat(said_, rest));
+      return absl::Status(code.value_or(absl::StatusCode::kUnavailable), Words(rest));
     }
     default:
       return Unexpected();

@@ -17,10 +17,8 @@ namespace kernelmill::fetcher {
 
 // The answers to the requests of v2_request.h, read as they come: nobody needs them whole.
 // UNIMPLEMENTED: it is no such answer, so the server does not speak this protocol, or not all of
-// it. What the server itself says went wrong:
-//   NOT_FOUND      it lacks an object or the repository
-//   UNIMPLEMENTED  anything else: it may be the request that it does not understand
-//   UNAVAILABLE    anything else, once it has begun to send objects
+// it. What the server itself says went wrong: as MeaningOfGitsWords; else UNIMPLEMENTED, for it may
+// be the request that it does not understand, or UNAVAILABLE once it has begun to send objects.
 class V2Response {
  public:
   virtual ~V2Response() = default;
@@ -77,9 +75,11 @@ class PackResponse : public V2Response {
 
   absl::Status OnHeading(absl::string_view name);
   absl::Status OnBand(absl::string_view data);
+  void Listen(absl::string_view said);
 
   PackSink sink_;
   Section section_ = Section::kNone;
+  std::string said_;  // the end of what the server said beside the pack
   int64_t talk_ = 0;  // bytes that are no pack's
 };
 
