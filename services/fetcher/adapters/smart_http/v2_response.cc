@@ -18,6 +18,7 @@ constexpr size_t kMaxSaid = 4096;  // bytes of its complaints that are kept
 constexpr int64_t kMaxTalk = 1 << 20;
 
 std::string Words(absl::string_view text) {
+  text = text.substr(0, text.find('\0'));  // which git ends some of its complaints with
   return absl::StrCat("git: remote error: ", ToUtf8(PacketText(text).substr(0, kMaxWords)));
 }
 
