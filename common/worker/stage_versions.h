@@ -8,7 +8,7 @@ namespace kernelmill::worker {
 // another output.
 inline constexpr int kDiscoverVersion = 1;
 inline constexpr int kPinVersion = 1;
-inline constexpr int kFetchVersion = 1;
+inline constexpr int kFetchVersion = 2;
 inline constexpr int kExtractVersion = 4;
 inline constexpr int kLinkVersion = 3;
 inline constexpr int kValidateVersion = 2;
