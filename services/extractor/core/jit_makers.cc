@@ -108,9 +108,22 @@ std::optional<Maker> JitMakers::FindInValue(NodeId value, int depth) {
       const NodeId body = tree_.Child(value, Field::kBody);
       return body == kNoNode ? std::nullopt : InResult(body, depth);
     }
+    case Kind::kCall: {
+      std::optional<Maker> maker = Of(value, depth);
+      return maker ? maker : MadeOfMaker(value, depth);
+    }
     default:
       return Of(value, depth);
   }
+}
+
+// What some function makes of a maker, or of a lambda that returns one: attempt(triton.jit).
+std::optional<Maker> JitMakers::MadeOfMaker(NodeId call, int depth) {
+  const NodeId argument = FirstArgument(tree_, call);
+  if (argument == kNoNode) return std::nullopt;
+  if (tree_.KindOf(argument) != Kind::kLambda) return Of(argument, depth);
+  const NodeId body = tree_.Child(argument, Field::kBody);
+  return body == kNoNode ? std::nullopt : Of(body, depth);
 }
 
 std::optional<Maker> JitMakers::InFunction(NodeId function, int depth) {

@@ -24,10 +24,11 @@ struct Maker {
 // thread-safe.
 //
 // The basic idea: a name is one if it is a DSL's own (triton.jit), or if the file defines it as
-// something that leads there: another name for one, functools.partial of one, a function or lambda
-// that returns one or what one makes of a parameter, a class that derives from one or makes a
-// kernel of a parameter. Names are followed through the file's scopes, a bounded number of steps;
-// nothing is executed, so that of several definitions one that leads there is enough.
+// something that leads there: another name for one, what functools.partial or some call makes of
+// one, a function or lambda that returns one or what one makes of a parameter, a class that derives
+// from one or makes a kernel of a parameter. Names are followed through the file's scopes, a
+// bounded number of steps; nothing is executed, so that of several definitions one that leads there
+// is enough.
 class JitMakers {
  public:
   JitMakers(const SyntaxTree& tree, const ImportMap& imports, const LocalNames& names)
@@ -53,6 +54,7 @@ class JitMakers {
   std::optional<Maker> OfCall(NodeId call, int depth);
   std::optional<Maker> OfValue(NodeId value, int depth);
   std::optional<Maker> FindInValue(NodeId value, int depth);
+  std::optional<Maker> MadeOfMaker(NodeId call, int depth);
   std::optional<Maker> InFunction(NodeId function, int depth);
   std::optional<Maker> InClass(NodeId definition, int depth);
   std::optional<Maker> InResult(NodeId expression, int depth);

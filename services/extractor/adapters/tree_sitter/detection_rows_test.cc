@@ -54,7 +54,8 @@ TEST(DetectionRowsTest, WrappersOfTheSameFile) {
 TEST(DetectionRowsTest, AWrapperIsAnythingThatLeadsToJit) {
   for (const std::string wrapper :
        {"w = triton.jit\n", "w = functools.partial(triton.jit, debug=True)\n",
-        "w = triton.jit(debug=True)\n", "w = lambda f: triton.jit(f)\n",
+        "w = triton.jit(debug=True)\n", "w = attempt(triton.jit)\n",
+        "w = attempt(lambda: triton.jit)\n", "w = lambda f: triton.jit(f)\n",
         "def w(f):\n    return triton.autotune([])(triton.jit(f))\n",
         "def w(f):\n    g = triton.jit(fn=f)\n    return g\n",
         "def w(*args, **kw):\n    return triton.jit(*args, **kw)\n",
