@@ -58,8 +58,8 @@ class IndexVisitor final : public dataset::DatasetVisitor {
             absl::StrCat("kernel ", kernel.id(), " is of no file of its shard"));
       }
       index_.kernels.push_back({file->second, kernel.first_line(), kernel.last_line(),
-                                kernel.column(), kernel.dsl(), kernel.role(), kernel.id(),
-                                kernel.sha256()});
+                                kernel.column(), kernel.dsl(), kernel.role(), kernel.form(),
+                                kernel.id(), kernel.sha256()});
       if (view.verdicts != nullptr) AddCandidate(view, i, view.verdicts->verdicts(i).checks());
     }
     return absl::OkStatus();

@@ -53,6 +53,7 @@ struct KernelEntry {
   int32_t column = 0;
   v1::Dsl dsl = v1::DSL_UNSPECIFIED;
   v1::KernelRole role = v1::KERNEL_ROLE_UNSPECIFIED;
+  v1::KernelForm form = v1::KERNEL_FORM_UNSPECIFIED;
   std::string id;
   std::string sha256;
 };

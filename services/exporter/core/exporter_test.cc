@@ -217,7 +217,8 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
         "repository", "commit",    "path",       "first_line",    "last_line", "category",
         "tier",       "weight",    "license",    "checks",        "tags",      "tokens",
         "sha256",     "cluster",   "duplicates", "contamination", "stages",    "parameters",
-        "autotune",   "features",  "heuristics", "launcher",      "tag_rules", "fim_sha1"}) {
+        "autotune",   "features",  "heuristics", "launcher",      "tag_rules", "fim_sha1",
+        "form",       "found_by",  "applied_by"}) {
     EXPECT_TRUE(record.contains(key)) << key;
   }
   EXPECT_EQ(record["source"], "@triton.jit\r\ndef k1(x):\r\n    return 1\r\n");

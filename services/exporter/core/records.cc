@@ -29,6 +29,10 @@ std::string RoleWord(v1::KernelRole role) {
   return Word(v1::KernelRole_Name(role), "KERNEL_ROLE_");
 }
 
+std::string FormWord(v1::KernelForm form) {
+  return Word(v1::KernelForm_Name(form), "KERNEL_FORM_");
+}
+
 Json Texts(const google::protobuf::RepeatedPtrField<std::string>& texts) {
   Json list = Json::array();
   for (const std::string& text : texts) list.push_back(Text(text));
@@ -159,6 +163,7 @@ Json Provenance(const DatasetIndex& index, uint32_t number) {
   json["sha256"] = kernel.sha256;
   json["dsl"] = DslWord(kernel.dsl);
   json["role"] = RoleWord(kernel.role);
+  json["form"] = FormWord(kernel.form);
   return json;
 }
 
@@ -170,6 +175,8 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   Json json = Provenance(index, number);
   json["name"] = Text(kernel.name());
   json["qualname"] = Text(kernel.qualname());
+  json["found_by"] = Text(kernel.found_by());
+  json["applied_by"] = Text(kernel.applied_by());
   SetText(json, "source", kernel.source());
   json["module"] = Text(kernel.module());
   json["signature"] = Text(kernel.signature());

@@ -82,6 +82,7 @@ class CudaFile {
     kernel.set_name(function.name);
     kernel.set_qualname(function.qualname);
     kernel.set_dsl(v1::DSL_CUDA);
+    kernel.set_form(v1::KERNEL_FORM_QUALIFIED);
     kernel.set_role(function.global ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE);
     const size_t body = code_.tokens[function.body].begin;
     kernel.set_signature(std::string(

@@ -38,16 +38,6 @@ absl::StatusOr<std::vector<const v1::SourceFile*>> FilesOf(const v1::FileShard& 
   return std::vector<const v1::SourceFile*>(begin, begin + piece.count);
 }
 
-// Stable, so that sorting the pieces and then all of them is the same as sorting all at once, even
-// where two files of a hostile tree share a path.
-void SortKernels(v1::KernelShard& shard) {
-  std::stable_sort(shard.mutable_kernels()->begin(), shard.mutable_kernels()->end(),
-                   [](const v1::Kernel& a, const v1::Kernel& b) {
-                     if (a.path() != b.path()) return a.path() < b.path();
-                     return a.first_line() < b.first_line();
-                   });
-}
-
 absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceFile*>& sorted,
                                              const PythonParser& parser,
                                              const ExtractOptions& options) {
@@ -94,11 +84,25 @@ absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece
   return shard;
 }
 
+// Stable, so that sorting the pieces and then all of them is the same as sorting all at once, even
+// where two files of a hostile tree share a path.
+void SortKernels(v1::KernelShard& shard) {
+  std::stable_sort(shard.mutable_kernels()->begin(), shard.mutable_kernels()->end(),
+                   [](const v1::Kernel& a, const v1::Kernel& b) {
+                     if (a.path() != b.path()) return a.path() < b.path();
+                     return a.first_line() < b.first_line();
+                   });
+}
+
 void JoinPieces(v1::KernelShard next, v1::KernelShard& shard) {
   for (v1::ExtractedFile& file : *next.mutable_files()) *shard.add_files() = std::move(file);
   for (v1::Kernel& kernel : *next.mutable_kernels()) *shard.add_kernels() = std::move(kernel);
   for (v1::Definition& definition : *next.mutable_definitions()) {
     *shard.add_definitions() = std::move(definition);
+  }
+  for (v1::JitName& name : *next.mutable_jit_names()) *shard.add_jit_names() = std::move(name);
+  for (v1::Candidate& candidate : *next.mutable_candidates()) {
+    *shard.add_candidates() = std::move(candidate);
   }
   SortKernels(shard);
 }

@@ -45,6 +45,9 @@ absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const P
 absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece& piece,
                                          const std::string& reason);
 
+// Puts the kernels in the order of their paths and lines; what stands on one line keeps its order.
+void SortKernels(v1::KernelShard& shard);
+
 // Appends what was extracted of the next piece to what was of those before it.
 void JoinPieces(v1::KernelShard next, v1::KernelShard& shard);
 

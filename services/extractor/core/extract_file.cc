@@ -8,17 +8,21 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "services/extractor/core/bindings.h"
 #include "services/extractor/core/cuda_kernels.h"
 #include "services/extractor/core/definitions.h"
+#include "services/extractor/core/emitted_code.h"
 #include "services/extractor/core/functions.h"
 #include "services/extractor/core/generated_strings.h"
 #include "services/extractor/core/inductor_origin.h"
 #include "services/extractor/core/kernels.h"
+#include "services/extractor/core/known_dsls.h"
 #include "services/extractor/core/parsed_text.h"
+#include "services/extractor/core/templates.h"
 #include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -28,14 +32,26 @@ bool Contains(absl::string_view text, absl::string_view word) {
   return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
 }
 
-// Whether the kernels' spans stay within bounds together; those of one text may lie in one another.
-bool OverlapInBounds(const LineIndex& lines, const std::vector<JitFunction>& functions,
-                     size_t limit) {
+// How much text is kept of the functions; that of one text may lie in one another.
+size_t KeptBytes(const ParsedText& text, const std::vector<JitFunction>& functions) {
+  const SyntaxTree& tree = text.tree();
   size_t sum = 0;
   for (const JitFunction& function : functions) {
-    sum += lines.End(function.last_line) - lines.Begin(function.first_line);
+    sum += text.lines().End(function.last_line) - text.lines().Begin(function.first_line);
+    if (function.applied_by == kNoNode) continue;
+    const NodeId statement = StatementAround(tree, function.applied_by);
+    sum += tree[statement].end - tree[statement].start;
   }
-  return sum <= limit;
+  return sum;
+}
+
+// The kernels and the candidates, in the order of the text.
+std::vector<JitFunction> AllOf(const FoundFunctions& found) {
+  std::vector<JitFunction> all = found.kernels;
+  all.insert(all.end(), found.candidates.begin(), found.candidates.end());
+  std::sort(all.begin(), all.end(),
+            [](const JitFunction& a, const JitFunction& b) { return a.decorated < b.decorated; });
+  return all;
 }
 
 bool IsGenerated(const std::vector<JitFunction>& functions) {
@@ -64,10 +80,18 @@ class FileExtractor {
   // RESOURCE_EXHAUSTED: the file is not to be extracted; the message is the reason.
   absl::Status Run() {
     if (text_.size() > options_.max_file_bytes) return absl::ResourceExhaustedError("too_large");
+    if (IsTemplateFile(path_, text_)) {
+      const LineIndex lines(text_);
+      AddTemplate(lines, TemplateOfFile(path_, lines));
+      return absl::OkStatus();
+    }
     ASSIGN_OR_RETURN(const std::unique_ptr<const ParsedText> file,
                      ParsedText::Parse(text_, parser_));
-    if (file->has_errors()) entry_.set_parse_errors(true);
-    const std::vector<JitFunction> functions = Functions(*file);
+    if (file->has_errors()) {
+      entry_.set_parse_errors(true);
+      entry_.set_first_error_line(file->first_error_line());
+    }
+    const FoundFunctions functions = FindFunctions(*file);
     RETURN_IF_ERROR(CheckOverlap(*file, functions));
     std::vector<GeneratedString> strings = FindGeneratedStrings(*file);
     strings.erase(std::remove_if(strings.begin(), strings.end(),
@@ -79,7 +103,11 @@ class FileExtractor {
       return absl::ResourceExhaustedError("too_many_strings");
     }
     const v1::InductorOrigin origin = OriginFromPath(path_);
-    Add(*file, functions, IsGenerated(functions) ? &origin : nullptr, nullptr);
+    Add(*file, functions, IsGenerated(functions.kernels) ? &origin : nullptr, nullptr);
+    AddNames(functions);
+    const std::vector<KernelTemplate> templates = FindTemplates(*file);
+    for (const KernelTemplate& found : templates) AddTemplate(file->lines(), found);
+    LabelEmittedCode(*file, strings, templates);
     for (const GeneratedString& string : strings) {
       RETURN_IF_ERROR(AddString(*file, string, origin));
     }
@@ -87,37 +115,63 @@ class FileExtractor {
   }
 
  private:
-  static std::vector<JitFunction> Functions(const ParsedText& text) {
-    return FindJitFunctions(text.tree(), text.imports(), text.lines());
+  // What does not stand for kernels of this file: names for other files, and other DSLs.
+  void AddNames(const FoundFunctions& found) {
+    for (const v1::JitName& name : found.names) {
+      v1::JitName& added = *shard_.add_jit_names();
+      added = name;
+      added.set_path(std::string(path_));
+    }
+    for (const auto& [name, functions] : found.other_dsls) {
+      v1::OtherDsl& dsl = *entry_.add_other_dsls();
+      dsl.set_name(name);
+      dsl.set_functions(functions);
+    }
+  }
+
+  void AddTemplate(const LineIndex& lines, const KernelTemplate& found) {
+    *shard_.add_kernels() = DescribeTemplate(path_, text_, lines, found);
+    entry_.set_kernels(entry_.kernels() + 1);
+  }
+
+  // But for what is extracted, or listed, as a source handed on.
+  void LabelEmittedCode(const ParsedText& file, const std::vector<GeneratedString>& strings,
+                        const std::vector<KernelTemplate>& templates) {
+    absl::flat_hash_set<int> known;
+    for (const GeneratedString& string : strings) known.insert(string.line);
+    for (const KernelTemplate& found : templates) known.insert(found.first_line);
+    for (const int line : FindEmittedCode(file)) {
+      if (!known.contains(line)) Skip(line, "emitted");
+    }
   }
 
   absl::string_view ContentOf(const GeneratedString& string) const {
     return text_.substr(string.begin, string.end - string.begin);
   }
 
-  absl::Status CheckOverlap(const ParsedText& text,
-                            const std::vector<JitFunction>& functions) const {
+  absl::Status CheckOverlap(const ParsedText& text, const FoundFunctions& functions) const {
     const size_t limit = options_.max_overlap * text.text().size();
-    if (OverlapInBounds(text.lines(), functions, limit)) return absl::OkStatus();
+    const size_t kept = KeptBytes(text, functions.kernels) + KeptBytes(text, functions.candidates);
+    if (kept <= limit) return absl::OkStatus();
     return absl::ResourceExhaustedError("nested_kernels");
   }
 
-  void Skip(const GeneratedString& string, absl::string_view reason) {
+  void Skip(int line, absl::string_view reason) {
     v1::SkippedString& skipped = *entry_.add_skipped_strings();
-    skipped.set_line(string.line);
+    skipped.set_line(line);
     skipped.set_reason(std::string(reason));
   }
 
   absl::Status AddString(const ParsedText& file, const GeneratedString& string,
                          v1::InductorOrigin origin) {
     if (!string.verbatim) {
-      Skip(string, "not_verbatim");
+      Skip(string.line, "not_verbatim");
       return absl::OkStatus();
     }
     AddOriginFromComments(text_, file.lines(), string.statement_line, origin);
     const absl::Status added = ReadString(file, string, origin);
     if (!absl::IsResourceExhausted(added)) return added;
-    Skip(string, added.message());
+    Skip(string.line, added.message());
     return absl::OkStatus();
   }
 
@@ -126,15 +180,18 @@ class FileExtractor {
     ASSIGN_OR_RETURN(const std::unique_ptr<const ParsedText> inner,
                      ParsedText::Parse(ContentOf(string), parser_));
     if (inner->has_errors()) entry_.set_parse_errors(true);
-    std::vector<JitFunction> functions = Functions(*inner);
-    RETURN_IF_ERROR(CheckOverlap(*inner, functions));
+    FoundFunctions found = FindFunctions(*inner);
+    found.candidates.clear();  // what a string imports is no file of the repository
+    RETURN_IF_ERROR(CheckOverlap(*inner, found));
+    std::vector<JitFunction>& functions = found.kernels;
     const Place place = {static_cast<int64_t>(string.begin), file.lines().LineOf(string.begin) - 1};
     const auto shared = std::remove_if(
         functions.begin(), functions.end(),
         [&](const JitFunction& function) { return !OwnsItsLines(*inner, function); });
-    if (shared != functions.end()) Skip(string, "shared_line");
+    if (shared != functions.end()) Skip(string.line, "shared_line");
     functions.erase(shared, functions.end());
-    Add(*inner, functions, &origin, &place);
+    for (JitFunction& function : functions) function.form = v1::KERNEL_FORM_STRING;
+    Add(*inner, found, &origin, &place);
     return absl::OkStatus();
   }
 
@@ -144,29 +201,57 @@ class FileExtractor {
     int lines;
   };
 
-  // Adds the text's kernels and definitions; `origin` and `place` are null where they do not apply.
-  void Add(const ParsedText& parsed, const std::vector<JitFunction>& functions,
-           const v1::InductorOrigin* origin, const Place* place) {
+  // Adds the text's kernels, candidates and definitions; `origin` and `place` are null where they
+  // do not apply.
+  void Add(const ParsedText& parsed, const FoundFunctions& found, const v1::InductorOrigin* origin,
+           const Place* place) {
+    const std::vector<JitFunction> functions = AllOf(found);
     if (functions.empty()) return;
     const Bindings bindings(parsed.tree());
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
                              parsed.lines(), parsed.imports(), bindings};
-    const Launches launches(parsed.text(), parsed.tree(), parsed.lines(), functions);
-    for (const JitFunction& function : functions) {
-      v1::Kernel& kernel = *shard_.add_kernels();
-      kernel = DescribeKernel(text, function, launches);
+    std::vector<v1::Kernel> kernels = Describe(text, functions);
+    for (size_t i = 0; i < functions.size(); ++i) {
+      v1::Kernel& kernel = kernels[i];
       if (origin != nullptr) *kernel.mutable_inductor() = *origin;
-      if (place == nullptr) continue;
-      kernel.set_first_byte(kernel.first_byte() + place->bytes);
-      Move(*place, kernel);
-      if (kernel.has_launcher()) MoveLines(*place, *kernel.mutable_launcher());
+      if (place != nullptr) {
+        kernel.set_first_byte(kernel.first_byte() + place->bytes);
+        Move(*place, kernel);
+        if (kernel.has_launcher()) MoveLines(*place, *kernel.mutable_launcher());
+      }
+      Keep(functions[i], std::move(kernel));
     }
-    for (v1::Definition& found : DefinitionsFor(text, functions)) {
+    for (v1::Definition& described : DefinitionsFor(text, functions)) {
       v1::Definition& definition = *shard_.add_definitions();
-      definition = std::move(found);
+      definition = std::move(described);
       if (place != nullptr) Move(*place, definition);
     }
-    entry_.set_kernels(entry_.kernels() + static_cast<int32_t>(functions.size()));
+  }
+
+  static std::vector<v1::Kernel> Describe(const ParsedFile& text,
+                                          const std::vector<JitFunction>& functions) {
+    std::vector<v1::Kernel> kernels;
+    const Launches launches(text.text, text.tree, text.lines, functions);
+    for (const JitFunction& function : functions) {
+      kernels.push_back(DescribeKernel(text, function, launches));
+    }
+    const absl::flat_hash_set<std::string> launched = LaunchedAmong(kernels, text.tree, launches);
+    const absl::flat_hash_set<std::string> called = CalledByOthers(kernels);
+    for (v1::Kernel& kernel : kernels) kernel.set_role(RoleOf(kernel, launched, called));
+    return kernels;
+  }
+
+  void Keep(const JitFunction& function, v1::Kernel kernel) {
+    if (function.imported_decorators.empty()) {
+      *shard_.add_kernels() = std::move(kernel);
+      entry_.set_kernels(entry_.kernels() + 1);
+      return;
+    }
+    v1::Candidate& candidate = *shard_.add_candidates();
+    *candidate.mutable_kernel() = std::move(kernel);
+    for (const std::string& decorator : function.imported_decorators) {
+      candidate.add_decorators(decorator);
+    }
   }
 
   template <typename Span>
@@ -200,7 +285,10 @@ absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& opt
 absl::Status ExtractPython(const v1::SourceFile& source, const PythonParser& parser,
                            const ExtractOptions& options, v1::ExtractedFile& entry,
                            v1::KernelShard& shard) {
-  if (!MayHoldKernels(source.content())) return absl::OkStatus();
+  const absl::string_view text = source.content();
+  if (!MayHoldKernels(text) && !MayUseOtherDsl(text) && !IsTemplateFile(source.path(), text)) {
+    return absl::OkStatus();
+  }
   return FileExtractor(source, parser, options, entry, shard).Run();
 }
 
@@ -229,9 +317,7 @@ v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard
 }
 
 bool MayHoldKernels(absl::string_view text) {
-  // A decorator counts if it ends in jit or JITFunction once its names are resolved.
-  return (Contains(text, "jit") || Contains(text, "JITFunction")) &&
-         (Contains(text, "triton") || Contains(text, "gluon"));
+  return MayUseKnownDsl(text) || MayHoldTemplates(text);
 }
 
 }  // namespace kernelmill::extractor

@@ -1,27 +1,24 @@
 #include "services/extractor/core/functions.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "services/extractor/core/imports.h"
+#include "services/extractor/core/jit_makers.h"
+#include "services/extractor/core/known_dsls.h"
+#include "services/extractor/core/local_names.h"
+#include "services/extractor/core/python_names.h"
+#include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {
 
 // Deeper names are cut off: a hostile file could otherwise make them of any length.
 constexpr size_t kMaxQualifiedName = 4096;
-
-bool IsJit(absl::string_view resolved) {
-  static constexpr absl::string_view kJit[] = {
-      "triton.jit",
-      "triton.runtime.jit",
-      "triton.runtime.jit.jit",
-      "triton.runtime.jit.JITFunction",
-      "triton.experimental.gluon.jit",
-      "triton.experimental.gluon._runtime.jit",
-  };
-  return std::find(std::begin(kJit), std::end(kJit), resolved) != std::end(kJit);
-}
 
 // torch._inductor.runtime.triton_heuristics.pointwise and its like: PyTorch 2.0 had them in
 // triton_ops.autotune, and makers of other hardware have their own below another _inductor.
@@ -31,14 +28,19 @@ bool IsInductorHeuristic(absl::string_view resolved) {
           absl::StrContains(resolved, ".triton_ops.autotune."));
 }
 
-// What a decorator is by the file's imports, called or not; empty if it is no dotted name.
-std::string ResolveDecorator(const SyntaxTree& tree, const ImportMap& imports, NodeId expression) {
+// The dotted name of a decorator, called or not; empty if it is none.
+std::string DottedDecorator(const SyntaxTree& tree, NodeId expression) {
   NodeId node = tree.StripParentheses(expression);
   if (tree.KindOf(node) == Kind::kCall) {
     node = tree.Child(node, Field::kFunction);
     if (node == kNoNode) return "";
   }
-  const std::string dotted = DottedExpression(tree, node);
+  return DottedExpression(tree, node);
+}
+
+// What it is by the file's imports.
+std::string ResolveDecorator(const SyntaxTree& tree, const ImportMap& imports, NodeId expression) {
+  const std::string dotted = DottedDecorator(tree, expression);
   return dotted.empty() ? "" : imports.Resolve(dotted);
 }
 
@@ -65,45 +67,202 @@ std::vector<NodeId> DecoratorsOf(const SyntaxTree& tree, NodeId decorated) {
   return expressions;
 }
 
-v1::Dsl DslOf(const std::vector<std::string>& resolved_decorators) {
-  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
-  for (const std::string& resolved : resolved_decorators) {
-    if (!IsJit(resolved)) continue;
-    if (absl::StartsWith(resolved, "triton.experimental.gluon.")) return v1::DSL_GLUON;
-    dsl = v1::DSL_TRITON;
-  }
-  return dsl;
+// Whether a name that another file defines may make kernels: Python's own and other libraries' do
+// not.
+bool IsOfAProject(absl::string_view origin) {
+  static constexpr absl::string_view kLibraries[] = {"triton", "torch", "jax", "numba"};
+  const absl::string_view root = origin.substr(0, origin.find('.'));
+  return !origin.empty() && !IsStandardModule(root) &&
+         std::find(std::begin(kLibraries), std::end(kLibraries), root) == std::end(kLibraries);
 }
+
+bool NamesAJit(absl::string_view dotted) {
+  return absl::StrContains(absl::AsciiStrToLower(dotted), "jit");
+}
+
+class Finder {
+ public:
+  explicit Finder(const ParsedText& text)
+      : tree_(text.tree()),
+        imports_(text.imports()),
+        lines_(text.lines()),
+        names_(tree_),
+        makers_(tree_, imports_, names_) {}
+
+  FoundFunctions Run() {
+    for (NodeId node = 0; node < tree_.size(); ++node) {
+      if (tree_.KindOf(node) == Kind::kDecoratedDefinition) LookAtDecorators(node);
+    }
+    for (NodeId node = 0; node < tree_.size(); ++node) {
+      if (tree_.KindOf(node) == Kind::kCall) LookAtCall(node);
+    }
+    FoundFunctions found;
+    for (auto& [definition, function] : kernels_) {
+      candidates_.erase(definition);
+      found.kernels.push_back(std::move(function));
+    }
+    for (auto& [definition, function] : candidates_) {
+      found.candidates.push_back(std::move(function));
+    }
+    found.names = NamesForOthers();
+    found.other_dsls = std::move(other_dsls_);
+    return found;
+  }
+
+ private:
+  void LookAtDecorators(NodeId decorated) {
+    const NodeId definition = tree_.Child(decorated, Field::kDefinition);
+    if (definition == kNoNode || tree_.KindOf(definition) != Kind::kFunctionDefinition) return;
+    JitFunction function = Describe(definition);
+    std::vector<std::string> resolved;
+    for (const NodeId decorator : function.decorators) {
+      resolved.push_back(ResolveDecorator(tree_, imports_, decorator));
+    }
+    function.generated = std::any_of(resolved.begin(), resolved.end(), IsInductorHeuristic);
+    if (IsDecorated(resolved, function) || IsWrapped(function)) {
+      kernels_.emplace(definition, std::move(function));
+    } else if (!CountOtherDsl(resolved) && IsCandidate(function)) {
+      candidates_.emplace(definition, std::move(function));
+    }
+  }
+
+  // What is the same for all forms.
+  JitFunction Describe(NodeId definition) const {
+    JitFunction function;
+    function.definition = function.decorated = definition;
+    const NodeId parent = tree_[definition].parent;
+    if (parent != kNoNode && tree_.KindOf(parent) == Kind::kDecoratedDefinition) {
+      function.decorated = parent;
+      function.decorators = DecoratorsOf(tree_, parent);
+    }
+    function.first_line = lines_.LineOf(tree_[definition].start);
+    for (const NodeId decorator : function.decorators) {
+      // CPython does not count parentheses around an expression as part of it.
+      const NodeId expression = tree_.StripParentheses(decorator);
+      function.first_line = std::min(function.first_line, lines_.LineOf(tree_[expression].start));
+    }
+    function.last_line = lines_.LineOf(tree_[tree_.LastToken(definition)].end - 1);
+    return function;
+  }
+
+  static bool IsDecorated(const std::vector<std::string>& resolved, JitFunction& function) {
+    for (const std::string& name : resolved) {
+      const v1::Dsl dsl = DslThatMakes(name);
+      // Of several the first counts, but what is Gluon's stays Gluon's.
+      if (dsl == v1::DSL_UNSPECIFIED || (!function.found_by.empty() && dsl != v1::DSL_GLUON)) {
+        continue;
+      }
+      function.dsl = dsl;
+      function.found_by = name;
+      function.form = v1::KERNEL_FORM_DECORATED;
+    }
+    return function.form == v1::KERNEL_FORM_DECORATED;
+  }
+
+  bool IsWrapped(JitFunction& function) {
+    for (const NodeId decorator : function.decorators) {
+      const std::optional<Maker> maker = makers_.Of(decorator);
+      if (!maker || maker->own) continue;
+      function.dsl = maker->dsl;
+      function.found_by = maker->name;
+      function.form = v1::KERNEL_FORM_WRAPPED;
+      return true;
+    }
+    return false;
+  }
+
+  bool CountOtherDsl(const std::vector<std::string>& resolved) {
+    for (const std::string& name : resolved) {
+      const absl::string_view dsl = OtherDslOf(name);
+      if (dsl.empty()) continue;
+      ++other_dsls_[std::string(dsl)];
+      return true;
+    }
+    return false;
+  }
+
+  bool IsCandidate(JitFunction& function) const {
+    const bool works = UsesTriton(function.definition);
+    for (const NodeId decorator : function.decorators) {
+      const std::string dotted = DottedDecorator(tree_, decorator);
+      std::string origin = dotted.empty() ? "" : imports_.Origin(dotted);
+      if (!IsOfAProject(origin) || !(works || NamesAJit(origin))) continue;
+      function.imported_decorators.push_back(std::move(origin));
+    }
+    return !function.imported_decorators.empty();
+  }
+
+  bool UsesTriton(NodeId definition) const {
+    for (NodeId node = definition; node < tree_[definition].subtree_end; ++node) {
+      if (tree_.KindOf(node) != Kind::kCall) continue;
+      const NodeId called = tree_.Child(node, Field::kFunction);
+      if (called == kNoNode) continue;
+      const std::string name = imports_.Resolve(DottedExpression(tree_, called));
+      if (absl::StartsWith(name, "triton.language.") ||
+          absl::StartsWith(name, "triton.experimental.gluon.")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // f = triton.jit(f), pl.pallas_call(f, ...)
+  void LookAtCall(NodeId call) {
+    const NodeId argument = makers_.FunctionArgument(call);
+    const NodeId called = tree_.Child(call, Field::kFunction);
+    if (argument == kNoNode || called == kNoNode || tree_.KindOf(argument) != Kind::kIdentifier) {
+      return;
+    }
+    const std::optional<Maker> maker = makers_.Of(called);
+    if (!maker) return;
+    for (const NodeId definition : makers_.FunctionsMeant(argument)) {
+      if (kernels_.contains(definition)) continue;
+      JitFunction function = Describe(definition);
+      function.dsl = maker->dsl;
+      function.found_by = maker->name;
+      function.applied_by = call;
+      function.form =
+          maker->dsl == v1::DSL_PALLAS ? v1::KERNEL_FORM_HANDED : v1::KERNEL_FORM_CALLED;
+      kernels_.emplace(definition, std::move(function));
+    }
+  }
+
+  std::vector<v1::JitName> NamesForOthers() {
+    std::map<std::string, v1::JitName> names;
+    for (const auto& [name, origin] : imports_.Origins()) {
+      const v1::Dsl dsl = DslThatMakes(origin);
+      if (dsl == v1::DSL_UNSPECIFIED && !(NamesAJit(origin) && IsOfAProject(origin))) continue;
+      names[name].set_dsl(dsl);
+      if (dsl == v1::DSL_UNSPECIFIED) names[name].set_imported(origin);
+    }
+    for (const auto& [name, value] : names_.OfModule()) {
+      const std::optional<Maker> maker = makers_.OfValue(value);
+      if (!maker) continue;
+      v1::JitName& found = names[std::string(name)];
+      found.clear_imported();
+      found.set_dsl(maker->dsl);
+    }
+    std::vector<v1::JitName> sorted;
+    for (auto& [name, found] : names) {
+      found.set_name(name);
+      sorted.push_back(std::move(found));
+    }
+    return sorted;
+  }
+
+  const SyntaxTree& tree_;
+  const ImportMap& imports_;
+  const LineIndex& lines_;
+  const LocalNames names_;
+  JitMakers makers_;
+  std::map<NodeId, JitFunction> kernels_;  // by definition
+  std::map<NodeId, JitFunction> candidates_;
+  std::map<std::string, int> other_dsls_;
+};
 
 }  // namespace
 
-std::vector<JitFunction> FindJitFunctions(const SyntaxTree& tree, const ImportMap& imports,
-                                          const LineIndex& lines) {
-  std::vector<JitFunction> found;
-  for (NodeId node = 0; node < tree.size(); ++node) {
-    if (tree.KindOf(node) != Kind::kDecoratedDefinition) continue;
-    const NodeId definition = tree.Child(node, Field::kDefinition);
-    if (definition == kNoNode || tree.KindOf(definition) != Kind::kFunctionDefinition) continue;
-    std::vector<NodeId> decorators = DecoratorsOf(tree, node);
-    std::vector<std::string> resolved;
-    for (const NodeId decorator : decorators) {
-      resolved.push_back(ResolveDecorator(tree, imports, decorator));
-    }
-    const v1::Dsl dsl = DslOf(resolved);
-    if (dsl == v1::DSL_UNSPECIFIED) continue;
-    int first_line = lines.LineOf(tree[definition].start);
-    for (const NodeId decorator : decorators) {
-      // CPython does not count parentheses around an expression as part of it.
-      const NodeId expression = tree.StripParentheses(decorator);
-      first_line = std::min(first_line, lines.LineOf(tree[expression].start));
-    }
-    const int last_line = lines.LineOf(tree[tree.LastToken(definition)].end - 1);
-    const bool generated = std::any_of(resolved.begin(), resolved.end(), IsInductorHeuristic);
-    found.push_back(
-        {definition, node, std::move(decorators), dsl, first_line, last_line, generated});
-  }
-  return found;
-}
+FoundFunctions FindFunctions(const ParsedText& text) { return Finder(text).Run(); }
 
 std::string QualifiedName(const SyntaxTree& tree, NodeId definition) {
   std::vector<absl::string_view> names;

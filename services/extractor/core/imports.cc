@@ -1,8 +1,10 @@
 #include "services/extractor/core/imports.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace kernelmill::extractor {
@@ -79,6 +81,15 @@ std::vector<ImportedName> NamesOf(const SyntaxTree& tree, NodeId statement) {
   return names;
 }
 
+// The module of a relative from-import: "..a.b".
+std::string RelativeModuleOf(const SyntaxTree& tree, NodeId statement) {
+  const NodeId module = tree.Child(statement, Field::kModuleName);
+  if (module == kNoNode || tree.KindOf(module) != Kind::kRelativeImport) return "";
+  std::string dotted(tree.TextOf(module));
+  dotted.erase(std::remove_if(dotted.begin(), dotted.end(), absl::ascii_isspace), dotted.end());
+  return dotted;
+}
+
 // The module of a from-import; empty for a relative one.
 std::string ModuleOf(const SyntaxTree& tree, NodeId statement) {
   if (tree.KindOf(statement) == Kind::kFutureImportStatement) return "__future__";
@@ -111,19 +122,40 @@ void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
     return;
   }
   const std::string module = ModuleOf(tree, statement);
-  if (module.empty()) return;
+  const std::string relative = RelativeModuleOf(tree, statement);
+  if (module.empty() && relative.empty()) return;
   for (const ImportedName& imported : NamesOf(tree, statement)) {
-    names_[imported.alias.empty() ? imported.name : imported.alias] =
-        absl::StrCat(module, ".", imported.name);
+    const std::string& name = imported.alias.empty() ? imported.name : imported.alias;
+    if (module.empty()) {
+      const bool ends_with_dot = relative.back() == '.';
+      relative_[name] = absl::StrCat(relative, ends_with_dot ? "" : ".", imported.name);
+    } else {
+      names_[name] = absl::StrCat(module, ".", imported.name);
+      relative_.erase(name);
+    }
   }
 }
 
 std::string ImportMap::Resolve(absl::string_view dotted) const {
-  const size_t dot = dotted.find('.');
-  const auto found = names_.find(dotted.substr(0, dot));
+  const absl::string_view head = dotted.substr(0, dotted.find('.'));
+  const auto found = names_.find(head);
   if (found == names_.end()) return std::string(dotted);
-  if (dot == absl::string_view::npos) return found->second;
-  return absl::StrCat(found->second, dotted.substr(dot));
+  return absl::StrCat(found->second, dotted.substr(head.size()));
+}
+
+std::string ImportMap::Origin(absl::string_view dotted) const {
+  const absl::string_view head = dotted.substr(0, dotted.find('.'));
+  const auto relative = relative_.find(head);
+  if (relative != relative_.end()) {
+    return absl::StrCat(relative->second, dotted.substr(head.size()));
+  }
+  return names_.contains(head) ? Resolve(dotted) : "";
+}
+
+std::vector<std::pair<std::string, std::string>> ImportMap::Origins() const {
+  std::map<std::string, std::string> origins(names_.begin(), names_.end());
+  for (const auto& [name, origin] : relative_) origins[name] = origin;
+  return {origins.begin(), origins.end()};
 }
 
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement) {

@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_IMPORTS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,18 +13,29 @@ namespace kernelmill::extractor {
 
 // What a file's names stand for by its imports, wherever in the file they are. Of two imports that
 // bind a name the deeper nested one counts, then the later: the order in which CPython's ast.walk
-// comes by them. Relative imports bind nothing here. Immutable.
+// comes by them. Immutable.
 class ImportMap {
  public:
   explicit ImportMap(const SyntaxTree& tree);
 
-  // `dotted` with its first name replaced by what it was imported as.
+  // `dotted` with its first name replaced by what it was imported as. Relative imports bind nothing
+  // here.
   std::string Resolve(absl::string_view dotted) const;
 
+  // The same for all imports, a relative one's name with the dots that it begins with; empty if the
+  // first name is not imported.
+  std::string Origin(absl::string_view dotted) const;
+
+  // Every imported name and its origin, by name.
+  std::vector<std::pair<std::string, std::string>> Origins() const;
+
  private:
+  using Names = absl::flat_hash_map<std::string, std::string>;
+
   void Add(const SyntaxTree& tree, NodeId statement);
 
-  absl::flat_hash_map<std::string, std::string> names_;
+  Names names_;
+  Names relative_;  // those that a relative import binds last
 };
 
 // Whether the node is one of the import statements.

@@ -89,13 +89,20 @@ bool Stores(absl::string_view call) {
   return last == "store" || absl::EndsWith(last, "_store") || absl::StartsWith(last, "atomic_");
 }
 
-v1::KernelRole RoleOf(const v1::Kernel& kernel, const std::vector<std::string>& calls,
-                      const Launches& launches) {
-  const bool works_alone = launches.Contains(kernel.name()) ||
-                           std::any_of(calls.begin(), calls.end(), [](const std::string& call) {
-                             return LastPart(call) == "program_id" || Stores(call);
-                           });
-  return works_alone ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE;
+// The first argument of a call, of the call in it and so on: f of heuristics(...)(triton.jit(f)).
+std::string InnermostArgument(const SyntaxTree& tree, NodeId node) {
+  constexpr int kMaxCalls = 16;
+  for (int calls = 0; calls < kMaxCalls && tree.KindOf(node) == Kind::kCall; ++calls) {
+    const NodeId arguments = tree.Child(node, Field::kArguments);
+    if (arguments == kNoNode) return "";
+    NodeId first = tree.FirstChild(arguments);
+    while (first != kNoNode && tree.KindOf(first) == Kind::kToken) first = tree.NextSibling(first);
+    if (first == kNoNode) return "";
+    if (tree.KindOf(first) == Kind::kKeywordArgument) first = tree.Child(first, Field::kValue);
+    if (first == kNoNode) return "";
+    node = first;
+  }
+  return DottedExpression(tree, node);
 }
 
 void AddLauncher(const Launches& launches, const JitFunction& function, v1::Kernel& kernel) {
@@ -119,6 +126,61 @@ void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& k
 
 }  // namespace
 
+absl::flat_hash_set<std::string> LaunchedAmong(const std::vector<v1::Kernel>& kernels,
+                                               const SyntaxTree& tree, const Launches& launches) {
+  absl::flat_hash_set<std::string> launched;
+  for (const v1::Kernel& kernel : kernels) {
+    if (launches.Contains(kernel.name())) launched.insert(kernel.name());
+  }
+  for (NodeId node = 0; node < tree.size(); ++node) {
+    if (tree.KindOf(node) != Kind::kAssignment) continue;
+    const NodeId left = tree.Child(node, Field::kLeft);
+    const NodeId right = tree.Child(node, Field::kRight);
+    if (left == kNoNode || right == kNoNode || tree.KindOf(right) != Kind::kCall) continue;
+    const std::string name = DottedExpression(tree, left);
+    if (name.empty() || !launches.Contains(LastPart(name))) continue;
+    const std::string original = InnermostArgument(tree, right);
+    if (!original.empty()) launched.insert(std::string(LastPart(original)));
+  }
+  return launched;
+}
+
+NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
+  constexpr int kMaxDepth = 64;  // of a statement that a program would write
+  NodeId node = call;
+  for (int depth = 0; depth < kMaxDepth && node != kNoNode; ++depth) {
+    const Kind kind = tree.KindOf(node);
+    if (kind == Kind::kExpressionStatement || kind == Kind::kReturnStatement) return node;
+    if (kind == Kind::kBlock || kind == Kind::kLambda) break;
+    node = tree[node].parent;
+  }
+  return call;
+}
+
+absl::flat_hash_set<std::string> CalledByOthers(const std::vector<v1::Kernel>& kernels) {
+  absl::flat_hash_set<std::string> called;
+  for (const v1::Kernel& kernel : kernels) {
+    for (const std::string& call : kernel.calls()) {
+      if (call != kernel.name() && call != kernel.qualname()) called.insert(call);
+    }
+  }
+  return called;
+}
+
+v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::string>& launched,
+                      const absl::flat_hash_set<std::string>& called) {
+  if (launched.contains(kernel.name()) || kernel.dsl() == v1::DSL_PALLAS) {
+    return v1::KERNEL_ROLE_KERNEL;
+  }
+  if (called.contains(kernel.name()) || called.contains(kernel.qualname())) {
+    return v1::KERNEL_ROLE_DEVICE;
+  }
+  const bool works_alone = std::any_of(
+      kernel.calls().begin(), kernel.calls().end(),
+      [](const std::string& call) { return LastPart(call) == "program_id" || Stores(call); });
+  return works_alone ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE;
+}
+
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
                           const Launches& launches) {
   const SyntaxTree& tree = file.tree;
@@ -128,6 +190,12 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   if (name != kNoNode) kernel.set_name(std::string(tree.TextOf(name)));
   kernel.set_qualname(QualifiedName(tree, function.definition));
   kernel.set_dsl(function.dsl);
+  kernel.set_form(function.form);
+  kernel.set_found_by(function.found_by);
+  if (function.applied_by != kNoNode) {
+    const NodeId statement = StatementAround(tree, function.applied_by);
+    kernel.set_applied_by(std::string(Bytes(file, tree[statement].start, tree[statement].end)));
+  }
   kernel.set_signature(std::string(Signature(file, function.definition)));
   for (const NodeId decorator : function.decorators) {
     kernel.add_decorators(std::string(Bytes(file, tree[decorator].start, tree[decorator].end)));
@@ -144,7 +212,6 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   AddLauncher(launches, function, kernel);
   kernel.set_tokens(CountTokens(tree, function.decorated));
   kernel.set_parse_error(HasError(file, function.decorated));
-  kernel.set_role(RoleOf(kernel, calls, launches));
   const Body body = ReadBody(tree, file.lines, function.definition);
   kernel.set_docstring(DocstringText(tree, file.text, body.docstring));
   const size_t end = static_cast<size_t>(kernel.first_byte()) + kernel.source().size();

@@ -1,5 +1,6 @@
 #include "services/extractor/core/parsed_text.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
@@ -21,6 +22,11 @@ absl::StatusOr<SyntaxTree> ParsedText::ParseTolerantly(const PythonParser& parse
   ASSIGN_OR_RETURN(SyntaxTree tree, parser.Parse(copy_ ? absl::string_view(*copy_) : text_));
   has_errors_ = tree.has_errors();
   if (!has_errors_) return tree;
+  for (NodeId node = 0; node < tree.size() && first_error_line_ == 0; ++node) {
+    if (tree.KindOf(node) != Kind::kError && !tree[node].missing) continue;
+    const size_t at = std::min<size_t>(tree[node].start, text_.size() - 1);
+    first_error_line_ = lines_.LineOf(at);
+  }
   std::optional<std::string> repaired = ReplaceUnclosedBrackets(tree.text());
   if (!repaired) return tree;
   copy_ = std::move(repaired);

@@ -27,6 +27,8 @@ class ParsedText {
   const LineIndex& lines() const { return lines_; }
   const ImportMap& imports() const { return *imports_; }
   bool has_errors() const { return has_errors_; }
+  // Where the text first is no Python; 0 if it is.
+  int first_error_line() const { return first_error_line_; }
 
  private:
   explicit ParsedText(absl::string_view text) : text_(text), lines_(text) {}
@@ -38,6 +40,7 @@ class ParsedText {
   std::optional<SyntaxTree> tree_;   // of the copy if there is one
   std::optional<ImportMap> imports_;
   bool has_errors_ = false;
+  int first_error_line_ = 0;
 };
 
 }  // namespace kernelmill::extractor

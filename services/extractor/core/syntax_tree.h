@@ -91,6 +91,7 @@ namespace kernelmill::extractor {
   X(kWithStatement, "with_statement")                     \
   X(kMatchStatement, "match_statement")                   \
   X(kCaseClause, "case_clause")                           \
+  X(kReturnStatement, "return_statement")                 \
   X(kGlobalStatement, "global_statement")                 \
   X(kNonlocalStatement, "nonlocal_statement")
 

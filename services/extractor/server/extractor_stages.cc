@@ -16,6 +16,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract.h"
+#include "services/extractor/core/jit_names.h"
 #include "services/extractor/core/link.h"
 
 namespace kernelmill::extractor {
@@ -69,6 +70,11 @@ class ExtractStage : public worker::Stage {
         worker::AddCounter(result, absl::StrCat("strings.skipped.", string.reason()), 1);
       }
     }
+    for (const v1::ExtractedFile& file : kernels.files()) {
+      for (const v1::OtherDsl& dsl : file.other_dsls()) {
+        worker::AddCounter(result, absl::StrCat("functions.other.", dsl.name()), dsl.functions());
+      }
+    }
     worker::AddCounter(result, "kernels.found", kernels.kernels_size());
   }
 
@@ -88,11 +94,13 @@ class LinkStage : public worker::Stage {
                      PiecesOfShards(action.params().link(), inputs.size()));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
+    ASSIGN_OR_RETURN(const JitNames names, NamesOf(store, inputs));
     v1::StageResult result;
     auto next = inputs.begin();
     for (const int count : pieces) {
       ASSIGN_OR_RETURN(v1::KernelShard shard, Join(store, next, next + count));
       next += count;
+      worker::AddCounter(result, "kernels.found", DecideCandidates(names, shard));
       LinkShard(tree.repository(), tree.commit(), shard);
       ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
       worker::AddOutput(result, "kernels", output, shard.kernels_size());
@@ -102,6 +110,16 @@ class LinkStage : public worker::Stage {
 
  private:
   using Inputs = std::vector<cas::Digest>::const_iterator;
+
+  static absl::StatusOr<JitNames> NamesOf(cas::BlobStore& store,
+                                          const std::vector<cas::Digest>& inputs) {
+    JitNames names;
+    for (const cas::Digest& input : inputs) {
+      ASSIGN_OR_RETURN(const v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, input));
+      names.Add(shard);
+    }
+    return names;
+  }
 
   // How many inputs each shard is made of.
   static absl::StatusOr<std::vector<int>> PiecesOfShards(const v1::LinkParams& params,

@@ -122,6 +122,36 @@ TEST_F(ExtractorStagesTest, LinkAnswersShardForShardInOrder) {
   }
 }
 
+TEST_F(ExtractorStagesTest, LinkFindsWrappersInOtherShardsOfTheSource) {
+  v1::Action action;
+  AddInput(action, "tree", v1::SourceTree());
+  const std::pair<const char*, const char*> kFiles[] = {
+      {"p/kernel.py", "from .util import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
+      {"p/util.py", "import triton\ndef my_jit(f): return triton.jit(f)\n"}};
+  for (const auto& [path, content] : kFiles) {
+    v1::FileShard files;
+    files.add_files()->set_path(path);
+    files.mutable_files(0)->set_content(content);
+    v1::Action extraction;
+    AddInput(extraction, "files", files);
+    const auto extracted = extract().Run(extraction, store_);
+    ASSERT_THAT(extracted, IsOk());
+    EXPECT_EQ(extracted->outputs(0).items(), 0);
+    *action.add_inputs() = extracted->outputs(0);
+  }
+  const auto result = link().Run(action, store_);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->outputs_size(), 2);
+  EXPECT_EQ(result->outputs(0).items(), 1);
+  const auto shard = cas::GetMessage<v1::KernelShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(shard, IsOk());
+  EXPECT_EQ(shard->kernels(0).form(), v1::KERNEL_FORM_WRAPPED);
+  EXPECT_EQ(shard->kernels(0).found_by(), "util.my_jit");
+  EXPECT_EQ(shard->kernels(0).module(),
+            "from .util import my_jit  # triton\n\n@my_jit\ndef k(): pass\n");
+  EXPECT_EQ(shard->files(0).kernels(), 1);
+}
+
 // Every kind of file that extraction tells apart, in no order; two share a path, as in a hostile
 // tree.
 v1::FileShard MixedFiles() {

@@ -7,8 +7,8 @@ namespace kernelmill::fetcher {
 
 // Why a file's content needs no extraction, as a short stable word; empty if it does need it.
 //   "lfs_pointer"       Git LFS keeps the content elsewhere
-//   "no_kernel_marker"  neither "triton" nor "gluon" stands in it, so no jit decorator can resolve;
-//                       nor does "__global__" or "__device__", so that it has no CUDA function
+//   "no_kernel_marker"  nothing stands in it by which the extractor finds kernels, or functions of
+//                       other DSLs to count
 absl::string_view ContentSkipReason(absl::string_view content);
 
 }  // namespace kernelmill::fetcher

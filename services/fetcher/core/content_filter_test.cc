@@ -22,6 +22,14 @@ TEST(ContentFilter, MarkerIsTritonOrGluonInAnyPlace) {
   EXPECT_EQ(ContentSkipReason(""), "no_kernel_marker");
 }
 
+TEST(ContentFilter, MarkersOfOtherFormsAndDslsCount) {
+  EXPECT_EQ(ContentSkipReason("from jax.experimental import pallas as pl"), "");
+  EXPECT_EQ(ContentSkipReason("{{def_kernel('A')}}"), "");
+  EXPECT_EQ(ContentSkipReason("import cutlass.cute as cute"), "");
+  EXPECT_EQ(ContentSkipReason("import tilelang"), "");
+  EXPECT_EQ(ContentSkipReason("import jax"), "no_kernel_marker");
+}
+
 // row 26
 TEST(ContentFilter, LfsPointerIsKnownEvenIfItNamesTriton) {
   const std::string pointer =

@@ -59,6 +59,10 @@ std::string DecoratorName(absl::string_view decorator) {
 bool HasJit(const v1::Kernel& kernel) {
   static constexpr const char* kOthers[] = {"numba", "nb",   "jax",     "torch",
                                             "cuda",  "cute", "tilelang"};
+  // Extraction found the jit where this text does not show it: behind a wrapper or in a call.
+  const bool elsewhere =
+      kernel.form() == v1::KERNEL_FORM_WRAPPED || kernel.form() == v1::KERNEL_FORM_CALLED;
+  if (elsewhere && kernel.dsl() != v1::DSL_PALLAS) return true;
   const std::set<std::string> aliases = JitAliases(kernel);
   return absl::c_any_of(kernel.decorators(), [&](absl::string_view decorator) {
     const std::string name = DecoratorName(decorator);

@@ -187,5 +187,17 @@ TEST(ChecksTest, AWrongBodyOffsetIsHarmless) {
   }
 }
 
+TEST(ChecksTest, AJitBehindAWrapperOrInACallCounts) {
+  v1::Kernel kernel;
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_source("def k(p):\n    pass\n");
+  EXPECT_FALSE(CheckKernel(kernel, true).has_triton_jit());
+  kernel.set_form(v1::KERNEL_FORM_CALLED);
+  EXPECT_TRUE(CheckKernel(kernel, true).has_triton_jit());
+  kernel.set_dsl(v1::DSL_PALLAS);
+  kernel.set_form(v1::KERNEL_FORM_WRAPPED);
+  EXPECT_FALSE(CheckKernel(kernel, true).has_triton_jit());
+}
+
 }  // namespace
 }  // namespace kernelmill::validator

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -50,6 +49,7 @@ std::vector<std::string> Reasons(const v1::Kernel& kernel, const v1::Verdict& ve
   if (!verdict.checks().license_permissive()) {
     reasons.push_back(absl::StrCat("license:", verdict.license().expression()));
   }
+  if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) reasons.emplace_back("template");
   for (const std::string& check : quality.require()) {
     if (Applies(check, kernel) && !Passes(verdict.checks(), check)) {
       reasons.push_back(absl::StrCat("quality:", check));
@@ -90,8 +90,8 @@ std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts) {
     if (verdict.accepted()) {
       ++counters["kernels.accepted"];
     } else {
-      const bool license = absl::StartsWith(verdict.reasons(0), "license:");
-      ++counters[license ? "kernels.rejected.license" : "kernels.rejected.quality"];
+      const absl::string_view reason = verdict.reasons(0);
+      ++counters[absl::StrCat("kernels.rejected.", reason.substr(0, reason.find(':')))];
     }
     for (const std::string& check : CheckNames()) {
       if (Passes(verdict.checks(), check)) ++counters[absl::StrCat("checks.", check)];

@@ -77,6 +77,16 @@ TEST_F(ValidateTest, RequiredChecksRejectWhereTheyApply) {
                           Pair("license.MIT", 2), Pair("license.NOASSERTION", 1)));
 }
 
+TEST_F(ValidateTest, ATemplateIsRejectedWhateverThePolicy) {
+  AddKernel("a.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_UNSPECIFIED);
+  kernels_.mutable_kernels(0)->set_form(v1::KERNEL_FORM_TEMPLATE);
+  const v1::VerdictShard shard = Run();
+  ASSERT_EQ(shard.verdicts_size(), 1);
+  EXPECT_FALSE(shard.verdicts(0).accepted());
+  EXPECT_THAT(shard.verdicts(0).reasons(), ElementsAre("template"));
+  EXPECT_EQ(CountVerdicts(shard)["kernels.rejected.template"], 1);
+}
+
 TEST_F(ValidateTest, ThePolicyDecidesWhichLicencesPass) {
   params_.mutable_licenses()->add_allow("GPL-3.0-only");
   AddKernel("a.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_KERNEL);

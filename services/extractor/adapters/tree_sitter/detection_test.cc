@@ -173,7 +173,7 @@ TEST(DetectionTest, OtherJitsAreNone) {
                              "@conditional_jit\ndef d(): pass\n"
                              "@cute.jit\ndef e(): pass\n"
                              "@triton.autotune([])\ndef f(): pass\n"
-                             "@partial(triton.jit, debug=True)\ndef g(): pass\n"
+                             "@partial(numba.jit)\ndef g(): pass\n"
                              "@triton.jit.x\ndef h(): pass\n"
                              "@triton.jit()()\ndef i(): pass\n"
                              "@triton['jit']\ndef j(): pass\n"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract.h"
+#include "services/extractor/core/jit_names.h"
 #include "services/extractor/core/link.h"
 
 namespace kernelmill::extractor {
@@ -32,6 +34,35 @@ inline v1::KernelShard ExtractAndLink(absl::string_view text) {
   v1::KernelShard shard = Extract(text);
   LinkShard("repository", "commit", shard);
   return shard;
+}
+
+// The kernels of files, by path, after what one of them defines for another was looked at.
+inline v1::KernelShard ExtractFiles(const std::map<std::string, std::string>& texts) {
+  v1::FileShard files;
+  for (const auto& [path, text] : texts) {
+    v1::SourceFile& file = *files.add_files();
+    file.set_path(path);
+    file.set_content(text);
+  }
+  const TreeSitterParser parser;
+  auto shard = ExtractKernels(files, parser);
+  EXPECT_TRUE(shard.ok()) << shard.status();
+  if (!shard.ok()) return v1::KernelShard();
+  JitNames names;
+  names.Add(*shard);
+  DecideCandidates(names, *shard);
+  return *std::move(shard);
+}
+
+// "qualname FORM DSL found_by" of every kernel.
+inline std::vector<std::string> Forms(const v1::KernelShard& shard) {
+  std::vector<std::string> forms;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    forms.push_back(absl::StrCat(kernel.qualname(), " ",
+                                 v1::KernelForm_Name(kernel.form()).substr(12), " ",
+                                 v1::Dsl_Name(kernel.dsl()).substr(4), " ", kernel.found_by()));
+  }
+  return forms;
 }
 
 // "qualname first-last" of every kernel.

@@ -15,7 +15,9 @@
 namespace kernelmill::extractor {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::IsEmpty;
 
 constexpr char kKernel[] =
@@ -161,7 +163,8 @@ TEST(GeneratedStringsTest, WhatOnlyLooksLikeACallIsNone) {
         absl::StrCat("k = async_compile.triton('k', source)\n# ", commented, "\n")}) {
     const v1::KernelShard shard = Extract(text);
     EXPECT_THAT(Places(shard), IsEmpty()) << text;
-    EXPECT_THAT(Skipped(shard), IsEmpty()) << text;
+    // What is handed to something else is text that a program writes kernels with, at most.
+    EXPECT_THAT(Skipped(shard), Each(EndsWith(" emitted"))) << text;
   }
 }
 
