@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "services/extractor/core/bindings.h"
@@ -48,6 +49,9 @@ bool OwnsItsLines(const ParsedText& string, const JitFunction& function) {
   const char last = string.text()[string.lines().End(function.last_line) - 1];
   return function.first_line > 1 && (last == '\n' || last == '\r');
 }
+
+// Whether other files can import it.
+bool IsModule(absl::string_view path) { return absl::EndsWith(path, ".py"); }
 
 class FileExtractor {
  public:
@@ -146,7 +150,9 @@ class FileExtractor {
   // Adds the text's kernels and definitions; `origin` and `place` are null where they do not apply.
   void Add(const ParsedText& parsed, const std::vector<JitFunction>& functions,
            const v1::InductorOrigin* origin, const Place* place) {
-    if (functions.empty()) return;
+    const Wanted wanted =
+        place == nullptr && IsModule(path_) ? Wanted::kImportable : Wanted::kUsedByKernels;
+    if (functions.empty() && wanted == Wanted::kUsedByKernels) return;
     const Bindings bindings(parsed.tree());
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
                              parsed.lines(), parsed.imports(), bindings};
@@ -160,7 +166,7 @@ class FileExtractor {
       Move(*place, kernel);
       if (kernel.has_launcher()) MoveLines(*place, *kernel.mutable_launcher());
     }
-    for (v1::Definition& found : DefinitionsFor(text, functions)) {
+    for (v1::Definition& found : DefinitionsFor(text, functions, wanted)) {
       v1::Definition& definition = *shard_.add_definitions();
       definition = std::move(found);
       if (place != nullptr) Move(*place, definition);
@@ -188,6 +194,28 @@ class FileExtractor {
   v1::KernelShard& shard_;
 };
 
+// What a file without kernels has for those of other files. One that cannot be read within bounds
+// has nothing: no kernel is lost with it.
+absl::Status AddImportable(const v1::SourceFile& source, const PythonParser& parser,
+                           const ExtractOptions& options, v1::KernelShard& shard) {
+  if (!IsModule(source.path()) || source.content().size() > options.max_file_bytes) {
+    return absl::OkStatus();
+  }
+  const auto file = ParsedText::Parse(source.content(), parser);
+  if (!file.ok()) {
+    if (absl::IsResourceExhausted(file.status())) return absl::OkStatus();
+    return Annotate(file.status(), source.path());
+  }
+  const ParsedText& parsed = **file;
+  const Bindings bindings(parsed.tree());
+  const ParsedFile text = {source.path(),  parsed.text(),    parsed.tree(),
+                           parsed.lines(), parsed.imports(), bindings};
+  for (v1::Definition& definition : DefinitionsFor(text, {}, Wanted::kImportable)) {
+    *shard.add_definitions() = std::move(definition);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parser,
@@ -196,7 +224,7 @@ absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parse
   v1::ExtractedFile& entry = NameFile(source, shard);
   entry.set_lines(static_cast<int32_t>(CountLines(text)));
   entry.set_has_triton_jit(Contains(text, "@triton.jit"));
-  if (!MayHoldKernels(text)) return absl::OkStatus();
+  if (!MayHoldKernels(text)) return AddImportable(source, parser, options, shard);
   const absl::Status done = FileExtractor(source, parser, options, entry, shard).Run();
   if (!absl::IsResourceExhausted(done)) return Annotate(done, source.path());
   entry.set_failed(std::string(done.message()));

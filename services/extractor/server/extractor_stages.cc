@@ -1,6 +1,8 @@
 #include "services/extractor/server/extractor_stages.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,9 +19,13 @@
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract.h"
 #include "services/extractor/core/link.h"
+#include "services/extractor/core/source_scope.h"
 
 namespace kernelmill::extractor {
 namespace {
+
+// Bytes of definitions that a source's files may import from one another, held at a time.
+constexpr size_t kMaxImportable = 256u << 20;
 
 // "files" -> "kernels": of all files, or of the piece that the parameters name.
 class ExtractStage : public worker::Stage {
@@ -88,12 +94,14 @@ class LinkStage : public worker::Stage {
                      PiecesOfShards(action.params().link(), inputs.size()));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
+    ASSIGN_OR_RETURN(std::vector<v1::Definition> definitions, AllDefinitions(store, inputs));
+    SourceScope scope(std::move(definitions), AllPaths(tree));
     v1::StageResult result;
     auto next = inputs.begin();
     for (const int count : pieces) {
       ASSIGN_OR_RETURN(v1::KernelShard shard, Join(store, next, next + count));
       next += count;
-      LinkShard(tree.repository(), tree.commit(), shard);
+      LinkShard(tree.repository(), tree.commit(), scope, shard);
       ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
       worker::AddOutput(result, "kernels", output, shard.kernels_size());
     }
@@ -102,6 +110,29 @@ class LinkStage : public worker::Stage {
 
  private:
   using Inputs = std::vector<cas::Digest>::const_iterator;
+
+  // Of the whole source. What only kernels of other files may use is left out beyond the limit.
+  static absl::StatusOr<std::vector<v1::Definition>> AllDefinitions(
+      cas::BlobStore& store, const std::vector<cas::Digest>& inputs) {
+    std::vector<v1::Definition> definitions;
+    size_t left = kMaxImportable;
+    for (const cas::Digest& input : inputs) {
+      ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, input));
+      for (v1::Definition& definition : *shard.mutable_definitions()) {
+        const size_t size = definition.text().size();
+        if (!definition.used() && size > left) continue;
+        if (!definition.used()) left -= size;
+        definitions.push_back(std::move(definition));
+      }
+    }
+    return definitions;
+  }
+
+  static std::vector<std::string> AllPaths(const v1::SourceTree& tree) {
+    std::vector<std::string> paths;
+    for (const v1::FileEntry& file : tree.files()) paths.push_back(file.path());
+    return paths;
+  }
 
   // How many inputs each shard is made of.
   static absl::StatusOr<std::vector<int>> PiecesOfShards(const v1::LinkParams& params,
