@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,16 +17,26 @@
 
 namespace kernelmill::extractor {
 
-// The shard that one file of the given text makes; unlinked.
-inline v1::KernelShard Extract(absl::string_view text) {
+// A file's path and its text.
+using NamedText = std::pair<std::string, std::string>;
+
+// The shard that the files make; unlinked.
+inline v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
   v1::FileShard files;
-  v1::SourceFile& file = *files.add_files();
-  file.set_path("a.py");
-  file.set_content(std::string(text));
+  for (const auto& [path, text] : texts) {
+    v1::SourceFile& file = *files.add_files();
+    file.set_path(path);
+    file.set_content(text);
+  }
   const TreeSitterParser parser;
   auto shard = ExtractKernels(files, parser);
   EXPECT_TRUE(shard.ok()) << shard.status();
   return shard.ok() ? *std::move(shard) : v1::KernelShard();
+}
+
+// Of one file.
+inline v1::KernelShard Extract(absl::string_view text) {
+  return ExtractFiles({{"a.py", std::string(text)}});
 }
 
 inline v1::KernelShard ExtractAndLink(absl::string_view text) {
