@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/text_lines.h"
@@ -47,6 +48,31 @@ int LineOf(const TextDefinitions& text, const std::string& name) {
   const auto found = text.importable.find(name);
   return found == text.importable.end() ? 0 : found->second.front()->first_line();
 }
+
+// What the import statements of a module have done so far, one after another.
+class ImportsDone {
+ public:
+  // False: the statement would change nothing after those before it.
+  bool Add(const v1::Definition& statement) {
+    bool changes = statement.imported().empty();
+    for (const std::string& module : statement.modules()) {
+      if (modules_.insert(module).second) changes = true;
+    }
+    for (const v1::ImportedName& imported : statement.imported()) {
+      std::string& meaning = meanings_[imported.name()];
+      std::string next = DottedName(imported);
+      // A relative one means another thing in every folder, and what a wildcard brings is not
+      // known.
+      if (meaning != next || imported.level() > 0 || imported.name() == "*") changes = true;
+      meaning = std::move(next);
+    }
+    return changes;
+  }
+
+ private:
+  absl::flat_hash_set<std::string> modules_;
+  absl::flat_hash_map<std::string, std::string> meanings_;  // by name: dotted
+};
 
 }  // namespace
 
@@ -285,10 +311,10 @@ void Closure::PutInOrder() {
     return definition->modules_size() == 1 && definition->modules(0) == "__future__";
   };
   std::stable_partition(imports_.begin(), imports_.end(), is_future);
-  absl::flat_hash_set<std::string> seen;
-  const auto repeated = std::remove_if(
-      imports_.begin(), imports_.end(),
-      [&](const v1::Definition* definition) { return !seen.insert(definition->text()).second; });
+  ImportsDone done;
+  const auto repeated =
+      std::remove_if(imports_.begin(), imports_.end(),
+                     [&done](const v1::Definition* definition) { return !done.Add(*definition); });
   imports_.erase(repeated, imports_.end());
 }
 

@@ -36,11 +36,6 @@ bool Exports(const TextDefinitions& text, const std::string& name) {
   return !absl::StartsWith(name, "_");
 }
 
-std::string DottedName(const v1::ImportedName& imported) {
-  if (imported.member().empty()) return imported.module();
-  return absl::StrCat(imported.module(), ".", imported.member());
-}
-
 }  // namespace
 
 const v1::ImportedName* ImportedAs(const v1::Definition& definition, const std::string& name) {
@@ -49,6 +44,11 @@ const v1::ImportedName* ImportedAs(const v1::Definition& definition, const std::
     if (imported.name() == name) found = &imported;
   }
   return found;
+}
+
+std::string DottedName(const v1::ImportedName& imported) {
+  if (imported.member().empty()) return imported.module();
+  return absl::StrCat(imported.module(), ".", imported.member());
 }
 
 bool ModulesAllowed(const v1::Definition& definition) {

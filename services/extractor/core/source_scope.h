@@ -93,6 +93,9 @@ class SourceScope {
 // What an import statement binds `name` to; null if the definition is none, or not of that name.
 const v1::ImportedName* ImportedAs(const v1::Definition& definition, const std::string& name);
 
+// What an absolute import binds its name to: module.member, or the module.
+std::string DottedName(const v1::ImportedName& imported);
+
 // Whether all modules that import statements in it load are Triton's, torch's or Python's.
 bool ModulesAllowed(const v1::Definition& definition);
 

@@ -142,6 +142,16 @@ TEST(LinkedSourceTest, TheSameOutsideNameUnderItsUsualNameIsNoConflict) {
   EXPECT_THAT(other.free_names(), ElementsAre("f"));
 }
 
+TEST(LinkedSourceTest, AnImportThatAddsNothingIsLeftOut) {
+  const v1::Kernel kernel =
+      Linked({{"a.py", File("import triton.language as tl\nfrom b import f\n",
+                            "@triton.jit\ndef k(x): return f(tl.exp(x))\n")},
+              {"b.py", File("import torch.nn\nfrom triton import language as tl\n",
+                            "@triton.jit\ndef f(x): return tl.log(torch.nn)\n")}});
+  EXPECT_THAT(kernel.imports(), ElementsAre("import triton\n", "import triton.language as tl\n",
+                                            "import torch.nn\n"));
+}
+
 TEST(LinkedSourceTest, FilesThatImportOneAnotherEndAndRunInPythonsOrder) {
   const v1::Kernel kernel =
       Linked({{"p/a.py", File("N = 1\nfrom .b import f\n")},
