@@ -169,7 +169,11 @@ class FileExtractor {
     for (v1::Definition& found : DefinitionsFor(text, functions, wanted)) {
       v1::Definition& definition = *shard_.add_definitions();
       definition = std::move(found);
-      if (place != nullptr) Move(*place, definition);
+      if (place == nullptr) continue;
+      Move(*place, definition);
+      if (definition.block_first_line() == 0) continue;
+      definition.set_block_first_line(definition.block_first_line() + place->lines);
+      definition.set_block_last_line(definition.block_last_line() + place->lines);
     }
     entry_.set_kernels(entry_.kernels() + static_cast<int32_t>(functions.size()));
   }

@@ -241,6 +241,19 @@ TEST(LinkedSourceTest, AKernelInAStringIsMadeFromItsStringAlone) {
   EXPECT_FALSE(kernel.self_contained());
 }
 
+TEST(LinkedSourceTest, AChoiceInAStringComesWholeToKernelsBesideItAndInPartsToItsOwn) {
+  const std::string choice =
+      "if triton.fast():\n    N = 1\n    @triton.jit\n    def f(x): return x + N\n"
+      "else:\n    f = triton.exp\n";
+  v1::KernelShard shard =
+      Extract(absl::StrCat("\n\nasync_compile.triton('k', '''\n", File(choice), "''')\n"));
+  LinkShard("repository", "commit", shard);
+  ASSERT_EQ(shard.kernels_size(), 2);
+  EXPECT_EQ(shard.kernels(0).module(),
+            "import triton\n\nN = 1\n\n@triton.jit\ndef f(x): return x + N\n");
+  EXPECT_EQ(shard.kernels(1).module(), absl::StrCat("import triton\n\n", choice, "\n", kKernel));
+}
+
 TEST(LinkedSourceTest, DefinitionsForOthersThatAreLongAreNotHandedOn) {
   const std::string table = absl::StrCat("T = '", std::string(40000, 'x'), "'\n");
   const v1::KernelShard shard = ExtractFiles({{"b.py", absl::StrCat("S = 1\n", table)}});
