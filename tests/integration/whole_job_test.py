@@ -98,7 +98,7 @@ class WholeJob(unittest.TestCase):
         fields = set("""id name qualname dsl role source module signature docstring decorators calls free_names
             repository commit path first_line last_line category tier weight license checks tags tokens sha256
             cluster duplicates contamination stages parameters autotune heuristics launcher tag_rules features
-            fim_sha1""".split())
+            fim_sha1 pieces self_contained""".split())
         with open(self.reference / "kernels.jsonl", encoding="utf-8") as lines:
             records = [json.loads(line) for line in lines]
         rows = {r["id"]: r for r in harness.ledger(self.reference)}

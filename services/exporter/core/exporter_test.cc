@@ -212,13 +212,13 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
   ASSERT_THAT(Export(), IsOk());
   const Json record = Lines("kernels.jsonl").at(1);
   for (const char* key :
-       {"id",         "name",      "qualname",   "dsl",           "role",      "source",
-        "module",     "signature", "docstring",  "decorators",    "calls",     "free_names",
-        "repository", "commit",    "path",       "first_line",    "last_line", "category",
-        "tier",       "weight",    "license",    "checks",        "tags",      "tokens",
-        "sha256",     "cluster",   "duplicates", "contamination", "stages",    "parameters",
-        "autotune",   "features",  "heuristics", "launcher",      "tag_rules", "fim_sha1",
-        "form",       "found_by",  "applied_by"}) {
+       {"id",         "name",      "qualname",   "dsl",           "role",          "source",
+        "module",     "signature", "docstring",  "decorators",    "calls",         "free_names",
+        "repository", "commit",    "path",       "first_line",    "last_line",     "category",
+        "tier",       "weight",    "license",    "checks",        "tags",          "tokens",
+        "sha256",     "cluster",   "duplicates", "contamination", "stages",        "parameters",
+        "autotune",   "features",  "heuristics", "launcher",      "tag_rules",     "fim_sha1",
+        "form",       "found_by",  "applied_by", "pieces",        "self_contained"}) {
     EXPECT_TRUE(record.contains(key)) << key;
   }
   EXPECT_EQ(record["source"], "@triton.jit\r\ndef k1(x):\r\n    return 1\r\n");
@@ -233,6 +233,8 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
   EXPECT_EQ(record["checks"]["has_program_id"], false);
   EXPECT_EQ(record["stages"]["extract"], 3);
   EXPECT_FALSE(record.contains("source_base64"));
+  EXPECT_EQ(record["pieces"], Json::array());
+  EXPECT_EQ(record["self_contained"], false);
 }
 
 TEST_F(ExporterTest, TheInductorsOriginIsThereForItsKernelsAlone) {

@@ -68,6 +68,20 @@ Json InductorJson(const v1::Kernel& kernel) {
           {"in_string", kernel.string_begin() > 0}};
 }
 
+// Of what the module is made: [path, first line, last line] of each piece in order, the kernel's
+// own the last; null for a line that was generated.
+Json PiecesJson(const v1::Kernel& kernel) {
+  Json list = Json::array();
+  for (const v1::ModulePiece& piece : kernel.pieces()) {
+    if (piece.generated()) {
+      list.push_back(nullptr);
+    } else {
+      list.push_back({Text(piece.path()), piece.first_line(), piece.last_line()});
+    }
+  }
+  return list;
+}
+
 Json ParametersJson(const v1::Kernel& kernel) {
   Json list = Json::array();
   for (const v1::Parameter& parameter : kernel.parameters()) {
@@ -179,6 +193,8 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["applied_by"] = Text(kernel.applied_by());
   SetText(json, "source", kernel.source());
   json["module"] = Text(kernel.module());
+  json["pieces"] = PiecesJson(kernel);
+  json["self_contained"] = kernel.self_contained();
   json["signature"] = Text(kernel.signature());
   json["docstring"] = Text(kernel.docstring());
   json["decorators"] = Texts(kernel.decorators());

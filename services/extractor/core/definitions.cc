@@ -10,11 +10,23 @@
 namespace kernelmill::extractor {
 namespace {
 
+// Beyond that the text of a file that none of its own kernels uses is not handed on: what other
+// files' kernels import is short, and what is long is host code.
+constexpr size_t kMaxImportableDefinition = 32u << 10;
+constexpr size_t kMaxImportableFile = 1u << 20;
+
+struct Lines {
+  int first = 0;
+  int last = 0;
+};
+
 // A statement that may be a definition.
 struct Statement {
   NodeId node;
   int first_line;
   int last_line;
+  Lines block;               // see Definition.block_first_line
+  bool in_function = false;  // an import there
 };
 
 bool IsSkipped(Kind kind) {
@@ -62,10 +74,19 @@ class Collector {
   std::vector<Statement> Statements() {
     std::vector<Statement> found;
     NodeId node = 1;
+    NodeId block_end = 0;
+    Lines block;
     while (node < tree_.size()) {
+      if (node >= block_end) block = {};
       const Kind kind = tree_.KindOf(node);
-      const bool opened = IsBlockLike(kind) || (IsCompound(kind) && HoldsKernel(node));
-      if (!opened && !IsSkipped(kind)) Add(node, found);
+      const bool taken_apart = IsCompound(kind) && HoldsKernel(node);
+      if (taken_apart && node >= block_end) {
+        block = LinesOf(node);
+        block_end = tree_[node].subtree_end;
+        blocks_.push_back({node, block.first, block.last, block});
+      }
+      const bool opened = IsBlockLike(kind) || taken_apart;
+      if (!opened && !IsSkipped(kind)) Add({node, 0, 0, block}, found);
       node = opened ? node + 1 : tree_[node].subtree_end;
     }
     AddInnerImports(found);
@@ -75,7 +96,15 @@ class Collector {
     return found;
   }
 
+  // The statements that were taken apart, as wholes; those within others left out.
+  const std::vector<Statement>& blocks() const { return blocks_; }
+
  private:
+  Lines LinesOf(NodeId node) const {
+    return {file_.lines.LineOf(tree_[node].start),
+            file_.lines.LineOf(tree_[tree_.LastToken(node)].end - 1)};
+  }
+
   bool HoldsKernel(NodeId node) const {
     const auto first =
         std::lower_bound(functions_.begin(), functions_.end(), node,
@@ -84,11 +113,12 @@ class Collector {
   }
 
   // Expressions in the head of an opened statement come by here as well; they begin no line.
-  void Add(NodeId node, std::vector<Statement>& found) const {
-    const int first_line = file_.lines.LineOf(tree_[node].start);
-    const int last_line = file_.lines.LineOf(tree_[tree_.LastToken(node)].end - 1);
-    if (BeginsLine(node, first_line) || (!found.empty() && found.back().last_line == first_line)) {
-      found.push_back({node, first_line, last_line});
+  void Add(Statement statement, std::vector<Statement>& found) const {
+    const auto [first, last] = LinesOf(statement.node);
+    statement.first_line = first;
+    statement.last_line = last;
+    if (BeginsLine(statement.node, first) || (!found.empty() && found.back().last_line == first)) {
+      found.push_back(statement);
     }
   }
 
@@ -108,7 +138,9 @@ class Collector {
            at = tree_[at].parent) {
         if (tree_.KindOf(at) != Kind::kFunctionDefinition) continue;
         for (NodeId node = at; node < tree_[at].subtree_end; ++node) {
-          if (IsImport(tree_.KindOf(node)) && seen.insert(node).second) Add(node, found);
+          if (IsImport(tree_.KindOf(node)) && seen.insert(node).second) {
+            Add({node, 0, 0, {}, true}, found);
+          }
         }
       }
     }
@@ -117,6 +149,7 @@ class Collector {
   const ParsedFile& file_;
   const SyntaxTree& tree_;
   const std::vector<JitFunction>& functions_;
+  std::vector<Statement> blocks_;
 };
 
 v1::Definition::Kind KindOf(const SyntaxTree& tree, NodeId node) {
@@ -157,6 +190,22 @@ void SetSorted(const Strings& values, Repeated& field) {
   for (std::string& value : sorted) *field.Add() = std::move(value);
 }
 
+// The strings in an assignment to __all__.
+void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition) {
+  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
+    if (tree.KindOf(node) != Kind::kString) continue;
+    absl::string_view text = tree.TextOf(node);
+    if (text.size() < 2) continue;
+    definition.add_exported(std::string(text.substr(1, text.size() - 2)));
+  }
+}
+
+void AddImported(const SyntaxTree& tree, NodeId statement, v1::Definition& definition) {
+  for (v1::ImportedName& imported : ImportedNames(tree, statement)) {
+    *definition.add_imported() = std::move(imported);
+  }
+}
+
 // One definition of the statements [first, last), which share lines.
 v1::Definition Describe(const ParsedFile& file, const Statement* first, const Statement* last) {
   v1::Definition definition;
@@ -172,12 +221,18 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
     const absl::string_view changed = ChangedName(file.tree, at->node);
     if (!changed.empty()) names.emplace(changed);
     AddModules(file.tree, at->node, modules);
+    if (IsImport(file.tree.KindOf(at->node))) AddImported(file.tree, at->node, definition);
+    if (names.contains("__all__")) AddExported(file.tree, at->node, definition);
+    if (at->in_function) definition.set_in_function(true);
     kind = std::max(kind, KindOf(file.tree, at->node));
     last_line = std::max(last_line, at->last_line);
   }
   const size_t begin = file.lines.Begin(first->first_line);
   definition.set_path(std::string(file.path));
   definition.set_kind(kind);
+  if (kind != v1::Definition::KIND_IMPORT) definition.clear_imported();
+  definition.set_block_first_line(first->block.first);
+  definition.set_block_last_line(first->block.last);
   SetSorted(names, *definition.mutable_names());
   SetSorted(uses, *definition.mutable_uses());
   SetSorted(modules, *definition.mutable_modules());
@@ -189,7 +244,8 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
 
 std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
                                            const std::vector<JitFunction>& functions) {
-  const std::vector<Statement> statements = Collector(file, functions).Statements();
+  Collector collector(file, functions);
+  const std::vector<Statement> statements = collector.Statements();
   std::vector<v1::Definition> definitions;
   for (size_t first = 0; first < statements.size();) {
     size_t last = first + 1;
@@ -202,19 +258,24 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
     if (definition.names_size() > 0) definitions.push_back(std::move(definition));
     first = last;
   }
+  for (const Statement& block : collector.blocks()) {
+    v1::Definition definition = Describe(file, &block, &block + 1);
+    if (definition.names_size() > 0) definitions.push_back(std::move(definition));
+  }
+  std::stable_sort(definitions.begin(), definitions.end(),
+                   [](const v1::Definition& a, const v1::Definition& b) {
+                     return a.first_line() < b.first_line();
+                   });
   return definitions;
 }
 
-}  // namespace
-
-std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
-                                           const std::vector<JitFunction>& functions) {
-  std::vector<v1::Definition> all = AllDefinitions(file, functions);
+// Marks the definitions that the kernels use.
+void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
+              std::vector<v1::Definition>& all) {
   absl::flat_hash_map<std::string, std::vector<size_t>> by_name;
   for (size_t i = 0; i < all.size(); ++i) {
     for (const std::string& name : all[i].names()) by_name[name].push_back(i);
   }
-  std::vector<bool> wanted(all.size(), false);
   std::vector<std::string> names = {"*", "annotations"};
   for (const JitFunction& function : functions) {
     for (absl::string_view name : file.bindings.FreeNames(function.decorated)) {
@@ -229,14 +290,29 @@ std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
     names.pop_back();
     if (!seen.insert(name).second) continue;
     for (const size_t i : by_name[name]) {
-      if (wanted[i]) continue;
-      wanted[i] = true;
+      if (all[i].used()) continue;
+      all[i].set_used(true);
       for (const std::string& use : all[i].uses()) names.push_back(use);
     }
   }
+}
+
+}  // namespace
+
+std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
+                                           const std::vector<JitFunction>& functions,
+                                           Wanted wanted) {
+  std::vector<v1::Definition> all = AllDefinitions(file, functions);
+  if (!functions.empty()) MarkUsed(file, functions, all);
+  size_t left = wanted == Wanted::kImportable ? kMaxImportableFile : 0;
   std::vector<v1::Definition> result;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (wanted[i]) result.push_back(std::move(all[i]));
+  for (v1::Definition& definition : all) {
+    const size_t size = definition.text().size();
+    if (!definition.used()) {
+      if (size > std::min(left, kMaxImportableDefinition)) continue;
+      left -= size;
+    }
+    result.push_back(std::move(definition));
   }
   return result;
 }

@@ -9,15 +9,23 @@
 
 namespace kernelmill::extractor {
 
-// The file's bindings that its kernels use, directly or through one another; in the order of the
-// text.
+// Which definitions are wanted.
+enum class Wanted {
+  kUsedByKernels,  // those alone
+  kImportable,     // also what other files may import, as far as it is small
+};
+
+// The file's bindings that its kernels use, directly or through one another, and with kImportable
+// the others of its module level; in the order of the text.
 //
 // A definition is a statement of the module: an import, an assignment, a function, a class, or a
-// whole if, try, with or loop that binds names. One of the latter that holds a kernel is taken
-// apart instead, and what stands in its blocks counts as statements of the module. Imports in the
-// functions around a kernel are definitions too. Statements that share a line are one.
+// whole if, try, with or loop that binds names. One of the latter that holds a kernel is there as a
+// whole, and taken apart: what stands in its blocks counts as statements of the module for the
+// kernels in it (Definition.block_first_line). Imports in the functions around a kernel are
+// definitions too. Statements that share a line are one.
 std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
-                                           const std::vector<JitFunction>& functions);
+                                           const std::vector<JitFunction>& functions,
+                                           Wanted wanted);
 
 }  // namespace kernelmill::extractor
 

@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "services/extractor/core/bindings.h"
@@ -65,6 +66,9 @@ bool OwnsItsLines(const ParsedText& string, const JitFunction& function) {
   const char last = string.text()[string.lines().End(function.last_line) - 1];
   return function.first_line > 1 && (last == '\n' || last == '\r');
 }
+
+// Whether other files can import it.
+bool IsModule(absl::string_view path) { return absl::EndsWith(path, ".py"); }
 
 class FileExtractor {
  public:
@@ -206,7 +210,9 @@ class FileExtractor {
   void Add(const ParsedText& parsed, const FoundFunctions& found, const v1::InductorOrigin* origin,
            const Place* place) {
     const std::vector<JitFunction> functions = AllOf(found);
-    if (functions.empty()) return;
+    const Wanted wanted =
+        place == nullptr && IsModule(path_) ? Wanted::kImportable : Wanted::kUsedByKernels;
+    if (functions.empty() && wanted == Wanted::kUsedByKernels) return;
     const Bindings bindings(parsed.tree());
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
                              parsed.lines(), parsed.imports(), bindings};
@@ -221,10 +227,14 @@ class FileExtractor {
       }
       Keep(functions[i], std::move(kernel));
     }
-    for (v1::Definition& described : DefinitionsFor(text, functions)) {
+    for (v1::Definition& described : DefinitionsFor(text, functions, wanted)) {
       v1::Definition& definition = *shard_.add_definitions();
       definition = std::move(described);
-      if (place != nullptr) Move(*place, definition);
+      if (place == nullptr) continue;
+      Move(*place, definition);
+      if (definition.block_first_line() == 0) continue;
+      definition.set_block_first_line(definition.block_first_line() + place->lines);
+      definition.set_block_last_line(definition.block_last_line() + place->lines);
     }
   }
 
@@ -282,12 +292,34 @@ absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& opt
   return AddCudaKernels(source.path(), text, options.max_overlap * text.size(), entry, shard);
 }
 
+// What a file without kernels has for those of other files. One that cannot be read within bounds
+// has nothing: no kernel is lost with it.
+absl::Status AddImportable(const v1::SourceFile& source, const PythonParser& parser,
+                           const ExtractOptions& options, v1::KernelShard& shard) {
+  if (!IsModule(source.path()) || source.content().size() > options.max_file_bytes) {
+    return absl::OkStatus();
+  }
+  const auto file = ParsedText::Parse(source.content(), parser);
+  if (!file.ok()) {
+    if (absl::IsResourceExhausted(file.status())) return absl::OkStatus();
+    return Annotate(file.status(), source.path());
+  }
+  const ParsedText& parsed = **file;
+  const Bindings bindings(parsed.tree());
+  const ParsedFile text = {source.path(),  parsed.text(),    parsed.tree(),
+                           parsed.lines(), parsed.imports(), bindings};
+  for (v1::Definition& definition : DefinitionsFor(text, {}, Wanted::kImportable)) {
+    *shard.add_definitions() = std::move(definition);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ExtractPython(const v1::SourceFile& source, const PythonParser& parser,
                            const ExtractOptions& options, v1::ExtractedFile& entry,
                            v1::KernelShard& shard) {
   const absl::string_view text = source.content();
   if (!MayHoldKernels(text) && !MayUseOtherDsl(text) && !IsTemplateFile(source.path(), text)) {
-    return absl::OkStatus();
+    return AddImportable(source, parser, options, shard);
   }
   return FileExtractor(source, parser, options, entry, shard).Run();
 }

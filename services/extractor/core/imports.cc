@@ -98,6 +98,22 @@ std::string ModuleOf(const SyntaxTree& tree, NodeId statement) {
   return DottedImportName(tree, module);
 }
 
+// Level and module of a from-import, into `imported`.
+void SetOrigin(const SyntaxTree& tree, NodeId statement, v1::ImportedName& imported) {
+  const NodeId module = tree.Child(statement, Field::kModuleName);
+  if (module == kNoNode || tree.KindOf(module) != Kind::kRelativeImport) {
+    imported.set_module(ModuleOf(tree, statement));
+    return;
+  }
+  const NodeId dotted = tree.Child(module, Kind::kDottedName);
+  const size_t end = dotted == kNoNode ? tree[module].end : tree[dotted].start;
+  const absl::string_view text = tree.text();
+  for (size_t at = tree[module].start; at < end; ++at) {
+    if (text[at] == '.') imported.set_level(imported.level() + 1);
+  }
+  if (dotted != kNoNode) imported.set_module(DottedImportName(tree, dotted));
+}
+
 }  // namespace
 
 bool IsImport(Kind kind) {
@@ -156,6 +172,27 @@ std::vector<std::pair<std::string, std::string>> ImportMap::Origins() const {
   std::map<std::string, std::string> origins(names_.begin(), names_.end());
   for (const auto& [name, origin] : relative_) origins[name] = origin;
   return {origins.begin(), origins.end()};
+}
+
+std::vector<v1::ImportedName> ImportedNames(const SyntaxTree& tree, NodeId statement) {
+  const bool from = tree.KindOf(statement) != Kind::kImportStatement;
+  v1::ImportedName origin;
+  if (from) SetOrigin(tree, statement, origin);
+  std::vector<v1::ImportedName> imported;
+  for (const ImportedName& name : NamesOf(tree, statement)) {
+    v1::ImportedName& added = imported.emplace_back(origin);
+    if (from) {
+      added.set_name(name.alias.empty() ? name.name : name.alias);
+      added.set_member(name.name);
+    } else {
+      added.set_module(name.alias.empty() ? name.name.substr(0, name.name.find('.')) : name.name);
+      added.set_name(name.alias.empty() ? added.module() : name.alias);
+    }
+  }
+  if (tree.Child(statement, Kind::kWildcardImport) != kNoNode) {
+    imported.emplace_back(origin).set_name("*");
+  }
+  return imported;
 }
 
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement) {

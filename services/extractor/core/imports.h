@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/syntax_tree.h"
 
 namespace kernelmill::extractor {
@@ -40,6 +41,9 @@ class ImportMap {
 
 // Whether the node is one of the import statements.
 bool IsImport(Kind kind);
+
+// The names that an import statement binds, and what they stand for.
+std::vector<v1::ImportedName> ImportedNames(const SyntaxTree& tree, NodeId statement);
 
 // The modules that an import statement loads, dotted; "." for a relative one.
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement);

@@ -6,26 +6,29 @@
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/source_scope.h"
 
 namespace kernelmill::extractor {
 
 struct LinkOptions {
   // A kernel that needs more text than this of its file gets itself alone as its module; as do the
-  // rest of a shard's kernels once this much was looked through for them together.
+  // rest of a shard's kernels once this much was looked through for them together. What other files
+  // have is left out before that.
   size_t max_module_bytes = 512u << 10;
   size_t max_shard_bytes = 64u << 20;
 };
 
-// Makes every kernel of a shard stand on its own: sets id, module, imports, free_names and
-// self_contained, and drops the definitions. Definitions of the kernel's own file alone are used,
-// or of its own string (Kernel.string_begin).
+// Makes every kernel of a shard stand on its own: sets id, module, pieces, imports, free_names and
+// self_contained, and drops the definitions. `scope` has those of the whole source.
 //
 // What a CUDA function needs is in headers that nobody has: its module is its own text.
 //
-// The basic idea: from the kernel's free names, follow definitions and what they use in turn. A
-// name that is bound more than once means the nearest binding above the kernel, and those before it
-// that it builds on; else the first one below. The module then is: imports, the other definitions
-// in the order of the file, the kernel.
+// The module is: imports, what else the kernel needs (Closure says what and in which order), the
+// kernel. Of a kernel in a string (Kernel.string_begin) it is made from that string alone.
+void LinkShard(absl::string_view repository, absl::string_view commit, SourceScope& scope,
+               v1::KernelShard& shard, const LinkOptions& options = {});
+
+// The same for a shard that is a whole source.
 void LinkShard(absl::string_view repository, absl::string_view commit, v1::KernelShard& shard,
                const LinkOptions& options = {});
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -114,12 +115,79 @@ TEST(LinkTest, ANestedKernelIsDedentedInItsModuleAlone) {
   EXPECT_EQ(shard.kernels(1).module(), "if True:\n    @jit\n    def k():\n  \"\"\"odd\"\"\"\n");
 }
 
-TEST(LinkTest, DefinitionsOfOtherFilesAreNotUsed) {
+TEST(LinkTest, DefinitionsOfOtherFilesAreNotUsedUnlessImported) {
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): A\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 1, "A = 1\n", {"A"}).set_path("b.py");
   LinkShard("r", "c", shard);
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("A"));
+}
+
+// An import of `name` as another file has it; `module` is of the same folder.
+void AddImportOf(v1::KernelShard& shard, const std::string& module, const std::string& name) {
+  v1::Definition& definition =
+      AddDefinition(shard, v1::Definition::KIND_IMPORT, 1,
+                    absl::StrCat("from .", module, " import ", name, "\n"), {name});
+  definition.add_modules(".");
+  v1::ImportedName& imported = *definition.add_imported();
+  imported.set_name(name);
+  imported.set_module(module);
+  imported.set_member(name);
+  imported.set_level(1);
+}
+
+TEST(LinkTest, DefinitionsOfOtherFilesComeByImportAndFromAllShards) {
+  v1::KernelShard other;
+  AddDefinition(other, v1::Definition::KIND_CONSTANT, 7, "A = 1\n", {"A"}).set_path("b.py");
+  v1::KernelShard shard;
+  AddKernel(shard, 10, "def k(): A\n", {"A"});
+  AddImportOf(shard, "b", "A");
+  std::vector<v1::Definition> all(shard.definitions().begin(), shard.definitions().end());
+  all.insert(all.end(), other.definitions().begin(), other.definitions().end());
+  SourceScope scope(std::move(all), {"a.py", "b.py"});
+  LinkShard("r", "c", scope, shard);
+  EXPECT_EQ(shard.kernels(0).module(), "A = 1\n\ndef k(): A\n");
+  EXPECT_TRUE(shard.kernels(0).self_contained());
+  ASSERT_EQ(shard.kernels(0).pieces_size(), 2);
+  EXPECT_EQ(shard.kernels(0).pieces(0).path(), "b.py");
+  EXPECT_EQ(shard.kernels(0).pieces(0).first_line(), 7);
+  EXPECT_EQ(shard.kernels(0).pieces(0).kind(), v1::Definition::KIND_CONSTANT);
+}
+
+TEST(LinkTest, WhatOtherFilesHaveIsLeftOutBeyondTheLimit) {
+  v1::KernelShard shard;
+  AddKernel(shard, 10, "def k(): A\n", {"A", "B"});
+  AddImportOf(shard, "b", "A");
+  AddDefinition(shard, v1::Definition::KIND_CONSTANT, 2, "B = 1\n", {"B"});
+  AddDefinition(shard, v1::Definition::KIND_CONSTANT, 1,
+                absl::StrCat("A = '", std::string(2000, 'x'), "'\n"), {"A"})
+      .set_path("b.py");
+  for (const char* path : {"a.py", "b.py"}) shard.add_files()->set_path(path);
+  LinkOptions options;
+  options.max_module_bytes = 1000;
+  LinkShard("r", "c", shard, options);
+  EXPECT_EQ(shard.kernels(0).module(), "from .b import A\n\nB = 1\n\ndef k(): A\n");
+  EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("A"));
+}
+
+TEST(LinkTest, LongChainsOfFilesAndRingsOfImportsEnd) {
+  constexpr int kFiles = 5000;
+  v1::KernelShard shard;
+  AddKernel(shard, 10, "def k(): N0\n", {"N0"});
+  AddImportOf(shard, "f0", "N0");
+  shard.add_files()->set_path("a.py");
+  for (int i = 0; i < kFiles; ++i) {
+    const std::string path = absl::StrCat("f", i, ".py");
+    const std::string next = absl::StrCat("N", (i + 1) % kFiles);
+    AddImportOf(shard, absl::StrCat("f", (i + 1) % kFiles), next);
+    shard.mutable_definitions()->rbegin()->set_path(path);
+    AddDefinition(shard, v1::Definition::KIND_FUNCTION, 2, absl::StrCat("def N", i, "(): pass\n"),
+                  {absl::StrCat("N", i)}, {next})
+        .set_path(path);
+    shard.add_files()->set_path(path);
+  }
+  LinkShard("r", "c", shard);
+  EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("N0"));
 }
 
 TEST(LinkTest, AModuleBeyondTheLimitIsTheKernelAlone) {

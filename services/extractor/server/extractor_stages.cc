@@ -1,6 +1,8 @@
 #include "services/extractor/server/extractor_stages.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,9 +20,13 @@
 #include "services/extractor/core/extract.h"
 #include "services/extractor/core/jit_names.h"
 #include "services/extractor/core/link.h"
+#include "services/extractor/core/source_scope.h"
 
 namespace kernelmill::extractor {
 namespace {
+
+// Bytes of definitions that a source's files may import from one another, held at a time.
+constexpr size_t kMaxImportable = 256u << 20;
 
 // "files" -> "kernels": of all files, or of the piece that the parameters name.
 class ExtractStage : public worker::Stage {
@@ -94,14 +100,15 @@ class LinkStage : public worker::Stage {
                      PiecesOfShards(action.params().link(), inputs.size()));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
-    ASSIGN_OR_RETURN(const JitNames names, NamesOf(store, inputs));
+    ASSIGN_OR_RETURN(WholeSource source, ReadWhole(store, inputs));
+    SourceScope scope(std::move(source.definitions), AllPaths(tree));
     v1::StageResult result;
     auto next = inputs.begin();
     for (const int count : pieces) {
       ASSIGN_OR_RETURN(v1::KernelShard shard, Join(store, next, next + count));
       next += count;
-      worker::AddCounter(result, "kernels.found", DecideCandidates(names, shard));
-      LinkShard(tree.repository(), tree.commit(), shard);
+      worker::AddCounter(result, "kernels.found", DecideCandidates(source.names, shard));
+      LinkShard(tree.repository(), tree.commit(), scope, shard);
       ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
       worker::AddOutput(result, "kernels", output, shard.kernels_size());
     }
@@ -111,14 +118,34 @@ class LinkStage : public worker::Stage {
  private:
   using Inputs = std::vector<cas::Digest>::const_iterator;
 
-  static absl::StatusOr<JitNames> NamesOf(cas::BlobStore& store,
-                                          const std::vector<cas::Digest>& inputs) {
+  // What of a source decides on its shards.
+  struct WholeSource {
     JitNames names;
+    // What only kernels of other files may use is left out beyond the limit.
+    std::vector<v1::Definition> definitions;
+  };
+
+  static absl::StatusOr<WholeSource> ReadWhole(cas::BlobStore& store,
+                                               const std::vector<cas::Digest>& inputs) {
+    WholeSource source;
+    size_t left = kMaxImportable;
     for (const cas::Digest& input : inputs) {
-      ASSIGN_OR_RETURN(const v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, input));
-      names.Add(shard);
+      ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, input));
+      source.names.Add(shard);
+      for (v1::Definition& definition : *shard.mutable_definitions()) {
+        const size_t size = definition.text().size();
+        if (!definition.used() && size > left) continue;
+        if (!definition.used()) left -= size;
+        source.definitions.push_back(std::move(definition));
+      }
     }
-    return names;
+    return source;
+  }
+
+  static std::vector<std::string> AllPaths(const v1::SourceTree& tree) {
+    std::vector<std::string> paths;
+    for (const v1::FileEntry& file : tree.files()) paths.push_back(file.path());
+    return paths;
   }
 
   // How many inputs each shard is made of.

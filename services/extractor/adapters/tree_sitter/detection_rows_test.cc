@@ -88,11 +88,12 @@ TEST(DetectionRowsTest, AWrapperOfSomethingElseIsNone) {
 TEST(DetectionRowsTest, WrappersOfOtherFilesOfTheSource) {
   const std::string wrapper = "import triton\ndef triton_jit(f):\n    return triton.jit(f)\n";
   const auto forms = [&](const std::string& import, const std::string& decorator) {
-    return Forms(ExtractFiles({{"pkg/utils/launch.py", wrapper},
-                               {"pkg/utils/__init__.py", "from .launch import triton_jit\n"},
-                               {"other/utils/launch.py", "def triton_jit(f): return f  # triton\n"},
-                               {"pkg/layer/sum.py", import + "import triton.language as tl\n@" +
-                                                        decorator + "\ndef a(): tl.load(1)\n"}}));
+    return Forms(
+        ExtractAndDecide({{"pkg/utils/launch.py", wrapper},
+                          {"pkg/utils/__init__.py", "from .launch import triton_jit\n"},
+                          {"other/utils/launch.py", "def triton_jit(f): return f  # triton\n"},
+                          {"pkg/layer/sum.py", import + "import triton.language as tl\n@" +
+                                                   decorator + "\ndef a(): tl.load(1)\n"}}));
   };
   EXPECT_THAT(forms("from pkg.utils.launch import triton_jit\n", "triton_jit"),
               ElementsAre("a WRAPPED TRITON pkg.utils.launch.triton_jit"));
@@ -108,9 +109,9 @@ TEST(DetectionRowsTest, WrappersOfOtherFilesOfTheSource) {
 
 TEST(DetectionRowsTest, WhatAnotherFileDecidesOnIsCountedWithItsFile) {
   const v1::KernelShard shard =
-      ExtractFiles({{"a.py", "import triton\nmy_jit = triton.jit\n"},
-                    {"b.py", "from a import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
-                    {"c.py", "from d import my_jit  # triton\n@my_jit\ndef k(): pass\n"}});
+      ExtractAndDecide({{"a.py", "import triton\nmy_jit = triton.jit\n"},
+                        {"b.py", "from a import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
+                        {"c.py", "from d import my_jit  # triton\n@my_jit\ndef k(): pass\n"}});
   EXPECT_THAT(Places(shard), ElementsAre("k 2-3"));
   EXPECT_EQ(shard.files(1).kernels(), 1);
   EXPECT_EQ(shard.files(2).kernels(), 0);
@@ -243,8 +244,8 @@ TEST(DetectionRowsTest, TemplatesAreKeptApart) {
 
 TEST(DetectionRowsTest, JinjaFilesAreTemplates) {
   const v1::KernelShard shard =
-      ExtractFiles({{"t/mm.py.jinja", "{{def_kernel('A')}}\n    tl.load(A)\n"},
-                    {"t/page.html.jinja", "<p>{{ text }}</p>\n"}});
+      ExtractAndDecide({{"t/mm.py.jinja", "{{def_kernel('A')}}\n    tl.load(A)\n"},
+                        {"t/page.html.jinja", "<p>{{ text }}</p>\n"}});
   EXPECT_THAT(Forms(shard), ElementsAre("mm TEMPLATE TRITON jinja"));
   EXPECT_THAT(Places(shard), ElementsAre("mm 1-2"));
 }
@@ -271,7 +272,7 @@ TEST(DetectionRowsTest, OneNameManyTimes) {
   const std::string text =
       "import triton\nif a:\n    @triton.jit\n    def k(): pass\n"
       "else:\n    @triton.jit\n    def k(): pass\n";
-  EXPECT_THAT(Places(ExtractFiles({{"a.py", text}, {"b.py", text}})),
+  EXPECT_THAT(Places(ExtractAndDecide({{"a.py", text}, {"b.py", text}})),
               ElementsAre("k 3-4", "k 6-7", "k 3-4", "k 6-7"));
 }
 
@@ -355,20 +356,20 @@ TEST(DetectionRowsTest, OtherDslsAreCountedAndLeftOut) {
 // NOT Triton: `@numba.jit`, `@jax.jit`, `@torch.jit.script`, `@conditional_jit`, samples in
 // docstrings
 TEST(DetectionRowsTest, LookAlikesAreNone) {
-  EXPECT_THAT(Forms(ExtractFiles({{"util.py",
-                                   "import numba, triton\n"
-                                   "def conditional_jit(f): return numba.jit(f)\n"},
-                                  {"a.py",
-                                   "import triton, numba, jax, torch\n"
-                                   "from util import conditional_jit\n"
-                                   "@numba.jit\ndef a(): pass\n"
-                                   "@jax.jit\ndef b(): pass\n"
-                                   "@torch.jit.script\ndef c(): pass\n"
-                                   "@conditional_jit\ndef d(): pass\n"
-                                   "@functools.partial(jax.jit, static_argnums=0)\n"
-                                   "def e():\n"
-                                   "    '''Sample:\n@triton.jit\ndef k(): pass\n    '''\n"
-                                   "f = jax.jit(e)\n"}})),
+  EXPECT_THAT(Forms(ExtractAndDecide({{"util.py",
+                                       "import numba, triton\n"
+                                       "def conditional_jit(f): return numba.jit(f)\n"},
+                                      {"a.py",
+                                       "import triton, numba, jax, torch\n"
+                                       "from util import conditional_jit\n"
+                                       "@numba.jit\ndef a(): pass\n"
+                                       "@jax.jit\ndef b(): pass\n"
+                                       "@torch.jit.script\ndef c(): pass\n"
+                                       "@conditional_jit\ndef d(): pass\n"
+                                       "@functools.partial(jax.jit, static_argnums=0)\n"
+                                       "def e():\n"
+                                       "    '''Sample:\n@triton.jit\ndef k(): pass\n    '''\n"
+                                       "f = jax.jit(e)\n"}})),
               IsEmpty());
 }
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -18,26 +18,11 @@
 
 namespace kernelmill::extractor {
 
-// The shard that one file of the given text makes; unlinked.
-inline v1::KernelShard Extract(absl::string_view text) {
-  v1::FileShard files;
-  v1::SourceFile& file = *files.add_files();
-  file.set_path("a.py");
-  file.set_content(std::string(text));
-  const TreeSitterParser parser;
-  auto shard = ExtractKernels(files, parser);
-  EXPECT_TRUE(shard.ok()) << shard.status();
-  return shard.ok() ? *std::move(shard) : v1::KernelShard();
-}
+// A file's path and its text.
+using NamedText = std::pair<std::string, std::string>;
 
-inline v1::KernelShard ExtractAndLink(absl::string_view text) {
-  v1::KernelShard shard = Extract(text);
-  LinkShard("repository", "commit", shard);
-  return shard;
-}
-
-// The kernels of files, by path, after what one of them defines for another was looked at.
-inline v1::KernelShard ExtractFiles(const std::map<std::string, std::string>& texts) {
+// The shard that the files make; unlinked.
+inline v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
   v1::FileShard files;
   for (const auto& [path, text] : texts) {
     v1::SourceFile& file = *files.add_files();
@@ -47,11 +32,27 @@ inline v1::KernelShard ExtractFiles(const std::map<std::string, std::string>& te
   const TreeSitterParser parser;
   auto shard = ExtractKernels(files, parser);
   EXPECT_TRUE(shard.ok()) << shard.status();
-  if (!shard.ok()) return v1::KernelShard();
+  return shard.ok() ? *std::move(shard) : v1::KernelShard();
+}
+
+// Of one file.
+inline v1::KernelShard Extract(absl::string_view text) {
+  return ExtractFiles({{"a.py", std::string(text)}});
+}
+
+inline v1::KernelShard ExtractAndLink(absl::string_view text) {
+  v1::KernelShard shard = Extract(text);
+  LinkShard("repository", "commit", shard);
+  return shard;
+}
+
+// The kernels of files, after what one of them defines for another was looked at.
+inline v1::KernelShard ExtractAndDecide(const std::vector<NamedText>& texts) {
+  v1::KernelShard shard = ExtractFiles(texts);
   JitNames names;
-  names.Add(*shard);
-  DecideCandidates(names, *shard);
-  return *std::move(shard);
+  names.Add(shard);
+  DecideCandidates(names, shard);
+  return shard;
 }
 
 // "qualname FORM DSL found_by" of every kernel.

@@ -1,0 +1,124 @@
+#include "services/extractor/core/module_paths.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "services/extractor/core/python_names.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// Of more folders that hold one of a name it is not looked which are meant.
+constexpr size_t kMaxRoots = 64;
+
+absl::string_view FolderOf(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == absl::string_view::npos ? "" : path.substr(0, slash);
+}
+
+absl::string_view BaseOf(absl::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+std::string Join(absl::string_view folder, absl::string_view rest) {
+  if (folder.empty() || rest.empty()) return absl::StrCat(folder, rest);
+  return absl::StrCat(folder, "/", rest);
+}
+
+}  // namespace
+
+bool IsInstalledModule(absl::string_view module) {
+  const absl::string_view root = module.substr(0, module.find('.'));
+  return root == "triton" || root == "torch" || IsStandardModule(root);
+}
+
+ModulePaths::ModulePaths(const std::vector<std::string>& paths) {
+  absl::flat_hash_set<std::string> folders;
+  for (const std::string& path : paths) {
+    absl::string_view module = path;
+    if (!absl::ConsumeSuffix(&module, ".py")) continue;
+    for (absl::string_view at = FolderOf(path); !at.empty() && folders.emplace(at).second;) {
+      at = FolderOf(at);
+    }
+    if (BaseOf(module) == "__init__") {
+      packages_.emplace(FolderOf(module));
+      files_[FolderOf(module)] = path;  // before a module of the same name
+    } else {
+      files_.try_emplace(module, path);
+    }
+  }
+  for (const std::string& folder : folders) {
+    const absl::string_view parent = FolderOf(folder);
+    if (!IsPackage(parent)) roots_[BaseOf(folder)].emplace_back(parent);
+  }
+  for (auto& [name, parents] : roots_) std::sort(parents.begin(), parents.end());
+}
+
+std::string ModulePaths::FileAt(absl::string_view folder, absl::string_view module) const {
+  const auto found = files_.find(Join(folder, module));
+  return found == files_.end() ? "" : found->second;
+}
+
+bool ModulePaths::IsPackage(absl::string_view folder) const { return packages_.contains(folder); }
+
+ModulePaths::Found ModulePaths::Find(absl::string_view importer, int level,
+                                     absl::string_view module) const {
+  const std::string path = absl::StrReplaceAll(module, {{".", "/"}});
+  if (level > 0) return FindRelative(importer, level, path);
+  if (module.empty() || IsInstalledModule(module)) return {};
+  const Found own = FindInOwnPackage(importer, path);
+  if (own.in_source) return own;
+  const absl::string_view folder = FolderOf(importer);
+  if (!IsPackage(folder)) {
+    std::string beside = FileAt(folder, path);
+    if (!beside.empty()) return {true, std::move(beside)};
+  }
+  return FindFromRoots(path);
+}
+
+ModulePaths::Found ModulePaths::FindRelative(absl::string_view importer, int level,
+                                             const std::string& module) const {
+  absl::string_view folder = FolderOf(importer);
+  for (; level > 1; --level) {
+    if (folder.empty()) return {true, ""};
+    folder = FolderOf(folder);
+  }
+  return {true, FileAt(folder, module)};
+}
+
+ModulePaths::Found ModulePaths::FindInOwnPackage(absl::string_view importer,
+                                                 const std::string& module) const {
+  const absl::string_view root = absl::string_view(module).substr(0, module.find('/'));
+  for (size_t begin = 0; begin < importer.size();) {
+    const size_t end = importer.find('/', begin);
+    if (end == absl::string_view::npos) break;
+    const absl::string_view parent = importer.substr(0, begin == 0 ? 0 : begin - 1);
+    if (importer.substr(begin, end - begin) == root && !IsPackage(parent)) {
+      return {true, FileAt(parent, module)};
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+ModulePaths::Found ModulePaths::FindFromRoots(const std::string& module) const {
+  const absl::string_view name = absl::string_view(module).substr(0, module.find('/'));
+  const auto roots = roots_.find(name);
+  if (roots == roots_.end() || roots->second.size() > kMaxRoots) {
+    std::string top = FileAt("", module);
+    return {!top.empty(), std::move(top)};
+  }
+  Found found;
+  for (const std::string& root : roots->second) {
+    std::string path = FileAt(root, module);
+    if (path.empty()) continue;
+    if (found.in_source) return {true, ""};
+    found = {true, std::move(path)};
+  }
+  return found;
+}
+
+}  // namespace kernelmill::extractor
