@@ -28,7 +28,8 @@ absl::Status Retry(const RetryPolicy& policy, absl::string_view what,
     const absl::Duration left =
         policy.max_time - absl::FromChrono(std::chrono::steady_clock::now() - start);
     if ((policy.max_attempts > 0 && tries >= policy.max_attempts) || left <= absl::ZeroDuration()) {
-      return Annotate(status, absl::StrCat(what, ": gave up after ", tries, " tries"));
+      return Annotate(
+          status, absl::StrCat(what, ": gave up after ", tries, tries == 1 ? " try" : " tries"));
     }
     const absl::Duration pause = std::min(Backoff(policy, tries), left);
     if (sleep) {

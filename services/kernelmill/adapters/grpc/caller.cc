@@ -1,21 +1,16 @@
 #include "services/kernelmill/adapters/grpc/caller.h"
 
-#include <algorithm>
 #include <chrono>
-#include <string>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "common/base/status.h"
 #include "common/rpc/retry.h"
 #include "common/rpc/status.h"
 
 namespace kernelmill::client {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-
-constexpr rpc::RetryPolicy kBackoff = {.first_backoff = absl::Milliseconds(200),
-                                       .max_backoff = absl::Seconds(4)};
+constexpr rpc::RetryPolicy kBackoff = {
+    .max_attempts = 0, .first_backoff = absl::Milliseconds(200), .max_backoff = absl::Seconds(4)};
 
 absl::Status Interrupted() { return absl::CancelledError("interrupted"); }
 
@@ -45,23 +40,24 @@ absl::Status Caller::Pause(absl::Duration time) {
 }
 
 absl::Status Caller::Call(absl::string_view what, const Attempt& attempt, absl::Duration deadline) {
-  const SteadyClock::time_point start = SteadyClock::now();
-  for (int tries = 1;; ++tries) {
-    grpc::ClientContext context;
-    if (deadline != absl::InfiniteDuration()) {
-      context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(deadline));
-    }
-    const absl::Status status = Once(context, attempt);
-    if (status.ok() || absl::IsCancelled(status)) return status;
-    if (!IsRetryable(status)) return Annotate(status, what);
-    const absl::Duration left = patience_.time - absl::FromChrono(SteadyClock::now() - start);
-    if (left <= absl::ZeroDuration()) {
-      return Annotate(
-          status, absl::StrCat(what, ": gave up after ", tries, tries == 1 ? " try" : " tries"));
-    }
-    if (tries == 1) patience_.on_away(status);
-    RETURN_IF_ERROR(Pause(std::min(rpc::Backoff(kBackoff, tries), left)));
-  }
+  rpc::RetryPolicy policy = kBackoff;
+  policy.max_time = patience_.time;
+  absl::Status last;
+  bool told = false;
+  const absl::Status status = rpc::Retry(
+      policy, what,
+      [&] {
+        grpc::ClientContext context;
+        if (deadline != absl::InfiniteDuration()) {
+          context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(deadline));
+        }
+        return last = Once(context, attempt);
+      },
+      [&](absl::Duration pause) {
+        if (!std::exchange(told, true)) patience_.on_away(last);
+        return Pause(pause);
+      });
+  return absl::IsCancelled(status) ? Interrupted() : status;
 }
 
 absl::Status Caller::Stream(const Attempt& attempt) {
