@@ -330,11 +330,16 @@ std::string JobPlan::SourceNameOf(const TaskKey& task) const {
   return config::SourceName(spec_.sources(task.source));
 }
 
-void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
+v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
   v1::Failure& failure = failures_[task];
   failure.set_source(SourceNameOf(task));
   failure.set_stage(std::string(StageName(task.stage)));
-  failure.set_code(absl::StatusCodeToString(error.code()));
+  failure.set_code(absl::StatusCodeToString(code));
+  return failure;
+}
+
+void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
+  v1::Failure& failure = NewFailure(task, error.code());
   failure.set_message(ToUtf8(error.message()));
   if (task.stage < StageId::kExtract || task.stage >= StageId::kPair) return;
   const Source& state = sources_[task.source];
@@ -347,10 +352,7 @@ void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
 }
 
 void JobPlan::AddSetAside(const TaskKey& task, const v1::StageResult& result) {
-  v1::Failure& failure = failures_[task];
-  failure.set_source(SourceNameOf(task));
-  failure.set_stage(std::string(StageName(task.stage)));
-  failure.set_code(absl::StatusCodeToString(absl::StatusCode::kAborted));
+  v1::Failure& failure = NewFailure(task, absl::StatusCode::kAborted);
   failure.set_message("set aside: its extraction ended the worker again and again");
   failure.set_files(1);
   if (!result.failures().empty()) failure.set_path(result.failures(0).path());
@@ -359,10 +361,7 @@ void JobPlan::AddSetAside(const TaskKey& task, const v1::StageResult& result) {
 void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
   if (result.failures().empty()) return;
   const TaskKey task = {.stage = StageId::kFetch, .source = source};
-  v1::Failure& failure = failures_[task];
-  failure.set_source(SourceNameOf(task));
-  failure.set_stage(std::string(StageName(task.stage)));
-  failure.set_code(absl::StatusCodeToString(absl::StatusCode::kDataLoss));
+  v1::Failure& failure = NewFailure(task, absl::StatusCode::kDataLoss);
   for (const v1::Counter& counter : result.counters()) {
     if (absl::StartsWith(counter.name(), "files.failed.")) {
       failure.set_files(failure.files() + counter.value());

@@ -112,6 +112,7 @@ class JobPlan {
   void AddUnfetched(int32_t source, const v1::StageResult& result);
   // Adds the tasks of the job-wide stages whose barriers have opened.
   void PassBarriers(Tasks& next);
+  v1::Failure& NewFailure(const TaskKey& task, absl::StatusCode code);
   void AddFailure(const TaskKey& task, const absl::Status& error);
   bool IsHoldout(int32_t source) const;
 
