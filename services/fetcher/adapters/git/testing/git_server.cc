@@ -1,14 +1,13 @@
 #include "services/fetcher/adapters/git/testing/git_server.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
+#include "services/fetcher/adapters/http/testing/loopback.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -29,15 +28,7 @@ void RunDaemon(int connection) {
 
 }  // namespace
 
-TestGitServer::TestGitServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::listen(listener_, 16), 0);
-  EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  port_ = ntohs(address.sin_port);
+TestGitServer::TestGitServer() : listener_(ListenOnLoopback(&port_)) {
   thread_ = std::thread([this] { Serve(); });
 }
 

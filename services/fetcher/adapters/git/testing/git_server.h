@@ -20,8 +20,8 @@ class TestGitServer {
  private:
   void Serve();
 
+  int port_ = 0;
   int listener_;
-  int port_;
   std::atomic<int> connections_ = 0;
   std::thread thread_;
 };

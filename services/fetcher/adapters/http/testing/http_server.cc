@@ -1,8 +1,5 @@
 #include "services/fetcher/adapters/http/testing/http_server.h"
 
-#include <arpa/inet.h>
-#include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "services/fetcher/adapters/http/testing/loopback.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -63,15 +61,7 @@ std::string Serialize(const TestHttpServer::Answer& answer) {
 
 }  // namespace
 
-TestHttpServer::TestHttpServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::listen(listener_, 16), 0);
-  EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  port_ = ntohs(address.sin_port);
+TestHttpServer::TestHttpServer() : listener_(ListenOnLoopback(&port_)) {
   thread_ = std::thread([this] { Serve(); });
 }
 

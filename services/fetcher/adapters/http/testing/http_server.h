@@ -53,8 +53,8 @@ class TestHttpServer {
   bool HandleRequest(int connection, std::string& received);
   Answer AnswerTo(const Request& request);
 
+  int port_ = 0;
   int listener_;
-  int port_;
   mutable absl::Mutex mutex_;
   std::map<std::string, Answer> answers_ ABSL_GUARDED_BY(mutex_);
   Handler handler_ ABSL_GUARDED_BY(mutex_);
