@@ -19,6 +19,7 @@ class DiscoverTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.stack = contextlib.ExitStack()
+        cls.addClassCleanup(cls.stack.close)
         cls.folder = pathlib.Path(cls.stack.enter_context(tempfile.TemporaryDirectory()))
         (cls.folder / "git").mkdir()
         cls.token_file = cls.folder / "token"
@@ -31,10 +32,6 @@ class DiscoverTest(unittest.TestCase):
         cls.urls = {name: f"{cls.git.url}/{name}.git" for name in ("demo", "few", "many")}
         cls.named = cls.crawl("named", "".join(
             f"  - git: {cls.urls[name]}\n    category: found\n    tier: 2\n" for name in ("demo", "few", "many")))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stack.close()
 
     @classmethod
     def job(cls, name, sources):

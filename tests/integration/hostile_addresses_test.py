@@ -66,6 +66,7 @@ class HostileAddresses(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.stack = contextlib.ExitStack()
+        cls.addClassCleanup(cls.stack.close)
         cls.folder = pathlib.Path(cls.stack.enter_context(tempfile.TemporaryDirectory()))
         (cls.folder / "git").mkdir()
         harness.make_repository(harness.DEMO_SOURCES, cls.folder / "git/good.git")
@@ -79,10 +80,6 @@ class HostileAddresses(unittest.TestCase):
         cls.cluster = cls.stack.enter_context(harness.Cluster(cls.folder / "cluster", lease_ttl=30))
         for role in (*harness.Cluster.WORKERS, "fetcher"):
             cls.cluster.start_worker(role, allow=())
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stack.close()
 
     def redirected(self, host, port, prefix=""):
         return f"http://{PUBLIC}:{self.redirects.server_address[1]}/{prefix}{host}/{port}/good.git"

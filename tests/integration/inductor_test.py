@@ -66,6 +66,7 @@ class Inductor(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.stack = contextlib.ExitStack()
+        cls.addClassCleanup(cls.stack.close)
         cls.folder = pathlib.Path(cls.stack.enter_context(tempfile.TemporaryDirectory()))
         shutil.copytree(DATA, cls.folder, dirs_exist_ok=True)
         cls.out, cls.done = cls.crawl("both", """
@@ -73,10 +74,6 @@ class Inductor(unittest.TestCase):
               category: generated
             - inductor: ./cache
             """)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stack.close()
 
     @classmethod
     def crawl(cls, name, sources, *flags, check=True):
