@@ -236,6 +236,11 @@ class Submission:
                 return {k: int(v) for k, v in row.items() if k != "stage"}
         return {}
 
+    def wait_until_leased(self, stage):
+        harness.wait_until(lambda: self.stage(stage).get("running") or not self.running(),
+                           f"a lease on a task of {stage}", DEADLINE)
+        assert self.running(), f"the job was over before a lease on a task of {stage} was seen"
+
     def done(self):
         """Tasks done so far."""
         status = self.cluster.status(self.job) or {}

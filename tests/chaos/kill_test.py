@@ -79,7 +79,7 @@ class Killed(workload.ChaosTest):
             first, = cluster.workers("extractor")
             self.shim.file_delay_us = 300_000  # holds its lease for seconds
             submission = self.submit(cluster)
-            harness.wait_until(lambda: submission.stage("extract").get("running"), "a lease", clusters.DEADLINE)
+            submission.wait_until_leased("extract")
             first.kill()
             self.shim.file_delay_us = 0
             cluster.add_worker("extractor", "second").start()
@@ -94,7 +94,7 @@ class Killed(workload.ChaosTest):
             sleeper, = cluster.workers("extractor")
             self.shim.file_delay_us = 100_000
             submission = self.submit(cluster)
-            harness.wait_until(lambda: submission.stage("extract").get("running"), "a lease", clusters.DEADLINE)
+            submission.wait_until_leased("extract")
             sleeper.signal(signal.SIGSTOP)
             self.shim.file_delay_us = 0
             cluster.add_worker("extractor", "second").start()
@@ -131,7 +131,7 @@ class Drained(workload.ChaosTest):
             extractor, = cluster.workers("extractor")
             self.shim.file_delay_us = 150_000
             submission = self.submit(cluster)
-            harness.wait_until(lambda: submission.stage("extract").get("running"), "a lease", clusters.DEADLINE)
+            submission.wait_until_leased("extract")
             self.assertEqual(self.health(extractor), "SERVING")
             before = submission.stage("extract")["done"]
             extractor.signal(signal.SIGTERM)
@@ -153,7 +153,7 @@ class Drained(workload.ChaosTest):
             self.shim.file_delay_us = 5_000_000  # a minute a task
             extractor.start("--drain-seconds", 1)
             submission = self.submit(cluster)
-            harness.wait_until(lambda: submission.stage("extract").get("running"), "a lease", clusters.DEADLINE)
+            submission.wait_until_leased("extract")
             began = time.monotonic()
             self.assertEqual(extractor.terminate(), 0)
             self.assertLess(time.monotonic() - began, 30)

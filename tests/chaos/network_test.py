@@ -37,7 +37,7 @@ class Partitions(workload.ChaosTest):
     def test_a_worker_cut_off_from_the_coordinator_loses_its_task_to_another(self):
         with self.start(lease_ttl=1, slow_ms=100) as cluster:
             submission = self.submit(cluster)
-            harness.wait_until(lambda: submission.stage("extract").get("running"), "a lease", clusters.DEADLINE)
+            submission.wait_until_leased("extract")
             self.network.cut(self.of("extractor-1"), self.of("coordinator"))
             cluster.add_worker("extractor").start()
             harness.wait_until(lambda: "was not heard of" in cluster.coordinator.tail(), "the lease to run out",
