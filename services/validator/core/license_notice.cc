@@ -15,7 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "services/validator/core/words.h"
+#include "common/spdx/words.h"
 
 namespace kernelmill::validator {
 namespace {

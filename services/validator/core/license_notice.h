@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "services/validator/core/spdx_expression.h"
+#include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
 

@@ -3,7 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "services/validator/core/spdx_expression.h"
+#include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "services/validator/core/license_forms.h"
-#include "services/validator/core/words.h"
+#include "common/spdx/words.h"
 
 namespace kernelmill::validator {
 

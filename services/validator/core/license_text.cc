@@ -18,7 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/types/span.h"
 #include "services/validator/core/license_forms.h"
-#include "services/validator/core/words.h"
+#include "common/spdx/words.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -11,7 +11,7 @@
 #include "services/validator/core/license_files.h"
 #include "services/validator/core/license_notice.h"
 #include "services/validator/core/license_samples.h"
-#include "services/validator/core/words.h"
+#include "common/spdx/words.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -3,7 +3,7 @@
 //   all  := term ("AND" term)*
 //   term := "(" any ")" | id ["+"] ["WITH" id]
 // by recursive descent; the depth is bounded, so a hostile tag cannot exhaust the stack.
-#include "services/validator/core/spdx_expression.h"
+#include "common/spdx/expression.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,98 +15,29 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "common/base/status.h"
+#include "common/spdx/deprecated_ids.h"
+#include "common/spdx/license_list.h"
 
-namespace kernelmill::validator {
+namespace kernelmill::spdx {
 namespace {
 
 constexpr size_t kMaxBytes = 1024;
 constexpr int kMaxDepth = 32;
 
-constexpr const char* kKnownIds[] = {
-    "0BSD",
-    "AFL-3.0",
-    "AGPL-1.0-only",
-    "AGPL-1.0-or-later",
-    "AGPL-3.0-only",
-    "AGPL-3.0-or-later",
-    "Apache-1.1",
-    "Apache-2.0",
-    "Artistic-2.0",
-    "BSD-1-Clause",
-    "BSD-2-Clause",
-    "BSD-2-Clause-Patent",
-    "BSD-3-Clause",
-    "BSD-3-Clause-Clear",
-    "BSD-3-Clause-LBNL",
-    "BSD-4-Clause",
-    "BSL-1.0",
-    "BUSL-1.1",
-    "BlueOak-1.0.0",
-    "CC-BY-3.0",
-    "CC-BY-4.0",
-    "CC-BY-NC-4.0",
-    "CC-BY-NC-ND-4.0",
-    "CC-BY-NC-SA-4.0",
-    "CC-BY-ND-4.0",
-    "CC-BY-SA-3.0",
-    "CC-BY-SA-4.0",
-    "CC0-1.0",
-    "CDDL-1.0",
-    "CECILL-2.1",
-    "ECL-2.0",
-    "EPL-1.0",
-    "EPL-2.0",
-    "EUPL-1.2",
-    "Elastic-2.0",
-    "GPL-1.0-only",
-    "GPL-1.0-or-later",
-    "GPL-2.0-only",
-    "GPL-2.0-or-later",
-    "GPL-3.0-only",
-    "GPL-3.0-or-later",
-    "HPND",
-    "ISC",
-    "JSON",
-    "LGPL-2.0-only",
-    "LGPL-2.0-or-later",
-    "LGPL-2.1-only",
-    "LGPL-2.1-or-later",
-    "LGPL-3.0-only",
-    "LGPL-3.0-or-later",
-    "MIT",
-    "MIT-0",
-    "MIT-CMU",
-    "MPL-1.1",
-    "MPL-2.0",
-    "MS-PL",
-    "MulanPSL-2.0",
-    "NCSA",
-    "OFL-1.1",
-    "OpenSSL",
-    "PSF-2.0",
-    "PolyForm-Noncommercial-1.0.0",
-    "PostgreSQL",
-    "Python-2.0",
-    "SSPL-1.0",
-    "UPL-1.0",
-    "Unicode-3.0",
-    "Unlicense",
-    "W3C",
-    "WTFPL",
-    "X11",
-    "Zlib",
-    "libpng-2.0",
-};
-
+// The package of the list has no exceptions; these are the ones that source code is seen under.
 constexpr const char* kKnownExceptions[] = {
-    "Autoconf-exception-3.0", "Classpath-exception-2.0", "GCC-exception-3.1",
+    "Autoconf-exception-2.0", "Autoconf-exception-3.0",  "Bison-exception-2.2",
+    "Bootloader-exception",   "Classpath-exception-2.0", "Font-exception-2.0",
+    "GCC-exception-2.0",      "GCC-exception-3.1",       "LGPL-3.0-linking-exception",
     "LLVM-exception",         "Linux-syscall-note",      "OpenSSL-exception",
+    "Universal-FOSS-exception-1.0", "WxWindows-exception-3.1", "eCos-exception-2.0",
 };
 
 bool IsGnuFamily(absl::string_view id) {
   return absl::StartsWith(id, "GPL-") || absl::StartsWith(id, "LGPL-") ||
-         absl::StartsWith(id, "AGPL-");
+         absl::StartsWith(id, "AGPL-") || absl::StartsWith(id, "GFDL-");
 }
 
 bool IsIdByte(char c) { return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == ':'; }
@@ -116,15 +47,20 @@ bool IsOperator(absl::string_view word) {
          absl::EqualsIgnoreCase(word, "WITH");
 }
 
+// The list's spelling; empty if it does not have the identifier.
 absl::string_view FindKnown(absl::string_view id) {
-  for (const absl::string_view known : kKnownIds) {
-    if (absl::EqualsIgnoreCase(known, id)) return known;
-  }
-  return "";
+  const absl::Span<const char* const> ids = LicenseIds();
+  const std::string wanted = absl::AsciiStrToLower(id);
+  const auto found = std::lower_bound(ids.begin(), ids.end(), wanted, [](const char* a, const std::string& b) {
+    return absl::AsciiStrToLower(a) < b;
+  });
+  return found != ids.end() && absl::EqualsIgnoreCase(*found, id) ? *found : absl::string_view();
 }
 
 // "GPL-2.0" and "GPL-2.0+" are the old names of GPL-2.0-only and GPL-2.0-or-later.
 LicenseTerm MakeTerm(absl::string_view id, bool or_later, absl::string_view exception) {
+  const DeprecatedId* deprecated = FindDeprecatedId(id);
+  if (deprecated != nullptr && exception.empty()) exception = deprecated->exception;
   LicenseTerm term{CanonicalLicenseId(id), or_later, std::string(exception)};
   for (const absl::string_view known : kKnownExceptions) {
     if (absl::EqualsIgnoreCase(known, exception)) term.exception = std::string(known);
@@ -299,19 +235,20 @@ std::vector<LicenseTerm> SpdxExpression::Terms() const {
 }
 
 std::string CanonicalLicenseId(absl::string_view id) {
-  absl::string_view known = FindKnown(id);
+  const DeprecatedId* deprecated = FindDeprecatedId(id);
+  if (deprecated != nullptr) return deprecated->id;
+  const absl::string_view known = FindKnown(id);
   if (!known.empty()) return std::string(known);
   if (absl::EqualsIgnoreCase(id.substr(0, 11), "LicenseRef-")) {
     return absl::StrCat("LicenseRef-", id.substr(11));
   }
-  // The deprecated GNU names lack "-only".
-  known = FindKnown(absl::StrCat(id, "-only"));
-  return std::string(known.empty() ? id : known);
+  return std::string(id);
 }
 
 bool IsKnownLicenseId(absl::string_view id) {
   const std::string canonical = CanonicalLicenseId(id);
-  return absl::StartsWith(canonical, "LicenseRef-") || !FindKnown(canonical).empty();
+  return absl::StartsWith(canonical, "LicenseRef-") || FindDeprecatedId(canonical) != nullptr ||
+         !FindKnown(canonical).empty();
 }
 
-}  // namespace kernelmill::validator
+}  // namespace kernelmill::spdx

@@ -1,4 +1,4 @@
-#include "services/validator/core/words.h"
+#include "common/spdx/words.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kernelmill::validator {
+namespace kernelmill::spdx {
 namespace {
 
 constexpr char kSentenceEnd[] = ".";
@@ -15,15 +15,21 @@ bool IsDigitAt(absl::string_view text, size_t at) {
   return at < text.size() && absl::ascii_isdigit(text[at]);
 }
 
-// Calls `word` with each word, and with "." where a sentence or paragraph ends.
+// Calls `word` with each word and its line, and with "." where a sentence or paragraph ends.
 template <typename Callback>
 void ForEachWord(absl::string_view text, const Callback& word) {
   std::string current;
+  int line = 1;
   int line_ends = 0;
+  const auto finish = [&] {
+    if (current.empty()) return;
+    if (absl::StartsWith(current, "licence")) current[5] = 's';
+    word(current, line);
+  };
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (absl::ascii_isalnum(c)) {
-      if (line_ends > 1) word(kSentenceEnd);
+      if (line_ends > 1) word(kSentenceEnd, line);
       line_ends = 0;
       current.push_back(absl::ascii_tolower(c));
       continue;
@@ -32,21 +38,18 @@ void ForEachWord(absl::string_view text, const Callback& word) {
       current.push_back(c);
       continue;
     }
-    if (!current.empty()) {
-      if (absl::StartsWith(current, "licence")) current[5] = 's';
-      word(current);
-    }
+    finish();
     // "v. 2.0" does not end a sentence; neither does a dot inside a name such as LICENSE.txt.
     const bool abbreviated = current == "v";
     const bool before_blank = i + 1 == text.size() || absl::ascii_isspace(text[i + 1]);
-    if ((c == '.' || c == ';') && before_blank && !abbreviated) word(kSentenceEnd);
-    if (c == '\n') ++line_ends;
+    if ((c == '.' || c == ';') && before_blank && !abbreviated) word(kSentenceEnd, line);
+    if (c == '\n') {
+      ++line_ends;
+      ++line;
+    }
     current.clear();
   }
-  if (!current.empty()) {
-    if (absl::StartsWith(current, "licence")) current[5] = 's';
-    word(current);
-  }
+  finish();
 }
 
 }  // namespace
@@ -54,15 +57,18 @@ void ForEachWord(absl::string_view text, const Callback& word) {
 std::string NormalizeWords(absl::string_view text) {
   std::string normalized = " ";
   normalized.reserve(text.size() + 2);
-  ForEachWord(text, [&](absl::string_view word) {
+  ForEachWord(text, [&](absl::string_view word, int) {
     if (word != kSentenceEnd) absl::StrAppend(&normalized, word, " ");
   });
   return normalized;
 }
 
-std::vector<std::string> SentenceWords(absl::string_view text) {
+std::vector<std::string> SentenceWords(absl::string_view text, std::vector<int>* lines) {
   std::vector<std::string> words;
-  ForEachWord(text, [&](absl::string_view word) { words.emplace_back(word); });
+  ForEachWord(text, [&](absl::string_view word, int line) {
+    words.emplace_back(word);
+    if (lines != nullptr) lines->push_back(line);
+  });
   return words;
 }
 
@@ -75,4 +81,4 @@ size_t FindPhrase(const std::string& normalized, absl::string_view phrase, size_
   return normalized.find(absl::StrCat(" ", phrase, " "), from);
 }
 
-}  // namespace kernelmill::validator
+}  // namespace kernelmill::spdx

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_SPDX_EXPRESSION_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_SPDX_EXPRESSION_H_
+#ifndef KERNELMILL_COMMON_SPDX_EXPRESSION_H_
+#define KERNELMILL_COMMON_SPDX_EXPRESSION_H_
 
 #include <functional>
 #include <string>
@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::validator {
+namespace kernelmill::spdx {
 
 inline constexpr char kNoAssertion[] = "NOASSERTION";
 
@@ -20,7 +20,7 @@ struct LicenseTerm {
 };
 
 // A licence expression of SPDX 2.3 (annex D), in canonical form: identifiers spelled as the SPDX
-// list has them, deprecated GNU ones renamed, operators in capitals, nested equal operators
+// list has them, deprecated ones renamed, operators in capitals, nested equal operators
 // flattened, repeated operands dropped, no parenthesis that is not needed. A value type.
 class SpdxExpression {
  public:
@@ -53,12 +53,13 @@ class SpdxExpression {
   std::vector<SpdxExpression> parts_;
 };
 
-// The list's spelling of a licence identifier; as written if the list of well-known ones lacks it.
+// The SPDX list's spelling of a licence identifier, and of a deprecated one its successor's; as
+// written if the list lacks it.
 std::string CanonicalLicenseId(absl::string_view id);
 
-// Whether the identifier is a well-known one, or a LicenseRef-.
+// Whether the SPDX list has the identifier, or it is a LicenseRef-.
 bool IsKnownLicenseId(absl::string_view id);
 
-}  // namespace kernelmill::validator
+}  // namespace kernelmill::spdx
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_SPDX_EXPRESSION_H_
+#endif  // KERNELMILL_COMMON_SPDX_EXPRESSION_H_

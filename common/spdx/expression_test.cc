@@ -1,4 +1,4 @@
-#include "services/validator/core/spdx_expression.h"
+#include "common/spdx/expression.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "common/testing/status_matchers.h"
 
-namespace kernelmill::validator {
+namespace kernelmill::spdx {
 namespace {
 
 using ::kernelmill::testing::IsOk;
@@ -92,6 +92,13 @@ TEST(SpdxExpressionTest, CanonicalFormIsAFixedPoint) {
   }
 }
 
+TEST(SpdxExpressionTest, DeprecatedIdentifiersAreReplaced) {
+  EXPECT_EQ(Canonical("GPL-2.0-with-classpath-exception"),
+            "GPL-2.0-only WITH Classpath-exception-2.0");
+  EXPECT_EQ(Canonical("BSD-2-Clause-FreeBSD OR StandardML-NJ"), "BSD-2-Clause OR SMLNJ");
+  EXPECT_EQ(Canonical("GFDL-1.3"), "GFDL-1.3-only");
+}
+
 TEST(SpdxExpressionTest, WellKnownIdentifiersAreToldFromWords) {
   EXPECT_TRUE(IsKnownLicenseId("bsd-3-clause"));
   EXPECT_TRUE(IsKnownLicenseId("GPL-3.0"));
@@ -101,4 +108,4 @@ TEST(SpdxExpressionTest, WellKnownIdentifiersAreToldFromWords) {
 }
 
 }  // namespace
-}  // namespace kernelmill::validator
+}  // namespace kernelmill::spdx
