@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/spdx/expression.h"
 #include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::config {
@@ -139,6 +140,10 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   if (!(source.weight() >= 0 && source.weight() <= 1e6)) {
     return Wrong(where + ".weight", "is not between 0 and 1000000");
   }
+  if (!source.license().empty()) {
+    RETURN_IF_ERROR(Annotate(spdx::SpdxExpression::Parse(source.license()).status(),
+                             where + ".license"));
+  }
   if (!v1::SourceRole_IsValid(source.role())) return Wrong(where + ".role", "is unknown");
   return absl::OkStatus();
 }
@@ -267,6 +272,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_tier();
   part.clear_weight();
   part.clear_role();
+  part.clear_license();
   return part;
 }
 

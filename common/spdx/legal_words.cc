@@ -62,7 +62,6 @@ constexpr std::pair<const char*, const char*> kEqualWords[] = {
 constexpr std::pair<const char*, const char*> kJoinedWords[] = {
     {"sub", "license"},   {"sub", "licensed"}, {"sub", "licensing"}, {"sub", "licenses"},
     {"per", "cent"},      {"merchant", "ability"}, {"non", "commercial"}, {"non", "infringement"},
-    {"with", "out"},
 };
 
 bool IsDigits(absl::string_view word) {
@@ -100,7 +99,7 @@ size_t BulletLength(absl::string_view line) {
 
 class Reader {
  public:
-  explicit Reader(bool placeholders) : placeholders_(placeholders) {}
+  Reader(absl::string_view text, bool placeholders) : text_(text), placeholders_(placeholders) {}
 
   void Line(absl::string_view line, int number) {
     line_ = number;
@@ -122,6 +121,7 @@ class Reader {
     for (size_t i = 0; i < line.size(); ++i) {
       const char c = line[i];
       if (absl::ascii_isalnum(c)) {
+        if (word.empty()) at_ = static_cast<size_t>(line.data() - text_.data()) + i;
         word.push_back(absl::ascii_tolower(c));
         continue;
       }
@@ -136,7 +136,7 @@ class Reader {
     const size_t close = line.find('>', open);
     if (close == absl::string_view::npos || close - open > kMaxPlaceholder) return open;
     if (absl::StrContains(line.substr(open, close - open), "://")) return open;
-    if (words_.empty() || !words_.back().text.empty()) words_.push_back({"", line_});
+    if (words_.empty() || !words_.back().text.empty()) words_.push_back({"", line_, at_});
     return close;
   }
 
@@ -156,11 +156,13 @@ class Reader {
         }
       }
     }
-    words_.push_back({std::move(word), line_});
+    words_.push_back({std::move(word), line_, at_});
   }
 
+  const absl::string_view text_;
   const bool placeholders_;
   int line_ = 0;
+  size_t at_ = 0;
   std::vector<LegalWord> words_;
 };
 
@@ -208,7 +210,7 @@ bool IsCopyrightLine(absl::string_view line) {
 }
 
 std::vector<LegalWord> LegalWords(absl::string_view text, bool placeholders) {
-  Reader reader(placeholders);
+  Reader reader(text, placeholders);
   int number = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) reader.Line(line, ++number);
   return reader.Finish();

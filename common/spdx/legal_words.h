@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_SPDX_LEGAL_WORDS_H_
 #define KERNELMILL_COMMON_SPDX_LEGAL_WORDS_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace kernelmill::spdx {
 struct LegalWord {
   std::string text;  // empty: a wildcard
   int line = 0;      // from 1
+  size_t at = 0;     // the byte where it begins
 };
 
 // The words by which two legal texts are compared, as the SPDX list's matching guidelines say: in

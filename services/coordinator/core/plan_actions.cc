@@ -110,6 +110,7 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   v1::ValidateParams& params = *action.mutable_params()->mutable_validate();
   *params.mutable_licenses() = spec_.licenses();
   *params.mutable_quality() = spec_.quality();
+  params.set_source_license(spec_.sources(task.source).license());
 }
 
 void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {

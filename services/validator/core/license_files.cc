@@ -11,9 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/text.h"
+#include "common/spdx/words.h"
+#include "services/validator/core/attribution.h"
 #include "services/validator/core/license_notice.h"
 #include "services/validator/core/license_text.h"
-#include "common/spdx/words.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -84,30 +86,68 @@ bool IsThirdParty(absl::string_view name) {
 
 double Round(double confidence) { return std::round(confidence * 100) / 100; }
 
+// "GPL-3.0-only", as its text is read, is "GPL-3.0-or-later" where the words around it say so.
+void RaiseToLater(const std::vector<SpdxExpression>& named, std::vector<SpdxExpression>* texts) {
+  for (SpdxExpression& text : *texts) {
+    std::string later = text.ToString();
+    if (!absl::EndsWith(later, "-only")) continue;
+    later.replace(later.size() - 4, 4, "or-later");
+    for (const SpdxExpression& name : named) {
+      if (name.ToString() == later) text = name;
+    }
+  }
+}
+
+struct ReadWords {
+  Notice notice;
+  Evidence evidence;
+};
+
+ReadWords ReadNoticeOf(absl::string_view text) {
+  std::vector<int> lines;
+  const std::vector<std::string> words = spdx::SentenceWords(text, &lines);
+  ReadWords read;
+  read.notice = ReadNotice(words);
+  if (read.notice.end > read.notice.begin) {
+    read.evidence.push_back(NoticeEvidence(read.notice, words, lines[read.notice.begin],
+                                           lines[read.notice.end - 1]));
+  }
+  return read;
+}
+
 // Texts, and what the words around them say: "code before 2017 is under the BSD license below".
 LicenseFinding FromTexts(TextMatches matches) {
   LicenseFinding finding;
+  finding.evidence = std::move(matches.evidence);
   if (matches.altered || matches.licenses.empty()) return finding;
-  const Notice notice = ReadNotice(SentenceWords(matches.rest));
+  const ReadWords read = ReadNoticeOf(matches.rest);
+  const Notice& notice = read.notice;
+  Append(read.evidence, &finding.evidence);
   for (const std::string& family : notice.families) {
     const auto named = [&](const SpdxExpression& license) {
       return absl::StartsWith(license.ToString(), family);
     };
     if (!absl::c_any_of(matches.licenses, named)) return finding;
   }
-  for (const std::vector<SpdxExpression>* more : {&notice.own, &notice.portions}) {
-    matches.licenses.insert(matches.licenses.end(), more->begin(), more->end());
-  }
+  RaiseToLater(notice.own, &matches.licenses);
+  std::vector<SpdxExpression> own = std::move(matches.licenses);
+  own.insert(own.end(), notice.own.begin(), notice.own.end());
+  std::vector<SpdxExpression> all = {notice.choice ? SpdxExpression::Any(std::move(own))
+                                                   : SpdxExpression::All(std::move(own))};
+  all.insert(all.end(), notice.portions.begin(), notice.portions.end());
   const double covered = static_cast<double>(matches.covered);
-  const double rest = static_cast<double>(CountWords(matches.rest));
+  const double rest = static_cast<double>(matches.words - matches.covered);
   const bool sure = rest <= kTitleWords + kAppendixShare * covered;
-  finding.confidence = sure ? 1.0 : Round(std::max(0.3, covered / (covered + rest)));
-  finding.license = SpdxExpression::All(std::move(matches.licenses));
+  const double share = sure ? 1.0 : std::max(0.3, covered / (covered + rest));
+  finding.confidence = Round(share * matches.score);
+  finding.license = SpdxExpression::All(std::move(all));
   return finding;
 }
 
-LicenseFinding FromNotice(Notice notice) {
+LicenseFinding FromNotice(ReadWords read) {
+  Notice& notice = read.notice;
   LicenseFinding finding;
+  finding.evidence = std::move(read.evidence);
   if (notice.own.empty() || !notice.families.empty()) return finding;
   finding.confidence = kNoticeConfidence;
   std::vector<SpdxExpression> parts = std::move(notice.portions);
@@ -117,11 +157,27 @@ LicenseFinding FromNotice(Notice notice) {
   return finding;
 }
 
+LicenseFinding FromName(absl::string_view text) {
+  ReadWords read;
+  read.notice = ReadLicenseName(text);
+  if (!read.notice.own.empty()) {
+    read.evidence.push_back(MakeEvidence("name",
+                                         SpdxExpression::All(read.notice.own).ToString(),
+                                         absl::StripAsciiWhitespace(text), kNoticeConfidence, 1,
+                                         1));
+  }
+  return FromNotice(std::move(read));
+}
+
 // All of the findings together, or any; unrecognized if one of them is.
 LicenseFinding Join(std::vector<LicenseFinding> findings, bool any) {
   LicenseFinding joined;
   if (findings.empty()) return joined;
   joined.path = findings.front().path;
+  for (LicenseFinding& finding : findings) {
+    Append(finding.evidence, &joined.evidence);
+    AddCopyrights(finding.copyrights, &joined.copyrights);
+  }
   std::vector<SpdxExpression> parts;
   double confidence = 1;
   for (LicenseFinding& finding : findings) {
@@ -138,16 +194,17 @@ LicenseFinding Join(std::vector<LicenseFinding> findings, bool any) {
 LicenseFinding Read(const v1::SourceFile& file) {
   LicenseFinding finding = ReadLicenseFile(file.content());
   finding.path = file.path();
+  SetPath(file.path(), &finding.evidence);
   return finding;
 }
 
 // "available under either of the licenses found in LICENSE.APACHE and LICENSE.MIT"
 bool OffersChoice(const v1::SourceFile& file) {
   const std::string words =
-      NormalizeWords(absl::string_view(file.content()).substr(0, kMaxTextBytes));
-  return CountWords(words) < 200 && (FindPhrase(words, "either") != std::string::npos ||
-                                     FindPhrase(words, "dual") != std::string::npos ||
-                                     FindPhrase(words, "at your option") != std::string::npos);
+      spdx::NormalizeWords(absl::string_view(file.content()).substr(0, kMaxTextBytes));
+  return spdx::CountWords(words) < 200 && (spdx::FindPhrase(words, "either") != std::string::npos ||
+                                     spdx::FindPhrase(words, "dual") != std::string::npos ||
+                                     spdx::FindPhrase(words, "at your option") != std::string::npos);
 }
 
 // Choices among themselves are joined with OR. A plain LICENSE beside them holds as well, unless it
@@ -186,11 +243,19 @@ bool IsBlank(const v1::SourceFile& file) {
 
 LicenseFinding ReadLicenseFile(absl::string_view text) {
   const absl::string_view head = text.substr(0, kMaxTextBytes);
-  TextMatches matches = MatchLicenseTexts(NormalizeWords(head));
-  if (matches.altered || !matches.licenses.empty()) return FromTexts(std::move(matches));
-  LicenseFinding finding = FromNotice(ReadNotice(SentenceWords(head)));
-  if (finding.license.has_value()) return finding;
-  return FromNotice(ReadLicenseName(head));
+  TextMatches matches = MatchLicenseTexts(head);
+  LicenseFinding finding;
+  if (matches.altered || !matches.licenses.empty()) {
+    finding = FromTexts(std::move(matches));
+  } else {
+    finding = FromNotice(ReadNoticeOf(head));
+    if (!finding.license.has_value()) {
+      LicenseFinding named = FromName(head);
+      if (named.license.has_value()) finding = std::move(named);
+    }
+  }
+  finding.copyrights = CopyrightLines(head);
+  return finding;
 }
 
 LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
@@ -203,6 +268,8 @@ LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
       folders_[above.folder].variants.push_back(&file);
     } else if (IsLicenseName(parts.name)) {
       folders_[parts.folder].files.push_back(&file);
+    } else if (absl::StartsWith(parts.name, "notice")) {
+      notices_.emplace(parts.folder, ToUtf8(file.path()));
     }
   }
 }
@@ -228,6 +295,18 @@ const LicenseFinding* LicenseFiles::Nearest(absl::string_view path) {
   while (true) {
     const LicenseFinding* finding = InFolder(folder);
     if (finding != nullptr || folder.empty()) return finding;
+    folder = Split(folder).folder;
+  }
+}
+
+std::vector<std::string> LicenseFiles::Notices(absl::string_view path) const {
+  std::vector<std::string> paths;
+  if (notices_.empty() || path.size() > kMaxPathBytes) return paths;
+  std::string folder = Split(path).folder;
+  while (true) {
+    const auto [first, last] = notices_.equal_range(folder);
+    for (auto notice = first; notice != last; ++notice) paths.push_back(notice->second);
+    if (folder.empty()) return paths;
     folder = Split(folder).folder;
   }
 }

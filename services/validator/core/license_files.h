@@ -8,15 +8,21 @@
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/source.pb.h"
+#include "services/validator/core/license_evidence.h"
 #include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
+
+using spdx::kNoAssertion;
+using spdx::SpdxExpression;
 
 // What a licence text, or a folder's licence files together, come to.
 struct LicenseFinding {
   std::optional<SpdxExpression> license;  // none: not recognized
   double confidence = 0;
   std::string path;  // of the file that says so, as it was given; the first of several
+  Evidence evidence;
+  std::vector<std::string> copyrights;  // see attribution.h
 };
 
 // Reads a LICENSE file's text: full texts, else a notice, else a bare name.
@@ -37,6 +43,9 @@ class LicenseFiles {
   // That of the root folder, or null.
   const LicenseFinding* Root() { return InFolder(""); }
 
+  // Paths of the NOTICE files at or above the file's folder, the nearest first; as UTF-8.
+  std::vector<std::string> Notices(absl::string_view path) const;
+
  private:
   struct Folder {
     std::vector<const v1::SourceFile*> files;     // LICENSE, COPYING and the like, by path
@@ -48,6 +57,7 @@ class LicenseFiles {
   const LicenseFinding* InFolder(const std::string& folder);
 
   std::map<std::string, Folder> folders_;
+  std::multimap<std::string, std::string> notices_;  // paths by folder
 };
 
 }  // namespace kernelmill::validator

@@ -6,24 +6,21 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/strip.h"
 #include "common/base/text.h"
-#include "services/validator/core/license_notice.h"
+#include "services/validator/core/attribution.h"
+#include "services/validator/core/license_evidence.h"
 #include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
 namespace {
 
-constexpr char kClassifier[] = "License ::";
+using spdx::LicenseTerm;
+
 constexpr double kHeaderText = 1.0;
 constexpr double kHeaderNotice = 0.95;
-constexpr double kExpressionField = 0.9;
-constexpr double kLicenseField = 0.8;
-constexpr double kClassifierField = 0.6;
+constexpr double kStated = 0.5;
 
 v1::License MakeLicense(absl::string_view expression, absl::string_view evidence,
                         double confidence) {
@@ -36,10 +33,34 @@ v1::License MakeLicense(absl::string_view expression, absl::string_view evidence
 
 v1::License Unknown(absl::string_view evidence) { return MakeLicense(kNoAssertion, evidence, 0); }
 
+void AddFound(const Evidence& evidence, v1::License* license) {
+  for (const v1::LicenseEvidence& one : evidence) *license->add_found() = one;
+}
+
+void AddHolders(const std::vector<std::string>& from, v1::License* license) {
+  std::vector<std::string> lines(license->copyrights().begin(), license->copyrights().end());
+  AddCopyrights(from, &lines);
+  license->mutable_copyrights()->Assign(lines.begin(), lines.end());
+}
+
 v1::License FromFinding(const LicenseFinding& finding) {
   const std::string evidence = absl::StrCat("file:", ToUtf8(finding.path));
-  if (!finding.license.has_value()) return Unknown(evidence);
-  return MakeLicense(finding.license->ToString(), evidence, finding.confidence);
+  v1::License license =
+      finding.license.has_value()
+          ? MakeLicense(finding.license->ToString(), evidence, finding.confidence)
+          : Unknown(evidence);
+  AddFound(finding.evidence, &license);
+  AddHolders(finding.copyrights, &license);
+  return license;
+}
+
+// What the job file says; it is checked where the job is taken.
+std::optional<v1::License> FromJob(absl::string_view stated) {
+  const absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(stated);
+  if (!expression.ok()) return std::nullopt;
+  v1::License license = MakeLicense(expression->ToString(), "job", kStated);
+  *license.add_found() = MakeEvidence("job", expression->ToString(), stated, kStated);
+  return license;
 }
 
 void Append(const std::vector<SpdxExpression>& from, std::vector<SpdxExpression>* to) {
@@ -52,78 +73,33 @@ bool IsOfFamily(const SpdxExpression& expression, absl::string_view family) {
                         [&](const LicenseTerm& term) { return absl::StartsWith(term.id, family); });
 }
 
-// The expression, if every identifier in it is a real one: "BSD" or "Other" in metadata is not.
-std::optional<SpdxExpression> ParseKnown(absl::string_view text) {
-  absl::StatusOr<SpdxExpression> parsed = SpdxExpression::Parse(text);
-  if (!parsed.ok()) return std::nullopt;
-  const auto known = [](const LicenseTerm& term) { return IsKnownLicenseId(term.id); };
-  if (!absl::c_all_of(parsed->Terms(), known)) return std::nullopt;
-  return *std::move(parsed);
-}
-
-// "License :: OSI Approved :: MIT License" -> the licence; the version of Apache's is not named
-// there, but no version before 2.0 is in use.
-std::optional<SpdxExpression> ReadClassifier(absl::string_view classifier) {
-  const size_t at = classifier.rfind("::");
-  const absl::string_view name = absl::StripAsciiWhitespace(classifier.substr(at + 2));
-  if (name == "Apache Software License") return ParseKnown("Apache-2.0");
-  Notice notice = ReadLicenseName(name);
-  if (notice.own.size() != 1) return std::nullopt;
-  return std::move(notice.own.front());
-}
-
-std::optional<v1::License> ReadLicenseField(absl::string_view field) {
-  if (std::optional<SpdxExpression> parsed =
-          ParseKnown(absl::StrReplaceAll(field, {{"/", " OR "}}))) {
-    return MakeLicense(parsed->ToString(), "metadata", kExpressionField);
-  }
-  LicenseFinding finding = ReadLicenseFile(field);
-  if (!finding.license.has_value()) return std::nullopt;
-  return MakeLicense(finding.license->ToString(), "metadata",
-                     std::min(finding.confidence, kLicenseField));
-}
-
 }  // namespace
 
-std::optional<v1::License> ReadDeclaredLicenses(const v1::SourceTree& tree) {
-  std::vector<SpdxExpression> classified;
-  bool unclear = false;
-  bool unclear_classifier = false;
-  for (const std::string& declared : tree.declared_licenses()) {
-    const absl::string_view field = absl::StripAsciiWhitespace(declared);
-    if (field.empty()) continue;
-    if (absl::StartsWith(field, kClassifier)) {
-      std::optional<SpdxExpression> license = ReadClassifier(field);
-      if (license.has_value()) {
-        classified.push_back(*std::move(license));
-      } else if (!absl::EndsWith(field, "OSI Approved")) {
-        unclear = unclear_classifier = true;
-      }
-      continue;
-    }
-    std::optional<v1::License> license = ReadLicenseField(field);
-    if (license.has_value()) return license;
-    unclear = true;
-  }
-  // "BSD" in one field and "BSD License" in a classifier leave it open; so does one unclear
-  // classifier.
-  if (!classified.empty()) {
-    return MakeLicense(SpdxExpression::All(std::move(classified)).ToString(), "metadata",
-                       kClassifierField);
-  }
-  if (unclear) return Unknown("metadata");
-  return std::nullopt;
-}
-
-LicenseFinder::LicenseFinder(const v1::SourceTree& tree)
-    : files_(tree), metadata_(ReadDeclaredLicenses(tree)) {}
+LicenseFinder::LicenseFinder(const v1::SourceTree& tree, absl::string_view stated)
+    : files_(tree), packages_(tree), stated_(FromJob(stated)) {}
 
 v1::License LicenseFinder::Find(absl::string_view path, absl::string_view content) {
   HeaderFindings header = ReadHeader(path, content);
+  SetPath(path, &header.evidence);
+  const v1::License decided = Decide(path, header);
+  // What the file itself says stands before what was found elsewhere.
+  v1::License license = decided;
+  license.clear_found();
+  license.clear_copyrights();
+  AddFound(header.evidence, &license);
+  license.mutable_found()->MergeFrom(decided.found());
+  AddHolders(header.copyrights, &license);
+  AddHolders({decided.copyrights().begin(), decided.copyrights().end()}, &license);
+  for (std::string& notice : files_.Notices(path)) license.add_notices(std::move(notice));
+  return license;
+}
+
+v1::License LicenseFinder::Decide(absl::string_view path, const HeaderFindings& header) {
   if (header.has_tags) {
     if (header.tags.empty()) return Unknown("spdx-tag");
-    Append(header.notice.portions, &header.tags);
-    return MakeLicense(SpdxExpression::All(std::move(header.tags)).ToString(), "spdx-tag", 1.0);
+    std::vector<SpdxExpression> parts = header.tags;
+    Append(header.notice.portions, &parts);
+    return MakeLicense(SpdxExpression::All(std::move(parts)).ToString(), "spdx-tag", 1.0);
   }
   std::optional<v1::License> license = FromHeader(path, header);
   return license.has_value() ? *std::move(license) : FromFilesOrMetadata(path);
@@ -159,9 +135,11 @@ std::optional<v1::License> LicenseFinder::FromHeader(absl::string_view path,
   if (!outer.ok()) return Unknown("header");
   std::vector<SpdxExpression> parts = {*std::move(outer)};
   Append(header.notice.portions, &parts);
-  return MakeLicense(SpdxExpression::All(std::move(parts)).ToString(),
-                     absl::StrCat("header+", base->evidence()),
-                     std::min(base->confidence(), kHeaderNotice));
+  v1::License license = *std::move(base);
+  license.set_expression(SpdxExpression::All(std::move(parts)).ToString());
+  license.set_evidence(absl::StrCat("header+", license.evidence()));
+  license.set_confidence(std::min(license.confidence(), kHeaderNotice));
+  return license;
 }
 
 std::optional<v1::License> LicenseFinder::FromFamily(absl::string_view path,
@@ -182,7 +160,9 @@ std::optional<v1::License> LicenseFinder::FromFiles(absl::string_view path) {
 v1::License LicenseFinder::FromFilesOrMetadata(absl::string_view path) {
   std::optional<v1::License> license = FromFiles(path);
   if (license.has_value()) return *std::move(license);
-  return metadata_.value_or(Unknown(""));
+  license = packages_.Nearest(path);
+  if (license.has_value()) return *std::move(license);
+  return stated_.value_or(Unknown(""));
 }
 
 }  // namespace kernelmill::validator

@@ -8,6 +8,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/validator/core/license_files.h"
 #include "services/validator/core/license_header.h"
+#include "services/validator/core/package_metadata.h"
 
 namespace kernelmill::validator {
 
@@ -18,29 +19,29 @@ namespace kernelmill::validator {
 //      in the LICENSE file") is settled by the licence file; one that speaks of portions of the
 //      code adds to what the licence file says;
 //   3. the nearest licence file at or above its folder;
-//   4. the package's metadata.
+//   4. the package's metadata: a wheel's, else the nearest pyproject.toml, setup.cfg or setup.py;
+//   5. what the job file says of the source.
 // The first that speaks decides, also when it cannot be understood: then the answer is NOASSERTION,
 // not the next source's. Keeps pointers into the tree. Not thread-safe.
 class LicenseFinder {
  public:
-  explicit LicenseFinder(const v1::SourceTree& tree);
+  // `stated`: the job file's word, an SPDX expression; empty: none.
+  explicit LicenseFinder(const v1::SourceTree& tree, absl::string_view stated = "");
 
   // `content` need only be the file's head, if that is all there is.
   v1::License Find(absl::string_view path, absl::string_view content);
 
  private:
+  v1::License Decide(absl::string_view path, const HeaderFindings& header);
   std::optional<v1::License> FromHeader(absl::string_view path, const HeaderFindings& header);
   std::optional<v1::License> FromFamily(absl::string_view path, absl::string_view family);
   std::optional<v1::License> FromFiles(absl::string_view path);
   v1::License FromFilesOrMetadata(absl::string_view path);
 
   LicenseFiles files_;
-  std::optional<v1::License> metadata_;
+  PackageMetadata packages_;
+  std::optional<v1::License> stated_;
 };
-
-// What a package's metadata declares (License-Expression, License, classifiers); none if it says
-// nothing.
-std::optional<v1::License> ReadDeclaredLicenses(const v1::SourceTree& tree);
 
 }  // namespace kernelmill::validator
 

@@ -64,6 +64,12 @@ TEST(LicenseFinderTest, ATagThatIsNoExpressionIsNotPassedOver) {
             "NOASSERTION|spdx-tag");
 }
 
+TEST(LicenseFinderTest, ATagThatIsALicencesNameIsRead) {
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: GNU Affero General Public License v3.0\n"),
+            "AGPL-3.0-only|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: BSD\n"), "BSD|spdx-tag");
+}
+
 TEST(LicenseFinderTest, TagsInCodeExamplesOrFarBelowAreNone) {
   EXPECT_EQ(Find(Mit(), "tag = '# SPDX-License-Identifier: ISC'\n"), "MIT|file:LICENSE");
   EXPECT_EQ(Find(Mit(), "x = 1\ny = '''\n# SPDX-License-Identifier: ISC\n'''\n"),
@@ -81,7 +87,9 @@ TEST(LicenseFinderTest, ATagWithinASentenceIsOfAPortion) {
 }
 
 TEST(LicenseFinderTest, HeaderTextsAndNoticesComeBeforeFiles) {
-  EXPECT_EQ(Find(Mit(), Commented(SampleText("BSD-3-Clause"))), "NOASSERTION|header")
+  EXPECT_EQ(Find(Mit(), Commented(SampleText("BSD-3-Clause"))), "BSD-3-Clause|header");
+  EXPECT_EQ(Find(Mit(), Commented(SampleText("BSD-3-Clause", std::string(85, '\n')))),
+            "NOASSERTION|header")
       << "it goes on below the head";
   std::string zlib = SampleText("Zlib");
   for (char& c : zlib) c = c == '\n' ? ' ' : c;

@@ -1,26 +1,20 @@
 #ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_FORMS_H_
 #define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_FORMS_H_
 
-#include <cstddef>
-
 #include "absl/types/span.h"
 
 namespace kernelmill::validator {
 
-// How to tell a licence's text: see license_text.cc. Phrases are written as NormalizeWords leaves
-// them.
-struct LicenseForm {
-  const char* id;      // an SPDX identifier or exception
-  const char* anchor;  // how it begins, at the latest; shared by its relatives
-  const char* end;     // the phrase before which it ends; empty: it ends after max_words
-  size_t min_words;    // from anchor to end
-  size_t max_words;
-  const char* has[3];    // phrases in it; null where there are fewer
-  const char* lacks[2];  // phrases not in it
+// A phrase, as NormalizeWords leaves it, that stands for terms of which the SPDX list has no text.
+struct LicensePhrase {
+  const char* id;  // LicenseRef- of ours, or an SPDX exception
+  const char* phrase;
 };
+absl::Span<const LicensePhrase> LicensePhrases();
 
-// All forms known. Those with the same anchor stand together, special ones before general ones.
-absl::Span<const LicenseForm> LicenseForms();
+// How licences begin that are often altered, or cut off: where one begins and no text of the list
+// follows, nothing may be concluded.
+absl::Span<const char* const> LicenseBeginnings();
 
 }  // namespace kernelmill::validator
 

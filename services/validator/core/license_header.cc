@@ -1,5 +1,6 @@
 #include "services/validator/core/license_header.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -8,9 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/spdx/words.h"
+#include "services/validator/core/attribution.h"
 #include "services/validator/core/lexer.h"
 #include "services/validator/core/license_text.h"
-#include "common/spdx/words.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 constexpr size_t kHeadBytes = 64 << 10;
 constexpr int kHeadLines = 100;
 constexpr size_t kMaxTags = 64;
+constexpr double kNameScore = 0.95;
 constexpr char kTag[] = "spdx-license-identifier:";
 
 absl::string_view Head(absl::string_view content) {
@@ -42,24 +45,11 @@ bool IsCLike(absl::string_view path) {
   return false;
 }
 
-// Comments, one after the other, and Python's docstring: the string that stands before all code.
-std::string CommentText(absl::string_view path, absl::string_view head) {
-  absl::ConsumePrefix(&head, "\xef\xbb\xbf");
-  const bool c_like = IsCLike(path);
-  std::string text;
-  bool before_code = true;
-  for (const Token& token : c_like ? LexC(head) : LexPython(head)) {
-    if (token.kind == Token::kComment) {
-      absl::StrAppend(&text, token.text, "\n");
-    } else if (before_code && !c_like && token.kind == Token::kString) {
-      absl::StrAppend(&text, StringContent(token.text), "\n\n");
-      before_code = false;
-    } else {
-      before_code = false;
-    }
-  }
-  return text;
-}
+// A line of the head that is a comment's or the docstring's, without the marks.
+struct HeadLine {
+  absl::string_view text;
+  int number = 0;  // in the file, from 1
+};
 
 // Takes the marks that open, close or continue a comment off both ends.
 absl::string_view StripMarks(absl::string_view line) {
@@ -70,6 +60,44 @@ absl::string_view StripMarks(absl::string_view line) {
   while (!line.empty() && absl::StrContains("#/*<!-;%{", line[0])) line.remove_prefix(1);
   return absl::StripAsciiWhitespace(line);
 }
+
+// Comments, one after the other, and Python's docstring: the string that stands before all code.
+class HeadReader {
+ public:
+  HeadReader(absl::string_view path, absl::string_view head) : at_(head.data()) {
+    absl::ConsumePrefix(&head, "\xef\xbb\xbf");
+    const bool c_like = IsCLike(path);
+    bool before_code = true;
+    for (const Token& token : c_like ? LexC(head) : LexPython(head)) {
+      if (token.kind == Token::kComment) {
+        Add(token.text);
+        continue;
+      }
+      if (before_code && !c_like && token.kind == Token::kString) {
+        Add(StringContent(token.text));
+        lines_.push_back({"", line_});  // ends a paragraph
+      }
+      before_code = false;
+    }
+  }
+
+  const std::vector<HeadLine>& lines() const { return lines_; }
+
+ private:
+  // `text` is a part of the head, after those that were added before.
+  void Add(absl::string_view text) {
+    line_ += static_cast<int>(std::count(at_, text.data(), '\n'));
+    at_ = text.data();
+    int number = line_;
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      lines_.push_back({StripMarks(line), number++});
+    }
+  }
+
+  const char* at_;
+  int line_ = 1;  // of at_
+  std::vector<HeadLine> lines_;
+};
 
 // A tag after other words, as in "kernel of X (SPDX-License-Identifier: MIT, (c) Y)": as much of it
 // as looks like an expression.
@@ -99,16 +127,31 @@ bool FindTag(absl::string_view line, absl::string_view* value, bool* whole) {
   return true;
 }
 
+// An expression; or, as some write it, a licence's name that leaves nothing open.
+absl::StatusOr<SpdxExpression> ParseTag(absl::string_view value) {
+  absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(value);
+  if (expression.ok()) return expression;
+  Notice named = ReadLicenseName(value);
+  if (named.own.size() == 1 && named.families.empty()) return std::move(named.own.front());
+  return expression;
+}
+
 // A tag that stands within a sentence speaks of portions of the file.
-void ReadTags(const std::vector<absl::string_view>& lines, HeaderFindings* findings) {
+void ReadTags(const std::vector<HeadLine>& lines, HeaderFindings* findings) {
   bool valid = true;
   size_t count = 0;
-  for (const absl::string_view line : lines) {
+  for (const HeadLine& line : lines) {
     absl::string_view value;
     bool whole = false;
-    if (!FindTag(line, &value, &whole)) continue;
-    absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(value);
-    if (!expression.ok() || ++count > kMaxTags) {
+    if (!FindTag(line.text, &value, &whole)) continue;
+    absl::StatusOr<SpdxExpression> expression = ParseTag(value);
+    const bool understood = expression.ok() && ++count <= kMaxTags;
+    if (count <= kMaxTags) {
+      findings->evidence.push_back(MakeEvidence("tag", understood ? expression->ToString() : "",
+                                                value, understood ? 1 : 0, line.number,
+                                                line.number));
+    }
+    if (!understood) {
       valid = false;
     } else if (whole) {
       findings->tags.push_back(*std::move(expression));
@@ -125,47 +168,67 @@ void Append(const std::vector<SpdxExpression>& from, std::vector<SpdxExpression>
 }
 
 // "License: MIT" and titles such as "BSD 3-Clause License" on a line of their own.
-void ReadLine(absl::string_view line, Notice* notice) {
-  if (line.empty() || line.size() > 200) return;
-  const std::string lower = absl::AsciiStrToLower(line);
-  absl::string_view rest = line;
+void ReadLine(const HeadLine& line, HeaderFindings* findings) {
+  if (line.text.empty() || line.text.size() > 200) return;
+  const std::string lower = absl::AsciiStrToLower(line.text);
+  absl::string_view rest = line.text;
   for (const absl::string_view label : {"@license", "license:", "licence:"}) {
     if (absl::StartsWith(lower, label)) {
-      rest = absl::StripAsciiWhitespace(line.substr(label.size()));
+      rest = absl::StripAsciiWhitespace(line.text.substr(label.size()));
     }
   }
   // "License: MIT from triton-lang/kernels" says no more than its beginning.
-  if (rest.size() < line.size()) {
+  if (rest.size() < line.text.size()) {
     const size_t from = absl::AsciiStrToLower(rest).find(" from ");
     if (from != std::string::npos) rest = rest.substr(0, from);
   }
   const Notice named = ReadLicenseName(rest);
-  Append(named.own, &notice->own);
+  if (named.own.empty()) return;
+  findings->evidence.push_back(
+      MakeEvidence("name", SpdxExpression::All(named.own).ToString(), line.text, kNameScore,
+                   line.number, line.number));
+  Append(named.own, &findings->notice.own);
+}
+
+// What the lines say in whole sentences and texts; `text` is all of them, one after the other.
+void ReadProse(const std::vector<HeadLine>& lines, const std::string& text,
+               HeaderFindings* findings) {
+  const auto number = [&](int line) {
+    return line > 0 ? lines[static_cast<size_t>(line) - 1].number : 0;
+  };
+  TextMatches texts = MatchLicenseTexts(text);
+  findings->texts = std::move(texts.licenses);
+  findings->altered = texts.altered;
+  for (v1::LicenseEvidence& evidence : texts.evidence) {
+    evidence.set_first_line(number(evidence.first_line()));
+    evidence.set_last_line(number(evidence.last_line()));
+    findings->evidence.push_back(std::move(evidence));
+  }
+  std::vector<int> word_lines;
+  const std::vector<std::string> words = spdx::SentenceWords(texts.rest, &word_lines);
+  Notice notice = ReadNotice(words);
+  if (notice.end > notice.begin) {
+    findings->evidence.push_back(NoticeEvidence(notice, words, number(word_lines[notice.begin]),
+                                                number(word_lines[notice.end - 1])));
+  }
+  Append(notice.own, &findings->notice.own);
+  Append(notice.portions, &findings->notice.portions);
+  findings->notice.families = std::move(notice.families);
+  findings->notice.choice = notice.choice;
 }
 
 }  // namespace
 
 HeaderFindings ReadHeader(absl::string_view path, absl::string_view content) {
   HeaderFindings findings;
-  const std::string text = CommentText(path, Head(content));
-  std::vector<absl::string_view> lines;
-  for (const absl::string_view line : absl::StrSplit(text, '\n')) lines.push_back(StripMarks(line));
-  ReadTags(lines, &findings);
+  const HeadReader reader(path, Head(content));
+  std::string text;
+  for (const HeadLine& line : reader.lines()) absl::StrAppend(&text, line.text, "\n");
+  findings.copyrights = CopyrightLines(text);
+  ReadTags(reader.lines(), &findings);
   if (findings.has_tags) return findings;
-
-  std::string stripped;
-  for (const absl::string_view line : lines) {
-    absl::StrAppend(&stripped, line, "\n");
-    ReadLine(line, &findings.notice);
-  }
-  Notice notice = ReadNotice(SentenceWords(stripped));
-  Append(notice.own, &findings.notice.own);
-  Append(notice.portions, &findings.notice.portions);
-  findings.notice.families = std::move(notice.families);
-  findings.notice.choice = notice.choice;
-  TextMatches texts = MatchLicenseTexts(NormalizeWords(stripped));
-  findings.texts = std::move(texts.licenses);
-  findings.altered = texts.altered;
+  for (const HeadLine& line : reader.lines()) ReadLine(line, &findings);
+  ReadProse(reader.lines(), text, &findings);
   return findings;
 }
 

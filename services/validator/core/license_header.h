@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "services/validator/core/license_evidence.h"
 #include "services/validator/core/license_notice.h"
 #include "common/spdx/expression.h"
 
@@ -21,6 +22,9 @@ struct HeaderFindings {
   Notice notice;
   std::vector<SpdxExpression> texts;
   bool altered = false;  // see TextMatches
+
+  Evidence evidence;                    // of all of these, without the path
+  std::vector<std::string> copyrights;  // see attribution.h
 };
 
 // `path` decides the language: Python unless its extension is one of C's, C++'s or CUDA's.

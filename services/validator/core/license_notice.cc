@@ -16,12 +16,15 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/spdx/words.h"
+#include "services/validator/core/license_evidence.h"
 
 namespace kernelmill::validator {
 namespace {
 
+using spdx::SentenceWords;
 using Words = std::vector<std::string>;
 
+constexpr double kNoticeScore = 0.95;
 constexpr size_t kMaxFillers = 8;
 constexpr size_t kGnuWindow =
     40;  // words after a GNU licence's name in which its version may stand
@@ -215,11 +218,13 @@ class Reader {
     notice_.choice = absl::c_any_of(kChoicePhrases, [&](absl::string_view phrase) {
       return absl::StrContains(all, absl::StrCat(" ", phrase, " "));
     });
+    notice_.choice = notice_.choice || OffersOption();
     for (size_t i = 0; i < words_.size(); ++i) {
       if (words_[i] == ".") sentence_ = portion_until_ = i + 1;
       if (EndsPhrase(i, kPortionPhrases)) portion_until_ = i + 1 + kPortionWindow;
       const bool portion = i < portion_until_;
       if (IsTrigger(i)) {
+        trigger_ = i;
         i = ReadNames(i + 1, portion || !IsStrong(i)) - 1;
       } else if (portion && IsDistinct(i)) {
         i = ReadName(i, true) - 1;
@@ -249,6 +254,15 @@ class Reader {
     return Contains(
         std::vector<absl::string_view>{"gpl", "gplv2", "gplv3", "lgplv2", "lgplv3", "agplv3"},
         word);
+  }
+
+  // "at your option", but not "(at your option) any later version".
+  bool OffersOption() const {
+    for (size_t i = 0; i + 2 < words_.size(); ++i) {
+      if (Match(words_, i, "at your option") == 0) continue;
+      if (i + 3 >= words_.size() || words_[i + 3] != "any") return true;
+    }
+    return false;
   }
 
   bool IsTrigger(size_t i) const {
@@ -323,7 +337,14 @@ class Reader {
     }
     if (best == nullptr || !StandsAlone(*best, at + length)) return at;
     Add(*best, at + length, portion);
+    Cover(at, at + length);
     return at + length;
+  }
+
+  // Counts the words [begin, end) as part of the notice, and the trigger that leads to them.
+  void Cover(size_t begin, size_t end) {
+    if (notice_.end == 0) notice_.begin = begin - std::min(begin - trigger_, kMaxFillers + 1);
+    notice_.end = end;
   }
 
   // "MIT" alone may be the institute, "BSD" a system; "licensed under MIT", a list or the end of a
@@ -376,6 +397,7 @@ class Reader {
 
   const Words& words_;
   size_t sentence_ = 0;       // where the sentence began
+  size_t trigger_ = 0;        // the last
   size_t portion_until_ = 0;  // up to here the talk is of others' code
   Notice notice_;
 };
@@ -383,6 +405,16 @@ class Reader {
 }  // namespace
 
 Notice ReadNotice(const std::vector<std::string>& words) { return Reader(words).Read(); }
+
+v1::LicenseEvidence NoticeEvidence(const Notice& notice, const std::vector<std::string>& words,
+                                   int first_line, int last_line) {
+  std::vector<SpdxExpression> named = notice.own;
+  named.insert(named.end(), notice.portions.begin(), notice.portions.end());
+  const std::string expression = named.empty() ? "" : SpdxExpression::All(named).ToString();
+  const std::string text = Join(words, notice.begin, notice.end);
+  return MakeEvidence("notice", expression, absl::StripAsciiWhitespace(text),
+                      named.empty() ? 0 : kNoticeScore, first_line, last_line);
+}
 
 Notice ReadLicenseName(absl::string_view text) {
   const std::vector<std::string> words = SentenceWords(text);

@@ -8,6 +8,9 @@
 namespace kernelmill::validator {
 namespace {
 
+using spdx::LicenseTerm;
+using spdx::SpdxExpression;
+
 constexpr const char* kDefaults[] = {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC"};
 
 std::string Canonical(absl::string_view term) {

@@ -1,29 +1,27 @@
 #ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_SAMPLES_H_
 #define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_SAMPLES_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "services/validator/core/license_forms.h"
-#include "common/spdx/words.h"
+#include "common/spdx/license_list.h"
 
 namespace kernelmill::validator {
 
-// For tests: a text of the licence's form (its phrases and its length), not the licence itself.
-// `extra` is slipped in before its end.
+// For tests: the SPDX list's text of the licence, as its words in lines of ten; `extra` is slipped in
+// in its middle.
 inline std::string SampleText(absl::string_view id, absl::string_view extra = "") {
-  for (const LicenseForm& form : LicenseForms()) {
-    if (id != form.id) continue;
-    std::string body = form.anchor;
-    for (const char* phrase : form.has) {
-      if (phrase != nullptr) absl::StrAppend(&body, "\n", phrase);
+  for (const spdx::LicenseTemplate& text : spdx::LicenseTemplates()) {
+    if (text.id() != id) continue;
+    std::string sample;
+    for (size_t i = 0; i < text.last; ++i) {
+      if (i == text.last / 2) absl::StrAppend(&sample, extra, " ");
+      absl::StrAppend(&sample, text.words[i] == 0 ? "X" : spdx::LicenseWords()[text.words[i] - 1],
+                      i % 10 == 9 ? "\n" : " ");
     }
-    const bool closed = form.end[0] != '\0';
-    const size_t words = closed ? (form.min_words + form.max_words) / 2 : form.max_words;
-    for (size_t n = CountWords(NormalizeWords(body)); n < words; ++n)
-      absl::StrAppend(&body, "\nfiller");
-    return absl::StrCat(body, "\n", extra, "\n", form.end, "\n");
+    return sample + "\n";
   }
   return "";
 }

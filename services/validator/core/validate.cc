@@ -22,7 +22,8 @@ constexpr size_t kMaxCounterName = 120;
 // The licence of each file that has kernels, found once.
 class FileLicenses {
  public:
-  FileLicenses(const v1::FileShard& files, const v1::SourceTree& tree) : finder_(tree) {
+  FileLicenses(const v1::FileShard& files, const v1::SourceTree& tree, absl::string_view stated)
+      : finder_(tree, stated) {
     for (const v1::SourceFile& file : files.files()) contents_[file.path()] = &file.content();
   }
 
@@ -69,7 +70,7 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
     RETURN_IF_ERROR(CheckIsKnown(check));
   }
   const LicensePolicy policy(params.licenses());
-  FileLicenses licenses(files, tree);
+  FileLicenses licenses(files, tree, params.source_license());
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
     v1::Verdict& verdict = *shard.add_verdicts();

@@ -1,0 +1,85 @@
+// license_scan FOLDER: reads paths below FOLDER from stdin, one a line, and prints for each a line of
+// JSON with what it says of its licence: of a licence file its text, of a source file its tags and its
+// head. A head that refers to the licence file is settled by those of the folders above it.
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/validator/core/license_files.h"
+#include "services/validator/core/license_finder.h"
+#include "services/validator/core/license_header.h"
+
+namespace kernelmill {
+namespace {
+
+using validator::LicenseFinding;
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+bool IsSource(absl::string_view path) {
+  for (const absl::string_view end : {".py", ".cu", ".cuh", ".hip", ".h", ".hpp", ".cpp"}) {
+    if (absl::EndsWith(path, end)) return true;
+  }
+  return false;
+}
+
+nlohmann::json Describe(const std::string& path, absl::string_view expression,
+                        absl::string_view evidence) {
+  const bool known = expression != validator::kNoAssertion;
+  return {{"path", path},
+          {"expression", std::string(known ? expression : "")},
+          {"evidence", std::string(evidence)}};
+}
+
+nlohmann::json OfLicenseFile(const std::string& path, const std::string& content) {
+  const LicenseFinding finding = validator::ReadLicenseFile(content);
+  std::string evidence;
+  for (const auto& found : finding.evidence) evidence += found.ShortDebugString() + " ";
+  return Describe(path, finding.license ? finding.license->ToString() : validator::kNoAssertion,
+                  evidence);
+}
+
+nlohmann::json OfSource(const v1::SourceTree& tree, const std::string& path,
+                        const std::string& content) {
+  const validator::HeaderFindings header = validator::ReadHeader(path, content);
+  if (header.evidence.empty()) return Describe(path, "", "says nothing");
+  const v1::License license = validator::LicenseFinder(tree).Find(path, content);
+  std::string evidence = license.evidence();
+  for (const auto& found : header.evidence) evidence += " " + found.ShortDebugString();
+  return Describe(path, license.expression(), evidence);
+}
+
+}  // namespace
+}  // namespace kernelmill
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: license_scan FOLDER <PATHS\n";
+    return 2;
+  }
+  std::vector<std::string> paths;
+  for (std::string line; std::getline(std::cin, line);) paths.push_back(line);
+  kernelmill::v1::SourceTree tree;
+  for (const std::string& path : paths) {
+    if (kernelmill::IsSource(path)) continue;
+    auto& file = *tree.add_license_files();
+    file.set_path(path);
+    file.set_content(kernelmill::ReadAll(std::string(argv[1]) + "/" + path));
+  }
+  for (const std::string& path : paths) {
+    const std::string content = kernelmill::ReadAll(std::string(argv[1]) + "/" + path);
+    std::cout << (kernelmill::IsSource(path) ? kernelmill::OfSource(tree, path, content)
+                                             : kernelmill::OfLicenseFile(path, content))
+              << "\n";
+  }
+}
