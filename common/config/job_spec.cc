@@ -141,8 +141,8 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
     return Wrong(where + ".weight", "is not between 0 and 1000000");
   }
   if (!source.license().empty()) {
-    RETURN_IF_ERROR(Annotate(spdx::SpdxExpression::Parse(source.license()).status(),
-                             where + ".license"));
+    RETURN_IF_ERROR(
+        Annotate(spdx::SpdxExpression::Parse(source.license()).status(), where + ".license"));
   }
   if (!v1::SourceRole_IsValid(source.role())) return Wrong(where + ".role", "is unknown");
   return absl::OkStatus();

@@ -50,6 +50,8 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
       {"sources[4].name: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_name("one"); }},
       {"sources[4].list: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_list("repos.txt"); }},
       {"visits.failure_hours: ", [](v1::JobSpec& s) { s.mutable_visits()->set_failure_hours(-1); }},
+      {"sources[3].license: not a licence expression",
+       [](v1::JobSpec& s) { s.mutable_sources(3)->set_license("see the README"); }},
       {"dedup.threshold: ", [](v1::JobSpec& s) { s.mutable_dedup()->set_threshold(1.5); }},
       {"quality.require: unknown check",
        [](v1::JobSpec& s) { s.mutable_quality()->add_require("x"); }},
@@ -66,6 +68,14 @@ TEST(CheckJobSpec, TakesNoListThatWasNotRead) {
   spec.mutable_sources(1)->set_list("repositories.csv");
   EXPECT_THAT(CheckWrittenSpec(spec), IsOk());
   EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith("sources[1].list: "));
+}
+
+TEST(FetchPart, HasNothingThatFetchingDoesNotNeed) {
+  v1::Source source = Job().sources(0);
+  const v1::Source bare = FetchPart(source);
+  source.set_license("MIT");
+  source.set_tier(3);
+  EXPECT_EQ(FetchPart(source).SerializeAsString(), bare.SerializeAsString());
 }
 
 TEST(IsPinned, NeedsACommitOrAHash) {

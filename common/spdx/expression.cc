@@ -17,8 +17,8 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "common/base/status.h"
-#include "common/spdx/deprecated_ids.h"
 #include "common/spdx/license_list.h"
+#include "common/spdx/text/deprecated_ids.h"
 
 namespace kernelmill::spdx {
 namespace {
@@ -28,11 +28,21 @@ constexpr int kMaxDepth = 32;
 
 // The package of the list has no exceptions; these are the ones that source code is seen under.
 constexpr const char* kKnownExceptions[] = {
-    "Autoconf-exception-2.0", "Autoconf-exception-3.0",  "Bison-exception-2.2",
-    "Bootloader-exception",   "Classpath-exception-2.0", "Font-exception-2.0",
-    "GCC-exception-2.0",      "GCC-exception-3.1",       "LGPL-3.0-linking-exception",
-    "LLVM-exception",         "Linux-syscall-note",      "OpenSSL-exception",
-    "Universal-FOSS-exception-1.0", "WxWindows-exception-3.1", "eCos-exception-2.0",
+    "Autoconf-exception-2.0",
+    "Autoconf-exception-3.0",
+    "Bison-exception-2.2",
+    "Bootloader-exception",
+    "Classpath-exception-2.0",
+    "Font-exception-2.0",
+    "GCC-exception-2.0",
+    "GCC-exception-3.1",
+    "LGPL-3.0-linking-exception",
+    "LLVM-exception",
+    "Linux-syscall-note",
+    "OpenSSL-exception",
+    "Universal-FOSS-exception-1.0",
+    "WxWindows-exception-3.1",
+    "eCos-exception-2.0",
 };
 
 bool IsGnuFamily(absl::string_view id) {
@@ -51,9 +61,9 @@ bool IsOperator(absl::string_view word) {
 absl::string_view FindKnown(absl::string_view id) {
   const absl::Span<const char* const> ids = LicenseIds();
   const std::string wanted = absl::AsciiStrToLower(id);
-  const auto found = std::lower_bound(ids.begin(), ids.end(), wanted, [](const char* a, const std::string& b) {
-    return absl::AsciiStrToLower(a) < b;
-  });
+  const auto found = std::lower_bound(
+      ids.begin(), ids.end(), wanted,
+      [](const char* a, const std::string& b) { return absl::AsciiStrToLower(a) < b; });
   return found != ids.end() && absl::EqualsIgnoreCase(*found, id) ? *found : absl::string_view();
 }
 

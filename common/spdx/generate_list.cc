@@ -19,8 +19,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/spdx/deprecated_ids.h"
-#include "common/spdx/legal_words.h"
+#include "common/spdx/text/deprecated_ids.h"
+#include "common/spdx/text/legal_words.h"
 
 namespace kernelmill::spdx {
 namespace {
@@ -83,8 +83,8 @@ uint32_t BodyEnd(const std::vector<LegalWord>& words) {
   size_t end = words.size();
   for (const absl::string_view tail : kTails) {
     const std::vector<std::string> phrase = absl::StrSplit(tail, ' ');
-    const auto found = std::search(texts.begin() + texts.size() / 8, texts.end(), phrase.begin(),
-                                   phrase.end());
+    const auto found =
+        std::search(texts.begin() + texts.size() / 8, texts.end(), phrase.begin(), phrase.end());
     if (found != texts.end()) end = std::min(end, static_cast<size_t>(found - texts.begin()));
   }
   return static_cast<uint32_t>(end);

@@ -1,6 +1,6 @@
-// license_scan FOLDER: reads paths below FOLDER from stdin, one a line, and prints for each a line of
-// JSON with what it says of its licence: of a licence file its text, of a source file its tags and its
-// head. A head that refers to the licence file is settled by those of the folders above it.
+// license_scan FOLDER: reads paths below FOLDER from stdin, one a line, and prints for each a line
+// of JSON with what it says of its licence: of a licence file its text, of a source file its tags
+// and its head. A head that refers to the licence file is settled by those of the folders above it.
 #include <fstream>
 #include <iostream>
 #include <iterator>

@@ -15,6 +15,7 @@
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/file_manifest.h"
 #include "services/exporter/core/json.h"
+#include "services/exporter/core/notices.h"
 #include "services/exporter/core/output_dir.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/report.h"
@@ -78,16 +79,21 @@ std::string FunctionText(const v1::Kernel& kernel) {
 // their order, by path and line, when the source ends.
 class KernelWriter final : public dataset::DatasetVisitor {
  public:
-  KernelWriter(const DatasetIndex& index, Spool* spool, KernelFiles* files)
-      : index_(index), spool_(*spool), files_(*files) {}
+  KernelWriter(const DatasetIndex& index, Spool* spool, KernelFiles* files, NoticesFile* notices)
+      : index_(index), spool_(*spool), files_(*files), notices_(*notices) {}
 
-  absl::Status VisitTree(int source, const v1::SourceTree& tree) override { return EndSource(); }
+  absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
+    RETURN_IF_ERROR(EndSource());
+    notices_.Start(index_.sources[static_cast<size_t>(source)], tree);
+    return absl::OkStatus();
+  }
 
   absl::Status VisitShard(const dataset::ShardView& view) override {
     if (view.verdicts == nullptr) return absl::OkStatus();
     for (int i = 0; i < view.kernels->kernels_size(); ++i) {
       const uint32_t number = view.first_number + static_cast<uint32_t>(i);
       if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
+      notices_.Name(view.verdicts->verdicts(i).license());
       RETURN_IF_ERROR(Render(number, view.kernels->kernels(i), view.verdicts->verdicts(i)));
     }
     return absl::OkStatus();
@@ -99,6 +105,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
     });
     for (const Rendered& kernel : rendered_) RETURN_IF_ERROR(Write(kernel));
     rendered_.clear();
+    RETURN_IF_ERROR(notices_.End());
     return spool_.Clear();
   }
 
@@ -148,6 +155,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
   const DatasetIndex& index_;
   Spool& spool_;
   KernelFiles& files_;
+  NoticesFile& notices_;
   std::vector<Rendered> rendered_;
 };
 
@@ -155,9 +163,12 @@ absl::Status WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
                           const std::string& dir) {
   ASSIGN_OR_RETURN(Spool spool, Spool::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
-  KernelWriter writer(index, &spool, &files);
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
+  NoticesFile notices(std::move(file));
+  KernelWriter writer(index, &spool, &files, &notices);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer));
   RETURN_IF_ERROR(writer.EndSource());
+  RETURN_IF_ERROR(notices.Close());
   return files.Close();
 }
 

@@ -105,6 +105,11 @@ class ExporterTest : public ::testing::Test {
     tree_.set_repository(source->git());
     tree_.set_commit(std::string(40, name[0]));
     tree_.set_commit_time(time);
+    for (const char* path : {"LICENSE", "NOTICE", "other/LICENSE"}) {
+      v1::SourceFile* file = tree_.add_license_files();
+      file->set_path(path);
+      file->set_content(absl::StrCat(path, " of ", name));
+    }
     v1::FileEntry* link = tree_.add_files();
     link->set_path("link.py");
     link->set_fate(v1::FILE_FATE_SKIPPED);
@@ -135,6 +140,16 @@ class ExporterTest : public ::testing::Test {
       verdict->mutable_license()->set_expression("MIT");
       verdict->mutable_license()->set_evidence("file:LICENSE");
       verdict->mutable_license()->set_confidence(0.9);
+      v1::LicenseEvidence& found = *verdict->mutable_license()->add_found();
+      found.set_expression("MIT");
+      found.set_path("LICENSE");
+      found.set_first_line(1);
+      found.set_last_line(19);
+      found.set_rule("text");
+      found.set_text("MIT");
+      found.set_score(0.98);
+      verdict->mutable_license()->add_copyrights("Copyright (c) 2020 X");
+      verdict->mutable_license()->add_notices("NOTICE");
       verdict->mutable_checks()->set_has_triton_jit(true);
       verdict->mutable_checks()->set_has_docstring(kernel.id() == Id(1));
     }
@@ -235,6 +250,25 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
   EXPECT_FALSE(record.contains("source_base64"));
   EXPECT_EQ(record["pieces"], Json::array());
   EXPECT_EQ(record["self_contained"], false);
+}
+
+TEST_F(ExporterTest, ALicenceComesWithItsEvidence) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json license = Lines("kernels.jsonl").at(0).at("license");
+  EXPECT_EQ(license.dump(),
+            R"({"confidence":0.9,"copyrights":["Copyright (c) 2020 X"],"evidence":"file:LICENSE",)"
+            R"("expression":"MIT","found":[{"expression":"MIT","first_line":1,"last_line":19,)"
+            R"("path":"LICENSE","rule":"text","score":0.98,"text":"MIT"}],"notices":["NOTICE"]})");
+}
+
+TEST_F(ExporterTest, TextsThatKeptKernelsNameAreWrittenOnceASource) {
+  ASSERT_THAT(Export(), IsOk());
+  const std::vector<Json> notices = Lines("notices.jsonl");
+  EXPECT_THAT(Strings(notices, "text"),
+              ElementsAre("LICENSE of a", "NOTICE of a", "LICENSE of b", "NOTICE of b"));
+  EXPECT_EQ(notices[1].at("path"), "NOTICE");
+  EXPECT_EQ(notices[1].at("repository"), "https://example.org/a");
+  EXPECT_EQ(notices[1].at("sha256"), Sha256Hex("NOTICE of a"));
 }
 
 TEST_F(ExporterTest, TheInductorsOriginIsThereForItsKernelsAlone) {
@@ -421,7 +455,7 @@ TEST_F(ExporterTest, TheLockFileIsTheLock) {
 TEST_F(ExporterTest, ExportingTwiceGivesTheSameBytesInItsPlace) {
   ASSERT_THAT(Export(), IsOk());
   const auto first = AllFiles();
-  EXPECT_EQ(first.size(), 7u);
+  EXPECT_EQ(first.size(), 8u);
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(AllFiles(), first);
   request_.out_dir = root_.path() + "/elsewhere/deep";

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFiles[] = {kKernelsFile, kFimFile,    kFunctionsFile, kManifestFile,
-                                  kLedgerFile,  kReportFile, kLockFile};
+                                  kLedgerFile,  kReportFile, kLockFile,      kNoticesFile};
 constexpr int64_t kMaxReportBytes = 64 << 20;
 constexpr size_t kBufferBytes = 1 << 20;
 

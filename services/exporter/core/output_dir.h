@@ -14,6 +14,7 @@ inline constexpr char kFimFile[] = "fim_sft.csv";
 inline constexpr char kFunctionsFile[] = "triton_functions.json";
 inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kLedgerFile[] = "ledger.jsonl";
+inline constexpr char kNoticesFile[] = "notices.jsonl";
 inline constexpr char kReportFile[] = "report.json";
 inline constexpr char kLockFile[] = "job.lock.yaml";
 

@@ -12,6 +12,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/base/hash.h"
 #include "common/base/text.h"
 #include "common/dataset/fim.h"
 
@@ -183,6 +184,22 @@ Json Provenance(const DatasetIndex& index, uint32_t number) {
 
 }  // namespace
 
+Json LicenseJson(const v1::License& license) {
+  Json found = Json::array();
+  for (const v1::LicenseEvidence& evidence : license.found()) {
+    found.push_back({{"expression", evidence.expression()},
+                     {"path", Text(evidence.path())},
+                     {"first_line", evidence.first_line()},
+                     {"last_line", evidence.last_line()},
+                     {"rule", evidence.rule()},
+                     {"text", Text(evidence.text())},
+                     {"score", Number(evidence.score())}});
+  }
+  return {{"expression", license.expression()},         {"evidence", license.evidence()},
+          {"confidence", Number(license.confidence())}, {"found", std::move(found)},
+          {"copyrights", Texts(license.copyrights())},  {"notices", Texts(license.notices())}};
+}
+
 Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
                   const v1::Verdict& verdict) {
   const SourceEntry& source = index.SourceOf(number);
@@ -203,9 +220,7 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["category"] = Text(source.category);
   json["tier"] = source.tier;
   json["weight"] = Number(source.weight);
-  json["license"] = {{"expression", verdict.license().expression()},
-                     {"evidence", verdict.license().evidence()},
-                     {"confidence", Number(verdict.license().confidence())}};
+  json["license"] = LicenseJson(verdict.license());
   json["checks"] = ChecksJson(verdict.checks());
   AddTags(kernel, json);
   json["parameters"] = ParametersJson(kernel);
@@ -233,6 +248,15 @@ Json LedgerRecord(const DatasetIndex& index, uint32_t number) {
     json["of"] = index.kernels[decision.leader()].id;
     json["similarity"] = Number(decision.similarity());
   }
+  return json;
+}
+
+Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file) {
+  Json json = {{"repository", Text(source.repository)},
+               {"commit", source.commit},
+               {"sha256", Sha256Hex(file.content())}};
+  SetText(json, "path", file.path());
+  SetText(json, "text", file.content());
   return json;
 }
 

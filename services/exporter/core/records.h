@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/json.h"
 
@@ -16,9 +17,15 @@ namespace kernelmill::exporter {
 Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
                   const v1::Verdict& verdict);
 
+// A licence with its evidence, as records have it.
+Json LicenseJson(const v1::License& license);
+
 // A line of ledger.jsonl: what became of a kernel, and `of` which and by what `similarity` where it
 // repeats another.
 Json LedgerRecord(const DatasetIndex& index, uint32_t number);
+
+// A line of notices.jsonl: a text that must go along with a source's kernels.
+Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file);
 
 // An element of triton_functions.json, the shape that text completion trainers read: the
 // self-contained text, fenced as Python.

@@ -39,6 +39,11 @@ bool IsLicenseName(absl::string_view name) {
   return true;
 }
 
+// What a Python package says of itself, its licence too.
+bool IsMetadataName(absl::string_view name) {
+  return name == "pyproject.toml" || name == "setup.cfg" || name == "setup.py";
+}
+
 // The folder whose files the licence file is about: its own, or that which holds its LICENSES
 // folder.
 absl::string_view LicensedFolder(absl::string_view path) {
@@ -70,7 +75,7 @@ absl::flat_hash_set<absl::string_view> Ancestors(const std::vector<Entry>& files
 }  // namespace
 
 bool IsLicensePath(absl::string_view path) {
-  if (IsLicenseName(BaseName(path))) return true;
+  if (IsLicenseName(BaseName(path)) || IsMetadataName(BaseName(path))) return true;
   for (const absl::string_view part : absl::StrSplit(Folder(path), '/')) {
     if (absl::EqualsIgnoreCase(part, "licenses")) return true;
   }
@@ -123,8 +128,10 @@ void TreeSelection::Finish(Listing& listing, PathRule always) {
     return std::count(entry.path.begin(), entry.path.end(), '/');
   };
   std::sort(candidates_.begin(), candidates_.end(), [&](const Entry& a, const Entry& b) {
-    return std::make_tuple(depth(a), absl::string_view(a.path), absl::string_view(a.id)) <
-           std::make_tuple(depth(b), absl::string_view(b.path), absl::string_view(b.id));
+    return std::make_tuple(IsMetadataName(BaseName(a.path)), depth(a), absl::string_view(a.path),
+                           absl::string_view(a.id)) <
+           std::make_tuple(IsMetadataName(BaseName(b.path)), depth(b), absl::string_view(b.path),
+                           absl::string_view(b.id));
   });
   if (candidates_.size() > limits_.licenses) candidates_.resize(limits_.licenses);
   std::sort(candidates_.begin(), candidates_.end(), ByPath);

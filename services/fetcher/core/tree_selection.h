@@ -18,11 +18,12 @@ struct TreeLimits {
   int depth = 512;                          // folders in folders
   size_t path_bytes = 4096;                 // of one path
   int64_t held_bytes = int64_t{256} << 20;  // of all paths that are kept
-  size_t licenses = 256;                    // the shallowest are kept
+  size_t licenses = 256;                    // the shallowest are kept, metadata last
 };
 
 // Whether a path names a licence file for the folder it is in: LICENSE*, LICENCE*, COPYING* and
-// NOTICE* in any case, unless it is code, and whatever lies under a LICENSES folder.
+// NOTICE* in any case, unless it is code, whatever lies under a LICENSES folder, and what a Python
+// package says of itself: pyproject.toml, setup.cfg and setup.py.
 bool IsLicensePath(absl::string_view path);
 
 // Sorts a tree's files, met in any order, into those to take, licence files and the rest. Not

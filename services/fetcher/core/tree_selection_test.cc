@@ -53,6 +53,15 @@ TEST_F(TreeSelectionTest, LicencesOfRootAndAncestorsAlone) {
                                                    "a/b/copying", "a/licenses/deep/BSD.txt"));
 }
 
+TEST_F(TreeSelectionTest, MetadataOfPackagesGoesAlongBehindLicences) {
+  const std::vector<std::string> paths = {"a/x.py", "a/setup.py", "a/LICENSE", "pyproject.toml",
+                                          "z/setup.cfg"};
+  EXPECT_THAT(Paths(Select(paths).licenses),
+              ElementsAre("a/LICENSE", "a/setup.py", "pyproject.toml"));
+  limits_.licenses = 1;
+  EXPECT_THAT(Paths(Select(paths).licenses), ElementsAre("a/LICENSE"));
+}
+
 TEST_F(TreeSelectionTest, RuleAddsLicencesFromElsewhere) {
   const Listing listing =
       Select({"pkg/x.py", "pkg-1.dist-info/LICENSE", "other/LICENSE"},

@@ -23,6 +23,7 @@
 #include "common/rpc/status.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/exporter/core/json.h"
+#include "services/exporter/core/records.h"
 #include "services/kernelmill/commands/local_files.h"
 #include "services/kernelmill/core/outcome.h"
 #include "services/kernelmill/embedded/embedded_stages.h"
@@ -176,9 +177,7 @@ class FileCommand {
       json["accepted"] = verdict.accepted();
       json["reasons"] =
           std::vector<std::string>(verdict.reasons().begin(), verdict.reasons().end());
-      json["license"] = {{"expression", verdict.license().expression()},
-                         {"evidence", verdict.license().evidence()},
-                         {"confidence", exporter::Number(verdict.license().confidence())}};
+      json["license"] = exporter::LicenseJson(verdict.license());
       json["checks"] = std::move(checks);
       console_.Result(exporter::Canonical(json) + "\n");
       return;

@@ -48,6 +48,7 @@ bool IsLicenseName(const fs::path& path) {
   const std::string name = absl::AsciiStrToLower(path.filename().string());
   const bool named = absl::StartsWith(name, "license") || absl::StartsWith(name, "licence") ||
                      absl::StartsWith(name, "copying") || absl::StartsWith(name, "notice");
+  if (name == "pyproject.toml" || name == "setup.cfg" || name == "setup.py") return true;
   return named && path.extension() != ".py";
 }
 

@@ -19,7 +19,8 @@ struct LocalFile {
 // there.
 absl::StatusOr<std::vector<LocalFile>> FindPythonFiles(const std::vector<std::string>& paths);
 
-// Files with a licence's name beside one of `files` or in a folder above it, by absolute path.
+// Files with a licence's name, and what a Python package says of itself, beside one of `files` or
+// in a folder above it, by absolute path.
 std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files);
 
 }  // namespace kernelmill::client

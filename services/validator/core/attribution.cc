@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "common/base/text.h"
-#include "common/spdx/legal_words.h"
+#include "common/spdx/text/legal_words.h"
 
 namespace kernelmill::validator {
 namespace {

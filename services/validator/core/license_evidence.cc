@@ -32,8 +32,6 @@ void SetPath(absl::string_view path, Evidence* evidence) {
   }
 }
 
-void Append(const Evidence& from, Evidence* to) {
-  to->insert(to->end(), from.begin(), from.end());
-}
+void Append(const Evidence& from, Evidence* to) { to->insert(to->end(), from.begin(), from.end()); }
 
 }  // namespace kernelmill::validator

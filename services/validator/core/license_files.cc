@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
-#include "common/spdx/words.h"
+#include "common/spdx/text/words.h"
 #include "services/validator/core/attribution.h"
 #include "services/validator/core/license_notice.h"
 #include "services/validator/core/license_text.h"
@@ -109,8 +109,8 @@ ReadWords ReadNoticeOf(absl::string_view text) {
   ReadWords read;
   read.notice = ReadNotice(words);
   if (read.notice.end > read.notice.begin) {
-    read.evidence.push_back(NoticeEvidence(read.notice, words, lines[read.notice.begin],
-                                           lines[read.notice.end - 1]));
+    read.evidence.push_back(
+        NoticeEvidence(read.notice, words, lines[read.notice.begin], lines[read.notice.end - 1]));
   }
   return read;
 }
@@ -161,8 +161,7 @@ LicenseFinding FromName(absl::string_view text) {
   ReadWords read;
   read.notice = ReadLicenseName(text);
   if (!read.notice.own.empty()) {
-    read.evidence.push_back(MakeEvidence("name",
-                                         SpdxExpression::All(read.notice.own).ToString(),
+    read.evidence.push_back(MakeEvidence("name", SpdxExpression::All(read.notice.own).ToString(),
                                          absl::StripAsciiWhitespace(text), kNoticeConfidence, 1,
                                          1));
   }
@@ -202,9 +201,10 @@ LicenseFinding Read(const v1::SourceFile& file) {
 bool OffersChoice(const v1::SourceFile& file) {
   const std::string words =
       spdx::NormalizeWords(absl::string_view(file.content()).substr(0, kMaxTextBytes));
-  return spdx::CountWords(words) < 200 && (spdx::FindPhrase(words, "either") != std::string::npos ||
-                                     spdx::FindPhrase(words, "dual") != std::string::npos ||
-                                     spdx::FindPhrase(words, "at your option") != std::string::npos);
+  return spdx::CountWords(words) < 200 &&
+         (spdx::FindPhrase(words, "either") != std::string::npos ||
+          spdx::FindPhrase(words, "dual") != std::string::npos ||
+          spdx::FindPhrase(words, "at your option") != std::string::npos);
 }
 
 // Choices among themselves are joined with OR. A plain LICENSE beside them holds as well, unless it

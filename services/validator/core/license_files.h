@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "common/spdx/expression.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/validator/core/license_evidence.h"
-#include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
 

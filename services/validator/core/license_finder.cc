@@ -9,9 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
+#include "common/spdx/expression.h"
 #include "services/validator/core/attribution.h"
 #include "services/validator/core/license_evidence.h"
-#include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -45,10 +45,9 @@ void AddHolders(const std::vector<std::string>& from, v1::License* license) {
 
 v1::License FromFinding(const LicenseFinding& finding) {
   const std::string evidence = absl::StrCat("file:", ToUtf8(finding.path));
-  v1::License license =
-      finding.license.has_value()
-          ? MakeLicense(finding.license->ToString(), evidence, finding.confidence)
-          : Unknown(evidence);
+  v1::License license = finding.license.has_value()
+                            ? MakeLicense(finding.license->ToString(), evidence, finding.confidence)
+                            : Unknown(evidence);
   AddFound(finding.evidence, &license);
   AddHolders(finding.copyrights, &license);
   return license;
@@ -97,7 +96,10 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
 v1::License LicenseFinder::Decide(absl::string_view path, const HeaderFindings& header) {
   if (header.has_tags) {
     if (header.tags.empty()) return Unknown("spdx-tag");
+    // Texts and others' code that the head speaks of besides hold too; what else it says repeats
+    // the tag.
     std::vector<SpdxExpression> parts = header.tags;
+    Append(header.texts, &parts);
     Append(header.notice.portions, &parts);
     return MakeLicense(SpdxExpression::All(std::move(parts)).ToString(), "spdx-tag", 1.0);
   }

@@ -64,6 +64,56 @@ TEST(LicenseFinderTest, ATagThatIsNoExpressionIsNotPassedOver) {
             "NOASSERTION|spdx-tag");
 }
 
+TEST(LicenseFinderTest, OthersCodeHoldsBesideATag) {
+  EXPECT_EQ(Find(Mit(),
+                 "# SPDX-License-Identifier: AGPL-3.0-only\n"
+                 "# Parsing adapted from forge, used under the MIT License.\n"),
+            "AGPL-3.0-only AND MIT|spdx-tag");
+  EXPECT_EQ(Find(Mit(),
+                 "# SPDX-License-Identifier: Apache-2.0\n"
+                 "# Licensed under the Apache License, Version 2.0.\n"),
+            "Apache-2.0|spdx-tag");
+}
+
+TEST(LicenseFinderTest, EvidenceNamesPathLinesRuleAndScore) {
+  v1::SourceTree tree =
+      TreeOf({{"a/LICENSE", "MIT License\n\nCopyright (c) 2020 Ann\n\n" + SampleText("MIT")},
+              {"NOTICE", "all of it"},
+              {"a/NOTICE.txt", "a's"},
+              {"b/NOTICE", "b's"}});
+  LicenseFinder finder(tree);
+  const v1::License license = finder.Find("a/k.py", "# Copyright 2021 Bob\n");
+  EXPECT_EQ(license.expression(), "MIT");
+  ASSERT_EQ(license.found_size(), 1);
+  EXPECT_EQ(license.found(0).path(), "a/LICENSE");
+  EXPECT_EQ(license.found(0).rule(), "text");
+  EXPECT_EQ(license.found(0).text(), "MIT");
+  EXPECT_EQ(license.found(0).score(), 1.0);
+  EXPECT_THAT(license.copyrights(),
+              ::testing::ElementsAre("Copyright 2021 Bob", "Copyright (c) 2020 Ann"));
+  EXPECT_THAT(license.notices(), ::testing::ElementsAre("a/NOTICE.txt", "NOTICE"));
+
+  const v1::License header =
+      finder.Find("a/k.py", "import x\n# Licensed under the Apache License, Version 2.0.\n");
+  ASSERT_EQ(header.found_size(), 1);
+  EXPECT_EQ(header.found(0).path(), "a/k.py");
+  EXPECT_EQ(header.found(0).first_line(), 2);
+  EXPECT_EQ(header.found(0).rule(), "notice");
+  EXPECT_EQ(header.found(0).text(), "under the apache license version 2.0");
+}
+
+TEST(LicenseFinderTest, TheJobsWordCountsWhereNothingElseSpeaks) {
+  const auto find = [](const v1::SourceTree& tree, const std::string& content) {
+    LicenseFinder finder(tree, "mit");
+    const v1::License license = finder.Find("k.py", content);
+    return absl::StrCat(license.expression(), "|", license.evidence());
+  };
+  EXPECT_EQ(find(TreeOf({}), "x"), "MIT|job");
+  EXPECT_EQ(find(TreeOf({}), "# SPDX-License-Identifier: ISC\n"), "ISC|spdx-tag");
+  EXPECT_EQ(find(TreeOf({{"LICENSE", "terms of our own"}}), "x"), "NOASSERTION|file:LICENSE");
+  EXPECT_EQ(find(TreeOf({}, {"ISC"}), "x"), "ISC|metadata");
+}
+
 TEST(LicenseFinderTest, ATagThatIsALicencesNameIsRead) {
   EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: GNU Affero General Public License v3.0\n"),
             "AGPL-3.0-only|spdx-tag");

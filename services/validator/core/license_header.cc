@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/spdx/words.h"
+#include "common/spdx/text/words.h"
 #include "services/validator/core/attribution.h"
 #include "services/validator/core/lexer.h"
 #include "services/validator/core/license_text.h"
@@ -184,9 +184,8 @@ void ReadLine(const HeadLine& line, HeaderFindings* findings) {
   }
   const Notice named = ReadLicenseName(rest);
   if (named.own.empty()) return;
-  findings->evidence.push_back(
-      MakeEvidence("name", SpdxExpression::All(named.own).ToString(), line.text, kNameScore,
-                   line.number, line.number));
+  findings->evidence.push_back(MakeEvidence("name", SpdxExpression::All(named.own).ToString(),
+                                            line.text, kNameScore, line.number, line.number));
   Append(named.own, &findings->notice.own);
 }
 
@@ -226,8 +225,9 @@ HeaderFindings ReadHeader(absl::string_view path, absl::string_view content) {
   for (const HeadLine& line : reader.lines()) absl::StrAppend(&text, line.text, "\n");
   findings.copyrights = CopyrightLines(text);
   ReadTags(reader.lines(), &findings);
-  if (findings.has_tags) return findings;
-  for (const HeadLine& line : reader.lines()) ReadLine(line, &findings);
+  if (!findings.has_tags) {
+    for (const HeadLine& line : reader.lines()) ReadLine(line, &findings);
+  }
   ReadProse(reader.lines(), text, &findings);
   return findings;
 }

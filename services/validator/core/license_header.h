@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "common/spdx/expression.h"
 #include "services/validator/core/license_evidence.h"
 #include "services/validator/core/license_notice.h"
-#include "common/spdx/expression.h"
 
 namespace kernelmill::validator {
 

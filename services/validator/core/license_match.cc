@@ -1,7 +1,7 @@
 // Two steps. Runs of four words that the text has in common with a licence text are found in an
-// index; where more than half of a licence's runs stand at about the distances that they have there,
-// the two are compared word by word (word_diff.h). What differs is then weighed: words that the list
-// leaves open are free, others cost, and some make it another licence.
+// index; where more than half of a licence's runs stand at about the distances that they have
+// there, the two are compared word by word (word_diff.h). What differs is then weighed: words that
+// the list leaves open are free, others cost, and some make it another licence.
 #include "services/validator/core/license_match.h"
 
 #include <algorithm>
@@ -33,19 +33,19 @@ constexpr size_t kMaxEdits = 800;
 // Words that, put in, narrow what is granted or add a duty; taken out, they take away a right, a
 // condition or a negation.
 constexpr const char* kWeighty[] = {
-    "academic",   "act",       "advertising", "approval",   "cannot",     "commercial",
-    "commercially", "educational", "ethical",  "evaluation", "except",   "excluding",
-    "fee",        "forbidden", "government",  "internal",   "military",   "modify",
-    "must",       "no",        "non",         "noncommercial", "nonprofit", "not",
-    "nuclear",    "only",      "patent",      "permitted",  "personal",   "prohibited",
-    "provided",   "publish",   "redistribute", "research",   "revoke",    "royalty",
-    "sell",       "shall",     "solely",      "sublicense", "terminate",  "unless",
-    "unlawful",   "weapons",   "without",
+    "academic",     "act",         "advertising",  "approval",      "cannot",    "commercial",
+    "commercially", "educational", "ethical",      "evaluation",    "except",    "excluding",
+    "fee",          "forbidden",   "government",   "internal",      "military",  "modify",
+    "must",         "no",          "non",          "noncommercial", "nonprofit", "not",
+    "nuclear",      "only",        "patent",       "permitted",     "personal",  "prohibited",
+    "provided",     "publish",     "redistribute", "research",      "revoke",    "royalty",
+    "sell",         "shall",       "solely",       "sublicense",    "terminate", "unless",
+    "unlawful",     "weapons",     "without",
 };
 
 // Of these, those that weigh also where a name stands ("the name of Idiap Research Institute").
-constexpr absl::string_view kDecisive[] = {"commercial", "except", "no", "non", "noncommercial",
-                                           "not",        "only",   "unless"};
+constexpr absl::string_view kDecisive[] = {"commercial",    "except", "no",   "non",
+                                           "noncommercial", "not",    "only", "unless"};
 // After such a word a name may follow: "the name of", "provided by", "in no event shall".
 constexpr const char* kNameWords[] = {"name", "names", "by", "event"};
 constexpr size_t kNameWindow = 4;
@@ -150,7 +150,8 @@ class Matcher {
     const double wanted = kRunShare * static_cast<double>(index_.RunsOf(license));
     // The hits of one copy are within the drift of its first; what is before them is stray.
     if (seen.empty() || static_cast<double>(seen.size()) < wanted) return first + 1;
-    clusters->push_back({first, last, (text.last - text.first) * seen.size() / index_.RunsOf(license)});
+    clusters->push_back(
+        {first, last, (text.last - text.first) * seen.size() / index_.RunsOf(license)});
     return last;
   }
 
@@ -172,8 +173,30 @@ class Matcher {
         DiffWords(model, absl::MakeConstSpan(numbers_).subspan(begin, end - begin), max_edits,
                   kMaxSteps, &steps_, &runs);
     exhausted_ = exhausted_ || steps_ > kMaxSteps;
-    if (!compared || runs.empty()) return;
+    if (!compared) return;
+    TrimOpenEnds(text, from, &runs);
+    if (runs.empty()) return;
     Weigh(text, from, model, begin, runs);
+  }
+
+  // Takes off runs in the title and in the instructions that do not stand beside the licence
+  // itself.
+  static void TrimOpenEnds(const spdx::LicenseTemplate& text, size_t from,
+                           std::vector<EqualRun>* runs) {
+    const auto apart = [](const EqualRun& a, const EqualRun& b) {
+      return b.at_b - (a.at_b + a.size) > kMaxRun;
+    };
+    for (size_t i = runs->size(); i-- > 1;) {
+      if (from + (*runs)[i].at_a < text.last) break;
+      if (apart((*runs)[i - 1], (*runs)[i])) runs->resize(i);
+    }
+    for (size_t i = 0; i + 1 < runs->size(); ++i) {
+      if (from + (*runs)[i].at_a + (*runs)[i].size > text.first) break;
+      if (apart((*runs)[i], (*runs)[i + 1])) {
+        runs->erase(runs->begin(), runs->begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        i = static_cast<size_t>(-1);
+      }
+    }
   }
 
   // How many edits may be needed and the candidate still be the best for [begin, end): each takes
@@ -183,12 +206,12 @@ class Matcher {
     const size_t limit = std::min<size_t>(kMaxEdits, 30 + model.size() / 3);
     size_t best = 0;
     for (const Candidate& candidate : candidates_) {
-      const bool covers = candidate.match.begin <= begin + 2 * kMaxRun &&
-                          candidate.match.end + 2 * kMaxRun >= end;
-      if (covers && candidate.value > 0) best = std::max(best, static_cast<size_t>(candidate.value));
+      const bool covers =
+          candidate.match.begin <= begin + 2 * kMaxRun && candidate.match.end + 2 * kMaxRun >= end;
+      if (covers && candidate.value > 0)
+        best = std::max(best, static_cast<size_t>(candidate.value));
     }
-    const size_t wildcards =
-        static_cast<size_t>(std::count(model.begin(), model.end(), kWildcard));
+    const size_t wildcards = static_cast<size_t>(std::count(model.begin(), model.end(), kWildcard));
     const size_t free = wildcards * kMaxFreeWords + model.size() - (text.last - text.first);
     const size_t most = (model.size() + end - begin) / 2;
     if (most + free < best) return 0;
@@ -274,7 +297,8 @@ class Matcher {
       const auto first = taken.begin() + static_cast<std::ptrdiff_t>(match.begin);
       const auto last = taken.begin() + static_cast<std::ptrdiff_t>(match.end);
       // A few words at its ends may be another's too.
-      if (static_cast<size_t>(std::count(first, last, true)) * 20 > match.end - match.begin) continue;
+      if (static_cast<size_t>(std::count(first, last, true)) * 20 > match.end - match.begin)
+        continue;
       std::fill(first, last, true);
       chosen.push_back(std::move(match));
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/spdx/legal_words.h"
+#include "common/spdx/text/legal_words.h"
 
 namespace kernelmill::validator {
 
@@ -24,7 +24,7 @@ struct LicenseMatch {
 
 struct LicenseMatches {
   std::vector<LicenseMatch> matches;  // by begin; they do not overlap
-  bool exhausted = false;  // too much to compare: what else the text has is not known
+  bool exhausted = false;             // too much to compare: what else the text has is not known
 };
 
 // Finds the texts of the SPDX list in `words`. Of those that fit the same place, the one that has

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "common/spdx/legal_words.h"
 #include "common/spdx/license_list.h"
+#include "common/spdx/text/legal_words.h"
 #include "services/validator/core/license_samples.h"
 
 namespace kernelmill::validator {
@@ -60,9 +60,9 @@ TEST(LicenseMatchTest, CopiesAndNeighboursAreFoundEach) {
 }
 
 TEST(LicenseMatchTest, TheTextThatHasMostWordsWins) {
-  for (const std::string id : {"MIT", "MIT-0", "X11", "JSON", "NCSA", "BSD-1-Clause", "BSD-2-Clause",
-                               "BSD-3-Clause", "BSD-4-Clause", "BSD-3-Clause-Clear", "ISC", "0BSD",
-                               "LGPL-3.0-only", "GPL-3.0-only", "AGPL-3.0-only"}) {
+  for (const std::string id : {"MIT", "MIT-0", "X11", "JSON", "NCSA", "BSD-1-Clause",
+                               "BSD-2-Clause", "BSD-3-Clause", "BSD-4-Clause", "BSD-3-Clause-Clear",
+                               "ISC", "0BSD", "LGPL-3.0-only", "GPL-3.0-only", "AGPL-3.0-only"}) {
     const auto found = Match(SampleText(id));
     ASSERT_EQ(found.size(), 1u) << id;
     EXPECT_EQ(found[0].id, id);

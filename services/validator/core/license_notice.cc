@@ -15,7 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/spdx/words.h"
+#include "common/spdx/text/words.h"
 #include "services/validator/core/license_evidence.h"
 
 namespace kernelmill::validator {

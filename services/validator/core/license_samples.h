@@ -10,8 +10,8 @@
 
 namespace kernelmill::validator {
 
-// For tests: the SPDX list's text of the licence, as its words in lines of ten; `extra` is slipped in
-// in its middle.
+// For tests: the SPDX list's text of the licence, as its words in lines of ten; `extra` is slipped
+// in in its middle.
 inline std::string SampleText(absl::string_view id, absl::string_view extra = "") {
   for (const spdx::LicenseTemplate& text : spdx::LicenseTemplates()) {
     if (text.id() != id) continue;

@@ -5,8 +5,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "common/spdx/legal_words.h"
-#include "common/spdx/words.h"
+#include "common/spdx/text/legal_words.h"
+#include "common/spdx/text/words.h"
 #include "services/validator/core/license_forms.h"
 #include "services/validator/core/license_match.h"
 
@@ -17,8 +17,7 @@ using spdx::LegalWord;
 
 // Overwrites the words [begin, end) in `text` with blanks; lines stay.
 void Blank(const std::vector<LegalWord>& words, size_t begin, size_t end, std::string* text) {
-  const size_t to = end < words.size() ? words[end].at
-                                       : words.back().at + words.back().text.size();
+  const size_t to = end < words.size() ? words[end].at : words.back().at + words.back().text.size();
   for (size_t i = words[begin].at; i < std::min(to, text->size()); ++i) {
     if ((*text)[i] != '\n') (*text)[i] = ' ';
   }
@@ -38,8 +37,7 @@ class Collector {
     for (const LicenseMatch& match : found.matches) {
       const std::string expression = match.altered ? "" : match.id;
       matches_.evidence.push_back(MakeEvidence("text", expression, match.id, match.score,
-                                               words[match.begin].line,
-                                               words[match.end - 1].line));
+                                               words[match.begin].line, words[match.end - 1].line));
       Blank(words, match.begin, match.end, &matches_.rest);
       if (match.altered) {
         matches_.altered = true;

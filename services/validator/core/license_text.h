@@ -19,11 +19,11 @@ struct TextMatches {
   std::vector<SpdxExpression> licenses;  // in order of appearance, each once
   // Something is nearly a licence that is known, or begins like one: nothing may be concluded.
   bool altered = false;
-  Evidence evidence;  // of all that was found, the altered too
-  double score = 1;   // the least of the texts'
-  size_t covered = 0;      // words that belong to the licences found
-  size_t words = 0;        // in all, without copyright lines
-  std::string rest;        // the text with blanks in place of the licences
+  Evidence evidence;   // of all that was found, the altered too
+  double score = 1;    // the least of the texts'
+  size_t covered = 0;  // words that belong to the licences found
+  size_t words = 0;    // in all, without copyright lines
+  std::string rest;    // the text with blanks in place of the licences
 };
 
 // Looks for texts of the SPDX list in `text`, and for phrases of terms that it does not have, such

@@ -8,10 +8,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/spdx/text/words.h"
 #include "services/validator/core/license_files.h"
 #include "services/validator/core/license_notice.h"
 #include "services/validator/core/license_samples.h"
-#include "common/spdx/words.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -62,7 +62,8 @@ TEST(LicenseTextTest, NamesAndTitlesMayDiffer) {
 }
 
 TEST(LicenseTextTest, EvidenceSaysWhereWhichTextAndHowAlike) {
-  const LicenseFinding finding = ReadLicenseFile("X\n\nCopyright (c) 2020 X\n\n" + SampleText("ISC"));
+  const LicenseFinding finding =
+      ReadLicenseFile("X\n\nCopyright (c) 2020 X\n\n" + SampleText("ISC"));
   ASSERT_EQ(finding.evidence.size(), 1u);
   EXPECT_EQ(finding.evidence[0].rule(), "text");
   EXPECT_EQ(finding.evidence[0].expression(), "ISC");
@@ -141,7 +142,8 @@ TEST(LicenseTextTest, HostileTextIsReadInBoundedTime) {
   while (triggers.size() < (1 << 20)) triggers += "under the terms of a gnu ";
   EXPECT_EQ(Read(triggers), kNoAssertion);
   std::string many;
-  while (many.size() < (1 << 20)) many += SampleText("MIT", "not") + SampleText("GPL-3.0-only", "x");
+  while (many.size() < (1 << 20))
+    many += SampleText("MIT", "not") + SampleText("GPL-3.0-only", "x");
   EXPECT_EQ(Read(many), kNoAssertion);
 }
 

@@ -33,7 +33,8 @@ class PackageMetadata {
  public:
   explicit PackageMetadata(const v1::SourceTree& tree);
 
-  // A wheel's, else that of the nearest folder at or above the file's whose files declare a licence.
+  // A wheel's, else that of the nearest folder at or above the file's whose files declare a
+  // licence.
   std::optional<v1::License> Nearest(absl::string_view path) const;
 
  private:

@@ -34,9 +34,10 @@ TEST(PackageMetadataTest, PyprojectDeclaresByExpressionTableOrClassifier) {
 
 TEST(PackageMetadataTest, SetupCfgAndSetupPyDeclareToo) {
   EXPECT_EQ(Declared("setup.cfg", "[metadata]\nlicense = BSD-2-Clause\n"), "BSD-2-Clause@2");
-  EXPECT_EQ(Declared("setup.cfg",
-                     "[metadata]\nclassifiers =\n    License :: OSI Approved :: ISC License (ISCL)\n"),
-            "ISC@3");
+  EXPECT_EQ(
+      Declared("setup.cfg",
+               "[metadata]\nclassifiers =\n    License :: OSI Approved :: ISC License (ISCL)\n"),
+      "ISC@3");
   EXPECT_EQ(Declared("setup.cfg", "[options]\nlicense = MIT\n"), "");
   EXPECT_EQ(Declared("setup.py", "setup(\n  name='x',\n  license='Apache 2.0',\n)\n"),
             "Apache-2.0@3");

@@ -45,7 +45,7 @@ class TemplateIndex {
   void Add(size_t license);
 
   absl::flat_hash_map<absl::string_view, uint16_t> numbers_;
-  std::vector<Entry> entries_;  // by hash
+  std::vector<Entry> entries_;                     // by hash
   absl::flat_hash_map<uint32_t, uint32_t> first_;  // of a hash in entries_
   std::vector<size_t> runs_;
 };

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_COMMON_SPDX_LEGAL_WORDS_H_
-#define KERNELMILL_COMMON_SPDX_LEGAL_WORDS_H_
+#ifndef KERNELMILL_COMMON_SPDX_TEXT_LEGAL_WORDS_H_
+#define KERNELMILL_COMMON_SPDX_TEXT_LEGAL_WORDS_H_
 
 #include <cstddef>
 #include <string>
@@ -28,4 +28,4 @@ bool IsCopyrightLine(absl::string_view line);
 
 }  // namespace kernelmill::spdx
 
-#endif  // KERNELMILL_COMMON_SPDX_LEGAL_WORDS_H_
+#endif  // KERNELMILL_COMMON_SPDX_TEXT_LEGAL_WORDS_H_

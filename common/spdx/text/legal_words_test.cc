@@ -1,4 +1,4 @@
-#include "common/spdx/legal_words.h"
+#include "common/spdx/text/legal_words.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "common/spdx/words.h"
+#include "common/spdx/text/words.h"
 
 namespace kernelmill::spdx {
 namespace {
@@ -35,11 +35,13 @@ TEST(WordsTest, SentenceWordsKnowTheirLines) {
 }
 
 TEST(LegalWordsTest, CaseQuotesAndPunctuationDoNotMatter) {
-  EXPECT_EQ(Words("THE \xe2\x80\x9cSOFTWARE\xe2\x80\x9d, the `Author's'"), "the software the author");
+  EXPECT_EQ(Words("THE \xe2\x80\x9cSOFTWARE\xe2\x80\x9d, the `Author's'"),
+            "the software the author");
 }
 
 TEST(LegalWordsTest, BulletsAndCommentMarksAreNoWords) {
-  for (const std::string bullet : {"1. ", "(a) ", "iv) ", "* ", "- ", "# 2.1 ", " * c. ", "// 12) ", "o "}) {
+  for (const std::string bullet :
+       {"1. ", "(a) ", "iv) ", "* ", "- ", "# 2.1 ", " * c. ", "// 12) ", "o "}) {
     EXPECT_EQ(Words(bullet + "Redistributions must"), "redistributions must") << bullet;
   }
   EXPECT_EQ(Words("a copy of it"), "a copy of it");

@@ -1,4 +1,4 @@
-#include "common/spdx/words.h"
+#include "common/spdx/text/words.h"
 
 #include <algorithm>
 

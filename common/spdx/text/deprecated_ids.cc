@@ -1,4 +1,4 @@
-#include "common/spdx/deprecated_ids.h"
+#include "common/spdx/text/deprecated_ids.h"
 
 #include "absl/strings/match.h"
 

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_COMMON_SPDX_DEPRECATED_IDS_H_
-#define KERNELMILL_COMMON_SPDX_DEPRECATED_IDS_H_
+#ifndef KERNELMILL_COMMON_SPDX_TEXT_DEPRECATED_IDS_H_
+#define KERNELMILL_COMMON_SPDX_TEXT_DEPRECATED_IDS_H_
 
 #include "absl/strings/string_view.h"
 
@@ -19,4 +19,4 @@ const DeprecatedId* FindDeprecatedId(absl::string_view id);
 
 }  // namespace kernelmill::spdx
 
-#endif  // KERNELMILL_COMMON_SPDX_DEPRECATED_IDS_H_
+#endif  // KERNELMILL_COMMON_SPDX_TEXT_DEPRECATED_IDS_H_

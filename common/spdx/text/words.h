@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_COMMON_SPDX_WORDS_H_
-#define KERNELMILL_COMMON_SPDX_WORDS_H_
+#ifndef KERNELMILL_COMMON_SPDX_TEXT_WORDS_H_
+#define KERNELMILL_COMMON_SPDX_TEXT_WORDS_H_
 
 #include <cstddef>
 #include <string>
@@ -28,4 +28,4 @@ size_t FindPhrase(const std::string& normalized, absl::string_view phrase, size_
 
 }  // namespace kernelmill::spdx
 
-#endif  // KERNELMILL_COMMON_SPDX_WORDS_H_
+#endif  // KERNELMILL_COMMON_SPDX_TEXT_WORDS_H_

@@ -1,4 +1,4 @@
-#include "common/spdx/legal_words.h"
+#include "common/spdx/text/legal_words.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -60,8 +60,8 @@ constexpr std::pair<const char*, const char*> kEqualWords[] = {
 
 // Two words that are also written as one.
 constexpr std::pair<const char*, const char*> kJoinedWords[] = {
-    {"sub", "license"},   {"sub", "licensed"}, {"sub", "licensing"}, {"sub", "licenses"},
-    {"per", "cent"},      {"merchant", "ability"}, {"non", "commercial"}, {"non", "infringement"},
+    {"sub", "license"}, {"sub", "licensed"},     {"sub", "licensing"},  {"sub", "licenses"},
+    {"per", "cent"},    {"merchant", "ability"}, {"non", "commercial"}, {"non", "infringement"},
 };
 
 bool IsDigits(absl::string_view word) {
@@ -69,9 +69,8 @@ bool IsDigits(absl::string_view word) {
 }
 
 bool IsRoman(absl::string_view word) {
-  return word.size() <= 5 && std::all_of(word.begin(), word.end(), [](char c) {
-           return c == 'i' || c == 'v' || c == 'x';
-         });
+  return word.size() <= 5 && std::all_of(word.begin(), word.end(),
+                                         [](char c) { return c == 'i' || c == 'v' || c == 'x'; });
 }
 
 // How much of a line is the bullet or number that it begins with: "1.", "(a)", "iv)", "2.1", "o ".
@@ -85,8 +84,8 @@ size_t BulletLength(absl::string_view line) {
   std::string word = absl::AsciiStrToLower(line.substr(begin, at - begin));
   const bool dot = absl::EndsWith(word, ".");
   while (absl::EndsWith(word, ".")) word.pop_back();
-  const bool closed = dot || (at < line.size() && (line[at] == ')' || line[at] == ']' ||
-                                                   line[at] == ':'));
+  const bool closed =
+      dot || (at < line.size() && (line[at] == ')' || line[at] == ']' || line[at] == ':'));
   const bool blank = at < line.size() && absl::ascii_isspace(line[at]);
   if (word == "o" && blank) return at;
   if (word.empty()) return 0;
@@ -203,7 +202,8 @@ bool IsCopyrightLine(absl::string_view line) {
   if (!absl::ascii_islower(original[offset + 1 < original.size() ? offset + 1 : offset])) {
     return false;
   }
-  for (const absl::string_view word : {"notice", "holder", "owner", "license", "law", "act", "and"}) {
+  for (const absl::string_view word :
+       {"notice", "holder", "owner", "license", "law", "act", "and"}) {
     if (absl::StartsWith(rest, word)) return false;
   }
   return true;
