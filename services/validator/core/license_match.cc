@@ -145,9 +145,10 @@ class Matcher {
     }
     steps_ += last - first;
     exhausted_ = exhausted_ || steps_ > kMaxSteps;
+    const double wanted = kRunShare * static_cast<double>(index_.RunsOf(license));
+    if (static_cast<double>(seen.size()) < wanted) return first + 1;
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-    const double wanted = kRunShare * static_cast<double>(index_.RunsOf(license));
     // The hits of one copy are within the drift of its first; what is before them is stray.
     if (seen.empty() || static_cast<double>(seen.size()) < wanted) return first + 1;
     clusters->push_back(
