@@ -214,7 +214,9 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["features"] = Texts(kernel.features());
   json["launcher"] = kernel.has_launcher() ? LauncherJson(kernel.launcher()) : Json();
   json["fim_sha1"] = FimSha1(kernel);
-  json["tokens"] = kernel.tokens();
+  json["tokens"] = TokensJson(verdict.source_tokens());
+  json["module_tokens"] = TokensJson(verdict.module_tokens());
+  json["lexical_tokens"] = kernel.tokens();
   json["cluster"] = kernel.id();
   json["duplicates"] = DuplicatesJson(index, number);
   if (kernel.has_inductor()) json["inductor"] = InductorJson(kernel);
@@ -240,6 +242,10 @@ Json FunctionRecord(const v1::Kernel& kernel) {
   const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
   const bool ended = !text.empty() && text.back() == '\n';
   return {{"input", Text(absl::StrCat("```python\n", text, ended ? "" : "\n", "```"))}};
+}
+
+Json TokensJson(const v1::TokenCounts& counts) {
+  return {{"cl100k_base", counts.cl100k_base()}, {"o200k_base", counts.o200k_base()}};
 }
 
 Json StagesJson(const v1::DatasetManifest& manifest) {

@@ -24,6 +24,8 @@ Json LedgerRecord(const DatasetIndex& index, uint32_t number);
 // self-contained text, fenced as Python.
 Json FunctionRecord(const v1::Kernel& kernel);
 
+Json TokensJson(const v1::TokenCounts& counts);
+
 // The stages that made the dataset: name to version.
 Json StagesJson(const v1::DatasetManifest& manifest);
 

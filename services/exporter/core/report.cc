@@ -18,6 +18,7 @@ struct Group {
   dataset::LedgerSums sums;
   FateCounts fates;
   CheckCounts checks;
+  TokenSums tokens;
   int64_t unselected_files = 0;
 };
 
@@ -39,6 +40,8 @@ void AddTo(const SourceEntry& source, Group* group) {
   group->sums.holdout += source.sums.holdout;
   for (const auto& [fate, count] : source.fates) group->fates[fate] += count;
   AddAll(source.checks, &group->checks);
+  AddTokens(source.tokens.source, &group->tokens.source);
+  AddTokens(source.tokens.module, &group->tokens.module);
   group->unselected_files += source.unselected_files;
 }
 
@@ -78,6 +81,10 @@ Json ChecksJson(const Group& group) {
   return json;
 }
 
+Json TokenSumsJson(const TokenSums& tokens) {
+  return {{"source", TokensJson(tokens.source)}, {"module", TokensJson(tokens.module)}};
+}
+
 Json SourceJson(const SourceEntry& source) {
   Group alone;
   AddTo(source, &alone);
@@ -89,7 +96,8 @@ Json SourceJson(const SourceEntry& source) {
           {"role", source.holdout ? "holdout" : "candidate"},
           {"failed", source.failed},
           {"files", FilesJson(alone)},
-          {"kernels", KernelsJson(alone)}};
+          {"kernels", KernelsJson(alone)},
+          {"tokens", TokenSumsJson(alone.tokens)}};
 }
 
 Json CategoriesJson(const DatasetIndex& index) {
@@ -101,7 +109,8 @@ Json CategoriesJson(const DatasetIndex& index) {
   for (const auto& [category, group] : groups) {
     json[std::string(Text(category))] = {{"files", FilesJson(group)},
                                          {"kernels", KernelsJson(group)},
-                                         {"checks", ChecksJson(group)}};
+                                         {"checks", ChecksJson(group)},
+                                         {"tokens", TokenSumsJson(group.tokens)}};
   }
   return json;
 }
@@ -152,6 +161,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset,
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
           {"checks", ChecksJson(all)},
+          {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
           {"failures", FailuresJson(std::move(failures))}};

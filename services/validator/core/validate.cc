@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "services/validator/core/bpe/encoding.h"
 #include "services/validator/core/checks.h"
 #include "services/validator/core/license_finder.h"
 #include "services/validator/core/license_policy.h"
@@ -60,6 +61,13 @@ std::vector<std::string> Reasons(const v1::Kernel& kernel, const v1::Verdict& ve
   return reasons;
 }
 
+v1::TokenCounts CountTokens(absl::string_view text) {
+  v1::TokenCounts counts;
+  counts.set_cl100k_base(static_cast<int64_t>(bpe::Cl100kBase().Count(text)));
+  counts.set_o200k_base(static_cast<int64_t>(bpe::O200kBase().Count(text)));
+  return counts;
+}
+
 }  // namespace
 
 absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
@@ -75,6 +83,8 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
     v1::Verdict& verdict = *shard.add_verdicts();
     ASSIGN_OR_RETURN(*verdict.mutable_license(), licenses.Of(kernel.path()));
     *verdict.mutable_checks() = CheckKernel(kernel, policy.Allows(verdict.license().expression()));
+    *verdict.mutable_source_tokens() = CountTokens(kernel.source());
+    *verdict.mutable_module_tokens() = CountTokens(kernel.module());
     for (std::string& reason : Reasons(kernel, verdict, params.quality())) {
       verdict.add_reasons(std::move(reason));
     }
