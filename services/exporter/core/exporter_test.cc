@@ -135,6 +135,10 @@ class ExporterTest : public ::testing::Test {
       verdict->mutable_license()->set_expression("MIT");
       verdict->mutable_license()->set_evidence("file:LICENSE");
       verdict->mutable_license()->set_confidence(0.9);
+      v1::RuleResult* rule = verdict->add_rules();
+      rule->set_rule("has_docstring");
+      rule->set_outcome(v1::RuleResult::OUTCOME_PASS);
+      verdict->mutable_quality()->set_score(0.75);
       verdict->mutable_source_tokens()->set_cl100k_base(10);
       verdict->mutable_source_tokens()->set_o200k_base(9);
       verdict->mutable_module_tokens()->set_cl100k_base(100);
@@ -219,7 +223,7 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
       "free_names repository commit path first_line last_line category tier weight "
       "license checks tags tokens module_tokens lexical_tokens sha256 cluster "
       "duplicates contamination stages parameters autotune features heuristics "
-      "launcher tag_rules fim_sha1 form found_by applied_by pieces self_contained";
+      "launcher tag_rules fim_sha1 form found_by applied_by pieces self_contained rules quality";
   for (const absl::string_view key : absl::StrSplit(keys, ' ')) {
     EXPECT_TRUE(record.contains(std::string(key))) << key;
   }
@@ -233,6 +237,8 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
   EXPECT_EQ(record["license"]["expression"], "MIT");
   EXPECT_EQ(record["tokens"], Json({{"cl100k_base", 10}, {"o200k_base", 9}}));
   EXPECT_EQ(record["module_tokens"]["cl100k_base"], 100);
+  EXPECT_EQ(record["rules"]["has_docstring"], Json({{"outcome", "pass"}, {"reason", ""}}));
+  EXPECT_EQ(record["quality"]["score"], 0.75);
   EXPECT_EQ(record["checks"]["has_docstring"], true);
   EXPECT_EQ(record["checks"]["has_program_id"], false);
   EXPECT_EQ(record["stages"]["extract"], 3);

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/strip.h"
 #include "common/dataset/ledger.h"
 #include "services/exporter/core/records.h"
 
@@ -134,12 +136,20 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
   return json;
 }
 
+std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
+  return absl::AsciiStrToLower(
+      absl::StripPrefix(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_"));
+}
+
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {{"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
                                                 manifest.licenses().allow().end())},
           {"dedup_threshold", Number(manifest.dedup().threshold())},
           {"quality_require", std::vector<std::string>(manifest.quality().require().begin(),
-                                                       manifest.quality().require().end())}};
+                                                       manifest.quality().require().end())},
+          {"quality_min_score", Number(manifest.quality().min_score())},
+          {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
+          {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
 
 }  // namespace

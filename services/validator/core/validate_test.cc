@@ -84,9 +84,11 @@ TEST_F(ValidateTest, RequiredChecksRejectWhereTheyApply) {
       shard.verdicts(2).reasons(),
       ElementsAre("license:NOASSERTION", "quality:has_docstring", "quality:has_program_id"));
   EXPECT_THAT(CountVerdicts(shard),
-              ElementsAre(Pair("checks.has_triton_jit", 3), Pair("checks.license_permissive", 2),
-                          Pair("kernels.rejected.license", 1), Pair("kernels.rejected.quality", 2),
-                          Pair("license.MIT", 2), Pair("license.NOASSERTION", 1)));
+              ElementsAre(Pair("checks.handwritten", 3), Pair("checks.has_triton_jit", 3),
+                          Pair("checks.license_permissive", 2), Pair("checks.parses", 3),
+                          Pair("checks.readable", 3), Pair("kernels.rejected.license", 1),
+                          Pair("kernels.rejected.quality", 2), Pair("license.MIT", 2),
+                          Pair("license.NOASSERTION", 1)));
 }
 
 TEST_F(ValidateTest, ATemplateIsRejectedWhateverThePolicy) {
