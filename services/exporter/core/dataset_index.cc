@@ -60,7 +60,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
       index_.kernels.push_back({file->second, kernel.first_line(), kernel.last_line(),
                                 kernel.column(), kernel.dsl(), kernel.role(), kernel.form(),
                                 kernel.id(), kernel.sha256()});
-      if (view.verdicts != nullptr) AddCandidate(view, i, view.verdicts->verdicts(i).checks());
+      if (view.verdicts != nullptr) AddCandidate(view, i, view.verdicts->verdicts(i));
     }
     return absl::OkStatus();
   }
@@ -91,7 +91,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
         std::make_unique<dataset::LedgerVisitor>(index_.manifest, index_.clusters));
   }
 
-  void AddCandidate(const dataset::ShardView& view, int i, const v1::Checks& checks) {
+  void AddCandidate(const dataset::ShardView& view, int i, const v1::Verdict& verdict) {
     const uint32_t number = view.first_number + static_cast<uint32_t>(i);
     index_.candidates.push_back(number);
     // Without a decision the ledger does not add up, which Finish says.
@@ -101,7 +101,9 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
-    CountChecks(checks, &source.checks);
+    CountChecks(verdict.checks(), &source.checks);
+    AddTokens(verdict.source_tokens(), &source.tokens.source);
+    AddTokens(verdict.module_tokens(), &source.tokens.module);
   }
 
   absl::Status AddToCluster(uint32_t number) {
@@ -131,6 +133,11 @@ class IndexVisitor final : public dataset::DatasetVisitor {
 };
 
 }  // namespace
+
+void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum) {
+  sum->set_cl100k_base(sum->cl100k_base() + more.cl100k_base());
+  sum->set_o200k_base(sum->o200k_base() + more.o200k_base());
+}
 
 bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
   const KernelEntry& ka = kernels[a];

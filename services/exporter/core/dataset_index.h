@@ -21,6 +21,14 @@ using CheckCounts = std::map<std::string, int64_t>;
 // How many kernels have a fate for a reason, both as the ledger spells them.
 using FateCounts = std::map<std::pair<std::string, std::string>, int64_t>;
 
+// Sums over kept kernels.
+struct TokenSums {
+  v1::TokenCounts source;
+  v1::TokenCounts module;
+};
+
+void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum);
+
 struct SourceEntry {
   std::string repository;
   std::string commit;  // empty where nothing could be had of the source
@@ -34,6 +42,7 @@ struct SourceEntry {
   dataset::LedgerSums sums;
   FateCounts fates;
   CheckCounts checks;
+  TokenSums tokens;
 };
 
 struct FileEntry {

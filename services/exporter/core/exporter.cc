@@ -18,6 +18,7 @@
 #include "services/exporter/core/notices.h"
 #include "services/exporter/core/output_dir.h"
 #include "services/exporter/core/records.h"
+#include "services/exporter/core/redact.h"
 #include "services/exporter/core/report.h"
 #include "services/exporter/core/spool.h"
 
@@ -119,7 +120,8 @@ class KernelWriter final : public dataset::DatasetVisitor {
     std::string identity;  // of the example
   };
 
-  absl::Status Render(uint32_t number, const v1::Kernel& kernel, const v1::Verdict& verdict) {
+  absl::Status Render(uint32_t number, const v1::Kernel& original, const v1::Verdict& verdict) {
+    const v1::Kernel kernel = Redacted(original, verdict.quality(), index_.manifest.quality());
     Rendered rendered;
     rendered.number = number;
     ASSIGN_OR_RETURN(

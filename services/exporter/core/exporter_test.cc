@@ -150,6 +150,13 @@ class ExporterTest : public ::testing::Test {
       found.set_score(0.98);
       verdict->mutable_license()->add_copyrights("Copyright (c) 2020 X");
       verdict->mutable_license()->add_notices("NOTICE");
+      v1::RuleResult* rule = verdict->add_rules();
+      rule->set_rule("has_docstring");
+      rule->set_outcome(v1::RuleResult::OUTCOME_PASS);
+      verdict->mutable_quality()->set_score(0.75);
+      verdict->mutable_source_tokens()->set_cl100k_base(10);
+      verdict->mutable_source_tokens()->set_o200k_base(9);
+      verdict->mutable_module_tokens()->set_cl100k_base(100);
       verdict->mutable_checks()->set_has_triton_jit(true);
       verdict->mutable_checks()->set_has_docstring(kernel.id() == Id(1));
     }
@@ -226,15 +233,14 @@ TEST_F(ExporterTest, KeptKernelsAreSortedBySourcePathAndLine) {
 TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
   ASSERT_THAT(Export(), IsOk());
   const Json record = Lines("kernels.jsonl").at(1);
-  for (const char* key :
-       {"id",         "name",      "qualname",   "dsl",           "role",          "source",
-        "module",     "signature", "docstring",  "decorators",    "calls",         "free_names",
-        "repository", "commit",    "path",       "first_line",    "last_line",     "category",
-        "tier",       "weight",    "license",    "checks",        "tags",          "tokens",
-        "sha256",     "cluster",   "duplicates", "contamination", "stages",        "parameters",
-        "autotune",   "features",  "heuristics", "launcher",      "tag_rules",     "fim_sha1",
-        "form",       "found_by",  "applied_by", "pieces",        "self_contained"}) {
-    EXPECT_TRUE(record.contains(key)) << key;
+  constexpr absl::string_view keys =
+      "id name qualname dsl role source module signature docstring decorators calls "
+      "free_names repository commit path first_line last_line category tier weight "
+      "license checks tags tokens module_tokens lexical_tokens sha256 cluster "
+      "duplicates contamination stages parameters autotune features heuristics "
+      "launcher tag_rules fim_sha1 form found_by applied_by pieces self_contained rules quality";
+  for (const absl::string_view key : absl::StrSplit(keys, ' ')) {
+    EXPECT_TRUE(record.contains(std::string(key))) << key;
   }
   EXPECT_EQ(record["source"], "@triton.jit\r\ndef k1(x):\r\n    return 1\r\n");
   EXPECT_EQ(record["commit"], std::string(40, 'a'));
@@ -244,6 +250,10 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
   EXPECT_EQ(record["duplicates"], Json::array({Id(5)}));
   EXPECT_TRUE(record["contamination"].is_null());
   EXPECT_EQ(record["license"]["expression"], "MIT");
+  EXPECT_EQ(record["tokens"], Json({{"cl100k_base", 10}, {"o200k_base", 9}}));
+  EXPECT_EQ(record["module_tokens"]["cl100k_base"], 100);
+  EXPECT_EQ(record["rules"]["has_docstring"], Json({{"outcome", "pass"}, {"reason", ""}}));
+  EXPECT_EQ(record["quality"]["score"], 0.75);
   EXPECT_EQ(record["checks"]["has_docstring"], true);
   EXPECT_EQ(record["checks"]["has_program_id"], false);
   EXPECT_EQ(record["stages"]["extract"], 3);
@@ -439,6 +449,9 @@ TEST_F(ExporterTest, TheReportAddsUp) {
   EXPECT_EQ(report["sources"].size(), 4u);
   EXPECT_EQ(report["sources"][3]["failed"], true);
   EXPECT_EQ(report["categories"]["cat-a"]["checks"]["has_docstring"]["percent"], 50);
+  EXPECT_EQ(report["categories"]["cat-a"]["tokens"]["source"]["cl100k_base"], 20)
+      << "of the kept alone";
+  EXPECT_EQ(report["tokens"]["module"]["cl100k_base"], 300);
   EXPECT_FALSE(report["categories"].contains("cat-h"));
   ASSERT_EQ(report["failures"].size(), 3u);
   EXPECT_EQ(report["failures"][0]["path"], "a.py");

@@ -15,6 +15,7 @@
 #include "common/base/hash.h"
 #include "common/base/text.h"
 #include "common/dataset/fim.h"
+#include "services/exporter/core/redact.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -164,6 +165,42 @@ Json CudaJson(const v1::Kernel& kernel) {
           {"launches", launches}};
 }
 
+Json RulesJson(const v1::Verdict& verdict) {
+  Json json = Json::object();
+  for (const v1::RuleResult& result : verdict.rules()) {
+    json[result.rule()] = {
+        {"outcome", Word(v1::RuleResult::Outcome_Name(result.outcome()), "OUTCOME_")},
+        {"reason", Text(result.reason())}};
+  }
+  return json;
+}
+
+Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
+  Json list = Json::array();
+  for (const v1::Sensitive& finding : quality.sensitive()) {
+    list.push_back({{"kind", finding.kind()},
+                    {"text", Word(v1::Sensitive::Text_Name(finding.text()), "TEXT_")},
+                    {"begin", finding.begin()},
+                    {"size", finding.size()},
+                    {"redacted", IsRedacted(finding, policy)}});
+  }
+  return list;
+}
+
+Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
+  return {{"score", Number(quality.score())},
+          {"tier", quality.tier()},
+          {"loads", quality.masks().loads()},
+          {"masked_loads", quality.masks().masked_loads()},
+          {"stores", quality.masks().stores()},
+          {"masked_stores", quality.masks().masked_stores()},
+          {"longest_line", quality.longest_line()},
+          {"mean_line", Number(quality.mean_line())},
+          {"comment_ratio", Number(quality.comment_ratio())},
+          {"generated", quality.generated()},
+          {"sensitive", SensitiveJson(quality, policy)}};
+}
+
 // What every record of a kernel begins with: which it is and where it stands.
 Json Provenance(const DatasetIndex& index, uint32_t number) {
   const KernelEntry& kernel = index.kernels[number];
@@ -222,6 +259,8 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["weight"] = Number(source.weight);
   json["license"] = LicenseJson(verdict.license());
   json["checks"] = ChecksJson(verdict.checks());
+  json["rules"] = RulesJson(verdict);
+  json["quality"] = QualityJson(verdict.quality(), index.manifest.quality());
   AddTags(kernel, json);
   json["parameters"] = ParametersJson(kernel);
   json["autotune"] = kernel.has_autotune() ? AutotuneJson(kernel.autotune()) : Json();
@@ -229,7 +268,9 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["features"] = Texts(kernel.features());
   json["launcher"] = kernel.has_launcher() ? LauncherJson(kernel.launcher()) : Json();
   json["fim_sha1"] = FimSha1(kernel);
-  json["tokens"] = kernel.tokens();
+  json["tokens"] = TokensJson(verdict.source_tokens());
+  json["module_tokens"] = TokensJson(verdict.module_tokens());
+  json["lexical_tokens"] = kernel.tokens();
   json["cluster"] = kernel.id();
   json["duplicates"] = DuplicatesJson(index, number);
   if (kernel.has_inductor()) json["inductor"] = InductorJson(kernel);
@@ -264,6 +305,10 @@ Json FunctionRecord(const v1::Kernel& kernel) {
   const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
   const bool ended = !text.empty() && text.back() == '\n';
   return {{"input", Text(absl::StrCat("```python\n", text, ended ? "" : "\n", "```"))}};
+}
+
+Json TokensJson(const v1::TokenCounts& counts) {
+  return {{"cl100k_base", counts.cl100k_base()}, {"o200k_base", counts.o200k_base()}};
 }
 
 Json StagesJson(const v1::DatasetManifest& manifest) {

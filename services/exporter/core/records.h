@@ -31,6 +31,8 @@ Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file);
 // self-contained text, fenced as Python.
 Json FunctionRecord(const v1::Kernel& kernel);
 
+Json TokensJson(const v1::TokenCounts& counts);
+
 // The stages that made the dataset: name to version.
 Json StagesJson(const v1::DatasetManifest& manifest);
 

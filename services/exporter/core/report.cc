@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/strip.h"
 #include "common/dataset/ledger.h"
 #include "services/exporter/core/records.h"
 
@@ -18,6 +20,7 @@ struct Group {
   dataset::LedgerSums sums;
   FateCounts fates;
   CheckCounts checks;
+  TokenSums tokens;
   int64_t unselected_files = 0;
 };
 
@@ -39,6 +42,8 @@ void AddTo(const SourceEntry& source, Group* group) {
   group->sums.holdout += source.sums.holdout;
   for (const auto& [fate, count] : source.fates) group->fates[fate] += count;
   AddAll(source.checks, &group->checks);
+  AddTokens(source.tokens.source, &group->tokens.source);
+  AddTokens(source.tokens.module, &group->tokens.module);
   group->unselected_files += source.unselected_files;
 }
 
@@ -78,6 +83,10 @@ Json ChecksJson(const Group& group) {
   return json;
 }
 
+Json TokenSumsJson(const TokenSums& tokens) {
+  return {{"source", TokensJson(tokens.source)}, {"module", TokensJson(tokens.module)}};
+}
+
 Json SourceJson(const SourceEntry& source) {
   Group alone;
   AddTo(source, &alone);
@@ -89,7 +98,8 @@ Json SourceJson(const SourceEntry& source) {
           {"role", source.holdout ? "holdout" : "candidate"},
           {"failed", source.failed},
           {"files", FilesJson(alone)},
-          {"kernels", KernelsJson(alone)}};
+          {"kernels", KernelsJson(alone)},
+          {"tokens", TokenSumsJson(alone.tokens)}};
 }
 
 Json CategoriesJson(const DatasetIndex& index) {
@@ -101,7 +111,8 @@ Json CategoriesJson(const DatasetIndex& index) {
   for (const auto& [category, group] : groups) {
     json[std::string(Text(category))] = {{"files", FilesJson(group)},
                                          {"kernels", KernelsJson(group)},
-                                         {"checks", ChecksJson(group)}};
+                                         {"checks", ChecksJson(group)},
+                                         {"tokens", TokenSumsJson(group.tokens)}};
   }
   return json;
 }
@@ -125,12 +136,20 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
   return json;
 }
 
+std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
+  return absl::AsciiStrToLower(
+      absl::StripPrefix(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_"));
+}
+
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {{"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
                                                 manifest.licenses().allow().end())},
           {"dedup_threshold", Number(manifest.dedup().threshold())},
           {"quality_require", std::vector<std::string>(manifest.quality().require().begin(),
-                                                       manifest.quality().require().end())}};
+                                                       manifest.quality().require().end())},
+          {"quality_min_score", Number(manifest.quality().min_score())},
+          {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
+          {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
 
 }  // namespace
@@ -152,6 +171,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset,
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
           {"checks", ChecksJson(all)},
+          {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
           {"failures", FailuresJson(std::move(failures))}};

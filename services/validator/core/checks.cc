@@ -11,18 +11,12 @@
 #include "absl/strings/strip.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
-#include "services/validator/core/code_facts.h"
+#include "services/validator/core/dotted_name.h"
 #include "services/validator/core/lexer.h"
+#include "services/validator/core/mask_coverage.h"
 
 namespace kernelmill::validator {
 namespace {
-
-absl::string_view LastPart(absl::string_view dotted) {
-  const size_t dot = dotted.rfind('.');
-  return dot == absl::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
-
-absl::string_view FirstPart(absl::string_view dotted) { return dotted.substr(0, dotted.find('.')); }
 
 template <typename List>
 bool IsIn(const List& list, absl::string_view word) {
@@ -72,25 +66,6 @@ bool HasJit(const v1::Kernel& kernel) {
   });
 }
 
-// A load or store that is given a mask in its place: load(pointer, mask), store(pointer, value,
-// mask).
-bool HasPositionalMask(const Call& call) {
-  const absl::string_view last = LastPart(call.callee);
-  const absl::string_view first = FirstPart(call.callee);
-  const bool language = first == "tl" || first == "gl" || first == "triton";
-  return language &&
-         ((last == "load" && call.positional >= 2) || (last == "store" && call.positional >= 3) ||
-          (absl::StartsWith(last, "atomic_") && last != "atomic_cas" && call.positional >= 3));
-}
-
-// Accesses through a descriptor are cut at the tensor's bounds by the hardware.
-bool IsDescriptorAccess(absl::string_view name) {
-  return absl::StrContains(name, "tensor_descriptor") ||
-         absl::StrContains(name, "descriptor_load") ||
-         absl::StrContains(name, "descriptor_store") || absl::StrContains(name, ".tma.") ||
-         absl::StartsWith(name, "tma.");
-}
-
 bool IsMasking(absl::string_view name) {
   const absl::string_view last = LastPart(name);
   if (last == "masked_load" || last == "masked_store") return true;
@@ -120,28 +95,24 @@ bool IsBlockSize(absl::string_view name) {
          name == "blocksize";
 }
 
-absl::string_view Body(const v1::Kernel& kernel) {
-  const absl::string_view source = kernel.source();
-  const int64_t offset = kernel.body_offset();
-  if (offset <= 0 || offset > static_cast<int64_t>(source.size())) return source;
-  return source.substr(offset);
-}
-
 }  // namespace
 
-v1::Checks CheckKernel(const v1::Kernel& kernel, bool license_allowed) {
-  const CodeFacts body = ReadCode(Body(kernel));
+CodeFacts ReadClosure(const v1::Kernel& kernel) {
+  if (!kernel.module().empty()) return ReadCode(kernel.module());
+  const absl::string_view source = kernel.source();
+  const int64_t offset = kernel.body_offset();
+  const bool inside = offset > 0 && offset <= static_cast<int64_t>(source.size());
+  return ReadCode(inside ? source.substr(offset) : source);
+}
+
+v1::Checks CheckKernel(const v1::Kernel& kernel, const CodeFacts& closure) {
   const auto calls_any = [&](bool (*matches)(absl::string_view)) {
     return absl::c_any_of(kernel.calls(), matches) ||
-           absl::c_any_of(body.calls, [&](const Call& call) { return matches(call.callee); });
-  };
-  const auto passes_mask = [](const Call& call) {
-    return IsIn(call.keywords, "mask") || IsIn(call.keywords, "boundary_check") ||
-           HasPositionalMask(call);
+           absl::c_any_of(closure.calls, [&](const Call& call) { return matches(call.callee); });
   };
   v1::Checks checks;
   checks.set_has_triton_jit(HasJit(kernel));
-  checks.set_has_bounds_masking(calls_any(IsMasking) || absl::c_any_of(body.calls, passes_mask));
+  checks.set_has_bounds_masking(calls_any(IsMasking) || absl::c_any_of(closure.calls, IsMasked));
   checks.set_has_program_id(
       calls_any([](absl::string_view name) { return LastPart(name) == "program_id"; }));
   checks.set_has_block_size(absl::c_any_of(kernel.parameters(),
@@ -151,7 +122,8 @@ v1::Checks CheckKernel(const v1::Kernel& kernel, bool license_allowed) {
                             absl::c_any_of(ReadCode(kernel.source()).names, IsBlockSize));
   checks.set_has_load_store(calls_any(IsMemoryAccess));
   checks.set_has_docstring(!absl::StripAsciiWhitespace(kernel.docstring()).empty());
-  checks.set_license_permissive(license_allowed);
+  checks.set_parses(!kernel.parse_error());
+  checks.set_self_contained(kernel.self_contained());
   return checks;
 }
 
@@ -175,11 +147,13 @@ bool Passes(const v1::Checks& checks, absl::string_view check) {
   return field != nullptr && checks.GetReflection()->GetBool(checks, field);
 }
 
-bool Applies(absl::string_view check, const v1::Kernel& kernel) {
-  if (check == "has_docstring" || check == "license_permissive") return true;
-  if (kernel.dsl() == v1::DSL_PALLAS || kernel.dsl() == v1::DSL_CUDA) return false;
-  if (kernel.role() != v1::KERNEL_ROLE_DEVICE) return true;
-  return check == "has_triton_jit";
+absl::string_view Exemption(absl::string_view check, const v1::Kernel& kernel) {
+  if (!absl::StartsWith(check, "has_") && check != "self_contained") return "";
+  if (kernel.dsl() == v1::DSL_CUDA) return "CUDA";
+  if (check == "has_docstring" || check == "self_contained") return "";
+  if (kernel.dsl() == v1::DSL_PALLAS) return "Pallas";
+  return kernel.role() == v1::KERNEL_ROLE_DEVICE && check != "has_triton_jit" ? "device function"
+                                                                              : "";
 }
 
 }  // namespace kernelmill::validator

@@ -9,9 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "services/validator/core/bpe/encoding.h"
 #include "services/validator/core/checks.h"
 #include "services/validator/core/license_finder.h"
 #include "services/validator/core/license_policy.h"
+#include "services/validator/core/mask_coverage.h"
+#include "services/validator/core/rules.h"
+#include "services/validator/core/score.h"
+#include "services/validator/core/sensitive.h"
+#include "services/validator/core/text_signals.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -19,23 +25,25 @@ namespace {
 constexpr size_t kMaxLicenseCounters = 50;
 constexpr size_t kMaxCounterName = 120;
 
-// The licence of each file that has kernels, found once.
-class FileLicenses {
+// The files that have kernels, with their licences, found once.
+class Files {
  public:
-  FileLicenses(const v1::FileShard& files, const v1::SourceTree& tree, absl::string_view stated)
+  Files(const v1::FileShard& files, const v1::SourceTree& tree, absl::string_view stated)
       : finder_(tree, stated) {
     for (const v1::SourceFile& file : files.files()) contents_[file.path()] = &file.content();
   }
 
-  absl::StatusOr<v1::License> Of(const std::string& path) {
+  absl::StatusOr<const std::string*> ContentOf(const std::string& path) const {
+    const auto content = contents_.find(path);
+    if (content != contents_.end()) return content->second;
+    return absl::InvalidArgumentError(
+        absl::StrCat("a kernel is of ", JsonString(path), ", which is not among the files"));
+  }
+
+  const v1::License& LicenseOf(const std::string& path, const std::string& content) {
     const auto known = licenses_.find(path);
     if (known != licenses_.end()) return known->second;
-    const auto content = contents_.find(path);
-    if (content == contents_.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a kernel is of ", JsonString(path), ", which is not among the files"));
-    }
-    return licenses_.emplace(path, finder_.Find(path, *content->second)).first->second;
+    return licenses_.emplace(path, finder_.Find(path, content)).first->second;
   }
 
  private:
@@ -44,21 +52,32 @@ class FileLicenses {
   std::map<std::string, v1::License> licenses_;
 };
 
-std::vector<std::string> Reasons(const v1::Kernel& kernel, const v1::Verdict& verdict,
-                                 const v1::QualityPolicy& quality) {
-  std::vector<std::string> reasons;
-  if (!verdict.checks().license_permissive()) {
-    reasons.push_back(absl::StrCat("license:", verdict.license().expression()));
-  }
-  if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) reasons.emplace_back("template");
-  for (const std::string& check : quality.require()) {
-    if (Applies(check, kernel) && !Passes(verdict.checks(), check)) {
-      reasons.push_back(absl::StrCat("quality:", check));
-    }
-  }
-  std::sort(reasons.begin(), reasons.end());
-  reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
-  return reasons;
+v1::TokenCounts CountTokens(absl::string_view text) {
+  v1::TokenCounts counts;
+  counts.set_cl100k_base(static_cast<int64_t>(bpe::Cl100kBase().Count(text)));
+  counts.set_o200k_base(static_cast<int64_t>(bpe::O200kBase().Count(text)));
+  return counts;
+}
+
+// All that is to be known of the kernel before policies decide.
+void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowed,
+           v1::Verdict* verdict) {
+  const CodeFacts closure = ReadClosure(kernel);
+  v1::Quality& quality = *verdict->mutable_quality();
+  *quality.mutable_masks() = CoverMasks(closure);
+  ReadLines(kernel, &quality);
+  quality.set_generated(GeneratedSign(kernel, file));
+  for (v1::Sensitive& finding : FindSensitive(kernel))
+    *quality.add_sensitive() = std::move(finding);
+  v1::Checks& checks = *verdict->mutable_checks();
+  checks = CheckKernel(kernel, closure);
+  checks.set_license_permissive(license_allowed);
+  checks.set_handwritten(quality.generated().empty());
+  checks.set_readable(!IsMinified(quality));
+  ListRules(kernel, verdict);
+  Score(verdict);
+  *verdict->mutable_source_tokens() = CountTokens(kernel.source());
+  *verdict->mutable_module_tokens() = CountTokens(kernel.module());
 }
 
 }  // namespace
@@ -70,16 +89,14 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
     RETURN_IF_ERROR(CheckIsKnown(check));
   }
   const LicensePolicy policy(params.licenses());
-  FileLicenses licenses(files, tree, params.source_license());
+  Files known(files, tree, params.source_license());
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
+    ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
-    ASSIGN_OR_RETURN(*verdict.mutable_license(), licenses.Of(kernel.path()));
-    *verdict.mutable_checks() = CheckKernel(kernel, policy.Allows(verdict.license().expression()));
-    for (std::string& reason : Reasons(kernel, verdict, params.quality())) {
-      verdict.add_reasons(std::move(reason));
-    }
-    verdict.set_accepted(verdict.reasons().empty());
+    *verdict.mutable_license() = known.LicenseOf(kernel.path(), *file);
+    Judge(kernel, *file, policy.Allows(verdict.license().expression()), &verdict);
+    Decide(kernel, params.quality(), &verdict);
   }
   return shard;
 }

@@ -16,6 +16,8 @@ namespace kernelmill::validator {
 // it:
 //   "license:<expression>"  the policy does not allow it
 //   "quality:<check>"       it fails a required check that applies to it
+//   "quality:min_score"     its score is lower than the policy asks
+//   "sensitive:<kind>"      it holds a secret or an address of a kind that the policy rejects
 //   "template"              it is Python only once it is filled in (KernelForm); no policy allows
 //   it
 // Reads the files' heads and the tree's licence files and metadata. INVALID_ARGUMENT: a kernel's
@@ -25,8 +27,8 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
                                           const v1::ValidateParams& params);
 
 // The counters of the stage for these verdicts: kernels.accepted, kernels.rejected.license,
-// .quality and .template (a kernel counts once, by its first reason), checks.<name> (that pass),
-// license.<expression> (at most 50 different ones; license.other for the rest).
+// .quality, .sensitive and .template (a kernel counts once, by its first reason), checks.<name>
+// (that pass), license.<expression> (at most 50 different ones; license.other for the rest).
 std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts);
 
 }  // namespace kernelmill::validator

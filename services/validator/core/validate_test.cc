@@ -57,6 +57,18 @@ TEST_F(ValidateTest, EveryKernelHasAVerdictInOrder) {
   EXPECT_THAT(shard.verdicts(2).reasons(), ElementsAre("license:NOASSERTION"));
 }
 
+TEST_F(ValidateTest, CountsTheTokensOfTheSpanAndOfTheModule) {
+  AddKernel("a.py", "", v1::KERNEL_ROLE_KERNEL);
+  v1::Kernel& kernel = *kernels_.mutable_kernels(0);
+  kernel.set_source("hello world");
+  kernel.set_module("hello world hello");
+  const v1::VerdictShard shard = Run();
+  ASSERT_EQ(shard.verdicts_size(), 1);
+  EXPECT_EQ(shard.verdicts(0).source_tokens().cl100k_base(), 2);
+  EXPECT_EQ(shard.verdicts(0).source_tokens().o200k_base(), 2);
+  EXPECT_EQ(shard.verdicts(0).module_tokens().cl100k_base(), 3);
+}
+
 TEST_F(ValidateTest, RequiredChecksRejectWhereTheyApply) {
   params_.mutable_quality()->add_require("has_program_id");
   params_.mutable_quality()->add_require("has_docstring");
@@ -72,9 +84,11 @@ TEST_F(ValidateTest, RequiredChecksRejectWhereTheyApply) {
       shard.verdicts(2).reasons(),
       ElementsAre("license:NOASSERTION", "quality:has_docstring", "quality:has_program_id"));
   EXPECT_THAT(CountVerdicts(shard),
-              ElementsAre(Pair("checks.has_triton_jit", 3), Pair("checks.license_permissive", 2),
-                          Pair("kernels.rejected.license", 1), Pair("kernels.rejected.quality", 2),
-                          Pair("license.MIT", 2), Pair("license.NOASSERTION", 1)));
+              ElementsAre(Pair("checks.handwritten", 3), Pair("checks.has_triton_jit", 3),
+                          Pair("checks.license_permissive", 2), Pair("checks.parses", 3),
+                          Pair("checks.readable", 3), Pair("kernels.rejected.license", 1),
+                          Pair("kernels.rejected.quality", 2), Pair("license.MIT", 2),
+                          Pair("license.NOASSERTION", 1)));
 }
 
 TEST_F(ValidateTest, ATemplateIsRejectedWhateverThePolicy) {

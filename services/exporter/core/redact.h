@@ -1,0 +1,19 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_REDACT_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_REDACT_H_
+
+#include "kernelmill/v1/job.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::exporter {
+
+// Whether the policy has this finding redacted.
+bool IsRedacted(const v1::Sensitive& finding, const v1::QualityPolicy& policy);
+
+// The kernel with every text that the policy has redacted written over, wherever it stands in the
+// kernel's fields but its name and paths: each letter and digit of it is x, so that all offsets
+// hold. Its hashes are those of the texts as they were. Findings beyond their text are passed over.
+v1::Kernel Redacted(v1::Kernel kernel, const v1::Quality& quality, const v1::QualityPolicy& policy);
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_REDACT_H_
