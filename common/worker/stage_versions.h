@@ -8,9 +8,9 @@ namespace kernelmill::worker {
 // another output.
 inline constexpr int kDiscoverVersion = 1;
 inline constexpr int kPinVersion = 1;
-inline constexpr int kFetchVersion = 2;
-inline constexpr int kExtractVersion = 5;
-inline constexpr int kLinkVersion = 4;
+inline constexpr int kFetchVersion = 3;
+inline constexpr int kExtractVersion = 6;
+inline constexpr int kLinkVersion = 5;
 inline constexpr int kValidateVersion = 3;
 inline constexpr int kSignVersion = 1;
 inline constexpr int kPairVersion = 1;
