@@ -44,6 +44,7 @@ LedgerVisitor::LedgerVisitor(const v1::DatasetManifest& manifest, const v1::Clus
 absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
   sums_.files_seen += tree.files_size();
   for (const v1::FileEntry& file : tree.files()) {
+    if (file.support()) ++sums_.files_support;
     if (file.fate() == v1::FILE_FATE_SKIPPED) ++sums_.files_skipped[KindOf(file.reason())];
     if (file.fate() == v1::FILE_FATE_FAILED) ++sums_.files_failed[KindOf(file.reason())];
   }
@@ -57,6 +58,9 @@ absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
     sums_.kernels_in_files += file.kernels();
     for (const v1::SkippedString& string : file.skipped_strings()) {
       ++sums_.strings_skipped[string.reason()];
+    }
+    for (const v1::OtherDsl& dsl : file.other_dsls()) {
+      sums_.other_dsls[dsl.name()] += dsl.functions();
     }
     if (file.failed().empty()) {
       ++sums_.files_extracted;

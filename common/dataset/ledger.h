@@ -20,10 +20,12 @@ namespace kernelmill::dataset {
 struct LedgerSums {
   int64_t files_seen = 0;
   int64_t files_extracted = 0;
+  int64_t files_support = 0;  // handed on to extraction for others' sake alone (FileEntry.support)
   std::map<std::string, int64_t> files_skipped;  // by reason
   std::map<std::string, int64_t> files_failed;   // by reason; kLostShard: gone with their shard
   // Strings with kernels that could not be taken from them, by reason (ExtractedFile).
   std::map<std::string, int64_t> strings_skipped;
+  std::map<std::string, int64_t> other_dsls;  // functions of DSLs that are not extracted, by name
 
   int64_t kernels_in_files = 0;  // as extraction counted them file by file, holdouts included
   int64_t decisions = 0;         // of Clusters, holdouts included

@@ -42,6 +42,12 @@ struct Dataset {
     AddExtracted(1, 0, "too_deep");
     AddExtracted(1, 1, "");  // the other two of source 0 are lost with their shard
     AddExtracted(2, 1, "");
+    trees[0].mutable_files(1)->set_support(true);
+    for (const int shard : {0, 2}) {
+      v1::OtherDsl* dsl = shards[shard].mutable_files(0)->add_other_dsls();
+      dsl->set_name("cute");
+      dsl->set_functions(2 + shard);
+    }
     shards[0].mutable_files(0)->add_skipped_strings()->set_reason("not_verbatim");
     shards[2].mutable_files(0)->add_skipped_strings()->set_reason("not_verbatim");
     for (int i = 0; i < 3; ++i) AddKernels(i);
@@ -159,6 +165,8 @@ TEST(Ledger, AddsUp) {
   EXPECT_THAT(CheckConservation(*sums), IsOk());
   EXPECT_EQ(sums->files_seen, 8);
   EXPECT_EQ(sums->files_extracted, 3);
+  EXPECT_EQ(sums->files_support, 1);
+  EXPECT_THAT(sums->other_dsls, ElementsAre(Pair("cute", 6)));
   EXPECT_THAT(sums->files_skipped, ElementsAre(Pair("symlink", 1)));
   EXPECT_THAT(sums->files_failed,
               ElementsAre(Pair("lost_shard", 2), Pair("too_deep", 1), Pair("unreadable", 1)));

@@ -125,6 +125,7 @@ class ExporterTest : public ::testing::Test {
       v1::FileEntry* entry = tree_.add_files();
       entry->set_path(path);
       entry->set_fate(v1::FILE_FATE_SHARDED);
+      entry->set_support(path == "z.py");
       v1::ExtractedFile* file = shard.add_files();
       file->set_path(path);
       file->set_size_bytes(100);
@@ -132,6 +133,9 @@ class ExporterTest : public ::testing::Test {
       file->set_sha256(Sha256Hex(path));
       file->set_has_triton_jit(true);
       file->set_kernels(n);
+      v1::OtherDsl* dsl = file->add_other_dsls();
+      dsl->set_name("cute");
+      dsl->set_functions(n);
     }
     for (const v1::Kernel& kernel : kernels) {
       *shard.add_kernels() = kernel;
@@ -238,7 +242,8 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
       "free_names repository commit path first_line last_line category tier weight "
       "license checks tags tokens module_tokens lexical_tokens sha256 cluster "
       "duplicates contamination stages parameters autotune features heuristics "
-      "launcher tag_rules fim_sha1 form found_by applied_by pieces self_contained rules quality";
+      "launcher tag_rules fim_sha1 form found_by applied_by pieces self_contained rules quality "
+      "requires_triton requires_triton_path";
   for (const absl::string_view key : absl::StrSplit(keys, ' ')) {
     EXPECT_TRUE(record.contains(std::string(key))) << key;
   }
@@ -438,6 +443,7 @@ TEST_F(ExporterTest, TheReportAddsUp) {
   const Json report = Json::parse(File("report.json"));
   EXPECT_EQ(report["files"]["seen"], 9);
   EXPECT_EQ(report["files"]["extracted"], 6);
+  EXPECT_EQ(report["files"]["support"], 1);
   EXPECT_EQ(report["files"]["skipped_by_reason"]["symlink"], 3);
   EXPECT_EQ(report["kernels"]["found"], 6);
   EXPECT_EQ(report["kernels"]["kept"], 3);
@@ -445,6 +451,7 @@ TEST_F(ExporterTest, TheReportAddsUp) {
   EXPECT_EQ(report["kernels"]["duplicate"], 1);
   EXPECT_EQ(report["kernels"]["contaminated"], 1);
   EXPECT_EQ(report["kernels"]["holdout"], 1);
+  EXPECT_EQ(report["kernels"]["functions_of_other_dsls"], Json({{"cute", 7}}));
   EXPECT_EQ(report["kernels"]["by_reason"]["rejected"]["license:GPL-3.0-only"], 1);
   EXPECT_EQ(report["sources"].size(), 4u);
   EXPECT_EQ(report["sources"][3]["failed"], true);

@@ -267,6 +267,8 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["heuristics"] = kernel.has_heuristics() ? HeuristicsJson(kernel.heuristics()) : Json();
   json["features"] = Texts(kernel.features());
   json["launcher"] = kernel.has_launcher() ? LauncherJson(kernel.launcher()) : Json();
+  json["requires_triton"] = kernel.requires_triton();
+  json["requires_triton_path"] = Text(kernel.requires_triton_path());
   json["fim_sha1"] = FimSha1(kernel);
   json["tokens"] = TokensJson(verdict.source_tokens());
   json["module_tokens"] = TokensJson(verdict.module_tokens());

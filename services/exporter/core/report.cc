@@ -31,9 +31,11 @@ void AddAll(const std::map<std::string, int64_t>& from, std::map<std::string, in
 void AddTo(const SourceEntry& source, Group* group) {
   group->sums.files_seen += source.sums.files_seen;
   group->sums.files_extracted += source.sums.files_extracted;
+  group->sums.files_support += source.sums.files_support;
   AddAll(source.sums.files_skipped, &group->sums.files_skipped);
   AddAll(source.sums.files_failed, &group->sums.files_failed);
   AddAll(source.sums.strings_skipped, &group->sums.strings_skipped);
+  AddAll(source.sums.other_dsls, &group->sums.other_dsls);
   group->sums.kernels_found += source.sums.kernels_found;
   group->sums.kept += source.sums.kept;
   AddAll(source.sums.rejected, &group->sums.rejected);
@@ -50,6 +52,7 @@ void AddTo(const SourceEntry& source, Group* group) {
 Json FilesJson(const Group& group) {
   return {{"seen", group.sums.files_seen},
           {"extracted", group.sums.files_extracted},
+          {"support", group.sums.files_support},
           {"skipped", dataset::Total(group.sums.files_skipped)},
           {"skipped_by_reason", group.sums.files_skipped},
           {"failed", dataset::Total(group.sums.files_failed)},
@@ -69,6 +72,7 @@ Json KernelsJson(const Group& group) {
           {"duplicate", dataset::Total(group.sums.duplicates)},
           {"contaminated", dataset::Total(group.sums.contaminated)},
           {"holdout", group.sums.holdout},
+          {"functions_of_other_dsls", group.sums.other_dsls},
           {"by_reason", std::move(reasons)}};
 }
 

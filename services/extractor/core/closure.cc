@@ -1,11 +1,14 @@
 #include "services/extractor/core/closure.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -37,10 +40,35 @@ const v1::Definition* DefinitionAround(const Definitions& all, const v1::Kernel&
   return nullptr;
 }
 
-// Whether it needs an earlier binding of the name, as in x = x + 1 or x[0] = 1.
+// The statement that makes it a kernel; null if there is none.
+const v1::Definition* DefinitionApplied(const Definitions& all, const v1::Kernel& kernel) {
+  const auto begins_below = [](int line, const v1::Definition* d) {
+    return line < d->first_line();
+  };
+  const auto below = std::upper_bound(all.begin(), all.end(), kernel.applied_line(), begins_below);
+  if (kernel.applied_line() <= kernel.last_line() || below == all.begin()) return nullptr;
+  const v1::Definition* statement = *std::prev(below);
+  const bool holds = statement->kind() == v1::Definition::KIND_CONSTANT &&
+                     kernel.applied_line() <= statement->last_line();
+  return holds ? statement : nullptr;
+}
+
+// Whether a statement may leave the names that it binds as they were.
+bool MayNotBind(const v1::Definition& definition) {
+  const absl::string_view text = absl::StripLeadingAsciiWhitespace(definition.text());
+  for (const absl::string_view word : {"if", "for", "while"}) {
+    absl::string_view rest = text;
+    if (!absl::ConsumePrefix(&rest, word) || rest.empty()) continue;
+    if (!absl::ascii_isalnum(rest[0]) && rest[0] != '_') return true;
+  }
+  return false;
+}
+
+// Whether it needs an earlier binding of the name, as in x = x + 1, x[0] = 1 or if y: x = 1.
 bool BuildsOn(const v1::Definition& definition, const std::string& name) {
   return definition.kind() == v1::Definition::KIND_CONSTANT &&
-         std::binary_search(definition.uses().begin(), definition.uses().end(), name);
+         (MayNotBind(definition) ||
+          std::binary_search(definition.uses().begin(), definition.uses().end(), name));
 }
 
 // Where the text imports the name.
@@ -92,6 +120,7 @@ Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, size_t max_bytes)
       kernel_(kernel),
       text_(scope.TextOf(kernel.path(), kernel.string_begin())),
       around_(DefinitionAround(text_.all, kernel)),
+      applied_(DefinitionApplied(text_.all, kernel)),
       max_bytes_(max_bytes) {
   FindInText();
   if (bytes_ > max_bytes_) {
@@ -107,6 +136,13 @@ Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, size_t max_bytes)
 void Closure::FindInText() {
   for (const v1::Definition* future : text_.future) Choose(future);
   for (const std::string& name : kernel_.free_names()) Need(name);
+  if (applied_ != nullptr) {
+    taken_.insert(applied_);  // comes after the kernel
+    bytes_ += applied_->text().size();
+    for (const std::string& use : applied_->uses()) {
+      if (use != kernel_.name()) Need(use);
+    }
+  }
   while (!pending_.empty() && bytes_ <= max_bytes_) {
     const std::string name = std::move(pending_.back());
     pending_.pop_back();
@@ -181,6 +217,7 @@ void Closure::Choose(const v1::Definition* definition) {
 }
 
 void Closure::GiveUp() {
+  applied_ = nullptr;
   files_.clear();
   missing_.assign(kernel_.free_names().begin(), kernel_.free_names().end());
 }
@@ -213,6 +250,9 @@ void Closure::ClaimOwnNames() {
   for (const std::string& name : missing_) meanings_[name] = "";
   for (const Import& import : own_imports_) {
     meanings_[import.name] = import.origin == nullptr ? "" : import.origin->key;
+  }
+  if (applied_ != nullptr) {
+    for (const std::string& name : applied_->names()) meanings_[name] = KeyOf(text_, name);
   }
   meanings_[kernel_.name()] = absl::StrCat(text_.path, ":", kernel_.name());
 }

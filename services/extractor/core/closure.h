@@ -17,11 +17,12 @@ namespace kernelmill::extractor {
 //
 // The basic idea, within the kernel's own text: from its free names, follow definitions and what
 // they use in turn. A name that is bound more than once means the nearest binding above the kernel,
-// and those before it that it builds on; else the first one below. An import from the source's own
-// files is then replaced by what it stands for, if that closes (SourceScope) and the names that
-// come with it mean the same to all who use them in the module; otherwise the statement stays as it
-// is, and the name is missing. The order is the one in which Python would come by the definitions
-// if it ran the kernel's file: that of each text, another file's where it is first imported.
+// and those before it that it builds on or may leave as they are; else the first one below. An
+// import from the source's own files is then replaced by what it stands for, if that closes
+// (SourceScope) and the names that come with it mean the same to all who use them in the module;
+// otherwise the statement stays as it is, and the name is missing. The order is the one in which
+// Python would come by the definitions if it ran the kernel's file: that of each text, another
+// file's where it is first imported.
 class Closure {
  public:
   // A definition; or if that is null, the assignment "name = value" that an import under another
@@ -39,6 +40,9 @@ class Closure {
   const std::vector<Part>& parts() const { return parts_; }
   // The definition that the kernel is, or stands in; null if there is none.
   const v1::Definition* around() const { return around_; }
+  // The statement after it that makes it a kernel (v1::Kernel.applied_line), which needs the
+  // others too; null if there is none.
+  const v1::Definition* applied() const { return applied_; }
   // Names that nothing in the module gives a meaning to; sorted, each once.
   const std::vector<std::string>& missing() const { return missing_; }
   // Looked through.
@@ -94,6 +98,7 @@ class Closure {
   const v1::Kernel& kernel_;
   const TextDefinitions& text_;
   const v1::Definition* around_;
+  const v1::Definition* applied_;
   const size_t max_bytes_;
   size_t bytes_ = 0;
   size_t others_ = 0;  // definitions of other files

@@ -1,7 +1,9 @@
 #include "services/extractor/core/definitions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -269,6 +271,21 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
   return definitions;
 }
 
+// The names that the statement binds that makes a kernel of the function, as the g of
+// g = triton.jit(f). `all` is sorted by line.
+std::vector<std::string> NamesOfApplied(const ParsedFile& file, const JitFunction& function,
+                                        const std::vector<v1::Definition>& all) {
+  if (function.applied_by == kNoNode) return {};
+  const int line = file.lines.LineOf(file.tree[function.applied_by].start);
+  const auto below =
+      std::upper_bound(all.begin(), all.end(), line,
+                       [](int at, const v1::Definition& d) { return at < d.first_line(); });
+  if (below == all.begin()) return {};
+  const v1::Definition& statement = *std::prev(below);
+  if (statement.kind() != v1::Definition::KIND_CONSTANT || statement.last_line() < line) return {};
+  return {statement.names().begin(), statement.names().end()};
+}
+
 // Marks the definitions that the kernels use.
 void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
               std::vector<v1::Definition>& all) {
@@ -283,6 +300,9 @@ void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
     }
     const NodeId name = file.tree.Child(function.definition, Field::kName);
     if (name != kNoNode) names.emplace_back(file.tree.TextOf(name));
+    for (std::string& applied : NamesOfApplied(file, function, all)) {
+      names.push_back(std::move(applied));
+    }
   }
   absl::flat_hash_set<std::string> seen;
   while (!names.empty()) {

@@ -104,6 +104,9 @@ void JoinPieces(v1::KernelShard next, v1::KernelShard& shard) {
   for (v1::Candidate& candidate : *next.mutable_candidates()) {
     *shard.add_candidates() = std::move(candidate);
   }
+  for (v1::ImportedLaunch& launch : *next.mutable_launches()) {
+    *shard.add_launches() = std::move(launch);
+  }
   SortKernels(shard);
 }
 

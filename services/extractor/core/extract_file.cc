@@ -19,6 +19,7 @@
 #include "services/extractor/core/emitted_code.h"
 #include "services/extractor/core/functions.h"
 #include "services/extractor/core/generated_strings.h"
+#include "services/extractor/core/imported_launches.h"
 #include "services/extractor/core/inductor_origin.h"
 #include "services/extractor/core/kernels.h"
 #include "services/extractor/core/known_dsls.h"
@@ -69,6 +70,28 @@ bool OwnsItsLines(const ParsedText& string, const JitFunction& function) {
 
 // Whether other files can import it.
 bool IsModule(absl::string_view path) { return absl::EndsWith(path, ".py"); }
+
+void AddJitNames(absl::string_view path, const std::vector<v1::JitName>& names,
+                 v1::KernelShard& shard) {
+  for (const v1::JitName& name : names) {
+    v1::JitName& added = *shard.add_jit_names();
+    added = name;
+    added.set_path(std::string(path));
+  }
+}
+
+void AddLaunches(const ParsedFile& file, const Launches& launches, v1::KernelShard& shard) {
+  for (v1::ImportedLaunch& launch : FindImportedLaunches(file, launches)) {
+    *shard.add_launches() = std::move(launch);
+  }
+}
+
+bool MayLaunch(absl::string_view text) { return Contains(text, "](") || Contains(text, ".run("); }
+
+// Whether a file without a DSL's name may hand on what others make kernels with.
+bool MayReexportMakers(absl::string_view text) {
+  return Contains(text, "jit") || Contains(text, "import *");
+}
 
 class FileExtractor {
  public:
@@ -121,11 +144,7 @@ class FileExtractor {
  private:
   // What does not stand for kernels of this file: names for other files, and other DSLs.
   void AddNames(const FoundFunctions& found) {
-    for (const v1::JitName& name : found.names) {
-      v1::JitName& added = *shard_.add_jit_names();
-      added = name;
-      added.set_path(std::string(path_));
-    }
+    AddJitNames(path_, found.names, shard_);
     for (const auto& [name, functions] : found.other_dsls) {
       v1::OtherDsl& dsl = *entry_.add_other_dsls();
       dsl.set_name(name);
@@ -216,17 +235,21 @@ class FileExtractor {
     const Bindings bindings(parsed.tree());
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
                              parsed.lines(), parsed.imports(), bindings};
-    std::vector<v1::Kernel> kernels = Describe(text, functions);
+    const Launches launches(text.text, text.tree, text.lines, functions);
+    std::vector<v1::Kernel> kernels = Describe(text, functions, launches);
     for (size_t i = 0; i < functions.size(); ++i) {
       v1::Kernel& kernel = kernels[i];
       if (origin != nullptr) *kernel.mutable_inductor() = *origin;
       if (place != nullptr) {
         kernel.set_first_byte(kernel.first_byte() + place->bytes);
         Move(*place, kernel);
+        if (kernel.applied_line() > 0)
+          kernel.set_applied_line(kernel.applied_line() + place->lines);
         if (kernel.has_launcher()) MoveLines(*place, *kernel.mutable_launcher());
       }
       Keep(functions[i], std::move(kernel));
     }
+    if (place == nullptr) AddLaunches(text, launches, shard_);
     for (v1::Definition& described : DefinitionsFor(text, functions, wanted)) {
       v1::Definition& definition = *shard_.add_definitions();
       definition = std::move(described);
@@ -239,9 +262,9 @@ class FileExtractor {
   }
 
   static std::vector<v1::Kernel> Describe(const ParsedFile& text,
-                                          const std::vector<JitFunction>& functions) {
+                                          const std::vector<JitFunction>& functions,
+                                          const Launches& launches) {
     std::vector<v1::Kernel> kernels;
-    const Launches launches(text.text, text.tree, text.lines, functions);
     for (const JitFunction& function : functions) {
       kernels.push_back(DescribeKernel(text, function, launches));
     }
@@ -310,6 +333,12 @@ absl::Status AddImportable(const v1::SourceFile& source, const PythonParser& par
                            parsed.lines(), parsed.imports(), bindings};
   for (v1::Definition& definition : DefinitionsFor(text, {}, Wanted::kImportable)) {
     *shard.add_definitions() = std::move(definition);
+  }
+  if (MayReexportMakers(source.content())) {
+    AddJitNames(source.path(), FindFunctions(parsed).names, shard);
+  }
+  if (MayLaunch(source.content())) {
+    AddLaunches(text, Launches(text.text, text.tree, text.lines, {}), shard);
   }
   return absl::OkStatus();
 }

@@ -4,9 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "common/python/standard_modules.h"
 #include "services/extractor/core/imports.h"
 #include "services/extractor/core/jit_makers.h"
 #include "services/extractor/core/known_dsls.h"
@@ -72,8 +74,22 @@ std::vector<NodeId> DecoratorsOf(const SyntaxTree& tree, NodeId decorated) {
 bool IsOfAProject(absl::string_view origin) {
   static constexpr absl::string_view kLibraries[] = {"triton", "torch", "jax", "numba"};
   const absl::string_view root = origin.substr(0, origin.find('.'));
-  return !origin.empty() && !IsStandardModule(root) &&
+  return !origin.empty() && !python::IsStandardModule(root) &&
          std::find(std::begin(kLibraries), std::end(kLibraries), root) == std::end(kLibraries);
+}
+
+// Of more imports of '*' in a file the first are not looked at for a name.
+constexpr size_t kMaxWildcards = 8;
+
+// The strings of an assignment to __all__.
+absl::flat_hash_set<std::string> StringsIn(const SyntaxTree& tree, NodeId value) {
+  absl::flat_hash_set<std::string> strings;
+  for (NodeId node = value; node < tree[value].subtree_end; ++node) {
+    if (tree.KindOf(node) != Kind::kString || tree.TextOf(node).size() < 2) continue;
+    const absl::string_view text = tree.TextOf(node);
+    strings.emplace(text.substr(1, text.size() - 2));
+  }
+  return strings;
 }
 
 bool NamesAJit(absl::string_view dotted) {
@@ -185,11 +201,21 @@ class Finder {
     const bool works = UsesTriton(function.definition);
     for (const NodeId decorator : function.decorators) {
       const std::string dotted = DottedDecorator(tree_, decorator);
-      std::string origin = dotted.empty() ? "" : imports_.Origin(dotted);
+      std::string origin = OriginOf(dotted, decorator);
       if (!IsOfAProject(origin) || !(works || NamesAJit(origin))) continue;
       function.imported_decorators.push_back(std::move(origin));
     }
     return !function.imported_decorators.empty();
+  }
+
+  // What the file imports the name as: the name itself where only an import of '*' can bring it.
+  std::string OriginOf(const std::string& dotted, NodeId at) const {
+    if (dotted.empty()) return "";
+    std::string origin = imports_.Origin(dotted);
+    const bool bare = dotted.find('.') == std::string::npos && !IsBuiltin(dotted);
+    if (!origin.empty() || !bare || imports_.wildcards().empty()) return origin;
+    const bool own = names_.IsParameter(dotted, at) || !names_.ValuesOf(dotted, at).empty();
+    return own ? "" : dotted;
   }
 
   bool UsesTriton(NodeId definition) const {
@@ -242,12 +268,30 @@ class Finder {
       found.clear_imported();
       found.set_dsl(maker->dsl);
     }
+    std::optional<absl::flat_hash_set<std::string>> exported;
+    for (const auto& [name, value] : names_.OfModule()) {
+      if (name == "__all__") exported = StringsIn(tree_, value);
+    }
     std::vector<v1::JitName> sorted;
     for (auto& [name, found] : names) {
       found.set_name(name);
+      found.set_hidden(exported ? !exported->contains(name) : absl::StartsWith(name, "_"));
       sorted.push_back(std::move(found));
     }
+    AddWildcards(sorted);
     return sorted;
+  }
+
+  // What others may have from the file by way of its own imports of '*'.
+  void AddWildcards(std::vector<v1::JitName>& names) const {
+    const std::vector<std::string>& wildcards = imports_.wildcards();
+    const size_t skipped = wildcards.size() - std::min(wildcards.size(), kMaxWildcards);
+    for (size_t i = skipped; i < wildcards.size(); ++i) {
+      if (!IsOfAProject(wildcards[i])) continue;
+      v1::JitName& name = names.emplace_back();
+      name.set_name("*");
+      name.set_imported(wildcards[i] + "*");
+    }
   }
 
   const SyntaxTree& tree_;

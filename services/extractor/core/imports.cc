@@ -140,6 +140,10 @@ void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
   const std::string module = ModuleOf(tree, statement);
   const std::string relative = RelativeModuleOf(tree, statement);
   if (module.empty() && relative.empty()) return;
+  if (tree.Child(statement, Kind::kWildcardImport) != kNoNode) {
+    const std::string& from = module.empty() ? relative : module;
+    wildcards_.push_back(absl::StrCat(from, from.back() == '.' ? "" : "."));
+  }
   for (const ImportedName& imported : NamesOf(tree, statement)) {
     const std::string& name = imported.alias.empty() ? imported.name : imported.alias;
     if (module.empty()) {

@@ -27,6 +27,10 @@ class ImportMap {
   // first name is not imported.
   std::string Origin(absl::string_view dotted) const;
 
+  // What imports of '*' are from, in the order of the names above: modules with a dot after them,
+  // relative ones with their dots. A name that nothing else binds may be of any.
+  const std::vector<std::string>& wildcards() const { return wildcards_; }
+
   // Every imported name and its origin, by name.
   std::vector<std::pair<std::string, std::string>> Origins() const;
 
@@ -37,6 +41,7 @@ class ImportMap {
 
   Names names_;
   Names relative_;  // those that a relative import binds last
+  std::vector<std::string> wildcards_;
 };
 
 // Whether the node is one of the import statements.

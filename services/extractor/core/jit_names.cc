@@ -14,6 +14,9 @@ namespace {
 
 // Names that files import from one another further than this are not followed to their end.
 constexpr int kMaxSteps = 16;
+// Nor are more names than this looked at for one: files may import '*' from many.
+constexpr int kMaxLookups = 256;
+constexpr absl::string_view kWildcard = "*";
 // Longer ends of a path than this many folders are not told apart.
 constexpr int kMaxFolders = 32;
 
@@ -41,7 +44,11 @@ absl::string_view FolderOf(absl::string_view path) {
 
 void JitNames::Add(const v1::KernelShard& shard) {
   for (const v1::JitName& name : shard.jit_names()) {
-    names_[{name.path(), name.name()}] = name;
+    if (name.name() == kWildcard) {
+      wildcards_[name.path()].emplace_back(absl::StripSuffix(name.imported(), kWildcard));
+    } else {
+      names_[{name.path(), name.name()}] = name;
+    }
     absl::string_view end = ModuleOf(name.path());
     for (int folders = 0; folders < kMaxFolders; ++folders) {
       paths_[std::string(end)].insert(name.path());
@@ -55,8 +62,9 @@ void JitNames::Add(const v1::KernelShard& shard) {
 v1::Dsl JitNames::Find(absl::string_view path, absl::string_view imported) const {
   std::string importer(path);
   std::string name(imported);
+  int lookups = kMaxLookups;
   for (int steps = 0; steps < kMaxSteps; ++steps) {
-    const v1::JitName* found = Lookup(importer, name);
+    const v1::JitName* found = Lookup(importer, name, lookups);
     if (found == nullptr) return v1::DSL_UNSPECIFIED;
     if (found->dsl() != v1::DSL_UNSPECIFIED) return found->dsl();
     importer = found->path();
@@ -65,12 +73,23 @@ v1::Dsl JitNames::Find(absl::string_view path, absl::string_view imported) const
   return v1::DSL_UNSPECIFIED;
 }
 
-const v1::JitName* JitNames::Named(const std::string& path, absl::string_view name) const {
+// The file's own, or what the last of its imports of '*' brings that has it.
+const v1::JitName* JitNames::Named(const std::string& path, absl::string_view name,
+                                   int& steps) const {
+  if (--steps < 0) return nullptr;
   const auto found = names_.find({path, std::string(name)});
-  return found == names_.end() ? nullptr : &found->second;
+  if (found != names_.end()) return &found->second;
+  const auto wildcards = wildcards_.find(path);
+  if (wildcards == wildcards_.end()) return nullptr;
+  for (auto from = wildcards->second.rbegin(); from != wildcards->second.rend(); ++from) {
+    const v1::JitName* brought = Lookup(path, absl::StrCat(*from, name), steps);
+    if (brought != nullptr && !brought->hidden()) return brought;
+  }
+  return nullptr;
 }
 
-const v1::JitName* JitNames::Lookup(const std::string& path, absl::string_view imported) const {
+const v1::JitName* JitNames::Lookup(const std::string& path, absl::string_view imported,
+                                    int& steps) const {
   const size_t dots = std::min(imported.find_first_not_of('.'), imported.size());
   const absl::string_view dotted = imported.substr(dots);
   const size_t last = dotted.rfind('.');
@@ -82,17 +101,18 @@ const v1::JitName* JitNames::Lookup(const std::string& path, absl::string_view i
     for (size_t up = 1; up < dots; ++up) folder = FolderOf(folder);
     end = absl::StrCat(folder, folder.empty() || end.empty() ? "" : "/", end);
     for (const char* file : {".py", "/__init__.py"}) {
-      const v1::JitName* found = Named(absl::StrCat(end, file), name);
+      const v1::JitName* found = Named(absl::StrCat(end, file), name, steps);
       if (found != nullptr) return found;
     }
-    return end.empty() ? Named("__init__.py", name) : nullptr;
+    return end.empty() ? Named("__init__.py", name, steps) : nullptr;
   }
+  if (end.empty()) return Named(path, name, steps);
   const auto paths = paths_.find(end);
-  if (end.empty() || paths == paths_.end()) return nullptr;
+  if (paths == paths_.end()) return nullptr;
   const v1::JitName* nearest = nullptr;
   for (const std::string& candidate : paths->second) {
-    const v1::JitName* found = Named(candidate, name);
-    if (found == nullptr || candidate == path) continue;
+    const v1::JitName* found = candidate == path ? nullptr : Named(candidate, name, steps);
+    if (found == nullptr) continue;
     if (nearest == nullptr ||
         SharedFolders(path, candidate) > SharedFolders(path, nearest->path())) {
       nearest = found;

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
@@ -26,10 +27,13 @@ class JitNames {
   v1::Dsl Find(absl::string_view path, absl::string_view imported) const;
 
  private:
-  const v1::JitName* Lookup(const std::string& path, absl::string_view imported) const;
-  const v1::JitName* Named(const std::string& path, absl::string_view name) const;
+  // `steps` are those left: how many names are looked at.
+  const v1::JitName* Lookup(const std::string& path, absl::string_view imported, int& steps) const;
+  const v1::JitName* Named(const std::string& path, absl::string_view name, int& steps) const;
 
   absl::flat_hash_map<std::pair<std::string, std::string>, v1::JitName> names_;  // by path and name
+  // By path: the modules that the file imports '*' from, as JitName.imported without the '*'.
+  absl::flat_hash_map<std::string, std::vector<std::string>> wildcards_;
   // Paths by each end of theirs that begins with a folder or file, without ".py" or "/__init__.py".
   absl::flat_hash_map<std::string, std::set<std::string>> paths_;
 };

@@ -112,6 +112,39 @@ void AddLauncher(const Launches& launches, const JitFunction& function, v1::Kern
   kernel.mutable_launcher()->set_path(kernel.path());
 }
 
+// Whether a call's function, itself called or not, is Triton's: triton.autotune(...)(f).
+bool CallsTriton(const ParsedFile& file, NodeId call) {
+  NodeId function = file.tree.Child(call, Field::kFunction);
+  if (function != kNoNode && file.tree.KindOf(function) == Kind::kCall) {
+    function = file.tree.Child(function, Field::kFunction);
+  }
+  return function != kNoNode &&
+         absl::StartsWith(file.imports.Resolve(DottedExpression(file.tree, function)), "triton.");
+}
+
+// As Kernel.applied_line: of f = triton.jit(f), also within other calls of Triton's.
+int LineOfApplication(const ParsedFile& file, const JitFunction& function) {
+  constexpr int kMaxCalls = 16;
+  const SyntaxTree& tree = file.tree;
+  NodeId value = function.applied_by;
+  for (int calls = 0; calls < kMaxCalls; ++calls) {
+    const NodeId parent = tree[value].parent;
+    if (parent == kNoNode || tree[value].field == Field::kRight) break;
+    if (tree.KindOf(parent) != Kind::kArgumentList || !CallsTriton(file, tree[parent].parent)) {
+      return 0;
+    }
+    value = tree[parent].parent;
+  }
+  const NodeId assignment = tree[value].parent;
+  if (assignment == kNoNode || tree.KindOf(assignment) != Kind::kAssignment) return 0;
+  const NodeId left = tree.Child(assignment, Field::kLeft);
+  const NodeId statement = tree[assignment].parent;
+  const bool plain = left != kNoNode && tree.KindOf(left) == Kind::kIdentifier &&
+                     tree.KindOf(statement) == Kind::kExpressionStatement &&
+                     tree[statement].parent == 0;
+  return plain ? file.lines.LineOf(tree[statement].start) : 0;
+}
+
 void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel) {
   const size_t begin = file.lines.Begin(function.first_line);
   const absl::string_view source = Bytes(file, begin, file.lines.End(function.last_line));
@@ -195,6 +228,7 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   if (function.applied_by != kNoNode) {
     const NodeId statement = StatementAround(tree, function.applied_by);
     kernel.set_applied_by(std::string(Bytes(file, tree[statement].start, tree[statement].end)));
+    kernel.set_applied_line(LineOfApplication(file, function));
   }
   kernel.set_signature(std::string(Signature(file, function.definition)));
   for (const NodeId decorator : function.decorators) {

@@ -111,7 +111,11 @@ Launches::HostsByKey Launches::FindHosts(const std::vector<JitFunction>& functio
       scope = around_[scope];
     }
     const auto found = hosts.find(Key(name, scope));
-    if (found != hosts.end()) found->second.push_back(host);
+    if (found != hosts.end()) {
+      found->second.push_back(host);
+    } else {
+      others_.push_back({dotted, host});
+    }
   }
   return hosts;
 }
@@ -137,6 +141,14 @@ Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
 const Launches::Choice* Launches::ChoiceFor(NodeId definition) const {
   const auto found = choices_.find(KeyOf(definition));
   return found == choices_.end() || found->second.count == 0 ? nullptr : &found->second;
+}
+
+v1::Launcher Launches::HostAt(NodeId host) const {
+  v1::Launcher launcher = PlaceOf(tree_, lines_, host);
+  launcher.set_qualname(QualifiedName(tree_, host));
+  const absl::string_view text = TextAt(text_, lines_, launcher);
+  if (text.size() <= kMaxText) launcher.set_text(std::string(text));
+  return launcher;
 }
 
 std::optional<v1::Launcher> Launches::LauncherOf(NodeId definition) const {

@@ -38,6 +38,17 @@ class Launches {
   // Whether a kernel of that name is launched, be it outside any function.
   bool Contains(absl::string_view name) const { return names_.contains(name); }
 
+  // A launch of what the text does not define as a kernel, by its dotted name as written.
+  struct Other {
+    std::string dotted;
+    NodeId host;  // the smallest function around
+  };
+  // In the order of the text.
+  const std::vector<Other>& others() const { return others_; }
+
+  // The place and text of a host function; the text is empty where it is over kMaxText.
+  v1::Launcher HostAt(NodeId host) const;
+
   // The launcher of the kernel of that definition, but for its path; nothing if no function is one.
   std::optional<v1::Launcher> LauncherOf(NodeId definition) const;
 
@@ -64,6 +75,7 @@ class Launches {
   const std::vector<NodeId> around_;        // by node: the innermost function that it stands in
   absl::flat_hash_set<std::string> names_;  // that are launched
   absl::flat_hash_map<Key, Choice> choices_;
+  std::vector<Other> others_;
   absl::flat_hash_set<NodeId> with_text_;  // definitions of kernels whose launcher is in bounds
 };
 

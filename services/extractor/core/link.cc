@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/hash.h"
 #include "services/extractor/core/closure.h"
+#include "services/extractor/core/imported_launches.h"
 #include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -66,7 +67,8 @@ class ModuleWriter {
     piece.set_generated(true);
   }
 
-  void Finish(const v1::Definition* statement) {
+  // Either may be null: `statement` where the kernel's own lines are all of it.
+  void Finish(const v1::Definition* statement, const v1::Definition* applied) {
     Separate();
     module_ += AtModuleLevel(statement == nullptr ? kernel_.source() : statement->text());
     if (statement == nullptr) {
@@ -74,6 +76,7 @@ class ModuleWriter {
     } else {
       AddPiece(*statement, v1::Definition::KIND_FUNCTION);
     }
+    if (applied != nullptr) Add({applied, "", ""});
     kernel_.set_module(std::move(module_));
   }
 
@@ -99,6 +102,7 @@ void FillIn(const Closure& closure, v1::Kernel& kernel) {
   ModuleWriter writer(kernel);
   const v1::Definition* statement = OwnStatement(kernel, closure.around());
   bool allowed = statement == nullptr || ModulesAllowed(*statement);
+  if (closure.applied() != nullptr) allowed = allowed && ModulesAllowed(*closure.applied());
   for (const v1::Definition* definition : closure.imports()) {
     allowed = allowed && ModulesAllowed(*definition);
     writer.AddImport(*definition);
@@ -107,7 +111,7 @@ void FillIn(const Closure& closure, v1::Kernel& kernel) {
     allowed = allowed && (part.definition == nullptr || ModulesAllowed(*part.definition));
     writer.Add(part);
   }
-  writer.Finish(statement);
+  writer.Finish(statement, closure.applied());
   kernel.set_self_contained(allowed && closure.missing().empty());
   kernel.clear_free_names();
   for (const std::string& name : closure.missing()) kernel.add_free_names(name);
@@ -137,6 +141,7 @@ void LinkShard(absl::string_view repository, absl::string_view commit, SourceSco
     FillIn(closure, kernel);
   }
   shard.clear_definitions();
+  shard.clear_launches();
 }
 
 void LinkShard(absl::string_view repository, absl::string_view commit, v1::KernelShard& shard,
@@ -144,6 +149,10 @@ void LinkShard(absl::string_view repository, absl::string_view commit, v1::Kerne
   std::vector<std::string> paths;
   for (const v1::ExtractedFile& file : shard.files()) paths.push_back(file.path());
   SourceScope scope({shard.definitions().begin(), shard.definitions().end()}, std::move(paths));
+  ImportedLaunches launches(options.max_shard_bytes);
+  for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches.Add(std::move(launch));
+  launches.Resolve(scope);
+  launches.FillIn(shard);
   LinkShard(repository, commit, scope, shard, options);
 }
 

@@ -19,12 +19,13 @@ struct LinkOptions {
 };
 
 // Makes every kernel of a shard stand on its own: sets id, module, pieces, imports, free_names and
-// self_contained, and drops the definitions. `scope` has those of the whole source.
+// self_contained, and drops the definitions and launches. `scope` has those of the whole source.
 //
 // What a CUDA function needs is in headers that nobody has: its module is its own text.
 //
 // The module is: imports, what else the kernel needs (Closure says what and in which order), the
-// kernel. Of a kernel in a string (Kernel.string_begin) it is made from that string alone.
+// kernel, the statement that makes it one if no decorator does. Of a kernel in a string
+// (Kernel.string_begin) it is made from that string alone.
 void LinkShard(absl::string_view repository, absl::string_view commit, SourceScope& scope,
                v1::KernelShard& shard, const LinkOptions& options = {});
 

@@ -8,9 +8,6 @@ namespace kernelmill::extractor {
 // Whether every module of CPython 3.11 has the name without binding it.
 bool IsBuiltin(absl::string_view name);
 
-// Whether CPython 3.11's standard library has a top-level module of the name.
-bool IsStandardModule(absl::string_view name);
-
 }  // namespace kernelmill::extractor
 
 #endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_PYTHON_NAMES_H_

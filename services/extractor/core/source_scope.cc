@@ -53,7 +53,7 @@ std::string DottedName(const v1::ImportedName& imported) {
 
 bool ModulesAllowed(const v1::Definition& definition) {
   return std::all_of(definition.modules().begin(), definition.modules().end(),
-                     [](const std::string& module) { return IsInstalledModule(module); });
+                     [](const std::string& module) { return python::IsInstalledModule(module); });
 }
 
 bool IsWholeBlock(const v1::Definition& definition) {

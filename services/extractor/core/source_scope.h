@@ -10,8 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "common/python/module_paths.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/extractor/core/module_paths.h"
 
 namespace kernelmill::extractor {
 
@@ -84,7 +84,7 @@ class SourceScope {
   void FindOpen();
 
   const std::vector<v1::Definition> definitions_;
-  const ModulePaths paths_;
+  const python::ModulePaths paths_;
   absl::flat_hash_map<std::pair<std::string, int64_t>, std::unique_ptr<TextDefinitions>> texts_;
   absl::flat_hash_map<Key, std::unique_ptr<const Origin>> origins_;
   absl::flat_hash_set<const v1::Definition*> open_;  // those that do not close

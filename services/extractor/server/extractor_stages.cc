@@ -18,6 +18,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract.h"
+#include "services/extractor/core/imported_launches.h"
 #include "services/extractor/core/jit_names.h"
 #include "services/extractor/core/link.h"
 #include "services/extractor/core/source_scope.h"
@@ -25,8 +26,10 @@
 namespace kernelmill::extractor {
 namespace {
 
-// Bytes of definitions that a source's files may import from one another, held at a time.
+// Bytes of definitions that a source's files may import from one another, held at a time; and of
+// functions that launch kernels of other files.
 constexpr size_t kMaxImportable = 256u << 20;
+constexpr size_t kMaxLaunches = 64u << 20;
 
 // "files" -> "kernels": of all files, or of the piece that the parameters name.
 class ExtractStage : public worker::Stage {
@@ -102,12 +105,15 @@ class LinkStage : public worker::Stage {
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
     ASSIGN_OR_RETURN(WholeSource source, ReadWhole(store, inputs));
     SourceScope scope(std::move(source.definitions), AllPaths(tree));
+    source.launches.Resolve(scope);
     v1::StageResult result;
     auto next = inputs.begin();
     for (const int count : pieces) {
       ASSIGN_OR_RETURN(v1::KernelShard shard, Join(store, next, next + count));
       next += count;
       worker::AddCounter(result, "kernels.found", DecideCandidates(source.names, shard));
+      source.launches.FillIn(shard);
+      SetRequirement(tree, shard);
       LinkShard(tree.repository(), tree.commit(), scope, shard);
       ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
       worker::AddOutput(result, "kernels", output, shard.kernels_size());
@@ -123,7 +129,16 @@ class LinkStage : public worker::Stage {
     JitNames names;
     // What only kernels of other files may use is left out beyond the limit.
     std::vector<v1::Definition> definitions;
+    ImportedLaunches launches{kMaxLaunches};
   };
+
+  static void SetRequirement(const v1::SourceTree& tree, v1::KernelShard& shard) {
+    for (v1::Kernel& kernel : *shard.mutable_kernels()) {
+      if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) continue;
+      kernel.set_requires_triton(tree.requires_triton());
+      kernel.set_requires_triton_path(tree.requires_triton_path());
+    }
+  }
 
   static absl::StatusOr<WholeSource> ReadWhole(cas::BlobStore& store,
                                                const std::vector<cas::Digest>& inputs) {
@@ -137,6 +152,9 @@ class LinkStage : public worker::Stage {
         if (!definition.used() && size > left) continue;
         if (!definition.used()) left -= size;
         source.definitions.push_back(std::move(definition));
+      }
+      for (v1::ImportedLaunch& launch : *shard.mutable_launches()) {
+        source.launches.Add(std::move(launch));
       }
     }
     return source;

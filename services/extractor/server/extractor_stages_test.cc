@@ -316,6 +316,47 @@ TEST_F(PiecesTest, LinkRefusesCountsThatDoNotMatchItsInputs) {
   }
 }
 
+// Over two shards: a file that holds no kernel, and one that launches another's.
+TEST_F(ExtractorStagesTest, LinkTakesHelpersAndLaunchersFromOtherShards) {
+  const std::vector<std::pair<std::string, std::string>> texts = {
+      {"p/a.py", "import triton\nfrom .b import N\n@triton.jit\ndef k(x): return x + N\n"},
+      {"p/b.py", "N = 1\n"},
+      {"p/c.py", "import triton\nfrom .a import k\ndef host(x): k[(1,)](x)\n"}};
+  v1::Action action;
+  v1::SourceTree tree;
+  tree.set_requires_triton(">=3.0.0");
+  tree.set_requires_triton_path("setup.py");
+  for (const auto& [path, text] : texts) tree.add_files()->set_path(path);
+  AddInput(action, "tree", tree);
+  for (const auto& [path, text] : texts) {
+    v1::FileShard files;
+    files.add_files()->set_path(path);
+    files.mutable_files(0)->set_content(text);
+    v1::Action extraction;
+    AddInput(extraction, "files", files);
+    const auto extracted = extract().Run(extraction, store_);
+    ASSERT_THAT(extracted, IsOk());
+    *action.add_inputs() = extracted->outputs(0);
+  }
+  const auto result = link().Run(action, store_);
+  ASSERT_THAT(result, IsOk());
+  const auto shard = cas::GetMessage<v1::KernelShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(shard, IsOk());
+  ASSERT_EQ(shard->kernels_size(), 1);
+  const v1::Kernel& kernel = shard->kernels(0);
+  EXPECT_EQ(kernel.module(), "import triton\n\nN = 1\n\n@triton.jit\ndef k(x): return x + N\n");
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_EQ(kernel.launcher().path(), "p/c.py");
+  EXPECT_EQ(kernel.requires_triton(), ">=3.0.0");
+  EXPECT_EQ(kernel.requires_triton_path(), "setup.py");
+  for (int i = 0; i < 3; ++i) {
+    const auto linked = cas::GetMessage<v1::KernelShard>(store_, result->outputs(i).digest());
+    ASSERT_THAT(linked, IsOk());
+    EXPECT_EQ(linked->launches_size() + linked->definitions_size(), 0);
+    EXPECT_EQ(linked->files_size(), 1);
+  }
+}
+
 TEST_F(ExtractorStagesTest, TheSameActionGivesTheSameDigests) {
   v1::Action action;
   AddInput(action, "files", Files("a.py"));

@@ -1,5 +1,6 @@
 #include "services/fetcher/core/assemble.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -9,6 +10,7 @@
 #include "common/base/text.h"
 #include "services/fetcher/core/content_filter.h"
 #include "services/fetcher/core/path_policy.h"
+#include "services/fetcher/core/requirements.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -49,9 +51,13 @@ void SetFate(v1::FileEntry& entry, v1::FileFate fate, absl::string_view reason) 
 class Describer {
  public:
   Describer(Snapshot& snapshot, const ContentLimits& limits)
-      : snapshot_(snapshot), limits_(limits) {}
+      : snapshot_(snapshot), limits_(limits), support_(snapshot.listing().files, limits.support) {}
 
-  absl::Status DescribeFile(const Entry& entry, bool repeated, v1::FileEntry& out) {
+  // Of the listing's file of that number.
+  absl::Status DescribeFile(size_t index, v1::FileEntry& out) {
+    const std::vector<Entry>& files = snapshot_.listing().files;
+    const Entry& entry = files[index];
+    const bool repeated = index > 0 && entry.path == files[index - 1].path;
     out.set_path(entry.path);
     if (IsUnsafePath(entry.path)) {
       SetFate(out, v1::FILE_FATE_SKIPPED, "unsafe_path");
@@ -60,7 +66,7 @@ class Describer {
     } else if (const absl::string_view reason = KindSkipReason(entry.kind); !reason.empty()) {
       SetFate(out, v1::FILE_FATE_SKIPPED, reason);
     } else {
-      const absl::Status read = DescribeContent(entry, out);
+      const absl::Status read = DescribeContent(index, out);
       const absl::string_view failure = FileFailure(read);
       if (failure.empty()) return read;
       SetFate(out, v1::FILE_FATE_FAILED, failure);
@@ -70,21 +76,45 @@ class Describer {
 
   // Adds the licence file, unless it cannot be had: its absence is then what the validator sees.
   absl::Status AddLicense(const Entry& entry, v1::SourceTree& tree) {
-    const absl::StatusOr<int64_t> size = snapshot_.Size(entry);
-    if (!FileFailure(size.status()).empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(size.status());
-    if (*size > limits_.license_bytes) return absl::OkStatus();
-    absl::StatusOr<std::string> content = snapshot_.Read(entry);
-    if (!FileFailure(content.status()).empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(content.status());
+    ASSIGN_OR_RETURN(std::optional<std::string> content, ReadAside(entry, limits_.license_bytes));
+    if (!content.has_value()) return absl::OkStatus();
     v1::SourceFile* file = tree.add_license_files();
     file->set_path(entry.path);
     file->set_content(*std::move(content));
     return absl::OkStatus();
   }
 
+  // Takes what the first of the files says that says anything of Triton.
+  absl::Status AddRequirement(const Entry& entry, v1::SourceTree& tree) {
+    if (!tree.requires_triton().empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::optional<std::string> content,
+                     ReadAside(entry, limits_.requirement_bytes));
+    if (!content.has_value()) return absl::OkStatus();
+    std::string required = RequiredVersion(entry.path, *content, "triton");
+    if (required.empty()) return absl::OkStatus();
+    tree.set_requires_triton(std::move(required));
+    tree.set_requires_triton_path(entry.path);
+    return absl::OkStatus();
+  }
+
+  // Once every file is described.
+  void MarkSupport(v1::SourceTree& tree) const { support_.Mark(tree); }
+
  private:
-  absl::Status DescribeContent(const Entry& entry, v1::FileEntry& out) {
+  // A file that is none of the selected; nothing where it cannot be had or is larger than that.
+  absl::StatusOr<std::optional<std::string>> ReadAside(const Entry& entry, int64_t max_bytes) {
+    const absl::StatusOr<int64_t> size = snapshot_.Size(entry);
+    if (!FileFailure(size.status()).empty()) return std::nullopt;
+    RETURN_IF_ERROR(size.status());
+    if (*size > max_bytes) return std::nullopt;
+    absl::StatusOr<std::string> content = snapshot_.Read(entry);
+    if (!FileFailure(content.status()).empty()) return std::nullopt;
+    RETURN_IF_ERROR(content.status());
+    return *std::move(content);
+  }
+
+  absl::Status DescribeContent(size_t index, v1::FileEntry& out) {
+    const Entry& entry = snapshot_.listing().files[index];
     ASSIGN_OR_RETURN(const int64_t size, snapshot_.Size(entry));
     out.set_size_bytes(size);
     if (size > limits_.file_bytes) {
@@ -101,11 +131,13 @@ class Describer {
     out.set_sha256(Sha256Hex(content));
     const absl::string_view reason = ContentSkipReason(content);
     SetFate(out, reason.empty() ? v1::FILE_FATE_SHARDED : v1::FILE_FATE_SKIPPED, reason);
+    support_.AddContent(index, content, reason.empty());
     return absl::OkStatus();
   }
 
   Snapshot& snapshot_;
   const ContentLimits& limits_;
+  SupportFiles support_;
   int64_t read_bytes_ = 0;
 };
 
@@ -131,13 +163,15 @@ absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_vie
   }
   Describer describer(snapshot, limits);
   for (size_t i = 0; i < listing.files.size(); ++i) {
-    const bool repeated = i > 0 && listing.files[i].path == listing.files[i - 1].path;
-    const absl::Status described =
-        describer.DescribeFile(listing.files[i], repeated, *tree.add_files());
+    const absl::Status described = describer.DescribeFile(i, *tree.add_files());
     RETURN_IF_ERROR(Annotate(described, ToUtf8(listing.files[i].path)));
   }
+  describer.MarkSupport(tree);
   for (const Entry& license : listing.licenses) {
     RETURN_IF_ERROR(Annotate(describer.AddLicense(license, tree), ToUtf8(license.path)));
+  }
+  for (const Entry& entry : listing.requirements) {
+    RETURN_IF_ERROR(Annotate(describer.AddRequirement(entry, tree), ToUtf8(entry.path)));
   }
   return tree;
 }
@@ -180,6 +214,7 @@ std::map<std::string, int64_t> CountFiles(const v1::SourceTree& tree) {
     ++counters["files.seen"];
     if (file.fate() == v1::FILE_FATE_SHARDED) {
       ++counters["files.sharded"];
+      if (file.support()) ++counters["files.support"];
     } else if (file.fate() == v1::FILE_FATE_SKIPPED) {
       ++counters[absl::StrCat("files.skipped.", file.reason())];
     } else {
@@ -201,6 +236,11 @@ std::string ContentHash(const v1::SourceTree& tree) {
   for (const v1::SourceFile& license : tree.license_files()) {
     Feed(stream, license.path());
     Feed(stream, Sha256Hex(license.content()));
+  }
+  if (!tree.requires_triton().empty()) {
+    Feed(stream, "requires");
+    Feed(stream, tree.requires_triton());
+    Feed(stream, tree.requires_triton_path());
   }
   return stream.FinishHex();
 }

@@ -12,18 +12,22 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/core/sharder.h"
 #include "services/fetcher/core/snapshot.h"
+#include "services/fetcher/core/support_files.h"
 
 namespace kernelmill::fetcher {
 
 struct ContentLimits {
   int64_t file_bytes = 16 << 20;           // larger ones are skipped as "too_large"
   int64_t license_bytes = 256 << 10;       // larger licence files are left out
+  int64_t requirement_bytes = 1 << 20;     // and so are larger files that state requirements
   int64_t total_bytes = int64_t{8} << 30;  // of all files read; over it the source fails
   ShardLimits shard;
+  SupportLimits support;
 };
 
 // Reads every selected file of a snapshot once and says what becomes of it. tree.files(i) is
-// listing().files[i]. Contents are not kept: ReadShard reads again those that go on.
+// listing().files[i]. Contents are not kept: ReadShard reads again those that go on, be it because
+// kernels may stand in them or because such files import from them.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
                                             const ContentLimits& limits);
 
@@ -35,11 +39,13 @@ absl::StatusOr<v1::FileShard> ReadShard(Snapshot& snapshot, const v1::SourceTree
                                         const std::vector<size_t>& files);
 
 // The ledger of the tree's files: files.seen, and files.sharded, files.skipped.<reason> and
-// files.failed.<reason>, whose sum it is.
+// files.failed.<reason>, whose sum it is. Beside it files.support: of the sharded ones, those that
+// are there for others alone.
 std::map<std::string, int64_t> CountFiles(const v1::SourceTree& tree);
 
 // 64 hexadecimal digits that name what a tree holds, whatever it is called and wherever it came
-// from: SHA-256 over its selected files' and licence files' paths, fates and contents.
+// from: SHA-256 over its selected files' and licence files' paths, fates and contents, and what it
+// requires.
 std::string ContentHash(const v1::SourceTree& tree);
 
 }  // namespace kernelmill::fetcher

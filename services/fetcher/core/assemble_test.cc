@@ -87,6 +87,41 @@ TEST(Assemble, EveryFileHasAFateAndTheLedgerAddsUp) {
   EXPECT_EQ(tree.files(6).size_bytes(), 101);
 }
 
+TEST(Assemble, WhatKernelsImportIsShardedAndCountedAsSupport) {
+  FakeSnapshot snapshot;
+  snapshot.Add("p/a.py", "import triton\nfrom .b import N\n@triton.jit\ndef k(): pass\n");
+  snapshot.Add("p/b.py", "N = 1\n");
+  snapshot.Add("p/c.py", "N = 2\n");
+  const v1::SourceTree tree = Describe(snapshot);
+  const std::map<std::string, int64_t> expected = {{"files.seen", 3},
+                                                   {"files.sharded", 2},
+                                                   {"files.support", 1},
+                                                   {"files.skipped.no_kernel_marker", 1}};
+  EXPECT_EQ(CountFiles(tree), expected);
+  EXPECT_FALSE(tree.files(0).support());
+  EXPECT_TRUE(tree.files(1).support());
+  const std::vector<std::vector<size_t>> shards = ShardsOf(tree, {});
+  ASSERT_EQ(shards.size(), 1u);
+  EXPECT_EQ(shards[0], (std::vector<size_t>{0, 1}));
+}
+
+TEST(Assemble, TheFirstFileThatStatesAVersionOfTritonIsBelieved) {
+  FakeSnapshot snapshot;
+  for (const char* path : {"pyproject.toml", "setup.cfg", "setup.py", "requirements.txt"}) {
+    snapshot.listing_.requirements.push_back({path, EntryKind::kFile, ""});
+  }
+  snapshot.contents["pyproject.toml"] = "dependencies = ['triton']\n";
+  snapshot.errors["setup.cfg"] = absl::NotFoundError("");
+  snapshot.contents["setup.py"] = "setup(install_requires=['triton>=3.0.0'])\n";
+  snapshot.contents["requirements.txt"] = "triton==2.0\n";
+  const v1::SourceTree tree = Describe(snapshot);
+  EXPECT_EQ(tree.requires_triton(), ">=3.0.0");
+  EXPECT_EQ(tree.requires_triton_path(), "setup.py");
+  EXPECT_EQ(tree.files_size(), 0);
+  snapshot.contents["setup.py"] = "setup(install_requires=['triton>=3.1.0'])\n";
+  EXPECT_NE(ContentHash(Describe(snapshot)), ContentHash(tree));
+}
+
 TEST(Assemble, OtherErrorsFailTheSource) {
   FakeSnapshot snapshot;
   snapshot.Add("a.py", "triton");

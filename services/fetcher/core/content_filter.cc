@@ -36,7 +36,7 @@ absl::string_view ContentSkipReason(absl::string_view content) {
   if (IsLfsPointer(content)) return "lfs_pointer";
   const bool marked = std::any_of(std::begin(kMarkers), std::end(kMarkers),
                                   [&](std::string_view word) { return Contains(content, word); });
-  return marked ? "" : "no_kernel_marker";
+  return marked ? "" : kNoKernelMarker;
 }
 
 }  // namespace kernelmill::fetcher

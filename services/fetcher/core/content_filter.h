@@ -5,10 +5,11 @@
 
 namespace kernelmill::fetcher {
 
-// Why a file's content needs no extraction, as a short stable word; empty if it does need it.
-//   "lfs_pointer"       Git LFS keeps the content elsewhere
-//   "no_kernel_marker"  nothing stands in it by which the extractor finds kernels, or functions of
-//                       other DSLs to count
+// Nothing stands in it by which the extractor finds kernels, or functions of other DSLs to count.
+inline constexpr absl::string_view kNoKernelMarker = "no_kernel_marker";
+
+// Why a file's content needs no extraction for its own sake, as a short stable word; empty if it
+// does need it: kNoKernelMarker, or "lfs_pointer" where Git LFS keeps the content elsewhere.
 absl::string_view ContentSkipReason(absl::string_view content);
 
 }  // namespace kernelmill::fetcher

@@ -21,9 +21,10 @@ struct Entry {
 struct Listing {
   std::string commit;  // as SourceTree.commit
   int64_t commit_time = 0;
-  std::vector<Entry> files;     // that the globs name; sorted by path
-  std::vector<Entry> licenses;  // sorted by path
-  int64_t unselected = 0;       // files that no glob names
+  std::vector<Entry> files;         // that the globs name; sorted by path
+  std::vector<Entry> licenses;      // sorted by path
+  std::vector<Entry> requirements;  // files that state some, the most telling first
+  int64_t unselected = 0;           // files that no glob names
   std::vector<std::string> declared_licenses;
   bool unfiltered = false;
   int64_t bytes_received = 0;    // over the network or from another repository

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "common/base/status.h"
 #include "services/fetcher/core/path_policy.h"
+#include "services/fetcher/core/requirements.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -111,6 +112,10 @@ absl::Status TreeSelection::AddFile(absl::string_view path, EntryKind kind, absl
     RETURN_IF_ERROR(Hold(path));
     candidates_.push_back({std::string(path), kind, std::string(id)});
   }
+  if (kind == EntryKind::kFile && StatesRequirements(path)) {
+    RETURN_IF_ERROR(Hold(path));
+    requirements_.push_back({std::string(path), kind, std::string(id)});
+  }
   return absl::OkStatus();
 }
 
@@ -139,6 +144,14 @@ void TreeSelection::Finish(Listing& listing, PathRule always) {
   candidates_.erase(std::unique(candidates_.begin(), candidates_.end(), same_path),
                     candidates_.end());
   listing.licenses = std::move(candidates_);
+  std::sort(requirements_.begin(), requirements_.end(), [](const Entry& a, const Entry& b) {
+    return std::make_tuple(RequirementRank(a.path), absl::string_view(a.path),
+                           absl::string_view(a.id)) < std::make_tuple(RequirementRank(b.path),
+                                                                      absl::string_view(b.path),
+                                                                      absl::string_view(b.id));
+  });
+  if (requirements_.size() > limits_.requirements) requirements_.resize(limits_.requirements);
+  listing.requirements = std::move(requirements_);
   listing.unselected = unselected_;
   listing.files = std::move(files_);
 }

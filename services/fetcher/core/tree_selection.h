@@ -19,6 +19,7 @@ struct TreeLimits {
   size_t path_bytes = 4096;                 // of one path
   int64_t held_bytes = int64_t{256} << 20;  // of all paths that are kept
   size_t licenses = 256;                    // the shallowest are kept, metadata last
+  size_t requirements = 16;                 // files that state some
 };
 
 // Whether a path names a licence file for the folder it is in: LICENSE*, LICENCE*, COPYING* and
@@ -26,8 +27,8 @@ struct TreeLimits {
 // package says of itself: pyproject.toml, setup.cfg and setup.py.
 bool IsLicensePath(absl::string_view path);
 
-// Sorts a tree's files, met in any order, into those to take, licence files and the rest. Not
-// thread-safe.
+// Sorts a tree's files, met in any order, into those to take, licence files, those that state
+// requirements and the rest. Not thread-safe.
 class TreeSelection {
  public:
   // `globs` must outlive this object.
@@ -38,8 +39,8 @@ class TreeSelection {
   // Counts a folder, `depth` folders below the root.
   absl::Status AddFolder(absl::string_view path, int depth);
 
-  // Fills listing.files, .licenses and .unselected. Licence files are those of the root and of
-  // every ancestor of a taken file, or any that `always` names. Call once.
+  // Fills listing.files, .licenses, .requirements and .unselected. Licence files are those of the
+  // root and of every ancestor of a taken file, or any that `always` names. Call once.
   using PathRule = bool (*)(absl::string_view path);
   void Finish(Listing& listing, PathRule always = nullptr);
 
@@ -54,6 +55,7 @@ class TreeSelection {
   int64_t unselected_ = 0;
   std::vector<Entry> files_;
   std::vector<Entry> candidates_;  // for licences
+  std::vector<Entry> requirements_;
 };
 
 }  // namespace kernelmill::fetcher

@@ -62,6 +62,13 @@ TEST_F(TreeSelectionTest, MetadataOfPackagesGoesAlongBehindLicences) {
   EXPECT_THAT(Paths(Select(paths).licenses), ElementsAre("a/LICENSE"));
 }
 
+TEST_F(TreeSelectionTest, FilesThatStateRequirementsComeInTheOrderOfTheirRank) {
+  const Listing listing = Select(
+      {"requirements.txt", "a/setup.py", "setup.py", "pyproject.toml", "requirements-dev.txt"});
+  EXPECT_THAT(Paths(listing.requirements), ElementsAre("pyproject.toml", "setup.py",
+                                                       "requirements-dev.txt", "requirements.txt"));
+}
+
 TEST_F(TreeSelectionTest, RuleAddsLicencesFromElsewhere) {
   const Listing listing =
       Select({"pkg/x.py", "pkg-1.dist-info/LICENSE", "other/LICENSE"},

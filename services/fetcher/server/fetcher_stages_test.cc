@@ -123,6 +123,27 @@ TEST_F(FetcherStagesTest, LocalTreeFromPinToShards) {
   EXPECT_EQ(Counters(*result), counters);
 }
 
+TEST_F(FetcherStagesTest, FilesThatKernelsImportFromAreInTheShards) {
+  Write("a.py", "import triton\nfrom b import N\n@triton.jit\ndef k(): return N\n");
+  Write("b.py", "N = 1\n");
+  Write("c.py", "N = 1\n");
+  Write("requirements.txt", "triton>=3.0.0\n");
+  const absl::StatusOr<v1::StageResult> result = Fetch(*Pin(PathSource()));
+  ASSERT_THAT(result, IsOk());
+  const auto tree = cas::GetMessage<v1::SourceTree>(store_, result->outputs(0).digest());
+  ASSERT_THAT(tree, IsOk());
+  EXPECT_EQ(tree->requires_triton(), ">=3.0.0");
+  const auto shard = cas::GetMessage<v1::FileShard>(store_, result->outputs(1).digest());
+  ASSERT_THAT(shard, IsOk());
+  ASSERT_EQ(shard->files_size(), 2);
+  EXPECT_EQ(shard->files(1).path(), "b.py");
+  const std::map<std::string, int64_t> counters = {{"files.seen", 3},
+                                                   {"files.sharded", 2},
+                                                   {"files.support", 1},
+                                                   {"files.skipped.no_kernel_marker", 1}};
+  EXPECT_EQ(Counters(*result), counters);
+}
+
 TEST_F(FetcherStagesTest, LocalTreeThatIsNotThePinnedOneIsAWrongHash) {
   Write("a.py", "triton");
   v1::Source pinned = *Pin(PathSource());

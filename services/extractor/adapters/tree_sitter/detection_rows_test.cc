@@ -107,6 +107,43 @@ TEST(DetectionRowsTest, WrappersOfOtherFilesOfTheSource) {
   EXPECT_THAT(forms("from ...utils.launch import triton_jit\n", "triton_jit"), IsEmpty());
 }
 
+TEST(DetectionRowsTest, WrappersThatComeByAWildcard) {
+  const auto forms = [](const std::string& wrapper, const std::string& user) {
+    return Forms(ExtractAndDecide(
+        {{"p/w.py",
+          "import triton\ndef my_jit(f):\n    return triton.jit(f)\n_jit = my_jit\n" + wrapper},
+         {"p/__init__.py", "from .w import *\n"},
+         {"p/a.py", "import triton.language as tl\n" + user + "def a(): tl.load(1)\n"}}));
+  };
+  const auto found = ElementsAre("a WRAPPED TRITON my_jit");
+  EXPECT_THAT(forms("", "from p.w import *\n@my_jit\n"), found);
+  EXPECT_THAT(forms("__all__ = ['my_jit']\n", "from p.w import *\n@my_jit\n"), found);
+  EXPECT_THAT(forms("", "from p.w import *\nfrom other import *\n@my_jit\n"), found);
+  EXPECT_THAT(forms("", "from . import my_jit\n@my_jit\n"), ElementsAre("a WRAPPED TRITON my_jit"));
+  EXPECT_THAT(forms("", "from . import *\n@my_jit()\n"), ElementsAre("a WRAPPED TRITON my_jit"));
+  EXPECT_THAT(forms("", "from p.w import *\n@_jit\n"), IsEmpty());
+  EXPECT_THAT(forms("__all__ = ['f']\n", "from p.w import *\n@my_jit\n"), IsEmpty());
+  EXPECT_THAT(forms("", "from p.w import *\ndef my_jit(f): return f\n@my_jit\n"), IsEmpty());
+  EXPECT_THAT(forms("", "from .x import *\n@my_jit\n"), IsEmpty());
+}
+
+TEST(DetectionRowsTest, FilesThatImportEverythingFromOneAnotherEnd) {
+  EXPECT_THAT(
+      Forms(ExtractAndDecide({{"a.py", "from b import *\nfrom c import *\n"},
+                              {"b.py", "from a import *\nfrom c import *\n"},
+                              {"c.py", "from a import *\nfrom b import *\n"},
+                              {"k.py", "from a import *  # triton\n@my_jit\ndef k(): pass\n"}})),
+      IsEmpty());
+}
+
+TEST(DetectionRowsTest, AWrapperIsFoundThroughAFileThatDoesNotNameItsDsl) {
+  EXPECT_THAT(Forms(ExtractAndDecide(
+                  {{"w.py", "import triton\nmy_jit = triton.jit\n"},
+                   {"v.py", "from w import my_jit as its_jit\n"},
+                   {"k.py", "from v import its_jit  # triton\n@its_jit\ndef k(): pass\n"}})),
+              ElementsAre("k WRAPPED TRITON v.its_jit"));
+}
+
 TEST(DetectionRowsTest, WhatAnotherFileDecidesOnIsCountedWithItsFile) {
   const v1::KernelShard shard =
       ExtractAndDecide({{"a.py", "import triton\nmy_jit = triton.jit\n"},

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "services/extractor/adapters/tree_sitter/extract_for_test.h"
 
@@ -252,6 +253,130 @@ TEST(LinkedSourceTest, AChoiceInAStringComesWholeToKernelsBesideItAndInPartsToIt
   EXPECT_EQ(shard.kernels(0).module(),
             "import triton\n\nN = 1\n\n@triton.jit\ndef f(x): return x + N\n");
   EXPECT_EQ(shard.kernels(1).module(), absl::StrCat("import triton\n\n", choice, "\n", kKernel));
+}
+
+TEST(LinkedSourceTest, TheStatementThatMakesAFunctionAKernelComesAfterIt) {
+  const v1::Kernel kernel = Linked({{"a.py",
+                                     "import triton\ndef k(x): return x + N\nN = 1\n"
+                                     "k = triton.jit(\n    k)\nk[1,](2)\n"}});
+  EXPECT_EQ(kernel.module(),
+            "import triton\n\nN = 1\n\ndef k(x): return x + N\n\nk = triton.jit(\n    k)\n");
+  EXPECT_THAT(PiecesOf(kernel), ElementsAre("a.py 1-1", "a.py 3-3", "a.py 2-2", "a.py 4-5"));
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_EQ(kernel.source(), "def k(x): return x + N\n");
+}
+
+TEST(LinkedSourceTest, WhatThatStatementNeedsComesBeforeTheKernel) {
+  const v1::Kernel kernel = Linked({{"a.py",
+                                     "import triton\nfrom b import CONFIGS\n"
+                                     "def k(x): return x\n"
+                                     "g = triton.autotune(CONFIGS, key=[])(triton.jit(k))\n"},
+                                    {"b.py", "CONFIGS = []\n"}});
+  EXPECT_EQ(kernel.module(),
+            "import triton\n\nCONFIGS = []\n\ndef k(x): return x\n\n"
+            "g = triton.autotune(CONFIGS, key=[])(triton.jit(k))\n");
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_FALSE(Linked({{"a.py",
+                        "import triton\nfrom b import CONFIGS\ndef k(x): return x\n"
+                        "k = triton.autotune(CONFIGS, key=[])(triton.jit(k))\n"}})
+                   .self_contained());
+}
+
+TEST(LinkedSourceTest, AStatementThatDoesMoreThanMakeAKernelStaysOut) {
+  for (const char* statement :
+       {"triton.jit(k)", "y = triton.jit(k)[1,](2)", "y = run(triton.jit(k))",
+        "a.b = triton.jit(k)", "def f(): y = triton.jit(k)"}) {
+    const v1::Kernel kernel =
+        Linked({{"a.py", absl::StrCat("import triton\ndef k(x): return x\n", statement, "\n")}});
+    EXPECT_EQ(kernel.module(), "def k(x): return x\n") << statement;
+    EXPECT_NE(kernel.applied_by(), "") << statement;
+  }
+}
+
+TEST(LinkedSourceTest, ABindingUnderAConditionNeedsTheOneBeforeIt) {
+  for (const char* second : {"if triton.fast():\n    N = 2\n", "for N in range(3): pass\n",
+                             "while(N > 2):\n    N -= 1\n", "if N > 2: N = N - 1\n"}) {
+    const std::string texts = absl::StrCat("import triton\nN = 0\nN = 1\n", second);
+    const v1::Kernel kernel =
+        Linked({{"a.py", absl::StrCat(texts, "@triton.jit\ndef k(x): return x + N\n")}});
+    EXPECT_EQ(kernel.module(), absl::StrCat("import triton\n\nN = 1\n\n", second,
+                                            "\n@triton.jit\ndef k(x): return x + N\n"));
+  }
+  EXPECT_EQ(
+      Linked({{"a.py", "import triton\nN = 1\niffy = N = 2\n@triton.jit\ndef k(x): return N\n"}})
+          .module(),
+      "import triton\n\niffy = N = 2\n\n@triton.jit\ndef k(x): return N\n");
+}
+
+constexpr char kStore[] = "@triton.jit\ndef k(x): tl.store(x, 1)\n";
+
+TEST(LinkedSourceTest, AFunctionOfAnotherFileThatImportsTheKernelIsItsLauncher) {
+  const std::string host = "def host(x):\n    k[(1,)](x)\n";
+  for (const char* import : {"from p.a import k", "from .a import k", "from p import k",
+                             "from p.a import *", "from .a import k as l"}) {
+    const bool renamed = absl::StrContains(import, " as ");
+    const std::string text = renamed ? "def host(x):\n    l[(1,)](x)\n" : host;
+    const v1::Kernel kernel = Linked({{"p/__init__.py", "from .a import k\n"},
+                                      {"p/a.py", File("", kStore)},
+                                      {"p/b.py", File(absl::StrCat(import, "\n"), text)}});
+    EXPECT_EQ(kernel.launcher().path(), "p/b.py") << import;
+    EXPECT_EQ(kernel.launcher().qualname(), "host") << import;
+    EXPECT_EQ(kernel.launcher().first_line(), 3) << import;
+    EXPECT_EQ(kernel.launcher().text(), text) << import;
+    EXPECT_EQ(kernel.launcher().count(), 1) << import;
+  }
+}
+
+TEST(LinkedSourceTest, LaunchesThroughModulesAndImportsInFunctionsCountToo) {
+  for (const char* host :
+       {"from . import a\ndef host(x): a.k[(1,)](x)\n", "import p.a\ndef host(x): p.a.k[(1,)](x)\n",
+        "import p.a as m\ndef host(x): m.k.run(x, grid=1)\n",
+        "def host(x):\n    from p.a import k\n    k[(1,)](x)\n"}) {
+    const v1::Kernel kernel =
+        Linked({{"p/__init__.py", ""}, {"p/a.py", File("", kStore)}, {"p/b.py", File("", host)}});
+    EXPECT_EQ(kernel.launcher().qualname(), "host") << host;
+  }
+}
+
+TEST(LinkedSourceTest, OfSeveralLaunchersTheKernelsOwnFileComesFirstThenPathAndLine) {
+  const std::string import = "from a import k\n";
+  const v1::Kernel other =
+      Linked({{"a.py", File("", kStore)},
+              {"c.py", File(import, "def c(x): k[(1,)](x)\n")},
+              {"b.py", File(import, "def b(x): k[(1,)](x)\ndef d(x): k[(1,)](x)\n")}});
+  EXPECT_EQ(other.launcher().qualname(), "b");
+  EXPECT_EQ(other.launcher().count(), 3);
+  const v1::Kernel own = Linked({{"a.py", File("", absl::StrCat(kStore, "def z(x): k[(1,)](x)\n"))},
+                                 {"b.py", File(import, "def b(x): k[(1,)](x)\n")}});
+  EXPECT_EQ(own.launcher().qualname(), "z");
+  EXPECT_EQ(own.launcher().count(), 1);
+}
+
+TEST(LinkedSourceTest, ALauncherThatIsTooLongGivesWayToAShortOne) {
+  const std::string filler(20000, '#');
+  const v1::Kernel kernel =
+      Linked({{"a.py", File("", kStore)},
+              {"b.py", File("from a import k\n",
+                            absl::StrCat("def b(x):  ", filler, "\n    k[(1,)](x)\n"))},
+              {"c.py", File("from a import k\n", "def c(x): k[(1,)](x)\n")}});
+  EXPECT_EQ(kernel.launcher().qualname(), "c");
+}
+
+TEST(LinkedSourceTest, WhatIsLaunchedElsewhereIsNoDeviceFunction) {
+  const std::string caller = "@triton.jit\ndef c(x): k(x)\n";
+  EXPECT_EQ(Linked({{"a.py", File("", absl::StrCat(kStore, caller))}}).role(),
+            v1::KERNEL_ROLE_DEVICE);
+  EXPECT_EQ(Linked({{"a.py", File("", absl::StrCat(kStore, caller))},
+                    {"b.py", File("from a import k\n", "def b(x): k[(1,)](x)\n")}})
+                .role(),
+            v1::KERNEL_ROLE_KERNEL);
+}
+
+TEST(LinkedSourceTest, AKernelOfThatNameThatIsNotImportedIsNotWhatIsLaunched) {
+  const v1::Kernel kernel = Linked({{"a.py", File("", kStore)},
+                                    {"b.py", File("from c import k\n", "def b(x): k[(1,)](x)\n")},
+                                    {"d.py", File("import x\n", "def d(x): k[(1,)](x)\n")}});
+  EXPECT_FALSE(kernel.has_launcher());
 }
 
 TEST(LinkedSourceTest, DefinitionsForOthersThatAreLongAreNotHandedOn) {

@@ -55,7 +55,8 @@ class GitSnapshot : public Snapshot {
 // The blobs that are to be read.
 std::set<std::string> GitSnapshot::Wanted() const {
   std::set<std::string> wanted;
-  for (const std::vector<Entry>* entries : {&listing_.files, &listing_.licenses}) {
+  for (const std::vector<Entry>* entries :
+       {&listing_.files, &listing_.licenses, &listing_.requirements}) {
     for (const Entry& entry : *entries) {
       const bool read = entry.kind == EntryKind::kFile && !IsUnsafePath(entry.path);
       if (read) wanted.insert(entry.id);

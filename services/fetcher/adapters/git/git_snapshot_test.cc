@@ -100,6 +100,19 @@ TEST_F(GitSnapshotTest, ExactlyTheSelectedBlobsMove) {
   EXPECT_EQ(*snapshot_->Read(listing.licenses[1]), "sub");
 }
 
+TEST_F(GitSnapshotTest, FilesThatStateRequirementsMoveToo) {
+  const std::string sub = repository_.Tree({{kFile, "setup.cfg", repository_.Blob("unwanted")}});
+  const std::string commit = Commit({{kFile, "requirements.txt", repository_.Blob("triton>=3")},
+                                     {kFolder, "sub", sub},
+                                     {kFile, "x.py", repository_.Blob("x")}});
+  ASSERT_THAT(Fetch(commit), IsOk());
+  const Listing& listing = snapshot_->listing();
+  EXPECT_EQ(listing.objects_received, 1 + 2 + 2) << "commit, trees, the file and the statement";
+  ASSERT_EQ(listing.requirements.size(), 1u);
+  EXPECT_EQ(*snapshot_->Read(listing.requirements[0]), "triton>=3");
+  EXPECT_EQ(listing.unselected, 2);
+}
+
 TEST_F(GitSnapshotTest, ParentsDoNotMove) {
   const std::string old = Commit({{kFile, "old.py", repository_.Blob("old")}});
   const std::string tree = repository_.Tree({{kFile, "new.py", repository_.Blob("new")}});

@@ -59,7 +59,8 @@ class WheelSnapshotTest : public ::testing::Test {
   const std::string wheel_ =
       MakeTestWheel({{"my_pkg/k.py", "import triton"},
                      {"my_pkg/data.bin", "data"},
-                     {"my_pkg-1.0.dist-info/METADATA", "License-Expression: MIT\n\nmore"},
+                     {"my_pkg-1.0.dist-info/METADATA",
+                      "License-Expression: MIT\nRequires-Dist: triton>=3.0.0\n\nmore"},
                      {"my_pkg-1.0.dist-info/LICENSE", "MIT License"},
                      {"my_pkg-1.0.dist-info/licenses/AUTHORS", "someone"},
                      {"other/LICENSE", "not ours"}});
@@ -97,6 +98,8 @@ TEST_F(WheelSnapshotTest, JsonAndHtmlIndexGiveTheSameTree) {
   EXPECT_EQ(json->license_files(0).path(), "my_pkg-1.0.dist-info/LICENSE");
   EXPECT_EQ(json->license_files(1).path(), "my_pkg-1.0.dist-info/licenses/AUTHORS");
   EXPECT_THAT(json->declared_licenses(), ElementsAre("MIT"));
+  EXPECT_EQ(json->requires_triton(), ">=3.0.0");
+  EXPECT_EQ(json->requires_triton_path(), "my_pkg-1.0.dist-info/METADATA");
 }
 
 // row 28

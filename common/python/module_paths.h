@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_MODULE_PATHS_H_
-#define KERNELMILL_SERVICES_EXTRACTOR_CORE_MODULE_PATHS_H_
+#ifndef KERNELMILL_COMMON_PYTHON_MODULE_PATHS_H_
+#define KERNELMILL_COMMON_PYTHON_MODULE_PATHS_H_
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // Which file of a source an import statement loads, by the files that there are.
 //
@@ -47,6 +47,6 @@ class ModulePaths {
 // Whether a module, dotted, comes with Triton, torch or Python.
 bool IsInstalledModule(absl::string_view module);
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
-#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_MODULE_PATHS_H_
+#endif  // KERNELMILL_COMMON_PYTHON_MODULE_PATHS_H_

@@ -1,11 +1,11 @@
-#include "services/extractor/core/module_paths.h"
+#include "common/python/module_paths.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 std::string PathOf(const ModulePaths& paths, const char* importer, int level, const char* module) {
@@ -55,4 +55,4 @@ TEST(ModulePathsTest, InstalledModulesAreNotLookedForInTheSource) {
 }
 
 }  // namespace
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

@@ -1,4 +1,4 @@
-#include "services/extractor/core/module_paths.h"
+#include "common/python/module_paths.h"
 
 #include <algorithm>
 
@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
-#include "services/extractor/core/python_names.h"
+#include "common/python/standard_modules.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // Of more folders that hold one of a name it is not looked which are meant.
@@ -121,4 +121,4 @@ ModulePaths::Found ModulePaths::FindFromRoots(const std::string& module) const {
   return found;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
