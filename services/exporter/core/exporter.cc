@@ -16,6 +16,7 @@
 #include "services/exporter/core/file_manifest.h"
 #include "services/exporter/core/json.h"
 #include "services/exporter/core/output_dir.h"
+#include "services/exporter/core/pair_files.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/redact.h"
 #include "services/exporter/core/report.h"
@@ -79,8 +80,8 @@ std::string FunctionText(const v1::Kernel& kernel) {
 // their order, by path and line, when the source ends.
 class KernelWriter final : public dataset::DatasetVisitor {
  public:
-  KernelWriter(const DatasetIndex& index, Spool* spool, KernelFiles* files)
-      : index_(index), spool_(*spool), files_(*files) {}
+  KernelWriter(const DatasetIndex& index, Spool* spool, KernelFiles* files, PairFiles* pairs)
+      : index_(index), spool_(*spool), files_(*files), pairs_(*pairs) {}
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override { return EndSource(); }
 
@@ -100,6 +101,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
     });
     for (const Rendered& kernel : rendered_) RETURN_IF_ERROR(Write(kernel));
     rendered_.clear();
+    RETURN_IF_ERROR(pairs_.EndSource());
     return spool_.Clear();
   }
 
@@ -121,7 +123,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
         rendered.record,
         spool_.Append(Canonical(KernelRecord(index_, number, kernel, verdict)) + "\n"));
     const dataset::FimPair pair = dataset::MakeFimPair(kernel);
-    if (kernel.role() != v1::KERNEL_ROLE_UNSPECIFIED && !pair.completion.empty()) {
+    if (HasExample(kernel, pair)) {
       rendered.identity = dataset::FimPairSha1(pair);
       ASSIGN_OR_RETURN(rendered.example,
                        spool_.Append(CsvRow({CsvText(pair.prompt), CsvText(pair.completion)})));
@@ -130,7 +132,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
       ASSIGN_OR_RETURN(rendered.function, spool_.Append(FunctionText(kernel)));
     }
     rendered_.push_back(std::move(rendered));
-    return absl::OkStatus();
+    return pairs_.AddKernel(number, kernel);
   }
 
   absl::Status Write(const Rendered& kernel) {
@@ -150,17 +152,21 @@ class KernelWriter final : public dataset::DatasetVisitor {
   const DatasetIndex& index_;
   Spool& spool_;
   KernelFiles& files_;
+  PairFiles& pairs_;
   std::vector<Rendered> rendered_;
 };
 
-absl::Status WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
-                          const std::string& dir) {
+absl::StatusOr<PairCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+                                        const std::string& dir) {
   ASSIGN_OR_RETURN(Spool spool, Spool::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
-  KernelWriter writer(index, &spool, &files);
+  ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
+  KernelWriter writer(index, &spool, &files, &pairs);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer));
   RETURN_IF_ERROR(writer.EndSource());
-  return files.Close();
+  RETURN_IF_ERROR(files.Close());
+  RETURN_IF_ERROR(pairs.Close());
+  return PairCounts{pairs.candidates(), pairs.curated()};
 }
 
 absl::Status WriteLedger(const DatasetIndex& index, const std::string& dir) {
@@ -183,11 +189,11 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   ASSIGN_OR_RETURN(StagingDir staging, StagingDir::Create(request.out_dir));
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset));
   const std::string& dir = staging.path();
-  RETURN_IF_ERROR(WriteKernels(store, index, dir));
+  ASSIGN_OR_RETURN(const PairCounts pairs, WriteKernels(store, index, dir));
   RETURN_IF_ERROR(WriteLedger(index, dir));
   RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(FileManifest(index, request.dataset))));
-  RETURN_IF_ERROR(
-      WriteWhole(dir, kReportFile, Pretty(Report(index, request.dataset, request.failures))));
+  RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
+                             Pretty(Report(index, request.dataset, pairs, request.failures))));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, config::JobFileYaml(request.lock)));
   return staging.Commit();
 }
