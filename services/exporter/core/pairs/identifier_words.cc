@@ -20,16 +20,13 @@ constexpr size_t kLongWord = 5;  // letters; shorter ones with digits are names:
 
 // Sorted by the first.
 constexpr std::pair<string_view, string_view> kSynonyms[] = {
-    {"act", "activation"},     {"attention", "attn"},
-    {"backward", "bwd"},       {"bw", "bwd"},
-    {"dequantize", "dequant"}, {"embed", "embedding"},
-    {"forward", "fwd"},        {"fw", "fwd"},
-    {"gemm", "matmul"},        {"grad", "bwd"},
-    {"ids", "index"},          {"idx", "index"},
-    {"indices", "index"},      {"ln", "layernorm"},
-    {"mm", "matmul"},          {"quantization", "quant"},
-    {"quantize", "quant"},     {"rms", "rmsnorm"},
-    {"rotary", "rope"},
+    {"act", "activation"},  {"attention", "attn"},     {"backward", "bwd"},
+    {"bw", "bwd"},          {"cat", "concat"},         {"dequantize", "dequant"},
+    {"embed", "embedding"}, {"forward", "fwd"},        {"fw", "fwd"},
+    {"gemm", "matmul"},     {"grad", "bwd"},           {"ids", "index"},
+    {"idx", "index"},       {"indices", "index"},      {"ln", "layernorm"},
+    {"mm", "matmul"},       {"quantization", "quant"}, {"quantize", "quant"},
+    {"rms", "rmsnorm"},     {"rotary", "rope"},
 };
 
 constexpr string_view kFillers[] = {
@@ -38,6 +35,9 @@ constexpr string_view kFillers[] = {
     "is",       "kernel", "kernels", "naive",  "of",  "op",  "ops",  "opt",
     "the",      "to",     "triton",  "v1",     "v2",  "v3",  "v4",   "with",
 };
+
+constexpr string_view kCompounds[] = {"allgather", "allreduce", "groupnorm", "layernorm",
+                                      "logsumexp", "rmsnorm",   "softmax",   "topk"};
 
 constexpr string_view kPassing[] = {"d", "n", "num", "p", "pointer", "ptr", "size", "stride"};
 
@@ -90,6 +90,8 @@ string_view FoldSynonym(string_view word) {
                                       string_view w) { return entry.first < w; });
   return at != std::end(kSynonyms) && at->first == word ? at->second : word;
 }
+
+bool IsKnownCompound(string_view word) { return IsIn(kCompounds, word); }
 
 bool IsFiller(string_view word) { return word.size() < 2 || IsIn(kFillers, word); }
 

@@ -17,6 +17,9 @@ std::vector<std::string> IdentifierWords(absl::string_view name);
 // The one word for words of the same meaning: "fwd" for "forward". Others are their own.
 absl::string_view FoldSynonym(absl::string_view word);
 
+// Whether two words are known to be one: "layernorm", "topk".
+bool IsKnownCompound(absl::string_view word);
+
 // Whether the word says nothing of what a kernel does: "kernel", "cuda", "impl", a single letter.
 bool IsFiller(absl::string_view word);
 

@@ -36,6 +36,7 @@ TEST(IdentifierWords, SynonymsFoldAndFillersSayNothing) {
   EXPECT_EQ(FoldSynonym("act"), "activation");
   EXPECT_EQ(FoldSynonym("rotary"), "rope");
   EXPECT_EQ(FoldSynonym("zeta"), "zeta");
+  EXPECT_TRUE(IsKnownCompound("layernorm"));
   EXPECT_TRUE(IsFiller("kernel"));
   EXPECT_TRUE(IsFiller("x"));
   EXPECT_FALSE(IsFiller("softmax"));

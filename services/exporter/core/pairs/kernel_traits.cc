@@ -36,8 +36,9 @@ constexpr int kNamesWeight = 60;
 constexpr int kOperationsWeight = 25;
 constexpr int kParametersWeight = 15;
 constexpr size_t kMinParameters = 2;
-constexpr int kMaxParameters = 128;    // that are looked at
-constexpr size_t kPartOfCompound = 4;  // letters that a compound word has at least
+constexpr int kMinStatements = 2;
+constexpr int kMaxParameters = 128;  // that are looked at
+constexpr size_t kMinCompound = 4;   // letters
 
 void SortOnce(Numbers& numbers) {
   std::sort(numbers.begin(), numbers.end());
@@ -67,6 +68,16 @@ string_view StemOf(string_view path) {
   return path.substr(0, path.find('.'));
 }
 
+// Whether a CUDA kernel does something itself. One of a single statement hands on to another
+// function; one of none is what the host sees of a kernel that is compiled for some GPUs alone.
+bool DoesWork(const v1::Kernel& kernel) {
+  if (kernel.dsl() != v1::DSL_CUDA) return true;
+  const string_view source = kernel.source();
+  const size_t signature = source.find(kernel.signature());
+  const size_t body = signature == string_view::npos ? 0 : signature + kernel.signature().size();
+  return std::count(source.begin() + body, source.end(), ';') >= kMinStatements;
+}
+
 Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
   const Vocabulary& raw = vocabularies.raw;
   Numbers folded;
@@ -74,7 +85,7 @@ Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
     std::string word = raw.WordOf(written[i]);
     if (i + 1 < written.size()) {
       std::string compound = absl::StrCat(word, raw.WordOf(written[i + 1]));
-      if (compound.size() >= kPartOfCompound && raw.Has(compound)) {
+      if (compound.size() >= kMinCompound && (raw.Has(compound) || IsKnownCompound(compound))) {
         word = std::move(compound);
         ++i;
       }
@@ -165,8 +176,11 @@ KernelTraits ReadTraits(uint32_t number, const v1::Kernel& kernel, Vocabularies&
   KernelTraits traits;
   traits.number = number;
   traits.cuda = kernel.dsl() == v1::DSL_CUDA;
-  traits.launched = kernel.role() == v1::KERNEL_ROLE_KERNEL;
+  traits.launched = kernel.role() == v1::KERNEL_ROLE_KERNEL && DoesWork(kernel);
   traits.name = WordsOf(kernel.name(), vocabularies.raw);
+  // d_gelu is gelu's derivative.
+  if (absl::StartsWith(kernel.name(), "d_"))
+    traits.name.push_back(vocabularies.raw.Intern(kBackward));
   traits.file = WordsOf(StemOf(kernel.path()), vocabularies.raw);
   for (const v1::Tag& tag : kernel.tags()) {
     const uint32_t word = vocabularies.tags.Intern(tag.name());

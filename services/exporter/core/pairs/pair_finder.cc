@@ -76,15 +76,23 @@ std::vector<uint32_t> PairFinder::Comparable(const KernelTraits& cuda) const {
   return found;
 }
 
+bool PairFinder::NamesMatch(const Match& match) const {
+  if (match.score.names >= kSingleWordThreshold) return true;
+  if (match.score.names < kNamesThreshold) return false;
+  const std::vector<std::string> shared = SharedTexts(
+      vocabularies_.words, AllWords(traits_[match.cuda]), AllWords(traits_[match.triton]));
+  return shared.size() - std::count_if(shared.begin(), shared.end(), IsDirection) > 1;
+}
+
 std::vector<PairFinder::Match> PairFinder::MatchesOf(uint32_t cuda,
                                                      std::vector<int>& best_of_triton) const {
   std::vector<Match> matches;
   for (const uint32_t triton : Comparable(traits_[cuda])) {
     if (traits_[cuda].backward != traits_[triton].backward) continue;
-    const PairScore score = Score(vocabularies_, traits_[cuda], traits_[triton]);
-    if (score.total < kThreshold || score.names < kNamesThreshold) continue;
-    best_of_triton[triton] = std::max(best_of_triton[triton], score.total);
-    matches.push_back({cuda, triton, score});
+    const Match match = {cuda, triton, Score(vocabularies_, traits_[cuda], traits_[triton])};
+    if (match.score.total < kThreshold || !NamesMatch(match)) continue;
+    best_of_triton[triton] = std::max(best_of_triton[triton], match.score.total);
+    matches.push_back(match);
   }
   std::stable_sort(matches.begin(), matches.end(),
                    [](const Match& a, const Match& b) { return a.score.total > b.score.total; });

@@ -31,11 +31,13 @@ class PairFinder {
   // Whether one stands before the other, by number.
   using Order = std::function<bool(uint32_t, uint32_t)>;
 
-  // A candidate's score in thousandths, and that of the names alone, at least.
+  // A candidate's score in thousandths, and that of the names alone, at least; the latter where the
+  // names have a single word in common.
   static constexpr int kThreshold = 600;
   static constexpr int kNamesThreshold = 500;
+  static constexpr int kSingleWordThreshold = 800;
   // In percent of the best that either kernel has, at least.
-  static constexpr int kNearBest = 90;
+  static constexpr int kNearBest = 95;
   static constexpr int kMaxPairs = 3;  // of one kernel
   // A CUDA kernel is compared with the Triton kernels that share a word with it, the rarest words'
   // first, as long as there are no more than this many.
@@ -62,6 +64,8 @@ class PairFinder {
   };
 
   void IndexWords();
+  // Whether the names of two kernels, and those of their files, are alike enough for a candidate.
+  bool NamesMatch(const Match& match) const;
   std::vector<uint32_t> Comparable(const KernelTraits& cuda) const;
   std::vector<Match> MatchesOf(uint32_t cuda, std::vector<int>& best_of_triton) const;
   ScoredPair Describe(const Match& match) const;

@@ -31,6 +31,8 @@ v1::Kernel MakeKernel(const Made& made) {
   kernel.set_role(made.role);
   kernel.set_name(made.name);
   kernel.set_path(made.path);
+  kernel.set_signature("signature");
+  kernel.set_source("signature {\n  first;\n  second;\n}\n");
   for (const auto& name : absl::StrSplit(made.parameters, ',', absl::SkipEmpty())) {
     kernel.add_parameters()->set_name(std::string(name));
   }
@@ -101,6 +103,35 @@ TEST(PairFinder, ABackwardPassIsNoTranslationOfAForwardOne) {
                   {kTriton, "rope_bwd", "rope.py", "", "rotary embedding"},
               })),
               ElementsAre("0-3"));
+}
+
+TEST(PairFinder, ADerivativeIsABackwardPass) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "d_gelu", "gelu.cu", "", ""},
+                  {kTriton, "gelu_kernel", "gelu.py", "", ""},
+                  {kTriton, "gelu_bwd", "gelu.py", "", ""},
+              })),
+              ElementsAre("0-2"));
+}
+
+TEST(PairFinder, AKernelThatOnlyHandsOnIsInNoPair) {
+  PairFinder finder;
+  v1::Kernel cuda = MakeKernel({kCuda, "softmax", "a.cu", "", ""});
+  cuda.set_source("signature {\n  other<int>(x);\n}\n");
+  finder.Add(0, cuda);
+  finder.Add(1, MakeKernel({kTriton, "softmax", "a.py", "", ""}));
+  finder.Prepare(InOrder);
+  EXPECT_THAT(finder.FindPairs(), IsEmpty());
+}
+
+TEST(PairFinder, ASingleSharedWordMustBeNearlyAll) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "compact_1d", "a.cu", "", ""},
+                  {kTriton, "experts_compact", "a.py", "", ""},
+                  {kCuda, "moe_sort_1d", "b.cu", "", ""},
+                  {kTriton, "moe_sort_experts", "b.py", "", ""},
+              })),
+              ElementsAre("2-3"));
 }
 
 TEST(PairFinder, AFilesNameSpeaksForAKernelWhoseOwnSaysLittle) {
