@@ -37,7 +37,8 @@ class Vocabulary {
 struct KernelTraits {
   uint32_t number = 0;  // of the kernel in its dataset
   bool cuda = false;
-  // Launched and no mere wrapper, and so one to find partners of. The others count for no word's weight.
+  // Launched and no mere wrapper, and so one to find partners of. The others count for no word's
+  // weight.
   bool launched = false;
   bool backward = false;
   std::vector<uint32_t> name;  // words of its name; in its order until they are folded
