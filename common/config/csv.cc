@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/config/job_file_tree.h"
@@ -83,6 +84,14 @@ class CsvParser {
 
 absl::StatusOr<std::vector<CsvRecord>> ParseCsv(absl::string_view text, absl::string_view file) {
   return CsvParser(text, file).Parse();
+}
+
+absl::Status CheckFieldCount(const CsvRecord& header, const CsvRecord& record,
+                             absl::string_view file) {
+  if (record.fields.size() == header.fields.size()) return absl::OkStatus();
+  return FileError(
+      file, record.line,
+      absl::StrCat(record.fields.size(), " fields, where the header has ", header.fields.size()));
 }
 
 }  // namespace kernelmill::config

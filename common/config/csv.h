@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -19,6 +20,10 @@ struct CsvRecord {
 // line ends and quotes that are doubled. Lines may end in LF alone; empty ones are passed over.
 // INVALID_ARGUMENT, by FileError: a quote in the middle of a field, or one that is never closed.
 absl::StatusOr<std::vector<CsvRecord>> ParseCsv(absl::string_view text, absl::string_view file);
+
+// INVALID_ARGUMENT, by FileError: the record has not as many fields as the header.
+absl::Status CheckFieldCount(const CsvRecord& header, const CsvRecord& record,
+                             absl::string_view file);
 
 }  // namespace kernelmill::config
 

@@ -25,6 +25,7 @@
 #include "common/base/text.h"
 #include "common/config/job_file_tree.h"
 #include "common/config/job_spec.h"
+#include "common/config/pair_list.h"
 #include "common/config/repository_list.h"
 
 namespace kernelmill::config {
@@ -237,6 +238,12 @@ bool IsPathForGit(absl::string_view git) {
   return git.find(':') > git.find('/') || !absl::StrContains(git, ":");
 }
 
+// `status`, of reading the list at `key`: what is wrong within the list is said of its own lines.
+absl::Status OfList(const absl::Status& status, const Reader& reader, const std::string& key) {
+  if (status.ok() || absl::IsInvalidArgument(status)) return status;
+  return reader.Wrong(reader.LineOf(key), key, status.message());
+}
+
 // Puts the sources that each list stands for in its place.
 absl::Status ExpandLists(const std::string& file, const Reader& reader, v1::JobSpec* spec) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
@@ -249,14 +256,40 @@ absl::Status ExpandLists(const std::string& file, const Reader& reader, v1::JobS
     }
     absl::StatusOr<std::vector<v1::Source>> sources =
         ExpandList(written[i], (folder / written[i].list()).string());
-    if (!sources.ok() && !absl::IsInvalidArgument(sources.status())) {
-      const std::string key = absl::StrCat("sources[", i, "].list");
-      return reader.Wrong(reader.LineOf(key), key, sources.status().message());
-    }
-    RETURN_IF_ERROR(sources.status());
+    RETURN_IF_ERROR(OfList(sources.status(), reader, absl::StrCat("sources[", i, "].list")));
     for (v1::Source& source : *sources) spec->mutable_sources()->Add(std::move(source));
   }
   return absl::OkStatus();
+}
+
+// Puts the pairs of each list in its place.
+absl::Status ExpandPairLists(const std::string& file, const Reader& reader, v1::JobSpec* spec) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  google::protobuf::RepeatedPtrField<v1::CuratedPair> written;
+  written.Swap(spec->mutable_pairs());
+  for (int i = 0; i < written.size(); ++i) {
+    if (written[i].list().empty()) {
+      spec->mutable_pairs()->Add(std::move(written[i]));
+      continue;
+    }
+    absl::StatusOr<std::vector<v1::CuratedPair>> pairs =
+        ReadPairList((folder / written[i].list()).string());
+    RETURN_IF_ERROR(OfList(pairs.status(), reader, absl::StrCat("pairs[", i, "].list")));
+    for (v1::CuratedPair& pair : *pairs) spec->mutable_pairs()->Add(std::move(pair));
+  }
+  return absl::OkStatus();
+}
+
+// `pairs: FILE` stands for `pairs: [{list: FILE}]`.
+void SpellOutPairs(YamlNode& root) {
+  for (size_t i = 0; i + 1 < root.children.size(); i += 2) {
+    if (root.children[i].text != "pairs") continue;
+    YamlNode& value = root.children[i + 1];
+    if (value.kind != YamlNode::Kind::kScalar) continue;
+    const YamlNode key = {YamlNode::Kind::kScalar, value.line, true, "list", {}};
+    const YamlNode entry = {YamlNode::Kind::kMap, value.line, false, "", {key, value}};
+    value = {YamlNode::Kind::kList, value.line, false, "", {entry}};
+  }
 }
 
 // `checked`, the answer of a check that begins with the field's key, as an error of the file.
@@ -355,12 +388,14 @@ class Writer {
 }  // namespace
 
 absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::string& path) {
-  ASSIGN_OR_RETURN(const YamlNode root, ParseYamlTree(text, path));
+  ASSIGN_OR_RETURN(YamlNode root, ParseYamlTree(text, path));
+  SpellOutPairs(root);
   Reader reader(path);
   v1::JobSpec spec;
   RETURN_IF_ERROR(reader.ReadMessage(root, "", &spec));
   RETURN_IF_ERROR(Placed(CheckWrittenSpec(spec), path, reader));
   RETURN_IF_ERROR(ExpandLists(path, reader, &spec));
+  RETURN_IF_ERROR(ExpandPairLists(path, reader, &spec));
   RETURN_IF_ERROR(Placed(CheckJobSpec(spec), path, reader));
   ResolveOrigins(path, &spec);
   return spec;

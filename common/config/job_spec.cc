@@ -179,6 +179,39 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status CheckReference(const std::string& where, const v1::KernelReference& kernel) {
+  RETURN_IF_ERROR(CheckText(where + ".repository", kernel.repository()));
+  RETURN_IF_ERROR(CheckText(where + ".path", kernel.path()));
+  RETURN_IF_ERROR(CheckText(where + ".name", kernel.name()));
+  if (!kernel.id().empty() && !IsHex(kernel.id(), 32)) {
+    return Wrong(where + ".id", "is not 32 lowercase hexadecimal digits");
+  }
+  if (kernel.line() < 0) return Wrong(where + ".line", "is negative");
+  const bool placed = !kernel.path().empty() && (!kernel.name().empty() || kernel.line() > 0);
+  if (kernel.id().empty() && !placed) {
+    return Wrong(where, "names no kernel: an id, or a path and a name or a line, is needed");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPairs(const v1::JobSpec& spec) {
+  if (static_cast<size_t>(spec.pairs_size()) > kMaxPairs) {
+    return Wrong("pairs", absl::StrCat("has more than ", kMaxPairs));
+  }
+  for (int i = 0; i < spec.pairs_size(); ++i) {
+    const std::string where = absl::StrCat("pairs[", i, "]");
+    const v1::CuratedPair& pair = spec.pairs(i);
+    if (pair.list().empty()) {
+      RETURN_IF_ERROR(CheckPair(where, pair));
+    } else if (pair.has_cuda() || pair.has_triton()) {
+      return Wrong(where, "has a list beside a pair");
+    } else {
+      RETURN_IF_ERROR(CheckText(where + ".list", pair.list()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // A torch_compile_debug folder has its models' graphs beside the kernels, in Python too.
 void FillGlobs(v1::Source& source) {
   if (!source.include().empty()) return;
@@ -200,6 +233,11 @@ void FillDefaults(v1::VisitPolicy& visits) {
 
 }  // namespace
 
+absl::Status CheckPair(const std::string& where, const v1::CuratedPair& pair) {
+  RETURN_IF_ERROR(CheckReference(where + ".cuda", pair.cuda()));
+  return CheckReference(where + ".triton", pair.triton());
+}
+
 absl::Status CheckText(absl::string_view where, absl::string_view text) {
   if (text.size() > kMaxText) return Wrong(where, absl::StrCat("longer than ", kMaxText, " bytes"));
   for (const char c : text) {
@@ -215,6 +253,11 @@ absl::Status CheckJobSpec(const v1::JobSpec& spec) {
       return Wrong(absl::StrCat("sources[", i, "].list"), "is to be read where the job file is");
     }
   }
+  for (int i = 0; i < spec.pairs_size(); ++i) {
+    if (!spec.pairs(i).list().empty()) {
+      return Wrong(absl::StrCat("pairs[", i, "].list"), "is to be read where the job file is");
+    }
+  }
   return CheckWrittenSpec(spec);
 }
 
@@ -227,6 +270,7 @@ absl::Status CheckWrittenSpec(const v1::JobSpec& spec) {
   for (int i = 0; i < spec.sources_size(); ++i) {
     RETURN_IF_ERROR(CheckSource(absl::StrCat("sources[", i, "]"), spec.sources(i)));
   }
+  RETURN_IF_ERROR(CheckPairs(spec));
   return CheckPolicies(spec);
 }
 

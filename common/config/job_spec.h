@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_CONFIG_JOB_SPEC_H_
 #define KERNELMILL_COMMON_CONFIG_JOB_SPEC_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/status.h"
@@ -16,6 +17,12 @@ absl::Status CheckJobSpec(const v1::JobSpec& spec);
 
 // The same of a job as it is written: its lists need not have been read yet.
 absl::Status CheckWrittenSpec(const v1::JobSpec& spec);
+
+// The curated pairs that a job may have.
+inline constexpr size_t kMaxPairs = 10'000;
+
+// INVALID_ARGUMENT, naming `where`, unless the pair names two kernels.
+absl::Status CheckPair(const std::string& where, const v1::CuratedPair& pair);
 
 // Text that may become an argument of a program or a part of a path. INVALID_ARGUMENT, naming
 // `where`: over 4096 bytes, with a control character, or beginning with '-'.

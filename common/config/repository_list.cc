@@ -126,11 +126,7 @@ absl::Status ReadCsv(absl::string_view text, Collector& out) {
   const size_t ref = ColumnOf(records[0], kRefKey);
   for (size_t i = 1; i < records.size(); ++i) {
     const CsvRecord& record = records[i];
-    if (record.fields.size() != columns) {
-      return FileError(
-          out.file(), record.line,
-          absl::StrCat(record.fields.size(), " fields, where the header has ", columns));
-    }
+    RETURN_IF_ERROR(CheckFieldCount(records[0], record, out.file()));
     RETURN_IF_ERROR(out.Add(record.line, record.fields[column],
                             ref == columns ? absl::string_view() : record.fields[ref]));
   }

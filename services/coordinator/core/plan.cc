@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kKernelsPerPartition = 2000;
 constexpr int64_t kMaxPartitions = 64;
-constexpr int kNamedFiles = 10;  // in the message of a failure
+constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
 
 absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_view name) {
   if (result.outputs_size() != 1) {
@@ -23,6 +23,17 @@ absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_v
         absl::StrCat(result.outputs_size(), " outputs where one '", name, "' belongs"));
   }
   return ToBlobRef(result.outputs(0), name);
+}
+
+// The first of the result's failures, each with its reason, of `total`.
+std::string NamedFailures(const v1::StageResult& result, int64_t total) {
+  std::string names;
+  for (int i = 0; i < std::min(result.failures_size(), kNamedFiles); ++i) {
+    const v1::FileFailure& failure = result.failures(i);
+    absl::StrAppend(&names, i == 0 ? " " : ", ", ToUtf8(failure.path()), " (", failure.reason(),
+                    ")");
+  }
+  return total > kNamedFiles ? absl::StrCat(names, ", ...") : names;
 }
 
 }  // namespace
@@ -238,6 +249,7 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
     next.push_back({.stage = StageId::kManifest});
   } else {
     ASSIGN_OR_RETURN(manifest_, OnlyOutput(result, "manifest"));
+    AddUnmadePairs(task, result);
     state_ = v1::JOB_STATE_DONE;
   }
   return absl::OkStatus();
@@ -367,14 +379,16 @@ void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
       failure.set_files(failure.files() + counter.value());
     }
   }
-  std::string message = "files that could not be had:";
-  for (int i = 0; i < std::min(result.failures_size(), kNamedFiles); ++i) {
-    const v1::FileFailure& file = result.failures(i);
-    absl::StrAppend(&message, i == 0 ? " " : ", ", ToUtf8(file.path()), " (", file.reason(), ")");
-  }
-  if (failure.files() > kNamedFiles) absl::StrAppend(&message, ", ...");
-  failure.set_message(std::move(message));
+  failure.set_message(
+      absl::StrCat("files that could not be had:", NamedFailures(result, failure.files())));
   failure.set_path(result.failures(0).path());
+}
+
+void JobPlan::AddUnmadePairs(const TaskKey& task, const v1::StageResult& result) {
+  if (result.failures().empty()) return;
+  v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
+  failure.set_message(
+      absl::StrCat("pairs that could not be made:", NamedFailures(result, result.failures_size())));
 }
 
 bool JobPlan::IsHoldout(int32_t source) const {

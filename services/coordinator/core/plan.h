@@ -110,6 +110,8 @@ class JobPlan {
   void AddSetAside(const TaskKey& task, const v1::StageResult& result);
   // Files that the fetch could not get.
   void AddUnfetched(int32_t source, const v1::StageResult& result);
+  // Pairs that the job names and that could not be made.
+  void AddUnmadePairs(const TaskKey& task, const v1::StageResult& result);
   // Adds the tasks of the job-wide stages whose barriers have opened.
   void PassBarriers(Tasks& next);
   v1::Failure& NewFailure(const TaskKey& task, absl::StatusCode code);

@@ -161,6 +161,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
   *params.mutable_licenses() = spec_.licenses();
   *params.mutable_dedup() = spec_.dedup();
   *params.mutable_quality() = spec_.quality();
+  *params.mutable_pairs() = spec_.pairs();
   AddStages(params);
 }
 

@@ -228,6 +228,29 @@ TEST(JobPlan, FilesThatCouldNotBeFetchedAreAFailureAndTheRestGoesOn) {
             "files that could not be had: a.py (missing_object), ...");
 }
 
+TEST(JobPlan, PairsGoIntoTheManifestAndThoseThatCouldNotBeMadeAreAFailureOfADoneJob) {
+  v1::JobSpec spec = GitJob(1);
+  spec.add_pairs()->mutable_cuda()->set_path("a.cu");
+  Runner run(spec);
+  run.RunAll();
+  const v1::Action manifest = run.actions["manifest 0.0"];
+  ASSERT_EQ(manifest.params().manifest().pairs_size(), 1);
+  EXPECT_EQ(manifest.params().manifest().pairs(0).cuda().path(), "a.cu");
+  EXPECT_EQ(run.Status().lock().pairs_size(), 1);
+  EXPECT_TRUE(run.Status().failures().empty());
+
+  Runner unmade(spec);
+  unmade.stages.unmade = "cuda: no such kernel";
+  unmade.RunAll();
+  const v1::JobStatus status = unmade.Status();
+  EXPECT_EQ(unmade.plan.state(), v1::JOB_STATE_DONE);
+  ASSERT_EQ(status.failures_size(), 1);
+  EXPECT_EQ(status.failures(0).stage(), "manifest");
+  EXPECT_EQ(status.failures(0).code(), "NOT_FOUND");
+  EXPECT_EQ(status.failures(0).message(),
+            "pairs that could not be made: pairs[0] (cuda: no such kernel)");
+}
+
 TEST(JobPlan, ActionsSayWhatEachStagePromises) {
   v1::JobSpec spec = GitJob(2);
   spec.mutable_sources(0)->set_category("tutorials");

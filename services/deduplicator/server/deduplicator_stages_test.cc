@@ -241,6 +241,22 @@ TEST_F(DeduplicatorStagesTest, ManifestNamesEverythingInTheJobsOrder) {
   EXPECT_EQ(manifest->stages(2).stage(), "sign");
 }
 
+TEST_F(DeduplicatorStagesTest, ManifestNamesThePairsAndSaysWhichCouldNotBeMade) {
+  v1::Action action = ManifestAction(Clusters());
+  v1::CuratedPair* pair = action.mutable_params()->mutable_manifest()->add_pairs();
+  pair->mutable_cuda()->set_path("gone.cu");
+  pair->mutable_triton()->set_path("gone.py");
+  const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->failures_size(), 1);
+  EXPECT_EQ(result->failures(0).path(), "pairs[0]");
+  EXPECT_EQ(result->failures(0).reason(), "cuda: no such kernel; triton: no such kernel");
+  EXPECT_THAT(Counters(*result), ::testing::Contains(Pair("dataset.pairs.unmade", 1)));
+  const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, result->outputs(0).digest());
+  ASSERT_THAT(manifest, IsOk());
+  EXPECT_EQ(manifest->pairs(0).triton().path(), "gone.py");
+}
+
 TEST_F(DeduplicatorStagesTest, ManifestRefusesALedgerThatDoesNotAddUp) {
   auto clusters = *cas::GetMessage<v1::Clusters>(store_, Clusters());
   clusters.mutable_decisions()->RemoveLast();

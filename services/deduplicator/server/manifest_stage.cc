@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
+#include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
 #include "common/dataset/walk.h"
 #include "common/worker/stage_versions.h"
@@ -20,6 +21,7 @@ namespace kernelmill::deduplicator {
 namespace {
 
 constexpr int kManifestSchema = 1;
+constexpr int kMaxFailures = 100;  // that a result names
 
 // Hands out the action's inputs of one name in order.
 class InputQueue {
@@ -86,6 +88,22 @@ void AddFileCounters(const dataset::LedgerSums& sums, v1::StageResult* result) {
   }
 }
 
+void AddPairs(const std::vector<dataset::CuratedPair>& pairs, v1::StageResult* result) {
+  int64_t made = 0;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].problem.empty()) {
+      ++made;
+    } else if (result->failures_size() < kMaxFailures) {
+      v1::FileFailure* failure = result->add_failures();
+      failure->set_path(absl::StrCat("pairs[", i, "]"));
+      failure->set_reason(pairs[i].problem);
+    }
+  }
+  if (pairs.empty()) return;
+  worker::AddCounter(*result, "dataset.pairs.curated", made);
+  worker::AddCounter(*result, "dataset.pairs.unmade", static_cast<int64_t>(pairs.size()) - made);
+}
+
 }  // namespace
 
 int ManifestStage::version() const { return worker::kManifestVersion; }
@@ -108,6 +126,7 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   *manifest.mutable_licenses() = params.licenses();
   *manifest.mutable_dedup() = params.dedup();
   *manifest.mutable_quality() = params.quality();
+  *manifest.mutable_pairs() = params.pairs();
   AddStages(params, &manifest);
   return manifest;
 }
@@ -118,10 +137,13 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, manifest.clusters()));
   ASSIGN_OR_RETURN(const dataset::LedgerSums sums, dataset::SumLedger(store, manifest, clusters));
   RETURN_IF_ERROR(dataset::CheckConservation(sums));
+  ASSIGN_OR_RETURN(const std::vector<dataset::CuratedPair> pairs,
+                   dataset::FindCuratedPairs(store, manifest, clusters));
   ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, manifest));
   v1::StageResult result;
   worker::AddOutput(result, "manifest", output, sums.kept);
   AddFileCounters(sums, &result);
+  AddPairs(pairs, &result);
   return result;
 }
 

@@ -11,7 +11,8 @@
 namespace kernelmill::deduplicator {
 
 // Names a dataset: puts the digests of a job's results into one manifest, and adds up the ledger
-// over the blobs themselves before it does. Thread-safe. INVALID_ARGUMENT: the inputs are not those
+// over the blobs themselves before it does; says which of the job's pairs could not be made.
+// Thread-safe. INVALID_ARGUMENT: the inputs are not those
 // that the parameters speak of; INTERNAL: a file or a kernel is unaccounted for, and by which sum.
 class ManifestStage final : public worker::Stage {
  public:

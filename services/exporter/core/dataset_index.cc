@@ -27,7 +27,9 @@ void CountChecks(const v1::Checks& checks, CheckCounts* counts) {
 class IndexVisitor final : public dataset::DatasetVisitor {
  public:
   explicit IndexVisitor(DatasetIndex* index)
-      : index_(*index), total_(index->manifest, index->clusters) {
+      : index_(*index),
+        total_(index->manifest, index->clusters),
+        pairs_(index->manifest, index->clusters) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
   }
 
@@ -38,11 +40,13 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     entry.commit_time = tree.commit_time();
     entry.unselected_files = tree.unselected_files();
     RETURN_IF_ERROR(total_.VisitTree(source, tree));
+    RETURN_IF_ERROR(pairs_.VisitTree(source, tree));
     return per_source_[source]->VisitTree(source, tree);
   }
 
   absl::Status VisitShard(const dataset::ShardView& view) override {
     RETURN_IF_ERROR(total_.VisitShard(view));
+    RETURN_IF_ERROR(pairs_.VisitShard(view));
     RETURN_IF_ERROR(per_source_[view.source]->VisitShard(view));
     std::map<std::string, uint32_t> files;  // of this shard, by path
     for (const v1::ExtractedFile& file : view.kernels->files()) {
@@ -68,6 +72,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   // Takes the sums over; checks what only the whole dataset can show.
   absl::Status Finish() {
     index_.sums = total_.sums();
+    index_.pairs = pairs_.Find();
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(dataset::CheckConservation(index_.sums));
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
@@ -129,6 +134,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
 
   DatasetIndex& index_;
   dataset::LedgerVisitor total_;
+  dataset::CuratedPairFinder pairs_;
   std::vector<std::unique_ptr<dataset::LedgerVisitor>> per_source_;
 };
 

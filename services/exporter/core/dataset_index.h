@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
+#include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -79,6 +80,7 @@ struct DatasetIndex {
   // Of a kept kernel's number, those of its duplicates.
   std::map<uint32_t, std::vector<uint32_t>> duplicates;
   dataset::LedgerSums sums;
+  std::vector<dataset::CuratedPair> pairs;  // as in the manifest
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
   const FileEntry& FileOf(uint32_t number) const { return files[kernels[number].file]; }

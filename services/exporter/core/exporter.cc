@@ -17,6 +17,7 @@
 #include "services/exporter/core/json.h"
 #include "services/exporter/core/notices.h"
 #include "services/exporter/core/output_dir.h"
+#include "services/exporter/core/pair_files.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/redact.h"
 #include "services/exporter/core/report.h"
@@ -80,8 +81,9 @@ std::string FunctionText(const v1::Kernel& kernel) {
 // their order, by path and line, when the source ends.
 class KernelWriter final : public dataset::DatasetVisitor {
  public:
-  KernelWriter(const DatasetIndex& index, Spool* spool, KernelFiles* files, NoticesFile* notices)
-      : index_(index), spool_(*spool), files_(*files), notices_(*notices) {}
+  KernelWriter(const DatasetIndex& index, Spool* spool, KernelFiles* files, PairFiles* pairs,
+               NoticesFile* notices)
+      : index_(index), spool_(*spool), files_(*files), pairs_(*pairs), notices_(*notices) {}
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
     RETURN_IF_ERROR(EndSource());
@@ -107,6 +109,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
     for (const Rendered& kernel : rendered_) RETURN_IF_ERROR(Write(kernel));
     rendered_.clear();
     RETURN_IF_ERROR(notices_.End());
+    RETURN_IF_ERROR(pairs_.EndSource());
     return spool_.Clear();
   }
 
@@ -128,7 +131,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
         rendered.record,
         spool_.Append(Canonical(KernelRecord(index_, number, kernel, verdict)) + "\n"));
     const dataset::FimPair pair = dataset::MakeFimPair(kernel);
-    if (kernel.role() != v1::KERNEL_ROLE_UNSPECIFIED && !pair.completion.empty()) {
+    if (HasExample(kernel, pair)) {
       rendered.identity = dataset::FimPairSha1(pair);
       ASSIGN_OR_RETURN(rendered.example,
                        spool_.Append(CsvRow({CsvText(pair.prompt), CsvText(pair.completion)})));
@@ -137,7 +140,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
       ASSIGN_OR_RETURN(rendered.function, spool_.Append(FunctionText(kernel)));
     }
     rendered_.push_back(std::move(rendered));
-    return absl::OkStatus();
+    return pairs_.AddKernel(number, kernel);
   }
 
   absl::Status Write(const Rendered& kernel) {
@@ -157,21 +160,25 @@ class KernelWriter final : public dataset::DatasetVisitor {
   const DatasetIndex& index_;
   Spool& spool_;
   KernelFiles& files_;
+  PairFiles& pairs_;
   NoticesFile& notices_;
   std::vector<Rendered> rendered_;
 };
 
-absl::Status WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
-                          const std::string& dir) {
+absl::StatusOr<PairCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+                                        const std::string& dir) {
   ASSIGN_OR_RETURN(Spool spool, Spool::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
+  ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
   NoticesFile notices(std::move(file));
-  KernelWriter writer(index, &spool, &files, &notices);
+  KernelWriter writer(index, &spool, &files, &pairs, &notices);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer));
   RETURN_IF_ERROR(writer.EndSource());
+  RETURN_IF_ERROR(files.Close());
+  RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
-  return files.Close();
+  return PairCounts{pairs.candidates(), pairs.curated()};
 }
 
 absl::Status WriteLedger(const DatasetIndex& index, const std::string& dir) {
@@ -194,11 +201,11 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   ASSIGN_OR_RETURN(StagingDir staging, StagingDir::Create(request.out_dir));
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset));
   const std::string& dir = staging.path();
-  RETURN_IF_ERROR(WriteKernels(store, index, dir));
+  ASSIGN_OR_RETURN(const PairCounts pairs, WriteKernels(store, index, dir));
   RETURN_IF_ERROR(WriteLedger(index, dir));
   RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(FileManifest(index, request.dataset))));
-  RETURN_IF_ERROR(
-      WriteWhole(dir, kReportFile, Pretty(Report(index, request.dataset, request.failures))));
+  RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
+                             Pretty(Report(index, request.dataset, pairs, request.failures))));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, config::JobFileYaml(request.lock)));
   return staging.Commit();
 }

@@ -11,6 +11,8 @@ namespace kernelmill::exporter {
 
 inline constexpr char kKernelsFile[] = "kernels.jsonl";
 inline constexpr char kFimFile[] = "fim_sft.csv";
+inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
+inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
 inline constexpr char kFunctionsFile[] = "triton_functions.json";
 inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kLedgerFile[] = "ledger.jsonl";

@@ -14,7 +14,6 @@
 #include "absl/strings/strip.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
-#include "common/dataset/fim.h"
 #include "services/exporter/core/redact.h"
 
 namespace kernelmill::exporter {
@@ -144,7 +143,7 @@ void AddTags(const v1::Kernel& kernel, Json& json) {
 // The identity of its row in fim_sft.csv; null if it has none.
 Json FimSha1(const v1::Kernel& kernel) {
   const dataset::FimPair pair = dataset::MakeFimPair(kernel);
-  if (pair.completion.empty()) return nullptr;
+  if (!HasExample(kernel, pair)) return nullptr;
   return absl::BytesToHexString(dataset::FimPairSha1(pair));
 }
 
@@ -201,7 +200,8 @@ Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
           {"sensitive", SensitiveJson(quality, policy)}};
 }
 
-// What every record of a kernel begins with: which it is and where it stands.
+}  // namespace
+
 Json Provenance(const DatasetIndex& index, uint32_t number) {
   const KernelEntry& kernel = index.kernels[number];
   const SourceEntry& source = index.SourceOf(number);
@@ -218,8 +218,6 @@ Json Provenance(const DatasetIndex& index, uint32_t number) {
   json["form"] = FormWord(kernel.form);
   return json;
 }
-
-}  // namespace
 
 Json LicenseJson(const v1::License& license) {
   Json found = Json::array();
@@ -301,6 +299,11 @@ Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file) {
   SetText(json, "path", file.path());
   SetText(json, "text", file.content());
   return json;
+}
+
+bool HasExample(const v1::Kernel& kernel, const dataset::FimPair& pair) {
+  return kernel.dsl() != v1::DSL_CUDA && kernel.role() != v1::KERNEL_ROLE_UNSPECIFIED &&
+         !pair.completion.empty();
 }
 
 Json FunctionRecord(const v1::Kernel& kernel) {

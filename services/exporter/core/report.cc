@@ -1,6 +1,7 @@
 #include "services/exporter/core/report.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -145,6 +146,17 @@ std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
       absl::StripPrefix(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_"));
 }
 
+Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
+  Json unmade = Json::array();
+  for (size_t i = 0; i < index.pairs.size(); ++i) {
+    if (index.pairs[i].problem.empty()) continue;
+    unmade.push_back({{"pair", i}, {"problem", Text(index.pairs[i].problem)}});
+  }
+  return {{"candidates", counts.candidates},
+          {"curated", counts.curated},
+          {"unmade", std::move(unmade)}};
+}
+
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {{"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
                                                 manifest.licenses().allow().end())},
@@ -158,7 +170,7 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
 
 }  // namespace
 
-Json Report(const DatasetIndex& index, const cas::Digest& dataset,
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
             std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
@@ -178,6 +190,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset,
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
+          {"pairs", PairsJson(index, pairs)},
           {"failures", FailuresJson(std::move(failures))}};
 }
 

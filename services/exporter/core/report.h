@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_EXPORTER_CORE_REPORT_H_
 #define KERNELMILL_SERVICES_EXPORTER_CORE_REPORT_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "common/cas/digest.h"
@@ -10,9 +11,16 @@
 
 namespace kernelmill::exporter {
 
+// How many pairs of CUDA and Triton kernels were written.
+struct PairCounts {
+  int64_t candidates = 0;
+  int64_t curated = 0;
+};
+
 // report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
-// kernels pass each check, and the inputs that failed.
-Json Report(const DatasetIndex& index, const cas::Digest& dataset,
+// kernels pass each check, the pairs with those of the list that could not be made, and the inputs
+// that failed.
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
             std::vector<v1::Failure> failures);
 
 }  // namespace kernelmill::exporter

@@ -78,6 +78,11 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     outputs.Add("clusters", 1);
   } else if (stage == "manifest") {
     outputs.Add("manifest", 1);
+    if (!unmade.empty()) {
+      v1::FileFailure& failure = *outputs.result.add_failures();
+      failure.set_path("pairs[0]");
+      failure.set_reason(unmade);
+    }
   }
   return outputs.result;
 }
