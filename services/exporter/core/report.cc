@@ -151,6 +151,8 @@ Json ReviewJson(const DatasetIndex& index) {
     word_overlap += decision.fate() == v1::FATE_KEPT && decision.word_overlap() > 0;
   }
   return {{"word_overlap", word_overlap}};
+}
+
 std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
   return absl::AsciiStrToLower(
       absl::StripPrefix(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_"));
