@@ -133,7 +133,7 @@ class PythonLocals {
 
   const absl::Span<const Token> tokens_;
   Names names_;
-  size_t targets_ = 0;  // where the targets of an assignment would begin
+  size_t targets_ = 0;     // where the targets of an assignment would begin
   bool assigned_ = false;  // a '=' or the ':' of an annotation was there
   int depth_ = 0;
   bool leads_block_ = false;
@@ -168,12 +168,42 @@ Names CLocals(absl::Span<const Token> tokens) {
                           Is(before, "&") || Is(before, ">") || Is(before, "&&");
     const bool ends = after.text.size() == 1 && absl::StrContains("=;,)[{:", after.text);
     const bool is_parameter_type = Is(before, "typename") || Is(before, "class");
-    if (IsAssignment(after) || (declared && ends) || is_parameter_type) names.insert(tokens[i].text);
+    if (IsAssignment(after) || (declared && ends) || is_parameter_type)
+      names.insert(tokens[i].text);
   }
   return names;
 }
 
+// Of each token whether it names an argument of a call: f(mask=m), but not def f(mask=None).
+std::vector<bool> MarkKeywords(absl::Span<const Token> tokens) {
+  std::vector<bool> marks(tokens.size());
+  int depth = 0;
+  bool in_signature = false;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].begins_statement) depth = 0;
+    depth += DepthChange(tokens[i]);
+    if (Is(tokens[i], "def")) in_signature = true;
+    if (depth == 0 && Is(tokens[i], ")")) in_signature = false;
+    if (!in_signature && depth > 0) marks[i] = IsName(tokens[i]) && Is(tokens[i + 1], "=");
+  }
+  return marks;
+}
+
 }  // namespace
+
+std::vector<bool> MarkLocalNames(absl::Span<const Token> tokens, Language language,
+                                 string_view kernel_name) {
+  Names names = LocalNames(tokens, language);
+  names.insert(kernel_name);
+  const std::vector<bool> keywords =
+      language == Language::kPython ? MarkKeywords(tokens) : std::vector<bool>(tokens.size());
+  std::vector<bool> marks(tokens.size());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool is_attribute = i > 0 && (Is(tokens[i - 1], ".") || Is(tokens[i - 1], "->"));
+    marks[i] = IsName(tokens[i]) && !is_attribute && !keywords[i] && names.contains(tokens[i].text);
+  }
+  return marks;
+}
 
 Names LocalNames(absl::Span<const Token> tokens, Language language) {
   return language == Language::kC ? CLocals(tokens) : PythonLocals(tokens).Run();

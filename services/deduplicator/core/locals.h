@@ -21,6 +21,11 @@ namespace kernelmill::deduplicator {
 absl::flat_hash_set<absl::string_view> LocalNames(absl::Span<const Token> tokens,
                                                   Language language);
 
+// Of each token whether it is one of these names, or the kernel's own: attributes and the names of
+// keyword arguments are none, whatever they are called.
+std::vector<bool> MarkLocalNames(absl::Span<const Token> tokens, Language language,
+                                 absl::string_view kernel_name);
+
 }  // namespace kernelmill::deduplicator
 
 #endif  // KERNELMILL_SERVICES_DEDUPLICATOR_CORE_LOCALS_H_

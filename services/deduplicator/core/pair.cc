@@ -121,8 +121,8 @@ void PairFinder::AddToBuckets(uint32_t slot, const MinHashValues& values) {
   const bool whole_bands = partitions_ <= bands_.count;
   const int step = whole_bands ? partitions_ : 1;
   for (int band = whole_bands ? partition_ : 0; band < bands_.count; band += step) {
-    const uint64_t key = BucketKey(
-        band, absl::MakeConstSpan(values).subspan(band * bands_.rows, bands_.rows));
+    const uint64_t key =
+        BucketKey(band, absl::MakeConstSpan(values).subspan(band * bands_.rows, bands_.rows));
     if (Mine(band, key)) entries_.push_back({key, slot});
   }
 }
@@ -296,7 +296,7 @@ absl::Status PairFinder::Verify(Pairs* pairs) {
       first_number = a;
     }
     ASSIGN_OR_RETURN(const auto other, sets_.Get(IndexOf(b), &other_buffer));
-    const Overlap overlap = Compare(first, other);
+    const Overlap overlap = CompareAtLeast(first, other, threshold_);
     if (Similarity(overlap) >= threshold_) *pairs->Add() = MakePair(a, b, overlap);
   }
   return absl::OkStatus();

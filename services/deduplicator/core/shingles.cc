@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 
 namespace kernelmill::deduplicator {
@@ -45,19 +46,17 @@ struct Folded {
 };
 
 std::vector<Folded> Fold(absl::Span<const Token> tokens, absl::Span<const uint64_t> token_hashes,
-                         const absl::flat_hash_set<absl::string_view>& names) {
+                         const std::vector<bool>& local) {
   std::vector<Folded> folded;
   folded.reserve(tokens.size());
   for (size_t i = 0; i < tokens.size(); ++i) {
     Folded& token = folded.emplace_back(Folded{token_hashes[i]});
     if (tokens[i].kind == TokenKind::kNumber) token.hash = kNumberHash;
     if (tokens[i].kind == TokenKind::kString) token.hash = kStringHash;
-    if (tokens[i].kind != TokenKind::kWord) continue;
-    const bool is_attribute = i > 0 && tokens[i - 1].text == ".";
-    if (is_attribute || !names.contains(tokens[i].text)) continue;
+    if (!local[i]) continue;
     token.hash = kNameHash;
     for (uint32_t back = 1; back < kShingleTokens && back <= i; ++back) {
-      if (token_hashes[i - back] != token_hashes[i]) continue;
+      if (!local[i - back] || token_hashes[i - back] != token_hashes[i]) continue;
       token.back = back;
       break;
     }
@@ -84,8 +83,8 @@ std::vector<uint64_t> Shingles(absl::Span<const uint64_t> token_hashes) {
 
 std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
                                          absl::Span<const uint64_t> token_hashes,
-                                         const absl::flat_hash_set<absl::string_view>& names) {
-  const std::vector<Folded> folded = Fold(tokens, token_hashes, names);
+                                         const std::vector<bool>& local) {
+  const std::vector<Folded> folded = Fold(tokens, token_hashes, local);
   if (folded.empty()) return {};
   const size_t width = std::min<size_t>(kShingleTokens, folded.size());
   std::vector<uint64_t> shingles;

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "services/deduplicator/core/tokenizer.h"
 
@@ -21,12 +19,13 @@ std::vector<uint64_t> TokenHashes(absl::Span<const Token> tokens);
 // of one to four tokens is one shingle; an empty one has none.
 std::vector<uint64_t> Shingles(absl::Span<const uint64_t> token_hashes);
 
-// The same with numbers and strings each counted as one, and `names` by their pattern alone: within
+// The same with numbers and strings each counted as one, and the tokens that `local` marks by their
+// pattern alone: within
 // a shingle a name is told by how far back it stood before, so that renaming changes nothing while
 // which of the names are the same still counts.
 std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
                                          absl::Span<const uint64_t> token_hashes,
-                                         const absl::flat_hash_set<absl::string_view>& names);
+                                         const std::vector<bool>& local);
 
 // Hashes of all runs of 13 tokens, in their order, repeats included.
 std::vector<uint64_t> Runs(absl::Span<const uint64_t> token_hashes);

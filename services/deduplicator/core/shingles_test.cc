@@ -45,7 +45,7 @@ TEST(Shingles, KnownAnswer) {
 
 std::vector<uint64_t> Structure(absl::string_view source, Language language) {
   const std::vector<Token> tokens = Tokenize(source, language);
-  return StructuralShingles(tokens, TokenHashes(tokens), LocalNames(tokens, language));
+  return StructuralShingles(tokens, TokenHashes(tokens), MarkLocalNames(tokens, language, "k"));
 }
 
 std::vector<uint64_t> Python(absl::string_view source) {
@@ -53,9 +53,9 @@ std::vector<uint64_t> Python(absl::string_view source) {
 }
 
 TEST(StructuralShingles, RenamingAndConstantsDoNotCount) {
-  const std::vector<uint64_t> plain =
-      Python("def f(x_ptr, n, BLOCK: tl.constexpr):\n  i = tl.program_id(0) * BLOCK\n"
-             "  tl.store(x_ptr + i, 1.5, mask=i < n)\n  tl.debug('a')\n");
+  const std::vector<uint64_t> plain = Python(
+      "def f(x_ptr, n, BLOCK: tl.constexpr):\n  i = tl.program_id(0) * BLOCK\n"
+      "  tl.store(x_ptr + i, 1.5, mask=i < n)\n  tl.debug('a')\n");
   EXPECT_EQ(plain, Python("def g(out, size, B: tl.constexpr):\n  at = tl.program_id(1) * B\n"
                           "  tl.store(out + at, 2, mask=at < size)\n  tl.debug('b')\n"));
 }
@@ -65,6 +65,12 @@ TEST(StructuralShingles, WhatIsCalledAndWhichNamesAreTheSameCounts) {
   EXPECT_NE(plain, Python("def f(x, y):\n  return tl.max(x + y)\n"));
   EXPECT_NE(plain, Python("def f(x, y):\n  return tl.sum(x + x)\n"));
   EXPECT_NE(plain, Python("def f(x, y):\n  return tl.sum(x - y)\n"));
+}
+
+TEST(StructuralShingles, AKeywordIsNoNameThatMayBeChosen) {
+  EXPECT_EQ(Python("mask = a < b\ntl.load(p, mask=mask)\n"),
+            Python("valid = a < b\ntl.load(p, mask=valid)\n"));
+  EXPECT_EQ(Python("def f(mask=None):\n  g(mask)\n"), Python("def f(m=None):\n  g(m)\n"));
 }
 
 TEST(StructuralShingles, FoldCToo) {
@@ -89,6 +95,20 @@ TEST(Jaccard, CountsExactly) {
   EXPECT_EQ(Compare(a, a).total, 4u);
   EXPECT_EQ(Compare(a, none).total, 4u);
   EXPECT_EQ(Similarity(Compare(none, none)), 0);
+}
+
+TEST(Jaccard, EndsEarlyOnlyBelowTheThreshold) {
+  for (uint64_t shift = 0; shift < 400; shift += 7) {
+    std::vector<uint64_t> a, b;
+    for (uint64_t i = 0; i < 400; ++i) {
+      a.push_back(i);
+      b.push_back(i + shift);
+    }
+    const Overlap all = Compare(a, b);
+    const Overlap some = CompareAtLeast(a, b, 0.7);
+    if (Similarity(all) >= 0.7) EXPECT_EQ(some.common, all.common);
+    if (Similarity(all) < 0.7) EXPECT_LT(Similarity(some), 0.7);
+  }
 }
 
 TEST(Jaccard, ASimilarityEqualToTheThresholdReachesIt) {

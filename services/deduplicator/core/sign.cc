@@ -6,8 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 #include "common/dataset/fim.h"
 #include "services/deduplicator/core/locals.h"
@@ -50,10 +48,9 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   const Language language = kernel.dsl() == v1::DSL_CUDA ? Language::kC : Language::kPython;
   const std::vector<Token> tokens = Tokenize(kernel.source(), language);
   const std::vector<uint64_t> hashes = TokenHashes(tokens);
-  absl::flat_hash_set<absl::string_view> names = LocalNames(tokens, language);
-  names.insert(kernel.name());
   const std::vector<uint64_t> near = Shingles(hashes);
-  const std::vector<uint64_t> structural = StructuralShingles(tokens, hashes, names);
+  const std::vector<uint64_t> structural =
+      StructuralShingles(tokens, hashes, MarkLocalNames(tokens, language, kernel.name()));
   const std::vector<uint64_t> runs = Runs(hashes);
   AddSet(near, signatures.mutable_near());
   AddSet(structural, signatures.mutable_structural());

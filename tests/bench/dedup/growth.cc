@@ -11,6 +11,7 @@
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/worker/stage.h"
+#include "kernelmill/v1/kernel.pb.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
 #include "tests/bench/dedup/commands.h"
 #include "tests/bench/dedup/file_blob_store.h"
@@ -101,8 +102,8 @@ void AddInput(v1::Action* action, const std::string& name, const cas::Digest& di
 
 // The partitions that the coordinator would make.
 int PartitionsOf(int64_t kernels) {
-  return static_cast<int>(std::max(std::clamp<int64_t>(kernels / 2000, 1, 4),
-                                   std::min<int64_t>(kernels / 65536, 64)));
+  return static_cast<int>(
+      std::max(std::clamp<int64_t>(kernels / 2000, 1, 4), std::min<int64_t>(kernels / 65536, 64)));
 }
 
 absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* resolve) {
@@ -157,8 +158,10 @@ absl::Status Growth(int64_t kernels, const std::string& folder) {
     AddInput(&resolve, "pairs", result.outputs(0).digest());
   }
   ASSIGN_OR_RETURN(const v1::StageResult result, run.Stage(resolve));
-  nlohmann::json json = {{"kernels", kernels}, {"partitions", params.partitions()},
-                         {"pairs", pairs},     {"seconds", run.seconds()}};
+  nlohmann::json json = {{"kernels", kernels},
+                         {"partitions", params.partitions()},
+                         {"pairs", pairs},
+                         {"seconds", run.seconds()}};
   for (const v1::Counter& counter : result.counters()) json[counter.name()] = counter.value();
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
