@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """The deduplicator: recall and speed over real kernels, beside rensa and datasketch; growth; two workers.
 
-usage: dedup.py compare REPOSITORY... | growth [KERNELS...] | workers  [--folder DIR] [--records FILE]
+usage: dedup.py compare REPOSITORY... | growth [KERNELS...]  [--folder DIR] [--records FILE] [--rounds N]
 
 compare   crawls the repositories (bare ones, or any git URL), or takes the kernels of --records, an exported
           kernels.jsonl; holds the pairs found against brute force; and times sign + pair on one core for each
           program, from the same shingle hashes, with 128 permutations in 32 bands of 4
 growth    time per kernel and peak of memory of sign, pair and resolve over synthetic kernels, structural
           duplicates included
-workers   the same synthetic job's sign, pair and resolve with one deduplicator and with two, as processes
 
 Needs tests/bench/dedup.sh, which builds the programs and installs the peers, to have run."""
 
@@ -25,12 +24,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("KERNELMILL_BIN", ROOT / "build/release/bin"))
 PERMUTATIONS, BANDS, ROWS, THRESHOLD = 128, 32, 4, 0.7
-ONE_CORE = ["taskset", "-c", "0"]
 
 
-def bench(*argv, prefix=()):
+def bench(*argv):
     """What a command of dedup_bench prints."""
-    done = subprocess.run([*prefix, BIN / "dedup_bench", *map(str, argv)], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([BIN / "dedup_bench", *map(str, argv)], check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
 
 
@@ -99,9 +97,9 @@ def datasketch(sets):
 
 def compare(args, folder):
     records = args.records or crawl(args.arguments, folder)
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     ours = bench("compare", records, folder / "shingles", "--threshold", THRESHOLD)
     os.environ["RAYON_NUM_THREADS"] = "1"
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     sets = read_sets(folder / "shingles")
     count = len(sets)
     shingles = sum(map(len, sets))

@@ -5,8 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 cmake --preset release -DKERNELMILL_BENCH=ON >/dev/null
-cmake --build --preset release --target kernelmill kernelmill-store kernelmill-coordinator kernelmill-fetcher \
-  kernelmill-extractor kernelmill-validator kernelmill-deduplicator dedup_bench >/dev/null
+cmake --build --preset release --target kernelmill dedup_bench >/dev/null
 venv=build/peers/dedup-venv
 [[ -x $venv/bin/python ]] || { python3 -m venv "$venv" && "$venv/bin/pip" -q install rensa datasketch; }
 exec "$venv/bin/python" tests/bench/dedup.py "$@"
