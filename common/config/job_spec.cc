@@ -153,14 +153,26 @@ absl::Status CheckHours(const std::string& where, double hours) {
   return Wrong(where, absl::StrCat("is not between 0 and ", kMaxHours));
 }
 
+absl::Status CheckShare(const std::string& where, double share) {
+  if (share >= 0 && share <= 1) return absl::OkStatus();
+  return Wrong(where, "is not between 0 and 1");
+}
+
+absl::Status CheckDedup(const v1::DedupPolicy& policy) {
+  RETURN_IF_ERROR(CheckShare("dedup.threshold", policy.threshold()));
+  RETURN_IF_ERROR(CheckShare("dedup.structural_threshold", policy.structural_threshold()));
+  const v1::ContaminationPolicy& contamination = policy.contamination();
+  RETURN_IF_ERROR(CheckShare("dedup.contamination.threshold", contamination.threshold()));
+  RETURN_IF_ERROR(CheckShare("dedup.contamination.overlap", contamination.overlap()));
+  if (v1::ContaminationAction_IsValid(contamination.action())) return absl::OkStatus();
+  return Wrong("dedup.contamination.action", "is unknown");
+}
+
 absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.success_hours", spec.visits().success_hours()));
   RETURN_IF_ERROR(CheckHours("visits.failure_hours", spec.visits().failure_hours()));
   RETURN_IF_ERROR(CheckHours("visits.not_found_hours", spec.visits().not_found_hours()));
-  const double threshold = spec.dedup().threshold();
-  if (!(threshold >= 0 && threshold <= 1)) {
-    return Wrong("dedup.threshold", "is not between 0 and 1");
-  }
+  RETURN_IF_ERROR(CheckDedup(spec.dedup()));
   for (const std::string& check : spec.quality().require()) {
     if (v1::Checks::descriptor()->FindFieldByName(check) == nullptr) {
       return Wrong("quality.require", absl::StrCat("unknown check ", JsonString(check)));
@@ -223,6 +235,17 @@ void FillDefaults(v1::Discover& discover) {
   if (discover.min_stars() == 0) discover.set_min_stars(100);
   if (discover.language().empty()) discover.set_language("Python");
   if (discover.limit() == 0) discover.set_limit(1000);
+}
+
+void FillDefaults(v1::DedupPolicy& dedup) {
+  if (dedup.threshold() == 0) dedup.set_threshold(0.7);
+  if (dedup.structural_threshold() == 0) dedup.set_structural_threshold(0.9);
+  v1::ContaminationPolicy& contamination = *dedup.mutable_contamination();
+  if (contamination.threshold() == 0) contamination.set_threshold(0.5);
+  if (contamination.overlap() == 0) contamination.set_overlap(0.5);
+  if (contamination.action() == v1::CONTAMINATION_ACTION_UNSPECIFIED) {
+    contamination.set_action(v1::CONTAMINATION_ACTION_DROP);
+  }
 }
 
 void FillDefaults(v1::VisitPolicy& visits) {
@@ -290,7 +313,7 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
     }
   }
   if (spec.has_visits()) FillDefaults(*spec.mutable_visits());
-  if (spec.dedup().threshold() == 0) spec.mutable_dedup()->set_threshold(0.7);
+  FillDefaults(*spec.mutable_dedup());
   v1::QualityPolicy& quality = *spec.mutable_quality();
   if (quality.secrets() == v1::SENSITIVE_POLICY_UNSPECIFIED)
     quality.set_secrets(v1::SENSITIVE_POLICY_REJECT);

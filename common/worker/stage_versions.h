@@ -12,10 +12,10 @@ inline constexpr int kFetchVersion = 3;
 inline constexpr int kExtractVersion = 6;
 inline constexpr int kLinkVersion = 5;
 inline constexpr int kValidateVersion = 4;
-inline constexpr int kSignVersion = 1;
-inline constexpr int kPairVersion = 1;
-inline constexpr int kResolveVersion = 1;
-inline constexpr int kManifestVersion = 1;
+inline constexpr int kSignVersion = 2;
+inline constexpr int kPairVersion = 2;
+inline constexpr int kResolveVersion = 2;
+inline constexpr int kManifestVersion = 2;
 
 }  // namespace kernelmill::worker
 

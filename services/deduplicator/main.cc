@@ -21,6 +21,10 @@ int main(int argc, char** argv) {
   config::WorkerFlags worker_flags;
   config::AddServerFlags(app, &server_flags);
   config::AddWorkerFlags(app, &worker_flags);
+  deduplicator::SpillOptions spill;
+  app.add_option("--spill-dir", spill.folder,
+                 "where shingles go that do not fit into memory; default: for temporary files")
+      ->envname("KERNELMILL_SPILL_DIR");
   app.set_version_flag("--version", "kernelmill-deduplicator " KERNELMILL_VERSION);
   try {
     app.parse(argc, argv);
@@ -29,5 +33,5 @@ int main(int argc, char** argv) {
   }
   const std::unique_ptr<grpc::Service> service = deduplicator::NewDeduplicatorService();
   return kernelmill::worker::RunWorkerProcess(
-      server_flags, worker_flags, deduplicator::NewDeduplicatorStages(), {service.get()});
+      server_flags, worker_flags, deduplicator::NewDeduplicatorStages(spill), {service.get()});
 }

@@ -364,6 +364,19 @@ def crawl(job, out, data, *flags, index_url="", check=True, timeout=300, cwd=Non
                check=check, timeout=timeout, env=env, cwd=cwd)
 
 
+def last_status(text):
+    """The last JSON line that is a job status."""
+    found = None
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError):
+            value = json.loads(line)
+            status = value.get("status", value) if isinstance(value, dict) else {}
+            if "stages" in status:
+                found = status
+    assert found, text[-2000:]
+    return found
+
+
 def dataset_digest(out):
     return json.loads((pathlib.Path(out) / "report.json").read_text())["dataset"]
 

@@ -134,7 +134,7 @@ class WholeJob(unittest.TestCase):
         for _ in range(2):
             done = harness.crawl(self.job, out, data, "--json", index_url=self.index_url)
         self.assert_same_dataset(out)
-        status = last_status(done.stdout + done.stderr)
+        status = harness.last_status(done.stdout + done.stderr)
         for stage in status["stages"]:
             if stage["stage"] != "pin":
                 self.assertEqual(stage.get("cached"), stage.get("done"), stage)
@@ -161,7 +161,7 @@ class WholeJob(unittest.TestCase):
                 done = cluster.client("submit", self.job, "--wait", "--json", "--out", out)
                 self.assert_same_dataset(out)
             # The second job's results came from bazel-remote's action cache.
-            for stage in last_status(done.stdout + done.stderr)["stages"]:
+            for stage in harness.last_status(done.stdout + done.stderr)["stages"]:
                 if stage["stage"] != "pin":
                     self.assertEqual(stage.get("cached"), stage.get("done"), stage)
 
@@ -278,19 +278,6 @@ class WholeJob(unittest.TestCase):
         done = harness.crawl(self.job, foreign, self.folder / "reference-data", index_url=self.index_url, check=False)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual((foreign / "thesis.tex").read_text(), "precious")
-
-
-def last_status(text):
-    """The last JSON line that is a job status."""
-    found = None
-    for line in text.splitlines():
-        with contextlib.suppress(ValueError):
-            value = json.loads(line)
-            status = value.get("status", value) if isinstance(value, dict) else {}
-            if "stages" in status:
-                found = status
-    assert found, text[-2000:]
-    return found
 
 
 def stage_of(cluster, stage):

@@ -13,7 +13,11 @@
 namespace kernelmill::coordinator {
 namespace {
 
-constexpr int64_t kKernelsPerPartition = 2000;
+// A partition reads every signature of the job; so there are a few as soon as they are worth it, and more
+// only as one's share of the bands grows large.
+constexpr int64_t kKernelsPerSmallPartition = 2000;
+constexpr int64_t kSmallPartitions = 4;
+constexpr int64_t kKernelsPerPartition = 65536;
 constexpr int64_t kMaxPartitions = 64;
 constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
 
@@ -40,7 +44,8 @@ std::string NamedFailures(const v1::StageResult& result, int64_t total) {
 
 int32_t PairPartitions(int64_t kernels) {
   return static_cast<int32_t>(
-      std::clamp<int64_t>(kernels / kKernelsPerPartition, 1, kMaxPartitions));
+      std::max(std::clamp<int64_t>(kernels / kKernelsPerSmallPartition, 1, kSmallPartitions),
+               std::min(kernels / kKernelsPerPartition, kMaxPartitions)));
 }
 
 JobPlan::JobPlan(v1::JobSpec spec) : spec_(std::move(spec)), sources_(spec_.sources_size()) {}
@@ -215,6 +220,7 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
   state.linked = std::move(linked);
   state.kernels = {};  // nothing asks for them any more
   state.signatures.resize(state.files.size());
+  state.shingles.resize(state.files.size());
   if (!IsHoldout(source)) state.verdicts.resize(state.files.size());
   for (const int32_t k : alive) {
     if (!IsHoldout(source)) {
@@ -235,7 +241,13 @@ absl::Status JobPlan::Validated(const TaskKey& task, const v1::StageResult& resu
 }
 
 absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result) {
-  ASSIGN_OR_RETURN(sources_[task.source].signatures[task.shard], OnlyOutput(result, "signatures"));
+  if (result.outputs_size() != 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(result.outputs_size(), " outputs where 'signatures' and 'shingles' belong"));
+  }
+  Source& state = sources_[task.source];
+  ASSIGN_OR_RETURN(state.signatures[task.shard], ToBlobRef(result.outputs(0), "signatures"));
+  ASSIGN_OR_RETURN(state.shingles[task.shard], ToBlobRef(result.outputs(1), "shingles"));
   --checks_open_;
   return absl::OkStatus();
 }

@@ -80,7 +80,7 @@ class JobPlan {
     int32_t extracts_open = 0;
     int64_t lost_files = 0;
     BlobRef tree;
-    std::vector<BlobRef> files, kernels, linked, verdicts, signatures;
+    std::vector<BlobRef> files, kernels, linked, verdicts, signatures, shingles;
     std::vector<bool> lost;           // the stages that follow do not see the shard
     std::map<int32_t, Pieces> split;  // shards that are extracted in pieces
 

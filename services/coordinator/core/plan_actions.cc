@@ -118,19 +118,27 @@ void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
     AddInput(action, "signatures", source.signatures[k]);
   });
   v1::PairParams& params = *action.mutable_params()->mutable_pair();
-  params.set_threshold(spec_.dedup().threshold());
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    AddInput(action, "shingles", source.shingles[k]);
+    params.add_holdouts(IsHoldout(s));
+  });
+  const v1::DedupPolicy& policy = spec_.dedup();
+  params.set_threshold(policy.threshold());
+  if (policy.structural()) params.set_structural_threshold(policy.structural_threshold());
+  params.set_holdout_threshold(policy.contamination().threshold());
   params.set_partition(task.shard);
   params.set_partitions(static_cast<int32_t>(pairs_.size()));
 }
 
 void JobPlan::FillResolve(v1::Action& action) const {
   v1::ResolveParams& params = *action.mutable_params()->mutable_resolve();
-  params.set_threshold(spec_.dedup().threshold());
+  *params.mutable_dedup() = spec_.dedup();
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
     AddInput(action, "signatures", source.signatures[k]);
     v1::ShardOrigin* origin = params.add_shards();
     origin->set_holdout(IsHoldout(s));
     origin->set_tier(spec_.sources(s).tier());
+    origin->set_source(s);
   });
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
     if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);

@@ -347,7 +347,9 @@ TEST(JobPlan, PartitionsFollowTheNumberOfKernels) {
   EXPECT_EQ(PairPartitions(0), 1);
   EXPECT_EQ(PairPartitions(3999), 1);
   EXPECT_EQ(PairPartitions(4000), 2);
-  EXPECT_EQ(PairPartitions(1'000'000), 64);
+  EXPECT_EQ(PairPartitions(200'000), 4);
+  EXPECT_EQ(PairPartitions(1'000'000), 15);
+  EXPECT_EQ(PairPartitions(100'000'000), 64);
 }
 
 TEST(JobPlan, AFailedSourceDoesNotStopTheOthers) {
@@ -433,7 +435,7 @@ TEST(JobPlan, AShardThatCannotBeCheckedOrSignedIsLeftOut) {
       const v1::Action& manifest = run.actions["manifest 0.0"];
       EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "kernels", "verdicts", "clusters"));
       EXPECT_EQ(manifest.params().manifest().sources(0).failed_files(), 10);
-      EXPECT_THAT(InputNames(run.actions["pair 0.0"]), ElementsAre("signatures"));
+      EXPECT_THAT(InputNames(run.actions["pair 0.0"]), ElementsAre("signatures", "shingles"));
     }
   }
 }

@@ -26,9 +26,9 @@ Bands BandsFor(double threshold) {
   return best;
 }
 
-uint64_t BucketKey(int band, absl::Span<const uint32_t> values) {
+uint64_t BucketKey(int band, absl::Span<const uint16_t> values) {
   return StableHash64(absl::string_view(reinterpret_cast<const char*>(values.data()),
-                                        values.size() * sizeof(uint32_t)),
+                                        values.size() * sizeof(uint16_t)),
                       static_cast<uint64_t>(band) + 1);
 }
 

@@ -20,7 +20,7 @@ struct Bands {
 Bands BandsFor(double threshold);
 
 // Names the bucket of one band: a hash of its place and its values.
-uint64_t BucketKey(int band, absl::Span<const uint32_t> values);
+uint64_t BucketKey(int band, absl::Span<const uint16_t> values);
 
 }  // namespace kernelmill::deduplicator
 

@@ -21,7 +21,7 @@ TEST(Bands, RowsFollowTheThreshold) {
 }
 
 TEST(Bands, TheSameValuesInAnotherBandAreAnotherBucket) {
-  const std::vector<uint32_t> values = {1, 2, 3, 4};
+  const std::vector<uint16_t> values = {1, 2, 3, 4};
   EXPECT_EQ(BucketKey(3, values), BucketKey(3, values));
   EXPECT_NE(BucketKey(3, values), BucketKey(4, values));
 }

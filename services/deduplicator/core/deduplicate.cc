@@ -30,24 +30,30 @@ absl::StatusOr<v1::Clusters> Deduplicate(const v1::DeduplicateRequest& request) 
   params.set_partitions(1);
   RETURN_IF_ERROR(CheckPairParams(params));
 
-  v1::SignatureShard signatures;
+  SignedShard shard;
   v1::VerdictShard verdicts;
   v1::Kernel kernel;
   for (const std::string& source : request.sources()) {
     kernel.set_source(source);
-    *signatures.add_signatures() = Sign(kernel);
+    kernel.set_first_line(verdicts.verdicts_size() + 1);
+    Sign(kernel, &shard);
     verdicts.add_verdicts()->set_accepted(true);
   }
-  PairFinder finder(params);
-  for (const v1::Signature& signature : signatures.signatures()) {
-    RETURN_IF_ERROR(finder.Observe(signature));
-  }
+  v1::PairSet pairs;
+  SetStore sets(0, nullptr);
+  PairFinder finder(params.threshold(), 0, 1, &sets);
+  finder.Observe(shard.signatures.near());
   finder.EndObserving();
-  for (const v1::Signature& signature : signatures.signatures()) finder.Load(signature);
-  ASSIGN_OR_RETURN(const v1::PairSet pairs, finder.Find());
+  for (const uint32_t number : finder.needed()) {
+    const auto& shingles = shard.shingles.kernels(static_cast<int>(number)).near();
+    RETURN_IF_ERROR(finder.Load(absl::MakeConstSpan(shingles.data(), shingles.size())));
+  }
+  RETURN_IF_ERROR(finder.Find(pairs.mutable_pairs()));
 
-  Resolver resolver(params.threshold());
-  RETURN_IF_ERROR(resolver.AddShard(signatures, &verdicts, v1::ShardOrigin()));
+  v1::DedupPolicy policy;
+  policy.set_threshold(params.threshold());
+  Resolver resolver(policy);
+  RETURN_IF_ERROR(resolver.AddShard(shard.signatures, &verdicts, v1::ShardOrigin()));
   RETURN_IF_ERROR(resolver.AddPairs(pairs));
   return resolver.Resolve();
 }

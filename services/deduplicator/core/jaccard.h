@@ -17,6 +17,11 @@ struct Overlap {
 // Of two sorted sets without repeats.
 Overlap Compare(absl::Span<const uint64_t> a, absl::Span<const uint64_t> b);
 
+// The same where the similarity is at least the threshold; else it may end early, with too few in
+// common to reach it.
+Overlap CompareAtLeast(absl::Span<const uint64_t> a, absl::Span<const uint64_t> b,
+                       double threshold);
+
 // common / total, correctly rounded; 0 where both sets are empty. Exact integers and one IEEE
 // division: every machine gets the same double. A similarity that is the threshold as a person
 // wrote it (7 of 10 and "0.7") gives the very double that the literal gives, so >= means what it

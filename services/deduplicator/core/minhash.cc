@@ -100,8 +100,10 @@ MinHashValues MinHash(absl::Span<const uint64_t> shingles) {
   for (size_t i = 0; i < shingles.size(); ++i) {
     folded[i] = static_cast<uint32_t>(shingles[i] ^ (shingles[i] >> 32));
   }
+  std::array<uint32_t, kPermutations> least;
+  min(folded.data(), folded.size(), least.data());
   MinHashValues values;
-  min(folded.data(), folded.size(), values.data());
+  for (int i = 0; i < kPermutations; ++i) values[i] = static_cast<uint16_t>(least[i]);
   return values;
 }
 

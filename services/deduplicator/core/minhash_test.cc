@@ -29,11 +29,17 @@ double Agreement(const MinHashValues& a, const MinHashValues& b) {
 }
 
 TEST(MinHash, IsTheLeastOfEachPermutation) {
-  // Of one value each permutation gives one number, and of a union the least of both.
+  // Of one value each permutation gives one number, and of a union that of either.
   const MinHashValues a = MinHash(Hashes(1, 0, 1));
   const MinHashValues b = MinHash(Hashes(1, 1, 1));
   const MinHashValues both = MinHash(Hashes(1, 0, 2));
-  for (int i = 0; i < kPermutations; ++i) EXPECT_EQ(both[i], std::min(a[i], b[i]));
+  int of_a = 0;
+  for (int i = 0; i < kPermutations; ++i) {
+    EXPECT_TRUE(both[i] == a[i] || both[i] == b[i]);
+    of_a += both[i] == a[i];
+  }
+  EXPECT_GT(of_a, 32);
+  EXPECT_LT(of_a, 96);
 }
 
 TEST(MinHash, OrderAndRepeatsDoNotCount) {
@@ -45,15 +51,15 @@ TEST(MinHash, OrderAndRepeatsDoNotCount) {
 }
 
 TEST(MinHash, OfNothingIsAllOnes) {
-  for (const uint32_t value : MinHash({})) EXPECT_EQ(value, 0xffffffffu);
+  for (const uint16_t value : MinHash({})) EXPECT_EQ(value, 0xffffu);
 }
 
 TEST(MinHash, KnownAnswer) {
   // Worked out in Python. A part of stored data: other values are another version of sign.
   const MinHashValues values = MinHash(std::vector<uint64_t>{0, 1, 0x100000002});
-  EXPECT_EQ(values[0], 554187163u);
-  EXPECT_EQ(values[1], 762726730u);
-  EXPECT_EQ(values[127], 1397262854u);
+  EXPECT_EQ(values[0], 14747u);
+  EXPECT_EQ(values[1], 18762u);
+  EXPECT_EQ(values[127], 35334u);
 }
 
 // Over many pairs of sets the agreement must be the similarity on average (no bias), and spread as

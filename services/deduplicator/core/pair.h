@@ -1,9 +1,13 @@
 #ifndef KERNELMILL_SERVICES_DEDUPLICATOR_CORE_PAIR_H_
 #define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_PAIR_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include <google/protobuf/repeated_field.h>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -14,99 +18,96 @@
 #include "kernelmill/v1/dataset.pb.h"
 #include "services/deduplicator/core/bands.h"
 #include "services/deduplicator/core/jaccard.h"
+#include "services/deduplicator/core/minhash.h"
+#include "services/deduplicator/core/set_store.h"
 
 namespace kernelmill::deduplicator {
 
-// INVALID_ARGUMENT unless the threshold is in (0, 1] and the partition is one of 1 to 65,536.
+using Pairs = google::protobuf::RepeatedPtrField<v1::Pair>;
+
+// INVALID_ARGUMENT unless the thresholds are in (0, 1] and the partition is one of 1 to 65,536.
 absl::Status CheckPairParams(const v1::PairParams& params);
 
-// Finds the pairs of near-duplicates of one partition of the band buckets, in two passes over the
-// signatures of a job, so that it holds no more than its own buckets and the shingles of the
-// kernels that share one:
+// Finds the pairs of similar sets of one partition of the bands, in two passes over the job, the
+// second over those sets alone that have a candidate to be compared with:
 //
-//   PairFinder finder(params);                        // CheckPairParams says OK
-//   for (signature : all) RETURN_IF_ERROR(finder.Observe(signature));
+//   PairFinder finder(threshold, partition, partitions, &sets);
+//   for (shard : all) finder.Observe(shard.near());   // or SkipShard: not looked at
 //   finder.EndObserving();
-//   for (signature : all) finder.Load(signature);     // runs that NeedsAny denies may be Skipped
-//   absl::StatusOr<v1::PairSet> pairs = finder.Find();
+//   for (shingles : all that Needs names, ascending) RETURN_IF_ERROR(finder.Load(shingles));
+//   RETURN_IF_ERROR(finder.Find(&pairs));
 //
-// The union of the pairs over all partitions does not depend on how many there are. A pair whose
-// kernels share buckets of several partitions is found in each of them. Not thread-safe.
+// Holds some two hundred bytes a kernel, its own buckets, and the sets that `sets` keeps. The union
+// of the pairs over all partitions does not depend on how many there are. A pair whose kernels
+// share buckets of several partitions is found in each of them. Not thread-safe.
 class PairFinder {
  public:
-  explicit PairFinder(const v1::PairParams& params);
+  // `sets` is empty and outlives the finder.
+  PairFinder(double threshold, int partition, int partitions, SetStore* sets);
 
-  // First pass: the next kernel's signature. INVALID_ARGUMENT: it is malformed.
-  absl::Status Observe(const v1::Signature& signature);
+  // First pass: the next shard's summaries, whose columns are as long as each other.
+  void Observe(const v1::TokenSets& shard);
+  void SkipShard(uint32_t kernels) { observed_ += kernels; }
   void EndObserving();
 
-  // Whether the second pass wants any of the `count` kernels from number `first`.
+  // Kernels whose sets the second pass wants; ascending, each once.
+  absl::Span<const uint32_t> needed() const { return needed_; }
+  // Whether that is any of the `count` kernels from number `first`.
   bool NeedsAny(uint32_t first, uint32_t count) const;
-  // Second pass: the next kernel's signature, or a run of kernels that is not needed.
-  void Load(const v1::Signature& signature);
-  void Skip(uint32_t count) { loaded_ += count; }
+  // Second pass: the set of the next needed kernel. INVALID_ARGUMENT: it is none.
+  absl::Status Load(absl::Span<const uint64_t> shingles);
 
-  // The verified pairs, sorted, each once. FAILED_PRECONDITION: the second pass was not the first
-  // again.
-  absl::StatusOr<v1::PairSet> Find();
+  // Appends the verified pairs, sorted, each once. FAILED_PRECONDITION: sets are missing.
+  absl::Status Find(Pairs* pairs);
 
-  int64_t candidates() const { return candidates_; }        // pairs looked at
+  int64_t candidates() const { return candidates_; }        // pairs of bucket mates looked at
   int64_t large_buckets() const { return large_buckets_; }  // not compared all with all
 
  private:
-  // A kernel in a bucket; after the first pass `kernel` is an index into needed_.
+  // A kernel in a bucket, by its slot: its place among the first kernels of each set.
   struct Entry {
     uint64_t bucket;
-    uint32_t kernel;
+    uint32_t slot;
     friend bool operator<(const Entry& x, const Entry& y) {
-      return x.bucket != y.bucket ? x.bucket < y.bucket : x.kernel < y.kernel;
+      return x.bucket != y.bucket ? x.bucket < y.bucket : x.slot < y.slot;
     }
   };
-  // Kernels whose shingle sets have the same hash: the first, and one of the others.
-  struct Repeat {
-    uint32_t first;
-    uint32_t other;
-  };
+  using Sketch = std::array<uint8_t, kPermutations>;  // the lower half of each MinHash value
 
-  // A verified pair, by indices into needed_.
-  struct Found {
-    uint32_t a;
-    uint32_t b;
-    Overlap overlap;
-  };
-
-  bool Mine(uint64_t key) const { return key % partitions_ == partition_; }
+  bool Mine(int band, uint64_t key) const;
+  void AddToBuckets(uint32_t slot, const MinHashValues& values);
   void DropLoneEntries();
-  uint32_t IndexOf(uint32_t number) const;
-  absl::Span<const uint64_t> ShinglesOf(uint32_t index) const;
   void ListBuckets();
   template <typename Visit>
   void ForEachBucket(Visit visit) const;
-  bool MayBeSimilar(uint32_t a, uint32_t b) const;
-  bool ShareEarlierBucket(uint32_t a, uint32_t b, uint64_t bucket) const;
   void CompareAll(absl::Span<const Entry> bucket);
   void CompareInWindows(absl::Span<const Entry> bucket);
-  void Verify(uint32_t a, uint32_t b);
+  bool ShareEarlierBucket(uint32_t a, uint32_t b, uint64_t bucket) const;
+  void Propose(uint32_t a, uint32_t b);
+  bool MayBeSimilar(uint32_t a, uint32_t b) const;
+  void ListNeeded();
+  uint32_t IndexOf(uint32_t number) const;
+  absl::Status Verify(Pairs* pairs);
 
   const double threshold_;
-  const uint64_t partition_;
-  const uint64_t partitions_;
+  const int partition_;
+  const int partitions_;
   const Bands bands_;
+  const int least_agreeing_;
+  SetStore& sets_;  // of needed_, in that order
 
   uint32_t observed_ = 0;
-  uint32_t loaded_ = 0;
-  absl::flat_hash_map<uint64_t, uint32_t> first_with_set_;  // by SetHash
+  absl::flat_hash_map<uint64_t, uint32_t> first_with_set_;  // by SetHash, its slot
+  std::vector<uint32_t> numbers_;  // of each slot's kernel
+  std::vector<uint32_t> set_sizes_;
+  std::vector<Sketch> sketches_;
   std::vector<Entry> entries_;
-  std::vector<Repeat> repeats_;
+  std::vector<uint64_t> buckets_;  // each slot's but the large ones, ascending, one after another
+  std::vector<uint32_t> bucket_starts_;  // one a slot, and the end
 
-  std::vector<uint32_t> needed_;    // numbers of kernels in buckets of two or more, or in repeats_
-  std::vector<uint64_t> shingles_;  // theirs, one after another
-  std::vector<size_t> shingle_ends_;   // one a needed kernel
-  std::vector<uint32_t> minhash_;      // theirs, kPermutations each
-  std::vector<uint64_t> buckets_;      // theirs but the large ones, ascending, one after another
-  std::vector<size_t> bucket_starts_;  // one a needed kernel, and the end
-
-  std::vector<Found> found_;
+  std::vector<v1::Pair> equal_;  // kernels with equal sets
+  std::vector<std::pair<uint32_t, uint32_t>> proposed_;  // slots to be verified; then numbers
+  std::vector<uint32_t> needed_;
   absl::flat_hash_set<uint64_t> windows_done_;  // large buckets by a hash of their kernels
   int64_t candidates_ = 0;
   int64_t large_buckets_ = 0;

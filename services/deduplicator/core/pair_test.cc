@@ -13,70 +13,81 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/testing/status_matchers.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/shingles.h"
+#include "services/deduplicator/core/tokenizer.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
-using Signatures = std::vector<v1::Signature>;
-using Pairs = std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>>;
+using Sets = std::vector<std::vector<uint64_t>>;
+using PairMap = std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>>;
 
-v1::PairParams Params(double threshold, int partition = 0, int partitions = 1) {
-  v1::PairParams params;
-  params.set_threshold(threshold);
-  params.set_partition(partition);
-  params.set_partitions(partitions);
-  return params;
+// Kernels with their sets, in shards of three.
+struct Job {
+  std::vector<v1::TokenSets> shards;
+  Sets sets;
+};
+
+// As sign makes them, or with MinHash values that agree with all others made so.
+Job JobOf(const Sets& sets, bool clashing = false) {
+  Job job;
+  job.sets = sets;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    if (i % 3 == 0) job.shards.emplace_back();
+    v1::TokenSets& shard = job.shards.back();
+    shard.add_hashes(SetHash(sets[i]));
+    shard.add_sizes(static_cast<uint32_t>(sets[i].size()));
+    const MinHashValues values = clashing ? MinHashValues{} : MinHash(sets[i]);
+    shard.mutable_minhash()->append(reinterpret_cast<const char*>(values.data()), sizeof(values));
+  }
+  return job;
 }
 
-v1::PairSet FindWith(const Signatures& signatures, PairFinder* finder) {
-  for (const v1::Signature& signature : signatures) {
-    EXPECT_THAT(finder->Observe(signature), IsOk());
-  }
-  finder->EndObserving();
-  for (uint32_t i = 0; i < signatures.size(); ++i) {
-    if (finder->NeedsAny(i, 1)) {
-      finder->Load(signatures[i]);
-    } else {
-      finder->Skip(1);
+// A finder that keeps its sets in memory, taken through both passes.
+struct Search {
+  Search(double threshold, int partition, int partitions)
+      : sets(0, nullptr), finder(threshold, partition, partitions, &sets) {}
+
+  PairMap Find(const Job& job) {
+    for (const v1::TokenSets& shard : job.shards) finder.Observe(shard);
+    finder.EndObserving();
+    for (const uint32_t number : finder.needed()) {
+      EXPECT_THAT(finder.Load(job.sets[number]), IsOk());
     }
+    Pairs found;
+    EXPECT_THAT(finder.Find(&found), IsOk());
+    PairMap pairs;
+    for (const v1::Pair& pair : found) {
+      EXPECT_LT(pair.a(), pair.b());
+      if (!pairs.empty()) EXPECT_LT(pairs.rbegin()->first, std::make_pair(pair.a(), pair.b()));
+      pairs[{pair.a(), pair.b()}] = {pair.common(), pair.total()};
+    }
+    return pairs;
   }
-  absl::StatusOr<v1::PairSet> pairs = finder->Find();
-  EXPECT_THAT(pairs, IsOk());
-  return *std::move(pairs);
-}
 
-Pairs ToMap(const v1::PairSet& set) {
-  Pairs pairs;
-  for (const v1::Pair& pair : set.pairs()) {
-    EXPECT_LT(pair.a(), pair.b());
-    if (!pairs.empty()) EXPECT_LT(pairs.rbegin()->first, std::make_pair(pair.a(), pair.b()));
-    pairs[{pair.a(), pair.b()}] = {pair.common(), pair.total()};
-  }
-  return pairs;
-}
+  SetStore sets;
+  PairFinder finder;
+};
 
-Pairs Find(const Signatures& signatures, double threshold, int partitions = 1) {
-  Pairs all;
+PairMap Find(const Job& job, double threshold, int partitions = 1) {
+  PairMap all;
   for (int p = 0; p < partitions; ++p) {
-    PairFinder finder(Params(threshold, p, partitions));
-    const Pairs pairs = ToMap(FindWith(signatures, &finder));
+    const PairMap pairs = Search(threshold, p, partitions).Find(job);
     all.insert(pairs.begin(), pairs.end());
   }
   return all;
 }
 
-Pairs BruteForce(const Signatures& signatures, double threshold) {
-  Pairs pairs;
-  for (uint32_t a = 0; a < signatures.size(); ++a) {
-    const std::set<uint64_t> x(signatures[a].shingles().begin(), signatures[a].shingles().end());
-    for (uint32_t b = a + 1; b < signatures.size(); ++b) {
+PairMap BruteForce(const Sets& sets, double threshold) {
+  PairMap pairs;
+  for (uint32_t a = 0; a < sets.size(); ++a) {
+    const std::set<uint64_t> x(sets[a].begin(), sets[a].end());
+    for (uint32_t b = a + 1; b < sets.size(); ++b) {
       uint32_t common = 0;
-      for (const uint64_t shingle : signatures[b].shingles()) common += x.count(shingle);
-      const uint32_t total =
-          static_cast<uint32_t>(x.size()) + signatures[b].shingles_size() - common;
+      for (const uint64_t shingle : sets[b]) common += x.count(shingle);
+      const auto total = static_cast<uint32_t>(x.size() + sets[b].size()) - common;
       if (common >= threshold * total) pairs[{a, b}] = {common, total};
     }
   }
@@ -85,33 +96,32 @@ Pairs BruteForce(const Signatures& signatures, double threshold) {
 
 // Families of kernels: a body of random statements, and copies with more and more statements
 // changed.
-Signatures Families(int families, int copies) {
+Sets Families(int families, int copies) {
   std::mt19937 random(7);
   const auto statement = [&] {
     return absl::StrCat("    v", random() % 50, " = tl.load(p", random() % 9, " + v", random() % 50,
                         " * ", random() % 100, ", mask=v", random() % 50, " < n", random() % 7,
                         ")");
   };
-  Signatures signatures;
+  Sets sets;
   for (int family = 0; family < families; ++family) {
     std::vector<std::string> lines = {absl::StrCat("def kernel_", family, "(p, n):")};
     const int size = 10 + static_cast<int>(random() % 60);
     for (int i = 0; i < size; ++i) lines.push_back(statement());
     for (int copy = 0; copy < copies; ++copy) {
-      v1::Kernel kernel;
-      kernel.set_source(absl::StrJoin(lines, "\n"));
-      signatures.push_back(Sign(kernel));
+      sets.push_back(
+          Shingles(TokenHashes(Tokenize(absl::StrJoin(lines, "\n"), Language::kPython))));
       const int changes = 1 + static_cast<int>(random() % 3);
       for (int i = 0; i < changes; ++i) lines[1 + random() % size] = statement();
     }
   }
-  return signatures;
+  return sets;
 }
 
 TEST(PairFinder, FindsWhatBruteForceFinds) {
-  const Signatures signatures = Families(60, 8);
-  const Pairs found = Find(signatures, 0.7);
-  const Pairs expected = BruteForce(signatures, 0.7);
+  const Sets sets = Families(60, 8);
+  const PairMap found = Find(JobOf(sets), 0.7);
+  const PairMap expected = BruteForce(sets, 0.7);
   for (const auto& [pair, overlap] : found) {
     const auto at = expected.find(pair);
     ASSERT_NE(at, expected.end()) << pair.first << " " << pair.second;
@@ -129,87 +139,107 @@ TEST(PairFinder, FindsWhatBruteForceFinds) {
 }
 
 TEST(PairFinder, TheUnionDoesNotDependOnThePartitions) {
-  const Signatures signatures = Families(30, 8);
-  const Pairs one = Find(signatures, 0.6);
+  const Job job = JobOf(Families(30, 8));
+  const PairMap one = Find(job, 0.6);
   EXPECT_GT(one.size(), 100u);
-  EXPECT_EQ(Find(signatures, 0.6, 3), one);
-  EXPECT_EQ(Find(signatures, 0.6, 8), one);
+  // Fewer than there are bands, as many, and more.
+  for (const int partitions : {3, 32, 33, 100}) EXPECT_EQ(Find(job, 0.6, partitions), one);
 }
 
 TEST(PairFinder, APartitionHoldsAShare) {
-  const Signatures signatures = Families(30, 8);
-  PairFinder whole(Params(0.7)), part(Params(0.7, 1, 8));
-  FindWith(signatures, &whole);
-  const v1::PairSet pairs = FindWith(signatures, &part);
-  EXPECT_GT(pairs.pairs_size(), 0);
-  EXPECT_LT(part.candidates(), whole.candidates());
+  const Job job = JobOf(Families(30, 8));
+  Search whole(0.7, 0, 1), part(0.7, 1, 8);
+  whole.Find(job);
+  EXPECT_GT(part.Find(job).size(), 0u);
+  EXPECT_LT(part.finder.candidates(), whole.finder.candidates());
 }
 
-// A signature whose values agree with every other made here.
-v1::Signature Clashing(const std::vector<uint64_t>& shingles) {
-  v1::Signature signature;
-  signature.set_sha256(std::string(32, 'a'));
-  signature.set_pair_sha1(std::string(20, 'a'));
-  signature.mutable_shingles()->Add(shingles.begin(), shingles.end());
-  signature.mutable_minhash()->Resize(128, 1);
-  return signature;
+TEST(PairFinder, OnlySetsThatAreComparedAreNeeded) {
+  Sets sets = Families(10, 1);  // like no other
+  for (const std::vector<uint64_t>& set : Families(1, 2)) sets.push_back(set);
+  Search search(0.7, 0, 1);
+  search.Find(JobOf(sets));
+  EXPECT_LE(search.finder.needed().size(), 3u);
+  EXPECT_TRUE(search.finder.NeedsAny(9, 3));
+  EXPECT_FALSE(search.finder.NeedsAny(1, 8));
+}
+
+TEST(PairFinder, AShardThatIsSkippedStillCounts) {
+  const Sets sets = Families(1, 3);
+  Search search(0.5, 0, 1);
+  search.finder.SkipShard(100);
+  const PairMap pairs = search.Find(JobOf(Sets(2, sets[0])));
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(pairs.begin()->first, (std::pair<uint32_t, uint32_t>(100, 101)));
 }
 
 TEST(PairFinder, ABucketMateThatIsNotSimilarIsNoPair) {
-  EXPECT_TRUE(Find({Clashing({1, 2, 3}), Clashing({3, 4, 5})}, 0.7).empty());
+  EXPECT_TRUE(Find(JobOf({{1, 2, 3}, {3, 4, 5}}, true), 0.7).empty());
 }
 
 TEST(PairFinder, TheThresholdItselfIsReached) {
   std::vector<uint64_t> ten = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const std::vector<uint64_t> seven(ten.begin(), ten.begin() + 7);
-  EXPECT_EQ(Find({Clashing(ten), Clashing(seven)}, 0.7).size(), 1u);
+  EXPECT_EQ(Find(JobOf({ten, seven}, true), 0.7).size(), 1u);
   ten.push_back(11);
-  EXPECT_EQ(Find({Clashing(ten), Clashing(seven)}, 0.7).size(), 0u);
+  EXPECT_EQ(Find(JobOf({ten, seven}, true), 0.7).size(), 0u);
 }
 
-TEST(PairFinder, EqualSetsAreComparedWithTheFirstAlone) {
-  const Signatures signatures(10000, Clashing({1, 2, 3}));
-  PairFinder finder(Params(0.7));
-  const v1::PairSet pairs = FindWith(signatures, &finder);
-  EXPECT_EQ(finder.candidates(), 9999);
-  ASSERT_EQ(pairs.pairs_size(), 9999);
-  for (const v1::Pair& pair : pairs.pairs()) EXPECT_EQ(pair.a(), 0u);
-  EXPECT_EQ(Find(signatures, 0.7, 4).size(), 9999u);
+TEST(PairFinder, EqualSetsArePairedWithTheFirstAlone) {
+  const Job job = JobOf(Sets(10000, {1, 2, 3}), true);
+  Search search(0.7, 0, 1);
+  const PairMap pairs = search.Find(job);
+  EXPECT_EQ(search.finder.candidates(), 0);
+  ASSERT_EQ(pairs.size(), 9999u);
+  for (const auto& [pair, overlap] : pairs) {
+    EXPECT_EQ(pair.first, 0u);
+    EXPECT_EQ(overlap.first, 3u);
+  }
+  EXPECT_EQ(Find(job, 0.7, 4).size(), 9999u);
 }
 
 TEST(PairFinder, AHugeBucketCostsLinearTime) {
-  Signatures signatures;
+  Sets sets;
   for (uint64_t i = 0; i < 2100; ++i) {
-    signatures.push_back(Clashing({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100 + i}));
+    sets.push_back({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100 + i});
   }
-  PairFinder finder(Params(0.7));
-  const Pairs pairs = ToMap(FindWith(signatures, &finder));
-  EXPECT_GT(finder.large_buckets(), 0);
-  EXPECT_LE(finder.candidates(), 2100 * 512);
+  const Job job = JobOf(sets, true);
+  Search search(0.7, 0, 1);
+  const PairMap pairs = search.Find(job);
+  EXPECT_GT(search.finder.large_buckets(), 0);
+  EXPECT_LE(search.finder.candidates(), 2100 * 512);
   // Everyone is still compared with the first.
   for (uint32_t i = 1; i < 2100; ++i) EXPECT_EQ(pairs.count({0, i}), 1u) << i;
-  EXPECT_EQ(Find(signatures, 0.7, 2), pairs);
+  EXPECT_EQ(Find(job, 0.7, 2), pairs);
 }
 
 TEST(PairFinder, KernelsWithoutTokensAreLikeNothing) {
-  EXPECT_TRUE(Find({Clashing({}), Clashing({})}, 0.7).empty());
+  EXPECT_TRUE(Find(JobOf({{}, {}}), 0.7).empty());
 }
 
-TEST(PairFinder, AMalformedSignatureIsRefused) {
-  PairFinder finder(Params(0.7));
-  v1::Signature short_hash = Clashing({1});
-  short_hash.mutable_minhash()->RemoveLast();
-  EXPECT_THAT(finder.Observe(short_hash), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(finder.Observe(Clashing({2, 1})), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(finder.Observe(Clashing({1, 1})), StatusIs(absl::StatusCode::kInvalidArgument));
+TEST(PairFinder, AMalformedSetIsRefused) {
+  Search search(0.7, 0, 1);
+  for (const std::vector<uint64_t>& bad : Sets{{2, 1}, {1, 1}}) {
+    EXPECT_THAT(search.finder.Load(bad), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
 }
 
-TEST(PairFinder, ASecondPassThatIsShortIsNoticed) {
-  PairFinder finder(Params(0.7));
-  for (int i = 0; i < 2; ++i) ASSERT_THAT(finder.Observe(Clashing({1})), IsOk());
-  finder.EndObserving();
-  finder.Load(Clashing({1}));
-  EXPECT_THAT(finder.Find(), StatusIs(absl::StatusCode::kFailedPrecondition));
+TEST(PairFinder, SetsThatAreMissingAreNoticed) {
+  Search search(0.7, 0, 1);
+  for (const v1::TokenSets& shard : JobOf({{1, 2, 3, 4}, {1, 2, 3, 4, 5}}, true).shards) {
+    search.finder.Observe(shard);
+  }
+  search.finder.EndObserving();
+  Pairs pairs;
+  EXPECT_THAT(search.finder.Find(&pairs), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+v1::PairParams Params(double threshold, int partition = 0, int partitions = 1) {
+  v1::PairParams params;
+  params.set_threshold(threshold);
+  params.set_partition(partition);
+  params.set_partitions(partitions);
+  return params;
 }
 
 TEST(PairParams, AreChecked) {

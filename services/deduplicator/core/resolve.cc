@@ -5,34 +5,35 @@
 // leader. C, which resembles no leader, is kept. Every kernel that goes names one that stays and
 // that it was compared with.
 //
-// Rank: tier (1 is best), then the confidence in the licence, then the kernel's number, which
-// follows the job's sources in their order. A total order, so the outcome depends on nothing else.
+// Rank: the confidence in the licence, then tier (1 is best), then how many of the quality checks
+// pass, then source in the job's order, path and line. A total order, so the outcome depends on
+// nothing else.
 //
-// Equal shingle sets. The pair stage compares all but the first kernel of each set with that first
-// alone. Equality of sets, unlike similarity, is an equivalence; so kernels linked by pairs with
-// common == total are put into groups (union-find, the smallest number names the group), and a pair
-// holds between the whole groups of its two ends. No two leaders can be of one group, so each group
-// has at most one leader to look up; likewise each SHA-256 and each pair hash.
+// No two leaders can be of one group of equal sets (similarity_graph.h), so each group has at most
+// one leader to look up; likewise each SHA-256 and each pair hash.
 
 #include "services/deduplicator/core/resolve.h"
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "services/deduplicator/core/jaccard.h"
 #include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/word_overlap.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+static_assert(kNone == Contaminations::kNoHoldout);
 
 // The number under which `key` is known, a new one for a new key.
-uint32_t Intern(const std::string& key, absl::flat_hash_map<std::string, uint32_t>* ids) {
-  return ids->try_emplace(key, static_cast<uint32_t>(ids->size())).first->second;
+uint32_t Intern(std::string key, absl::flat_hash_map<std::string, uint32_t>* ids) {
+  return ids->try_emplace(std::move(key), static_cast<uint32_t>(ids->size())).first->second;
 }
 
 void Decide(v1::Fate fate, absl::string_view reason, uint32_t leader, double similarity,
@@ -43,30 +44,55 @@ void Decide(v1::Fate fate, absl::string_view reason, uint32_t leader, double sim
   decision->set_similarity(similarity);
 }
 
+int Passed(const v1::Checks& checks) {
+  return checks.has_triton_jit() + checks.has_bounds_masking() + checks.has_program_id() +
+         checks.has_block_size() + checks.has_load_store() + checks.has_docstring() +
+         checks.license_permissive();
+}
+
+// The place of each key among all, sorted.
+std::vector<uint32_t> SortedPlaces(const absl::flat_hash_map<std::string, uint32_t>& ids) {
+  std::vector<std::pair<absl::string_view, uint32_t>> sorted(ids.begin(), ids.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<uint32_t> places(sorted.size());
+  for (uint32_t place = 0; place < sorted.size(); ++place) places[sorted[place].second] = place;
+  return places;
+}
+
+void SetFirst(uint32_t number, uint32_t* slot) {
+  if (*slot == kNone) *slot = number;
+}
+
 }  // namespace
 
-Resolver::Resolver(double threshold) : threshold_(threshold) {}
+Resolver::Resolver(const v1::DedupPolicy& policy) : policy_(policy) {}
 
 absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
                                 const v1::VerdictShard* verdicts, const v1::ShardOrigin& origin) {
+  RETURN_IF_ERROR(CheckSignatures(signatures));
+  const int kernels = KernelsIn(signatures);
   if (origin.holdout() != (verdicts == nullptr) ||
-      (verdicts != nullptr && verdicts->verdicts_size() != signatures.signatures_size())) {
+      (verdicts != nullptr && verdicts->verdicts_size() != kernels)) {
     return absl::InvalidArgumentError(
         absl::StrCat(verdicts == nullptr ? 0 : verdicts->verdicts_size(), " verdicts for ",
-                     signatures.signatures_size(), " signatures"));
+                     kernels, " signatures"));
   }
-  for (int i = 0; i < signatures.signatures_size(); ++i) {
-    const v1::Signature& signature = signatures.signatures(i);
-    RETURN_IF_ERROR(Annotate(CheckSignature(signature), absl::StrCat("kernel ", kernels_.size())));
+  for (int i = 0; i < kernels; ++i) {
     Candidate& kernel = kernels_.emplace_back();
     kernel.holdout = origin.holdout();
     kernel.tier = origin.tier();
-    kernel.exact = Intern(signature.sha256(), &exact_ids_);
-    kernel.pair = Intern(signature.pair_sha1(), &pair_ids_);
-    parent_.push_back(static_cast<uint32_t>(parent_.size()));
+    kernel.source = origin.source();
+    kernel.path = Intern(signatures.paths(i), &paths_);
+    kernel.first_line = signatures.first_lines(i);
+    kernel.exact = Intern(signatures.sha256().substr(i * size_t{32}, 32), &exact_ids_);
+    kernel.pair = Intern(signatures.pair_sha1().substr(i * size_t{20}, 20), &pair_ids_);
+    kernel.word_overlap = Similarity({signatures.words_common(i), signatures.words_total(i)});
+    near_.AddKernel();
+    structural_.AddKernel();
     if (verdicts == nullptr) continue;
     const v1::Verdict& verdict = verdicts->verdicts(i);
     kernel.accepted = verdict.accepted();
+    kernel.quality = Passed(verdict.checks());
     // Not a number would break the order of rank.
     kernel.confidence = verdict.license().confidence() > 0 ? verdict.license().confidence() : 0;
     if (verdict.accepted()) continue;
@@ -75,118 +101,90 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
   return absl::OkStatus();
 }
 
-absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
-  for (const v1::Pair& pair : pairs.pairs()) {
+absl::Status Resolver::AddTo(SimilarityGraph* graph, double threshold,
+                             const google::protobuf::RepeatedPtrField<v1::Pair>& pairs) {
+  for (const v1::Pair& pair : pairs) {
     if (pair.a() >= pair.b() || pair.b() >= kernels_.size() || pair.common() > pair.total()) {
       return absl::InvalidArgumentError(
           absl::StrCat("no pair of ", kernels_.size(), " kernels: ", pair.ShortDebugString()));
     }
     const Overlap overlap{pair.common(), pair.total()};
-    if (Similarity(overlap) < threshold_) continue;
-    if (overlap.common == overlap.total) {
-      const uint32_t a = GroupOf(pair.a());
-      const uint32_t b = GroupOf(pair.b());
-      parent_[std::max(a, b)] = std::min(a, b);
-    } else {
-      edges_.push_back({pair.a(), pair.b(), overlap});
-    }
+    if (Similarity(overlap) >= threshold) graph->AddPair(pair.a(), pair.b(), overlap);
   }
   return absl::OkStatus();
 }
 
-uint32_t Resolver::GroupOf(uint32_t number) {
-  while (parent_[number] != number) {
-    parent_[number] = parent_[parent_[number]];
-    number = parent_[number];
+absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
+  RETURN_IF_ERROR(AddTo(&near_, policy_.threshold(), pairs.pairs()));
+  if (policy_.structural()) {
+    RETURN_IF_ERROR(AddTo(&structural_, policy_.structural_threshold(), pairs.structural()));
   }
-  return number;
-}
-
-// Lifts the edges to groups, adds their opposites, and sorts them; partitions may have named one
-// twice.
-void Resolver::BuildEdges() {
-  const size_t one_way = edges_.size();
-  edges_.reserve(2 * one_way);
-  for (size_t i = 0; i < one_way; ++i) {
-    Edge& edge = edges_[i];
-    edge.from = GroupOf(edge.from);
-    edge.to = GroupOf(edge.to);
-    edges_.push_back({edge.to, edge.from, edge.overlap});
+  for (const v1::HoldoutMatch& match : pairs.holdouts()) {
+    if (match.kernel() >= kernels_.size() || match.holdout() >= kernels_.size() ||
+        kernels_[match.kernel()].holdout || !kernels_[match.holdout()].holdout) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no kernel and holdout: ", match.ShortDebugString()));
+    }
+    holdout_matches_.push_back(match);
   }
-  const auto key = [](const Edge& edge) {
-    return std::make_tuple(edge.from, edge.to, edge.overlap.common, edge.overlap.total);
-  };
-  std::sort(edges_.begin(), edges_.end(),
-            [&](const Edge& x, const Edge& y) { return key(x) < key(y); });
-  edges_.erase(std::unique(edges_.begin(), edges_.end(),
-                           [&](const Edge& x, const Edge& y) { return key(x) == key(y); }),
-               edges_.end());
-  edge_starts_.assign(kernels_.size() + 1, 0);
-  for (const Edge& edge : edges_) ++edge_starts_[edge.from + 1];
-  std::partial_sum(edge_starts_.begin(), edge_starts_.end(), edge_starts_.begin());
+  return absl::OkStatus();
 }
 
 Resolver::Index Resolver::EmptyIndex() const {
+  const std::vector<uint32_t> none(kernels_.size(), kNone);
   return {std::vector<uint32_t>(exact_ids_.size(), kNone),
-          std::vector<uint32_t>(pair_ids_.size(), kNone),
-          std::vector<uint32_t>(kernels_.size(), kNone)};
+          std::vector<uint32_t>(pair_ids_.size(), kNone), none, none};
 }
 
-// The first to enter stays.
 void Resolver::Enter(uint32_t number, Index* index) {
   const Candidate& kernel = kernels_[number];
-  for (uint32_t* slot : {&index->by_exact[kernel.exact], &index->by_pair[kernel.pair],
-                         &index->by_group[GroupOf(number)]}) {
-    if (*slot == kNone) *slot = number;
-  }
+  SetFirst(number, &index->by_exact[kernel.exact]);
+  SetFirst(number, &index->by_pair[kernel.pair]);
+  SetFirst(number, &index->by_near[near_.GroupOf(number)]);
+  SetFirst(number, &index->by_structural[structural_.GroupOf(number)]);
 }
 
 // The accepted candidates, best first.
 std::vector<uint32_t> Resolver::Ranked() const {
+  const std::vector<uint32_t> path_places = SortedPlaces(paths_);
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < kernels_.size(); ++i) {
     if (kernels_[i].accepted && !kernels_[i].holdout) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
-    const Candidate& a = kernels_[x];
-    const Candidate& b = kernels_[y];
-    return std::make_tuple(a.tier, -a.confidence, x) < std::make_tuple(b.tier, -b.confidence, y);
-  });
+  const auto rank = [&](uint32_t number) {
+    const Candidate& kernel = kernels_[number];
+    return std::make_tuple(-kernel.confidence, kernel.tier, -kernel.quality, kernel.source,
+                           path_places[kernel.path], kernel.first_line, number);
+  };
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t x, uint32_t y) { return rank(x) < rank(y); });
   return order;
 }
 
+// Calls visit(Match) for every leader that the kernel repeats or resembles; of one leader the
+// strictest kind comes first.
 template <typename Visit>
-void Resolver::ForEachMatch(uint32_t number, const Index& index, Visit visit) {
+void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Visit visit) {
   const auto offer = [&](uint32_t found, absl::string_view kind, double similarity) {
     if (found != kNone) visit(Match{found, kind, similarity});
   };
   const Candidate& kernel = kernels_[number];
-  const uint32_t group = GroupOf(number);
-  offer(index.by_exact[kernel.exact], "exact", 1);
-  offer(index.by_pair[kernel.pair], "pair", 1);
-  offer(index.by_group[group], "near", 1);
-  for (size_t i = edge_starts_[group]; i < edge_starts_[group + 1]; ++i) {
-    offer(index.by_group[edges_[i].to], "near", Similarity(edges_[i].overlap));
-  }
-}
-
-// Names the most similar holdout kernel: an equal one first, then by similarity, then by number.
-bool Resolver::Contaminated(uint32_t number, const Index& holdouts, v1::Decision* decision) {
-  Match best{kNone, "", 0};
-  ForEachMatch(number, holdouts, [&](Match match) {
-    if (match.kind == "pair") match.kind = "exact";
-    const auto order = [](const Match& m) {
-      return std::make_tuple(m.kind != "exact", -m.similarity, m.number);
-    };
-    if (best.number == kNone || order(match) < order(best)) best = match;
+  offer(leaders.by_exact[kernel.exact], "exact", 1);
+  offer(leaders.by_pair[kernel.pair], "pair", 1);
+  const uint32_t near = near_.GroupOf(number);
+  offer(leaders.by_near[near], "near", 1);
+  near_.ForEachNeighbour(near, [&](uint32_t group, double similarity) {
+    offer(leaders.by_near[group], "near", similarity);
   });
-  if (best.number == kNone) return false;
-  Decide(v1::FATE_CONTAMINATED, best.kind, best.number, best.similarity, decision);
-  return true;
+  const uint32_t structural = structural_.GroupOf(number);
+  if (!policy_.structural()) return;
+  offer(leaders.by_structural[structural], "structural", 1);
+  structural_.ForEachNeighbour(structural, [&](uint32_t group, double similarity) {
+    offer(leaders.by_structural[group], "structural", similarity);
+  });
 }
 
-// Names the first leader by rank; where it is a duplicate of that one in several ways, the
-// strictest, which comes first among the matches.
+// Names the first leader by rank.
 bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
                          v1::Decision* decision) {
   Match best{kNone, "", 0};
@@ -198,19 +196,40 @@ bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vecto
   return true;
 }
 
+// What is said of a candidate whatever becomes of it, and its fate where it is not the leader
+// rule's to decide.
+void Resolver::Describe(uint32_t number, const Contaminations& contaminations,
+                        v1::Decision* decision) {
+  const Candidate& kernel = kernels_[number];
+  if (kernel.word_overlap >= kLeakage) decision->set_word_overlap(kernel.word_overlap);
+  for (v1::Contamination& found : contaminations.Of(number, kernel.exact, kernel.pair)) {
+    *decision->add_contamination() = std::move(found);
+  }
+  if (!kernel.accepted) {
+    Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
+  } else if (decision->contamination_size() > 0 && decision->contamination(0).decisive() &&
+             policy_.contamination().action() != v1::CONTAMINATION_ACTION_LABEL) {
+    const v1::Contamination gravest = decision->contamination(0);
+    Decide(v1::FATE_CONTAMINATED, gravest.rule(), gravest.holdout(), gravest.score(), decision);
+  }
+}
+
 v1::Clusters Resolver::Resolve() {
-  BuildEdges();
+  near_.Build();
+  structural_.Build();
   v1::Clusters clusters;
   clusters.mutable_decisions()->Reserve(static_cast<int>(kernels_.size()));
   Index holdouts = EmptyIndex();
   for (uint32_t i = 0; i < kernels_.size(); ++i) {
     v1::Decision* decision = clusters.add_decisions();
-    if (kernels_[i].holdout) {
-      Decide(v1::FATE_HOLDOUT, "", i, 1, decision);
-      Enter(i, &holdouts);
-    } else if (!kernels_[i].accepted) {
-      Decide(v1::FATE_REJECTED, kernels_[i].rejection, i, 1, decision);
-    }
+    if (!kernels_[i].holdout) continue;
+    Decide(v1::FATE_HOLDOUT, "", i, 1, decision);
+    Enter(i, &holdouts);
+  }
+  const Contaminations contaminations(policy_.contamination(), std::move(holdout_matches_),
+                                      std::move(holdouts.by_exact), std::move(holdouts.by_pair));
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    if (!kernels_[i].holdout) Describe(i, contaminations, clusters.mutable_decisions(i));
   }
   const std::vector<uint32_t> order = Ranked();
   std::vector<uint32_t> rank(kernels_.size(), kNone);
@@ -218,7 +237,7 @@ v1::Clusters Resolver::Resolve() {
   Index leaders = EmptyIndex();
   for (const uint32_t number : order) {
     v1::Decision* decision = clusters.mutable_decisions(static_cast<int>(number));
-    if (Contaminated(number, holdouts, decision)) continue;
+    if (decision->fate() == v1::FATE_CONTAMINATED) continue;
     if (Duplicate(number, leaders, rank, decision)) continue;
     Decide(v1::FATE_KEPT, "", number, 1, decision);
     Enter(number, &leaders);

@@ -11,7 +11,8 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/deduplicator/core/jaccard.h"
+#include "services/deduplicator/core/contamination.h"
+#include "services/deduplicator/core/similarity_graph.h"
 
 namespace kernelmill::deduplicator {
 
@@ -20,20 +21,21 @@ namespace kernelmill::deduplicator {
 //
 //   holdout        of a holdout's shard
 //   rejected       its verdict does not accept it; the reason is the verdict's first
-//   contaminated   equal to a holdout kernel ("exact") or as similar as the threshold ("near")
+//   contaminated   of a holdout kernel, as contamination.h tells; unless the policy only labels
 //   duplicate      of a kept kernel: the same bytes ("exact"), the same normalized pair ("pair"),
-//   or as
-//                  similar as the threshold ("near")
+//                  as similar as the threshold ("near"), or, where the policy asks for it, as
+//                  similar as its threshold once folded ("structural")
 //   kept           the rest
 //
 // in this order: the first that holds. So a copy of a rejected or a contaminated kernel is judged
 // for itself, and never vanishes with it.
 class Resolver {
  public:
-  explicit Resolver(double threshold);
+  // The policy's defaults are filled in.
+  explicit Resolver(const v1::DedupPolicy& policy);
 
   // The next shard's kernels; `verdicts` is null for a holdout's shard alone. INVALID_ARGUMENT:
-  // verdicts and kernels are not as many, or a signature is malformed.
+  // verdicts and kernels are not as many, or the signatures are malformed.
   absl::Status AddShard(const v1::SignatureShard& signatures, const v1::VerdictShard* verdicts,
                         const v1::ShardOrigin& origin);
   // INVALID_ARGUMENT: a pair of kernels that there are not.
@@ -45,16 +47,18 @@ class Resolver {
   struct Candidate {
     bool holdout = false;
     bool accepted = false;
-    int tier = 0;
+    // What its rank is made of, but for its number.
     double confidence = 0;
+    int tier = 0;
+    int quality = 0;
+    int source = 0;
+    uint32_t path = 0;
+    int first_line = 0;
+
     uint32_t exact = 0;  // equal for kernels of equal bytes
     uint32_t pair = 0;   // equal for kernels of equal normalized pairs
+    double word_overlap = 0;
     std::string rejection;
-  };
-  struct Edge {
-    uint32_t from;
-    uint32_t to;
-    Overlap overlap;
   };
   struct Match {
     uint32_t number;
@@ -65,28 +69,30 @@ class Resolver {
   struct Index {
     std::vector<uint32_t> by_exact;
     std::vector<uint32_t> by_pair;
-    std::vector<uint32_t> by_group;
+    std::vector<uint32_t> by_near;
+    std::vector<uint32_t> by_structural;
   };
+  using Ids = absl::flat_hash_map<std::string, uint32_t>;
 
-  uint32_t GroupOf(uint32_t number);
-  void BuildEdges();
+  absl::Status AddTo(SimilarityGraph* graph, double threshold,
+                     const google::protobuf::RepeatedPtrField<v1::Pair>& pairs);
   Index EmptyIndex() const;
   void Enter(uint32_t number, Index* index);
   std::vector<uint32_t> Ranked() const;
-  // Calls visit(Match) for every entry of `index` that repeats or resembles the kernel.
   template <typename Visit>
-  void ForEachMatch(uint32_t number, const Index& index, Visit visit);
-  bool Contaminated(uint32_t number, const Index& holdouts, v1::Decision* decision);
+  void ForEachMatch(uint32_t number, const Index& leaders, Visit visit);
   bool Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
                  v1::Decision* decision);
+  void Describe(uint32_t number, const Contaminations& contaminations, v1::Decision* decision);
 
-  const double threshold_;
+  const v1::DedupPolicy policy_;
   std::vector<Candidate> kernels_;
-  absl::flat_hash_map<std::string, uint32_t> exact_ids_;
-  absl::flat_hash_map<std::string, uint32_t> pair_ids_;
-  std::vector<uint32_t> parent_;  // of kernels with equal shingle sets; a root is its group's name
-  std::vector<Edge> edges_;       // both ways, between groups once built; sorted, each once
-  std::vector<size_t> edge_starts_;  // of each group's edges, and the end
+  Ids exact_ids_;
+  Ids pair_ids_;
+  Ids paths_;
+  SimilarityGraph near_;
+  SimilarityGraph structural_;
+  std::vector<v1::HoldoutMatch> holdout_matches_;
 };
 
 }  // namespace kernelmill::deduplicator

@@ -18,6 +18,15 @@ using ::kernelmill::testing::StatusIs;
 
 constexpr double kThreshold = 0.7;
 
+v1::DedupPolicy DefaultPolicy() {
+  v1::DedupPolicy policy;
+  policy.set_threshold(kThreshold);
+  policy.set_structural_threshold(0.9);
+  policy.mutable_contamination()->set_threshold(0.5);
+  policy.mutable_contamination()->set_overlap(0.5);
+  return policy;
+}
+
 // A job of kernels that are told apart by single characters, each in a shard of its own.
 class Job {
  public:
@@ -28,6 +37,11 @@ class Job {
     double confidence = 1;
     bool holdout = false;
     std::string rejection;
+    int checks = 0;  // that it passes, 0 to 2
+    std::string path = "a.py";
+    int line = 1;
+    int source = 0;
+    uint32_t words_common = 0;  // of 10
   };
 
   // Answers the kernel's number.
@@ -45,16 +59,34 @@ class Job {
     pairs_.push_back(pair);
   }
   void Equal(uint32_t a, uint32_t b) { Near(a, b, 10, 10); }
+  void Structural(uint32_t a, uint32_t b, uint32_t common = 19, uint32_t total = 20) {
+    v1::Pair* pair = more_.add_structural();
+    pair->set_a(a);
+    pair->set_b(b);
+    pair->set_common(common);
+    pair->set_total(total);
+  }
+  void Like(uint32_t kernel, uint32_t holdout, uint32_t common, uint32_t runs) {
+    v1::HoldoutMatch* match = more_.add_holdouts();
+    match->set_kernel(kernel);
+    match->set_holdout(holdout);
+    match->set_common(common);
+    match->set_total(10);
+    match->set_runs_common(runs);
+    match->set_runs_holdout(10);
+  }
+  v1::DedupPolicy policy = DefaultPolicy();
 
   v1::Clusters Resolve() const { return ResolveWith(pairs_); }
   v1::Clusters ResolveWith(const std::vector<v1::Pair>& pairs) const {
-    Resolver resolver(kThreshold);
+    Resolver resolver(policy);
     for (uint32_t i = 0; i < kernels_.size(); ++i) AddTo(&resolver, i);
     for (const v1::Pair& pair : pairs) {
       v1::PairSet set;
       *set.add_pairs() = pair;
       EXPECT_THAT(resolver.AddPairs(set), IsOk());
     }
+    EXPECT_THAT(resolver.AddPairs(more_), IsOk());
     return resolver.Resolve();
   }
   const std::vector<v1::Pair>& pairs() const { return pairs_; }
@@ -68,17 +100,27 @@ class Job {
       return hash;
     };
     v1::SignatureShard signatures;
-    v1::Signature* signature = signatures.add_signatures();
-    signature->set_sha256(hash(kernel.sha, 32));
-    signature->set_pair_sha1(hash(kernel.pair, 20));
-    signature->mutable_minhash()->Resize(128, 0);
+    signatures.set_sha256(hash(kernel.sha, 32));
+    signatures.set_pair_sha1(hash(kernel.pair, 20));
+    for (v1::TokenSets* sets : {signatures.mutable_near(), signatures.mutable_structural()}) {
+      sets->add_hashes(i);
+      sets->add_sizes(1);
+      sets->set_minhash(std::string(256, 'a'));
+    }
+    signatures.add_words_common(kernel.words_common);
+    signatures.add_words_total(10);
+    signatures.add_paths(kernel.path);
+    signatures.add_first_lines(kernel.line);
     v1::ShardOrigin origin;
     origin.set_holdout(kernel.holdout);
     origin.set_tier(kernel.tier);
+    origin.set_source(kernel.source);
     v1::VerdictShard verdicts;
     v1::Verdict* verdict = verdicts.add_verdicts();
     verdict->set_accepted(kernel.rejection.empty());
     verdict->mutable_license()->set_confidence(kernel.confidence);
+    verdict->mutable_checks()->set_has_docstring(kernel.checks > 0);
+    verdict->mutable_checks()->set_has_program_id(kernel.checks > 1);
     if (!kernel.rejection.empty()) verdict->add_reasons(kernel.rejection);
     EXPECT_THAT(resolver->AddShard(signatures, kernel.holdout ? nullptr : &verdicts, origin),
                 IsOk());
@@ -86,6 +128,7 @@ class Job {
 
   std::vector<Kernel> kernels_;
   std::vector<v1::Pair> pairs_;
+  v1::PairSet more_;
 };
 
 // "kept", or "near of 3" and the like.
@@ -133,15 +176,62 @@ TEST(Resolver, TheStrictestKindIsNamed) {
   EXPECT_EQ(clusters.decisions(3).similarity(), 1);
 }
 
-TEST(Resolver, RankIsTierThenConfidenceThenNumber) {
+// Each kernel is better than the one before it by the next thing that counts, and worse by all that
+// count less.
+TEST(Resolver, RankIsLicenceTierQualitySourcePathLine) {
   Job job;
-  job.Add({.sha = 'x', .tier = 2, .confidence = 1});
-  job.Add({.sha = 'x', .tier = 1, .confidence = 0.5});
-  job.Add({.sha = 'x', .tier = 1, .confidence = 0.9});
-  job.Add({.sha = 'x', .tier = 1, .confidence = 0.9});
+  job.Add({.sha = 'x', .tier = 1, .confidence = 0.5, .checks = 2});
+  job.Add({.sha = 'x', .tier = 2, .confidence = 0.9, .checks = 2});
+  job.Add({.sha = 'x', .confidence = 0.9, .checks = 1, .source = 0});
+  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "a", .source = 3});
+  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "c", .line = 1, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "b", .line = 9, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "b", .line = 8, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "b", .line = 8, .source = 1});
   const v1::Clusters clusters = job.Resolve();
-  EXPECT_EQ(Fate(clusters, 2), "kept");
-  for (const uint32_t other : {0, 1, 3}) EXPECT_EQ(Fate(clusters, other), "exact of 2");
+  EXPECT_EQ(Fate(clusters, 6), "kept");
+  for (const uint32_t other : {0, 1, 2, 3, 4, 5, 7}) {
+    EXPECT_EQ(Fate(clusters, other), "exact of 6") << other;
+  }
+}
+
+TEST(Resolver, StructuralDuplicatesGoWhereThePolicyAsksForIt) {
+  Job job;
+  for (int i = 0; i < 5; ++i) job.Add();
+  job.Structural(0, 1, 20, 20);
+  job.Structural(0, 2);
+  job.Structural(0, 3, 17, 20);  // not that alike
+  job.Structural(0, 4);
+  job.Near(0, 4);
+  v1::Clusters clusters = job.Resolve();
+  for (const uint32_t kernel : {0, 1, 2, 3}) EXPECT_EQ(Fate(clusters, kernel), "kept");
+  job.policy.set_structural(true);
+  clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 1), "structural of 0");
+  EXPECT_EQ(Fate(clusters, 2), "structural of 0");
+  EXPECT_DOUBLE_EQ(clusters.decisions(2).similarity(), 0.95);
+  EXPECT_EQ(Fate(clusters, 3), "kept");
+  EXPECT_EQ(Fate(clusters, 4), "near of 0");  // the stricter kind
+}
+
+TEST(Resolver, AStructuralChainIsNotClosed) {
+  Job job;
+  job.policy.set_structural(true);
+  for (int i = 0; i < 3; ++i) job.Add();
+  job.Structural(0, 1);
+  job.Structural(1, 2);
+  EXPECT_EQ(Fate(job.Resolve(), 1), "structural of 0");
+  EXPECT_EQ(Fate(job.Resolve(), 2), "kept");
+}
+
+TEST(Resolver, APromptThatGivesItsCompletionAwayIsFlagged) {
+  Job job;
+  job.Add({.words_common = 8});
+  job.Add({.words_common = 7});
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_DOUBLE_EQ(clusters.decisions(0).word_overlap(), 0.8);
+  EXPECT_EQ(Fate(clusters, 0), "kept");
+  EXPECT_EQ(clusters.decisions(1).word_overlap(), 0);
 }
 
 TEST(Resolver, JoinsTheFirstLeaderNotTheMostSimilar) {
@@ -178,7 +268,8 @@ TEST(Resolver, AGroupOfEqualSetsNeedsNoFirstToStandForIt) {
   EXPECT_EQ(Fate(clusters, 3), "near of 1");
 }
 
-TEST(Resolver, HoldoutsContaminate) {
+// Two holdouts' kernels, 4 and 5, and what is like them.
+Job HoldoutJob() {
   Job job;
   job.Add({.sha = 'x'});
   job.Add({.pair = 'p'});
@@ -187,10 +278,18 @@ TEST(Resolver, HoldoutsContaminate) {
   job.Add({.sha = 'x', .pair = 'p', .holdout = true});
   job.Add({.holdout = true});
   job.Add({.sha = 'x', .rejection = "license:NOASSERTION"});
-  job.Near(2, 4, 7, 10);
-  job.Near(2, 5, 8, 10);
+  job.Add();
+  job.Add();
+  job.Like(2, 4, 5, 0);
+  job.Like(2, 5, 8, 10);
+  job.Like(7, 5, 4, 5);
+  job.Like(8, 5, 4, 4);
   job.Near(2, 3);
-  const v1::Clusters clusters = job.Resolve();
+  return job;
+}
+
+TEST(Resolver, HoldoutsContaminate) {
+  const v1::Clusters clusters = HoldoutJob().Resolve();
   EXPECT_EQ(Fate(clusters, 0), "exact holdout 4");
   EXPECT_EQ(Fate(clusters, 1), "exact holdout 4");
   EXPECT_EQ(Fate(clusters, 2), "near holdout 5");  // the more similar one
@@ -199,19 +298,46 @@ TEST(Resolver, HoldoutsContaminate) {
   EXPECT_EQ(Fate(clusters, 4), "holdout");
   EXPECT_EQ(Fate(clusters, 5), "holdout");
   EXPECT_EQ(Fate(clusters, 6), "rejected license:NOASSERTION");
+  EXPECT_EQ(Fate(clusters, 7), "overlap holdout 5");
+  EXPECT_EQ(Fate(clusters, 8), "kept");
 }
 
-TEST(Resolver, ContaminationReachesTheWholeGroup) {
-  Job job;
-  for (int i = 0; i < 2; ++i) job.Add();
-  job.Add({.holdout = true});
-  job.Add({.holdout = true});
-  job.Equal(0, 1);
-  job.Equal(2, 3);
-  job.Near(0, 2);
+// "exact 4 1", for each holdout named; with a star where it decides.
+std::string Named(const v1::Clusters& clusters, uint32_t number) {
+  std::string text;
+  for (const v1::Contamination& match : clusters.decisions(number).contamination()) {
+    absl::StrAppend(&text, match.rule(), match.decisive() ? "* " : " ", match.holdout(), " ",
+                    match.score(), ";");
+  }
+  return text;
+}
+
+TEST(Resolver, EveryHoldoutThatMatchesIsNamed) {
+  const v1::Clusters clusters = HoldoutJob().Resolve();
+  EXPECT_EQ(Named(clusters, 0), "exact* 4 1;");
+  EXPECT_EQ(Named(clusters, 2), "near* 5 0.8;near* 4 0.5;");
+  EXPECT_EQ(Named(clusters, 3), "");
+  EXPECT_EQ(Named(clusters, 6), "exact* 4 1;");  // though it is rejected
+  EXPECT_EQ(Named(clusters, 7), "overlap* 5 0.5;");
+  EXPECT_EQ(Named(clusters, 8), "overlap 5 0.4;");  // too little to drop it
+}
+
+TEST(Resolver, APolicyThatLabelsKeepsWhatItNames) {
+  Job job = HoldoutJob();
+  job.policy.mutable_contamination()->set_action(v1::CONTAMINATION_ACTION_LABEL);
   const v1::Clusters clusters = job.Resolve();
-  EXPECT_EQ(Fate(clusters, 0), "near holdout 2");
-  EXPECT_EQ(Fate(clusters, 1), "near holdout 2");
+  for (const uint32_t number : {0, 1, 2, 7}) EXPECT_EQ(Fate(clusters, number), "kept") << number;
+  EXPECT_EQ(Named(clusters, 0), "exact* 4 1;");
+  EXPECT_EQ(Fate(clusters, 3), "near of 2");
+}
+
+TEST(Resolver, ContaminationsLimitsAreThePolicys) {
+  Job job = HoldoutJob();
+  job.policy.mutable_contamination()->set_threshold(0.9);
+  job.policy.mutable_contamination()->set_overlap(0.4);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Named(clusters, 2), "overlap* 5 1;");
+  EXPECT_EQ(Fate(clusters, 8), "overlap holdout 5");
 }
 
 TEST(Resolver, PairsBelowTheThresholdDoNotCount) {
@@ -244,7 +370,7 @@ TEST(Resolver, AConfidenceThatIsNoNumberRanksLast) {
 }
 
 TEST(Resolver, RefusesWhatDoesNotFitTogether) {
-  Resolver resolver(kThreshold);
+  Resolver resolver(DefaultPolicy());
   v1::VerdictShard verdict;
   verdict.add_verdicts();
   EXPECT_THAT(resolver.AddShard({}, &verdict, {}), StatusIs(absl::StatusCode::kInvalidArgument));
@@ -252,6 +378,9 @@ TEST(Resolver, RefusesWhatDoesNotFitTogether) {
   v1::PairSet pairs;
   pairs.add_pairs()->set_b(1);
   EXPECT_THAT(resolver.AddPairs(pairs), StatusIs(absl::StatusCode::kInvalidArgument));
+  v1::PairSet holdouts;
+  holdouts.add_holdouts();
+  EXPECT_THAT(resolver.AddPairs(holdouts), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_split.h"
 #include "services/deduplicator/core/jaccard.h"
+#include "services/deduplicator/core/locals.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
 std::vector<uint64_t> Of(absl::string_view words) {
-  const std::vector<absl::string_view> tokens = absl::StrSplit(words, ' ', absl::SkipEmpty());
-  return Shingles(tokens);
+  return Shingles(TokenHashes(Tokenize(words, Language::kPython)));
 }
 
 TEST(Shingles, CountWindowsOfFive) {
@@ -44,6 +43,49 @@ TEST(Shingles, KnownAnswer) {
               ::testing::ElementsAre(7549712281158456360ULL, 12913999203245096384ULL));
 }
 
+std::vector<uint64_t> Structure(absl::string_view source, Language language) {
+  const std::vector<Token> tokens = Tokenize(source, language);
+  return StructuralShingles(tokens, TokenHashes(tokens), MarkLocalNames(tokens, language, "k"));
+}
+
+std::vector<uint64_t> Python(absl::string_view source) {
+  return Structure(source, Language::kPython);
+}
+
+TEST(StructuralShingles, RenamingAndConstantsDoNotCount) {
+  const std::vector<uint64_t> plain = Python(
+      "def f(x_ptr, n, BLOCK: tl.constexpr):\n  i = tl.program_id(0) * BLOCK\n"
+      "  tl.store(x_ptr + i, 1.5, mask=i < n)\n  tl.debug('a')\n");
+  EXPECT_EQ(plain, Python("def g(out, size, B: tl.constexpr):\n  at = tl.program_id(1) * B\n"
+                          "  tl.store(out + at, 2, mask=at < size)\n  tl.debug('b')\n"));
+}
+
+TEST(StructuralShingles, WhatIsCalledAndWhichNamesAreTheSameCounts) {
+  const std::vector<uint64_t> plain = Python("def f(x, y):\n  return tl.sum(x + y)\n");
+  EXPECT_NE(plain, Python("def f(x, y):\n  return tl.max(x + y)\n"));
+  EXPECT_NE(plain, Python("def f(x, y):\n  return tl.sum(x + x)\n"));
+  EXPECT_NE(plain, Python("def f(x, y):\n  return tl.sum(x - y)\n"));
+}
+
+TEST(StructuralShingles, AKeywordIsNoNameThatMayBeChosen) {
+  EXPECT_EQ(Python("mask = a < b\ntl.load(p, mask=mask)\n"),
+            Python("valid = a < b\ntl.load(p, mask=valid)\n"));
+  EXPECT_EQ(Python("def f(mask=None):\n  g(mask)\n"), Python("def f(m=None):\n  g(m)\n"));
+}
+
+TEST(StructuralShingles, FoldCToo) {
+  const auto c = [](absl::string_view source) { return Structure(source, Language::kC); };
+  EXPECT_EQ(c("void k(float* p, int n) { int i = threadIdx.x; if (i < n) p[i] = 1.f; }"),
+            c("void k(float* q, int m) { int j = threadIdx.x; if (j < m) q[j] = 2.f; }"));
+  EXPECT_NE(c("void k(float* p, int n) { int i = threadIdx.x; p[i] = n; }"),
+            c("void k(float* p, int n) { int i = blockIdx.x; p[i] = n; }"));
+}
+
+TEST(Runs, AreWindowsOfThirteen) {
+  EXPECT_EQ(Runs(std::vector<uint64_t>(12, 1)).size(), 0u);
+  EXPECT_EQ(Runs(std::vector<uint64_t>(15, 1)).size(), 3u);  // as the text has them
+}
+
 TEST(Jaccard, CountsExactly) {
   const std::vector<uint64_t> a = {1, 3, 5, 7}, b = {3, 4, 5, 9, 11}, none;
   const Overlap overlap = Compare(a, b);
@@ -53,6 +95,20 @@ TEST(Jaccard, CountsExactly) {
   EXPECT_EQ(Compare(a, a).total, 4u);
   EXPECT_EQ(Compare(a, none).total, 4u);
   EXPECT_EQ(Similarity(Compare(none, none)), 0);
+}
+
+TEST(Jaccard, EndsEarlyOnlyBelowTheThreshold) {
+  for (uint64_t shift = 0; shift < 400; shift += 7) {
+    std::vector<uint64_t> a, b;
+    for (uint64_t i = 0; i < 400; ++i) {
+      a.push_back(i);
+      b.push_back(i + shift);
+    }
+    const Overlap all = Compare(a, b);
+    const Overlap some = CompareAtLeast(a, b, 0.7);
+    if (Similarity(all) >= 0.7) EXPECT_EQ(some.common, all.common);
+    if (Similarity(all) < 0.7) EXPECT_LT(Similarity(some), 0.7);
+  }
 }
 
 TEST(Jaccard, ASimilarityEqualToTheThresholdReachesIt) {

@@ -18,10 +18,10 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/deduplicator/core/pair.h"
 #include "services/deduplicator/core/resolve.h"
 #include "services/deduplicator/core/sign.h"
 #include "services/deduplicator/server/manifest_stage.h"
+#include "services/deduplicator/server/pair_stage.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -34,55 +34,14 @@ class SignStage final : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
     ASSIGN_OR_RETURN(const auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
-    ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, SignShard(kernels)));
+    const SignedShard shard = SignShard(kernels);
+    ASSIGN_OR_RETURN(const cas::Digest signatures, cas::PutMessage(store, shard.signatures));
+    ASSIGN_OR_RETURN(const cas::Digest shingles, cas::PutMessage(store, shard.shingles));
     v1::StageResult result;
-    worker::AddOutput(result, "signatures", output, kernels.kernels_size());
+    worker::AddOutput(result, "signatures", signatures, kernels.kernels_size());
+    worker::AddOutput(result, "shingles", shingles, kernels.kernels_size());
     worker::AddCounter(result, "kernels.signed", kernels.kernels_size());
     return result;
-  }
-};
-
-class PairStage final : public worker::Stage {
- public:
-  absl::string_view name() const override { return "pair"; }
-  int version() const override { return worker::kPairVersion; }
-
-  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
-    RETURN_IF_ERROR(CheckPairParams(action.params().pair()));
-    PairFinder finder(action.params().pair());
-    RETURN_IF_ERROR(ReadTwice(worker::InputsNamed(action, "signatures"), store, &finder));
-    ASSIGN_OR_RETURN(const v1::PairSet pairs, finder.Find());
-    ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, pairs));
-    v1::StageResult result;
-    worker::AddOutput(result, "pairs", output, pairs.pairs_size());
-    worker::AddCounter(result, "buckets.large", finder.large_buckets());
-    worker::AddCounter(result, "pairs.candidates", finder.candidates());
-    worker::AddCounter(result, "pairs.found", pairs.pairs_size());
-    return result;
-  }
-
- private:
-  static absl::Status ReadTwice(const std::vector<cas::Digest>& inputs, cas::BlobStore& store,
-                                PairFinder* finder) {
-    std::vector<uint32_t> sizes;
-    for (const cas::Digest& input : inputs) {
-      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::SignatureShard>(store, input));
-      for (const v1::Signature& signature : shard.signatures()) {
-        RETURN_IF_ERROR(finder->Observe(signature));
-      }
-      sizes.push_back(static_cast<uint32_t>(shard.signatures_size()));
-    }
-    finder->EndObserving();
-    uint32_t first = 0;
-    for (size_t i = 0; i < inputs.size(); first += sizes[i++]) {
-      if (!finder->NeedsAny(first, sizes[i])) {
-        finder->Skip(sizes[i]);
-        continue;
-      }
-      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::SignatureShard>(store, inputs[i]));
-      for (const v1::Signature& signature : shard.signatures()) finder->Load(signature);
-    }
-    return absl::OkStatus();
   }
 };
 
@@ -92,7 +51,7 @@ class ResolveStage final : public worker::Stage {
   int version() const override { return worker::kResolveVersion; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
-    Resolver resolver(action.params().resolve().threshold());
+    Resolver resolver(action.params().resolve().dedup());
     RETURN_IF_ERROR(AddShards(action, store, &resolver));
     for (const cas::Digest& input : worker::InputsNamed(action, "pairs")) {
       ASSIGN_OR_RETURN(const auto pairs, cas::GetMessage<v1::PairSet>(store, input));
@@ -136,6 +95,11 @@ class ResolveStage final : public worker::Stage {
     return absl::OkStatus();
   }
 
+  // Contaminated, by a policy that labels.
+  static bool IsLabelled(const v1::Decision& decision) {
+    return decision.contamination_size() > 0 && decision.contamination(0).decisive();
+  }
+
   // "dataset.kernels" is the sum of the four fates; holdouts stand apart.
   static void Count(const v1::Clusters& clusters, v1::StageResult* result) {
     std::map<std::string, int64_t> counts;
@@ -145,7 +109,10 @@ class ResolveStage final : public worker::Stage {
         absl::StrAppend(&counter, ".", dataset::KindOf(decision.reason()));
       }
       ++counts[counter];
-      if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
+        if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
+      if (decision.fate() != v1::FATE_KEPT) continue;
+      if (decision.word_overlap() > 0) ++counts["dataset.review.word_overlap"];
+      if (IsLabelled(decision)) ++counts["dataset.labelled.contaminated"];
     }
     for (const auto& [name, count] : counts) worker::AddCounter(*result, name, count);
   }
@@ -153,10 +120,10 @@ class ResolveStage final : public worker::Stage {
 
 }  // namespace
 
-std::vector<std::unique_ptr<worker::Stage>> NewDeduplicatorStages() {
+std::vector<std::unique_ptr<worker::Stage>> NewDeduplicatorStages(const SpillOptions& spill) {
   std::vector<std::unique_ptr<worker::Stage>> stages;
   stages.push_back(std::make_unique<SignStage>());
-  stages.push_back(std::make_unique<PairStage>());
+  stages.push_back(std::make_unique<PairStage>(spill));
   stages.push_back(std::make_unique<ResolveStage>());
   stages.push_back(std::make_unique<ManifestStage>());
   return stages;

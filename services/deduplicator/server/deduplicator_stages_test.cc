@@ -101,28 +101,43 @@ class DeduplicatorStagesTest : public ::testing::Test {
     return stages_.at(stage)->Run(action, store_);
   }
 
-  std::vector<cas::Digest> RunSign() {
-    std::vector<cas::Digest> signatures;
+  struct Signed {
+    std::vector<cas::Digest> signatures, shingles;
+  };
+
+  Signed RunSign() {
+    Signed all;
     for (const cas::Digest& kernels : kernels_) {
       v1::Action action;
       AddInputs(&action, "kernels", {kernels});
       const absl::StatusOr<v1::StageResult> result = Run(action, "sign");
       EXPECT_THAT(result, IsOk());
       EXPECT_EQ(result->outputs(0).name(), "signatures");
-      signatures.push_back(result->outputs(0).digest());
+      EXPECT_EQ(result->outputs(1).name(), "shingles");
+      all.signatures.push_back(result->outputs(0).digest());
+      all.shingles.push_back(result->outputs(1).digest());
     }
-    return signatures;
+    return all;
   }
 
-  std::vector<cas::Digest> RunPair(const std::vector<cas::Digest>& signatures, int partitions) {
+  static v1::Action PairAction(const Signed& all, int partition, int partitions) {
+    v1::Action action;
+    AddInputs(&action, "signatures", all.signatures);
+    AddInputs(&action, "shingles", all.shingles);
+    v1::PairParams* params = action.mutable_params()->mutable_pair();
+    params->set_threshold(0.7);
+    params->set_structural_threshold(0.9);
+    params->set_holdout_threshold(0.5);
+    params->set_partition(partition);
+    params->set_partitions(partitions);
+    for (size_t i = 0; i < all.signatures.size(); ++i) params->add_holdouts(i == 2);
+    return action;
+  }
+
+  std::vector<cas::Digest> RunPair(const Signed& all, int partitions) {
     std::vector<cas::Digest> pairs;
     for (int p = 0; p < partitions; ++p) {
-      v1::Action action;
-      AddInputs(&action, "signatures", signatures);
-      action.mutable_params()->mutable_pair()->set_threshold(0.7);
-      action.mutable_params()->mutable_pair()->set_partition(p);
-      action.mutable_params()->mutable_pair()->set_partitions(partitions);
-      const absl::StatusOr<v1::StageResult> result = Run(action, "pair");
+      const absl::StatusOr<v1::StageResult> result = Run(PairAction(all, p, partitions), "pair");
       EXPECT_THAT(result, IsOk());
       pairs.push_back(result->outputs(0).digest());
     }
@@ -130,13 +145,17 @@ class DeduplicatorStagesTest : public ::testing::Test {
   }
 
   v1::Action ResolveAction(int partitions) {
-    const std::vector<cas::Digest> signatures = RunSign();
+    const Signed all = RunSign();
     v1::Action action;
-    AddInputs(&action, "signatures", signatures);
+    AddInputs(&action, "signatures", all.signatures);
     AddInputs(&action, "verdicts", verdicts_);
-    AddInputs(&action, "pairs", RunPair(signatures, partitions));
+    AddInputs(&action, "pairs", RunPair(all, partitions));
     v1::ResolveParams* params = action.mutable_params()->mutable_resolve();
-    params->set_threshold(0.7);
+    v1::DedupPolicy* policy = params->mutable_dedup();
+    policy->set_threshold(0.7);
+    policy->set_structural_threshold(0.9);
+    policy->mutable_contamination()->set_threshold(0.5);
+    policy->mutable_contamination()->set_overlap(0.5);
     for (int i = 0; i < 3; ++i) params->add_shards()->set_holdout(i == 2);
     return action;
   }
@@ -204,6 +223,32 @@ TEST_F(DeduplicatorStagesTest, ClustersDoNotDependOnThePartitions) {
   ASSERT_THAT(one, IsOk());
   ASSERT_THAT(many, IsOk());
   EXPECT_EQ(one->SerializeAsString(), many->SerializeAsString());
+}
+
+TEST_F(DeduplicatorStagesTest, PairsAreTheSameWhereSetsAreSpilled) {
+  const Signed all = RunSign();
+  const absl::StatusOr<v1::StageResult> in_memory = Run(PairAction(all, 0, 1), "pair");
+  ASSERT_THAT(in_memory, IsOk());
+  PairStage tiny(SpillOptions{.memory_bytes = 1000});
+  const absl::StatusOr<v1::StageResult> spilled = tiny.Run(PairAction(all, 0, 1), store_);
+  ASSERT_THAT(spilled, IsOk());
+  EXPECT_TRUE(cas::SameDigest(spilled->outputs(0).digest(), in_memory->outputs(0).digest()));
+  EXPECT_THAT(Counters(*in_memory), ::testing::Not(::testing::Contains(::testing::Key("sets.spilled"))));
+  EXPECT_THAT(Counters(*spilled), ::testing::Contains(Pair("sets.spilled", ::testing::Gt(0))));
+}
+
+TEST_F(DeduplicatorStagesTest, PairRefusesShardsThatDoNotMatchItsParameters) {
+  const Signed all = RunSign();
+  v1::Action action = PairAction(all, 0, 1);
+  action.mutable_params()->mutable_pair()->add_holdouts(false);
+  EXPECT_THAT(Run(action, "pair"), StatusIs(absl::StatusCode::kInvalidArgument));
+  action = PairAction(all, 0, 1);
+  action.mutable_inputs()->RemoveLast();
+  EXPECT_THAT(Run(action, "pair"), StatusIs(absl::StatusCode::kInvalidArgument));
+  Signed mixed = all;
+  mixed.shingles[0] = all.shingles[2];  // of another shard
+  EXPECT_THAT(Run(PairAction(mixed, 0, 1), "pair"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST_F(DeduplicatorStagesTest, ResolveRefusesShardsThatDoNotMatchItsParameters) {

@@ -111,8 +111,18 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     AddTokens(verdict.module_tokens(), &source.tokens.module);
   }
 
+  absl::Status CheckHoldout(uint32_t number, uint32_t holdout) const {
+    const v1::Decision* decision = dataset::DecisionOn(index_.clusters, holdout);
+    if (decision != nullptr && decision->fate() == v1::FATE_HOLDOUT) return absl::OkStatus();
+    return absl::DataLossError(absl::StrCat("kernel ", index_.kernels[number].id,
+                                            " matches a holdout's that is none"));
+  }
+
   absl::Status AddToCluster(uint32_t number) {
     const v1::Decision& decision = index_.DecisionOn(number);
+    for (const v1::Contamination& match : decision.contamination()) {
+      RETURN_IF_ERROR(CheckHoldout(number, match.holdout()));
+    }
     v1::Fate needed;
     if (decision.fate() == v1::FATE_DUPLICATE) {
       needed = v1::FATE_KEPT;

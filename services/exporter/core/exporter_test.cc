@@ -83,6 +83,11 @@ class ExporterTest : public ::testing::Test {
     Decide(v1::FATE_REJECTED, "license:GPL-3.0-only", 1, 1);
     Decide(v1::FATE_KEPT, "", 2, 1);
     Decide(v1::FATE_CONTAMINATED, "near", 6, 0.875);
+    v1::Contamination* match = clusters_.mutable_decisions(3)->add_contamination();
+    match->set_holdout(6);
+    match->set_rule("near");
+    match->set_score(0.875);
+    match->set_decisive(true);
     Decide(v1::FATE_DUPLICATE, "exact", 0, 1);
     Decide(v1::FATE_KEPT, "", 5, 1);
     Decide(v1::FATE_HOLDOUT, "", 6, 1);
@@ -253,7 +258,8 @@ TEST_F(ExporterTest, ARecordHasEveryFieldOfTheContract) {
   EXPECT_EQ(record["weight"], 0.5);
   EXPECT_EQ(record["cluster"], Id(1));
   EXPECT_EQ(record["duplicates"], Json::array({Id(5)}));
-  EXPECT_TRUE(record["contamination"].is_null());
+  EXPECT_EQ(record["contamination"], Json::array());
+  EXPECT_EQ(record["review"], Json::object());
   EXPECT_EQ(record["license"]["expression"], "MIT");
   EXPECT_EQ(record["tokens"], Json({{"cl100k_base", 10}, {"o200k_base", 9}}));
   EXPECT_EQ(record["module_tokens"]["cl100k_base"], 100);
@@ -284,6 +290,40 @@ TEST_F(ExporterTest, TextsThatKeptKernelsNameAreWrittenOnceASource) {
   EXPECT_EQ(notices[1].at("path"), "NOTICE");
   EXPECT_EQ(notices[1].at("repository"), "https://example.org/a");
   EXPECT_EQ(notices[1].at("sha256"), Sha256Hex("NOTICE of a"));
+}
+
+TEST_F(ExporterTest, AMatchNamesTheHoldoutsKernelAndWhereItStands) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json match = Lines("ledger.jsonl").at(1)["contamination"].at(0);
+  EXPECT_EQ(match["rule"], "near");
+  EXPECT_EQ(match["score"], 0.875);
+  EXPECT_EQ(match["decisive"], true);
+  for (const char* key : {"id", "repository", "commit", "path", "first_line", "last_line"}) {
+    EXPECT_TRUE(match["holdout"].contains(key)) << key;
+  }
+  const Json report = Json::parse(File("report.json"))["contamination"];
+  EXPECT_EQ(report["kept"], 0);
+  ASSERT_EQ(report["items"].size(), 1u);
+  EXPECT_EQ(report["items"][0]["kernels"], Json({{"near", 1}}));
+  EXPECT_EQ(report["items"][0]["holdout"]["id"], match["holdout"]["id"]);
+}
+
+TEST_F(ExporterTest, WhatAPolicyLabelsAndWhatIsToBeReviewedIsSaid) {
+  v1::Decision* kept = clusters_.mutable_decisions(0);
+  *kept->add_contamination() = clusters_.decisions(3).contamination(0);
+  kept->set_word_overlap(0.9);
+  ASSERT_THAT(Export(), IsOk());
+  const Json record = Lines("kernels.jsonl").at(1);
+  EXPECT_EQ(record["contamination"].at(0)["rule"], "near");
+  EXPECT_EQ(record["review"]["word_overlap"], 0.9);
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["contamination"]["kept"], 1);
+  EXPECT_EQ(report["review"]["word_overlap"], 1);
+}
+
+TEST_F(ExporterTest, AMatchOfNoHoldoutIsDataLoss) {
+  clusters_.mutable_decisions(3)->mutable_contamination(0)->set_holdout(1);
+  EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(ExporterTest, TheInductorsOriginIsThereForItsKernelsAlone) {

@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
+#include "services/exporter/core/contamination.h"
 #include "services/exporter/core/redact.h"
 
 namespace kernelmill::exporter {
@@ -57,6 +58,13 @@ Json DuplicatesJson(const DatasetIndex& index, uint32_t number) {
   }
   std::sort(ids.begin(), ids.end());
   return ids;
+}
+
+// What a person should look at before the kernel is used, with the number that says so.
+Json ReviewJson(const v1::Decision& decision) {
+  Json json = Json::object();
+  if (decision.word_overlap() > 0) json["word_overlap"] = Number(decision.word_overlap());
+  return json;
 }
 
 // Where TorchInductor got the kernel from; what its files do not tell is empty.
@@ -275,7 +283,8 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["duplicates"] = DuplicatesJson(index, number);
   if (kernel.has_inductor()) json["inductor"] = InductorJson(kernel);
   if (kernel.has_cuda()) json["cuda"] = CudaJson(kernel);
-  json["contamination"] = nullptr;  // a kernel that a holdout matches is not kept
+  json["contamination"] = ContaminationJson(index, number);
+  json["review"] = ReviewJson(index.DecisionOn(number));
   json["stages"] = StagesJson(index.manifest);
   return json;
 }
@@ -289,6 +298,7 @@ Json LedgerRecord(const DatasetIndex& index, uint32_t number) {
     json["of"] = index.kernels[decision.leader()].id;
     json["similarity"] = Number(decision.similarity());
   }
+  if (!decision.contamination().empty()) json["contamination"] = ContaminationJson(index, number);
   return json;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
 #include "common/dataset/ledger.h"
+#include "services/exporter/core/contamination.h"
 #include "services/exporter/core/records.h"
 
 namespace kernelmill::exporter {
@@ -141,6 +142,22 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
   return json;
 }
 
+Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
+  return {{"threshold", Number(policy.threshold())},
+          {"overlap", Number(policy.overlap())},
+          {"action", policy.action() == v1::CONTAMINATION_ACTION_LABEL ? "label" : "drop"}};
+}
+
+// Kept kernels that a person should look at, by why.
+Json ReviewJson(const DatasetIndex& index) {
+  int64_t word_overlap = 0;
+  for (const uint32_t number : index.candidates) {
+    const v1::Decision& decision = index.DecisionOn(number);
+    word_overlap += decision.fate() == v1::FATE_KEPT && decision.word_overlap() > 0;
+  }
+  return {{"word_overlap", word_overlap}};
+}
+
 std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
   return absl::AsciiStrToLower(
       absl::StripPrefix(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_"));
@@ -161,6 +178,10 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {{"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
                                                 manifest.licenses().allow().end())},
           {"dedup_threshold", Number(manifest.dedup().threshold())},
+          {"dedup_structural_threshold", manifest.dedup().structural()
+                                             ? Number(manifest.dedup().structural_threshold())
+                                             : Json()},
+          {"contamination", ContaminationPolicyJson(manifest.dedup().contamination())},
           {"quality_require", std::vector<std::string>(manifest.quality().require().begin(),
                                                        manifest.quality().require().end())},
           {"quality_min_score", Number(manifest.quality().min_score())},
@@ -187,6 +208,8 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCou
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
           {"checks", ChecksJson(all)},
+          {"contamination", ContaminationReport(index)},
+          {"review", ReviewJson(index)},
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},

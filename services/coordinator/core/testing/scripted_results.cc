@@ -72,6 +72,7 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     outputs.Add("verdicts", kernels);
   } else if (stage == "sign") {
     outputs.Add("signatures", kernels);
+    outputs.Add("shingles", kernels);
   } else if (stage == "pair") {
     outputs.Add("pairs", 0);
   } else if (stage == "resolve") {

@@ -1,32 +1,14 @@
-#include "services/deduplicator/core/tokenizer.h"
-
-#include <array>
 #include <cstddef>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "services/deduplicator/core/scan.h"
+#include "services/deduplicator/core/tokenizer.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
 using absl::string_view;
-
-constexpr std::array<bool, 256> WordBytes() {
-  std::array<bool, 256> word{};
-  for (int c = 0; c < 256; ++c) {
-    word[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_' || c >= 0x80;
-  }
-  return word;
-}
-
-constexpr std::array<bool, 256> kWordBytes = WordBytes();
-
-bool IsWord(char c) { return kWordBytes[static_cast<unsigned char>(c)]; }
-
-bool IsQuote(char c) { return c == '"' || c == '\''; }
-
-bool IsNewline(char c) { return c == '\n' || c == '\r'; }
 
 // The length of the operator at the start of `text`.
 size_t OperatorLength(string_view text) {
@@ -78,7 +60,7 @@ class Tokenizer {
  public:
   explicit Tokenizer(string_view source) : rest_(source) {}
 
-  std::vector<string_view> Run() {
+  std::vector<Token> Run() {
     tokens_.reserve(rest_.size() / 3);
     while (!rest_.empty()) Step();
     EndLine();
@@ -91,16 +73,17 @@ class Tokenizer {
     if (IsNewline(c)) {
       if (depth_ == 0) EndLine();
       rest_.remove_prefix(1);
-    } else if (c == ' ' || c == '\t' || c == '\f' || c == '\v') {
+    } else if (IsBlank(c)) {
       rest_.remove_prefix(1);
     } else if (c == '#') {
       const size_t end = rest_.find_first_of("\r\n");
       rest_.remove_prefix(end == string_view::npos ? rest_.size() : end);
-    } else if (c == '\\' && rest_.size() > 1 && IsNewline(rest_[1])) {
-      const bool both = rest_.size() > 2 && rest_[1] == '\r' && rest_[2] == '\n';
-      rest_.remove_prefix(both ? 3 : 2);
+    } else if (const size_t length = ContinuationLength(rest_); length > 0) {
+      rest_.remove_prefix(length);
     } else if (IsQuote(c)) {
-      Take(StringLength(rest_, 0), true);
+      Take(StringLength(rest_, 0), TokenKind::kString);
+    } else if (AtNumber(rest_)) {
+      Take(NumberLength(rest_, '\0'), TokenKind::kNumber);
     } else if (IsWord(c)) {
       TakeWord();
     } else {
@@ -109,12 +92,11 @@ class Tokenizer {
   }
 
   void TakeWord() {
-    size_t end = 1;
-    while (end < rest_.size() && IsWord(rest_[end])) ++end;
+    const size_t end = WordLength(rest_);
     if (end < rest_.size() && IsQuote(rest_[end]) && IsStringPrefix(rest_.substr(0, end))) {
-      Take(StringLength(rest_, end), true);
+      Take(StringLength(rest_, end), TokenKind::kString);
     } else {
-      Take(end, false);
+      Take(end, TokenKind::kWord);
     }
   }
 
@@ -123,31 +105,31 @@ class Tokenizer {
     if (c == ';' && depth_ == 0) EndLine();
     if (c == '(' || c == '[' || c == '{') ++depth_;
     if ((c == ')' || c == ']' || c == '}') && depth_ > 0) --depth_;
-    Take(OperatorLength(rest_), false);
+    Take(OperatorLength(rest_), TokenKind::kOperator);
     if (c == ';' && depth_ == 0) statement_ = tokens_.size();
   }
 
-  void Take(size_t length, bool is_string) {
-    last_is_string_ = is_string;
-    tokens_.push_back(rest_.substr(0, length));
+  void Take(size_t length, TokenKind kind) {
+    tokens_.push_back({rest_.substr(0, length), kind, tokens_.size() == statement_});
     rest_.remove_prefix(length);
   }
 
   // Ends a statement; drops it where it is one string.
   void EndLine() {
-    if (tokens_.size() == statement_ + 1 && last_is_string_) tokens_.pop_back();
+    if (tokens_.size() == statement_ + 1 && tokens_.back().kind == TokenKind::kString) {
+      tokens_.pop_back();
+    }
     statement_ = tokens_.size();
   }
 
   string_view rest_;
-  std::vector<string_view> tokens_;
+  std::vector<Token> tokens_;
   size_t statement_ = 0;  // index of the first token of the statement being read
-  bool last_is_string_ = false;
   int depth_ = 0;  // of brackets
 };
 
 }  // namespace
 
-std::vector<string_view> Tokenize(string_view source) { return Tokenizer(source).Run(); }
+std::vector<Token> TokenizePython(string_view source) { return Tokenizer(source).Run(); }
 
 }  // namespace kernelmill::deduplicator

@@ -1,0 +1,233 @@
+#include "services/deduplicator/server/pair_stage.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/cas/blob_store.h"
+#include "common/cas/digest.h"
+#include "common/worker/stage_versions.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "services/deduplicator/adapters/rocksdb/rocksdb_spill.h"
+#include "services/deduplicator/core/holdout_matcher.h"
+#include "services/deduplicator/core/pair.h"
+#include "services/deduplicator/core/sign.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+constexpr size_t kBatch = 32;  // shards fetched at once: some MiB
+
+// Calls visit(shard number, message) for each of the numbered blobs, in order.
+template <typename Message, typename Visit>
+absl::Status ForEachShard(cas::BlobStore& store, const std::vector<cas::Digest>& digests,
+                          const std::vector<size_t>& shards, Visit visit) {
+  for (size_t begin = 0; begin < shards.size(); begin += kBatch) {
+    const size_t end = std::min(begin + kBatch, shards.size());
+    std::vector<cas::Digest> batch;
+    for (size_t i = begin; i < end; ++i) batch.push_back(digests[shards[i]]);
+    ASSIGN_OR_RETURN(std::vector<std::string> blobs, store.Get(batch));
+    for (size_t i = begin; i < end; ++i) {
+      ASSIGN_OR_RETURN(const Message message,
+                       cas::ParseMessage<Message>(blobs[i - begin], batch[i - begin]));
+      blobs[i - begin] = {};
+      RETURN_IF_ERROR(Annotate(visit(shards[i], message), absl::StrCat("shard ", shards[i])));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// One kind of set: its finder and where its sets wait.
+struct Search {
+  Search(double threshold, const v1::PairParams& params, const SpillOptions& options)
+      : spill(NewRocksdbSpill(options.folder)),
+        sets(options.memory_bytes, spill.get()),
+        finder(threshold, params.partition(), params.partitions(), &sets) {}
+
+  std::unique_ptr<SpillSpace> spill;
+  SetStore sets;
+  PairFinder finder;
+};
+
+class PairTask {
+ public:
+  PairTask(const v1::Action& action, const SpillOptions& spill, cas::BlobStore& store)
+      : params_(action.params().pair()),
+        store_(store),
+        signatures_(worker::InputsNamed(action, "signatures")),
+        shingles_(worker::InputsNamed(action, "shingles")),
+        near_(params_.threshold(), params_, spill),
+        matcher_(params_.holdout_threshold()) {
+    if (params_.structural_threshold() > 0) {
+      structural_.emplace(params_.structural_threshold(), params_, spill);
+    }
+  }
+
+  absl::StatusOr<v1::PairSet> Run() {
+    RETURN_IF_ERROR(CheckInputs());
+    RETURN_IF_ERROR(Observe());
+    RETURN_IF_ERROR(LoadHoldouts());
+    RETURN_IF_ERROR(LoadOthers());
+    v1::PairSet pairs;
+    RETURN_IF_ERROR(near_.finder.Find(pairs.mutable_pairs()));
+    if (structural_) RETURN_IF_ERROR(structural_->finder.Find(pairs.mutable_structural()));
+    *pairs.mutable_holdouts() = std::move(matches_);
+    return pairs;
+  }
+
+  void AddCounters(const v1::PairSet& pairs, v1::StageResult* result) const {
+    int64_t candidates = near_.finder.candidates();
+    int64_t large = near_.finder.large_buckets();
+    auto spilled = static_cast<int64_t>(near_.sets.spilled());
+    if (structural_) {
+      candidates += structural_->finder.candidates();
+      large += structural_->finder.large_buckets();
+      spilled += static_cast<int64_t>(structural_->sets.spilled());
+    }
+    worker::AddCounter(*result, "buckets.large", large);
+    worker::AddCounter(*result, "pairs.candidates", candidates);
+    worker::AddCounter(*result, "pairs.found", pairs.pairs_size() + pairs.structural_size());
+    worker::AddCounter(*result, "sets.spilled", spilled);
+  }
+
+ private:
+  absl::Status CheckInputs() const {
+    const size_t holdouts = static_cast<size_t>(params_.holdouts_size());
+    if (signatures_.size() == shingles_.size() && signatures_.size() == holdouts) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(absl::StrCat(signatures_.size(), " signatures and ",
+                                                   shingles_.size(), " shingles of ", holdouts,
+                                                   " shards"));
+  }
+
+  bool IsHoldout(size_t shard) const { return params_.holdouts(static_cast<int>(shard)); }
+
+  std::vector<size_t> ShardsThat(const std::function<bool(size_t)>& hold) const {
+    std::vector<size_t> shards;
+    for (size_t i = 0; i < signatures_.size(); ++i) {
+      if (hold(i)) shards.push_back(i);
+    }
+    return shards;
+  }
+
+  absl::Status Observe() {
+    uint32_t first = 0;
+    const auto observe = [&](size_t shard, const v1::SignatureShard& signatures) -> absl::Status {
+      RETURN_IF_ERROR(CheckSignatures(signatures));
+      const auto kernels = static_cast<uint32_t>(KernelsIn(signatures));
+      firsts_.push_back(first);
+      first += kernels;
+      if (IsHoldout(shard)) {
+        near_.finder.SkipShard(kernels);
+        if (structural_) structural_->finder.SkipShard(kernels);
+      } else {
+        near_.finder.Observe(signatures.near());
+        if (structural_) structural_->finder.Observe(signatures.structural());
+      }
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(store_, signatures_,
+                                                     ShardsThat([](size_t) { return true; }),
+                                                     observe));
+    firsts_.push_back(first);
+    near_.finder.EndObserving();
+    if (structural_) structural_->finder.EndObserving();
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSize(size_t shard, const v1::ShingleShard& shingles) const {
+    const uint32_t kernels = firsts_[shard + 1] - firsts_[shard];
+    if (static_cast<uint32_t>(shingles.kernels_size()) == kernels) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(shingles.kernels_size(), " sets of shingles for ", kernels, " kernels"));
+  }
+
+  absl::Status LoadHoldouts() {
+    return ForEachShard<v1::ShingleShard>(
+        store_, shingles_, ShardsThat([this](size_t i) { return IsHoldout(i); }),
+        [this](size_t shard, const v1::ShingleShard& shingles) -> absl::Status {
+          RETURN_IF_ERROR(CheckSize(shard, shingles));
+          uint32_t number = firsts_[shard];
+          for (const v1::KernelShingles& kernel : shingles.kernels()) {
+            RETURN_IF_ERROR(matcher_.Add(number++, kernel));
+          }
+          has_holdouts_ = true;
+          return absl::OkStatus();
+        });
+  }
+
+  // Whether this partition is the one that looks for holdouts in the shard.
+  bool Matches(size_t shard) const {
+    return has_holdouts_ && !IsHoldout(shard) &&
+           shard % params_.partitions() == static_cast<size_t>(params_.partition());
+  }
+
+  bool Needs(const PairFinder& finder, size_t shard) const {
+    return finder.NeedsAny(firsts_[shard], firsts_[shard + 1] - firsts_[shard]);
+  }
+
+  absl::Status LoadOthers() {
+    const auto wanted = [this](size_t shard) {
+      return Matches(shard) || Needs(near_.finder, shard) ||
+             (structural_ && Needs(structural_->finder, shard));
+    };
+    return ForEachShard<v1::ShingleShard>(
+        store_, shingles_, ShardsThat(wanted),
+        [this](size_t shard, const v1::ShingleShard& shingles) -> absl::Status {
+          RETURN_IF_ERROR(CheckSize(shard, shingles));
+          uint32_t number = firsts_[shard];
+          for (const v1::KernelShingles& kernel : shingles.kernels()) {
+            RETURN_IF_ERROR(Load(kernel.near(), number, &near_));
+            if (structural_) RETURN_IF_ERROR(Load(kernel.structural(), number, &*structural_));
+            if (Matches(shard)) RETURN_IF_ERROR(matcher_.Match(number, kernel, &matches_));
+            ++number;
+          }
+          return absl::OkStatus();
+        });
+  }
+
+  template <typename Field>
+  static absl::Status Load(const Field& set, uint32_t number, Search* search) {
+    const auto needed = search->finder.needed();
+    const size_t next = search->sets.size();
+    if (next == needed.size() || needed[next] != number) return absl::OkStatus();
+    return search->finder.Load(absl::MakeConstSpan(set.data(), set.size()));
+  }
+
+  const v1::PairParams& params_;
+  cas::BlobStore& store_;
+  const std::vector<cas::Digest> signatures_;
+  const std::vector<cas::Digest> shingles_;
+  std::vector<uint32_t> firsts_;  // the number of each shard's first kernel, and the end
+  Search near_;
+  std::optional<Search> structural_;
+  HoldoutMatcher matcher_;
+  bool has_holdouts_ = false;
+  google::protobuf::RepeatedPtrField<v1::HoldoutMatch> matches_;
+};
+
+}  // namespace
+
+int PairStage::version() const { return worker::kPairVersion; }
+
+absl::StatusOr<v1::StageResult> PairStage::Run(const v1::Action& action, cas::BlobStore& store) {
+  RETURN_IF_ERROR(CheckPairParams(action.params().pair()));
+  PairTask task(action, spill_, store);
+  ASSIGN_OR_RETURN(const v1::PairSet pairs, task.Run());
+  ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, pairs));
+  v1::StageResult result;
+  worker::AddOutput(result, "pairs", output, pairs.pairs_size());
+  task.AddCounters(pairs, &result);
+  return result;
+}
+
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "services/deduplicator/core/minhash.h"
+#include "services/deduplicator/core/pair.h"
+#include "services/deduplicator/core/shingles.h"
+#include "services/deduplicator/core/sign.h"
+#include "tests/bench/dedup/commands.h"
+
+namespace kernelmill::bench {
+namespace {
+
+using deduplicator::PairFinder;
+using deduplicator::Pairs;
+using deduplicator::SetStore;
+using Sets = std::vector<std::vector<uint64_t>>;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRounds = 5;
+
+double Seconds(Clock::time_point since) {
+  return std::chrono::duration<double>(Clock::now() - since).count();
+}
+
+absl::StatusOr<v1::KernelShard> ReadKernels(const std::string& path) {
+  std::ifstream in(path);
+  v1::KernelShard shard;
+  for (std::string line; std::getline(in, line);) {
+    const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
+    if (record.is_discarded()) return absl::DataLossError(path + " is not JSON lines");
+    v1::Kernel* kernel = shard.add_kernels();
+    kernel->set_source(record.at("source").get<std::string>());
+    kernel->set_dsl(record.at("dsl") == "cuda" ? v1::DSL_CUDA : v1::DSL_TRITON);
+  }
+  if (shard.kernels().empty()) return absl::NotFoundError(path + " holds no kernels");
+  return shard;
+}
+
+absl::Status WriteSets(const Sets& sets, const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  for (const std::vector<uint64_t>& set : sets) {
+    const auto size = static_cast<uint32_t>(set.size());
+    out.write(reinterpret_cast<const char*>(&size), sizeof(size));
+    out.write(reinterpret_cast<const char*>(set.data()), set.size() * sizeof(uint64_t));
+  }
+  out.close();
+  return out.fail() ? absl::UnavailableError("cannot write " + path) : absl::OkStatus();
+}
+
+// From a set to its summary, as sign does it.
+void Summarize(const std::vector<uint64_t>& set, v1::TokenSets* sets) {
+  sets->add_hashes(deduplicator::SetHash(set));
+  sets->add_sizes(static_cast<uint32_t>(set.size()));
+  const deduplicator::MinHashValues values = deduplicator::MinHash(set);
+  sets->mutable_minhash()->append(reinterpret_cast<const char*>(values.data()), sizeof(values));
+}
+
+absl::StatusOr<Pairs> FindPairs(const v1::TokenSets& summaries, const Sets& sets,
+                                double threshold) {
+  SetStore kept(0, nullptr);
+  PairFinder finder(threshold, 0, 1, &kept);
+  finder.Observe(summaries);
+  finder.EndObserving();
+  for (const uint32_t number : finder.needed()) RETURN_IF_ERROR(finder.Load(sets[number]));
+  Pairs pairs;
+  RETURN_IF_ERROR(finder.Find(&pairs));
+  return pairs;
+}
+
+std::set<std::pair<uint32_t, uint32_t>> BruteForce(const Sets& sets, double threshold) {
+  std::set<std::pair<uint32_t, uint32_t>> pairs;
+  for (uint32_t a = 0; a < sets.size(); ++a) {
+    for (uint32_t b = a + 1; b < sets.size(); ++b) {
+      if (!deduplicator::SizesMayReach(sets[a].size(), sets[b].size(), threshold)) continue;
+      if (deduplicator::Similarity(deduplicator::Compare(sets[a], sets[b])) >= threshold) {
+        pairs.emplace(a, b);
+      }
+    }
+  }
+  return pairs;
+}
+
+struct Recall {
+  size_t all = 0, found = 0, invented = 0;
+};
+
+// Of equal sets only the pairs with the first are named; the others follow from these.
+Recall Measure(const Pairs& pairs, const Sets& sets, double threshold) {
+  std::set<std::pair<uint32_t, uint32_t>> found;
+  for (const v1::Pair& pair : pairs) found.emplace(pair.a(), pair.b());
+  std::map<std::vector<uint64_t>, uint32_t> firsts;
+  std::vector<uint32_t> first(sets.size());
+  for (uint32_t i = 0; i < sets.size(); ++i) first[i] = firsts.try_emplace(sets[i], i).first->second;
+  Recall recall;
+  for (const auto& [a, b] : BruteForce(sets, threshold)) {
+    ++recall.all;
+    const uint32_t x = first[a], y = first[b];
+    recall.found += x == y || found.count({std::min(x, y), std::max(x, y)}) > 0;
+  }
+  for (const auto& [a, b] : found) {
+    const auto overlap = deduplicator::Compare(sets[a], sets[b]);
+    if (deduplicator::Similarity(overlap) < threshold) ++recall.invented;
+  }
+  return recall;
+}
+
+}  // namespace
+
+absl::Status Compare(const std::string& records, const std::string& shingles, double threshold) {
+  ASSIGN_OR_RETURN(const v1::KernelShard kernels, ReadKernels(records));
+  const Clock::time_point from_text = Clock::now();
+  const deduplicator::SignedShard shard = deduplicator::SignShard(kernels);
+  const double sign_text = Seconds(from_text);
+  Sets sets;
+  for (const v1::KernelShingles& kernel : shard.shingles.kernels()) {
+    sets.emplace_back(kernel.near().begin(), kernel.near().end());
+  }
+  RETURN_IF_ERROR(WriteSets(sets, shingles));
+  double sign = 1e9, pair = 1e9;
+  Pairs pairs;
+  for (int round = 0; round < kRounds; ++round) {
+    const Clock::time_point start = Clock::now();
+    v1::TokenSets summaries;
+    for (const std::vector<uint64_t>& set : sets) Summarize(set, &summaries);
+    sign = std::min(sign, Seconds(start));
+    const Clock::time_point signed_at = Clock::now();
+    ASSIGN_OR_RETURN(pairs, FindPairs(summaries, sets, threshold));
+    pair = std::min(pair, Seconds(signed_at));
+  }
+  const Recall close = Measure(pairs, sets, 0.8);
+  const Recall all = Measure(pairs, sets, threshold);
+  std::cout << nlohmann::json{{"kernels", sets.size()},
+                              {"sign_s", sign},
+                              {"pair_s", pair},
+                              {"sign_text_s", sign_text},
+                              {"pairs", pairs.size()},
+                              {"pairs_at_0.8", close.all},
+                              {"found_at_0.8", close.found},
+                              {"pairs_at_threshold", all.all},
+                              {"found_at_threshold", all.found},
+                              {"invented", all.invented}}
+            << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::bench

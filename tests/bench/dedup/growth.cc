@@ -1,0 +1,173 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/cas/blob_store.h"
+#include "common/worker/stage.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
+#include "tests/bench/dedup/commands.h"
+#include "tests/bench/dedup/file_blob_store.h"
+
+namespace kernelmill::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kShard = 64;
+constexpr int kFamily = 5;  // kernels: one, and four that are like it
+
+uint64_t Next(uint64_t* state) {
+  uint64_t z = (*state += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+// A statement of a kernel: of a few shapes, over names and constants of its own.
+std::string Statement(uint64_t* state) {
+  static constexpr const char* kOps[] = {"exp", "log", "sqrt", "abs", "sin", "cos", "sigmoid"};
+  const uint64_t r = Next(state);
+  const auto pick = [r](int shift, uint64_t of) { return (r >> shift) % of; };
+  switch (pick(60, 3)) {
+    case 0:
+      return absl::StrCat("    v", pick(0, 64), " = tl.load(p", pick(8, 8), " + v", pick(16, 64),
+                          " * ", pick(24, 512), ", mask=m", pick(40, 4), ")\n");
+    case 1:
+      return absl::StrCat("    v", pick(0, 64), " = tl.", kOps[pick(8, 7)], "(v", pick(16, 64),
+                          ") + v", pick(24, 64), " - ", pick(32, 1024), "\n");
+    default:
+      return absl::StrCat("    v", pick(0, 64), " = v", pick(8, 64), " * v", pick(16, 64), " + v",
+                          pick(24, 64), "\n");
+  }
+}
+
+// Families of similar kernels: each member has a few statements of its own. The same prologue in
+// all of them, as in real ones.
+std::string KernelText(int64_t number) {
+  uint64_t family = static_cast<uint64_t>(number / kFamily) * 2 + 1;
+  uint64_t own = static_cast<uint64_t>(number) * 2;
+  std::string text = absl::StrCat("@triton.jit\ndef kernel_", number,
+                                  "(p0, p1, n, BLOCK: tl.constexpr):\n"
+                                  "    pid = tl.program_id(0)\n"
+                                  "    offsets = pid * BLOCK + tl.arange(0, BLOCK)\n"
+                                  "    mask = offsets < n\n");
+  const int statements = 8 + static_cast<int>(Next(&family) % 16);
+  const int changed = static_cast<int>(number % kFamily);
+  for (int i = 0; i < statements; ++i) {
+    const std::string shared = Statement(&family);
+    text += i * kFamily / statements == changed && i % 3 == 0 ? Statement(&own) : shared;
+  }
+  return text + "    tl.store(p1 + offsets, v1, mask=mask)\n";
+}
+
+class Run {
+ public:
+  explicit Run(const std::string& folder)
+      : store_(absl::StrCat(folder, "/blobs")),
+        stages_(deduplicator::NewDeduplicatorStages({.folder = folder})) {}
+
+  absl::StatusOr<v1::StageResult> Stage(const v1::Action& action) {
+    for (const auto& stage : stages_) {
+      if (stage->name() != absl::string_view(action.stage())) continue;
+      const Clock::time_point start = Clock::now();
+      absl::StatusOr<v1::StageResult> result = stage->Run(action, store_);
+      seconds_[action.stage()] += std::chrono::duration<double>(Clock::now() - start).count();
+      return result;
+    }
+    return absl::NotFoundError(action.stage());
+  }
+
+  FileBlobStore& store() { return store_; }
+  const std::map<std::string, double>& seconds() const { return seconds_; }
+
+ private:
+  FileBlobStore store_;
+  std::vector<std::unique_ptr<worker::Stage>> stages_;
+  std::map<std::string, double> seconds_;
+};
+
+void AddInput(v1::Action* action, const std::string& name, const cas::Digest& digest) {
+  v1::NamedDigest* input = action->add_inputs();
+  input->set_name(name);
+  *input->mutable_digest() = digest;
+}
+
+// The partitions that the coordinator would make.
+int PartitionsOf(int64_t kernels) {
+  return static_cast<int>(
+      std::max(std::clamp<int64_t>(kernels / 2000, 1, 4), std::min<int64_t>(kernels / 65536, 64)));
+}
+
+absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* resolve) {
+  for (int64_t first = 0; first < kernels; first += kShard) {
+    v1::KernelShard shard;
+    v1::VerdictShard verdicts;
+    for (int64_t i = first; i < std::min(first + kShard, kernels); ++i) {
+      v1::Kernel* kernel = shard.add_kernels();
+      kernel->set_source(KernelText(i));
+      kernel->set_path(absl::StrCat("kernels/", i / kShard, ".py"));
+      kernel->set_first_line(static_cast<int>(i % kShard) * 40 + 1);
+      verdicts.add_verdicts()->set_accepted(true);
+    }
+    v1::Action sign;
+    sign.set_stage("sign");
+    ASSIGN_OR_RETURN(const cas::Digest digest, cas::PutMessage(run->store(), shard));
+    AddInput(&sign, "kernels", digest);
+    ASSIGN_OR_RETURN(const v1::StageResult result, run->Stage(sign));
+    AddInput(pair, "signatures", result.outputs(0).digest());
+    AddInput(pair, "shingles", result.outputs(1).digest());
+    AddInput(resolve, "signatures", result.outputs(0).digest());
+    ASSIGN_OR_RETURN(const cas::Digest verdict, cas::PutMessage(run->store(), verdicts));
+    AddInput(resolve, "verdicts", verdict);
+    pair->mutable_params()->mutable_pair()->add_holdouts(false);
+    resolve->mutable_params()->mutable_resolve()->add_shards();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Growth(int64_t kernels, const std::string& folder) {
+  Run run(folder);
+  v1::Action pair, resolve;
+  pair.set_stage("pair");
+  resolve.set_stage("resolve");
+  v1::PairParams& params = *pair.mutable_params()->mutable_pair();
+  params.set_threshold(0.7);
+  params.set_structural_threshold(0.9);
+  params.set_holdout_threshold(0.5);
+  params.set_partitions(PartitionsOf(kernels));
+  v1::DedupPolicy& policy = *resolve.mutable_params()->mutable_resolve()->mutable_dedup();
+  policy.set_threshold(0.7);
+  policy.set_structural(true);
+  policy.set_structural_threshold(0.9);
+  RETURN_IF_ERROR(SignAll(kernels, &run, &pair, &resolve));
+  int64_t pairs = 0;
+  for (int p = 0; p < params.partitions(); ++p) {
+    params.set_partition(p);
+    ASSIGN_OR_RETURN(const v1::StageResult result, run.Stage(pair));
+    pairs += result.outputs(0).items();
+    AddInput(&resolve, "pairs", result.outputs(0).digest());
+  }
+  ASSIGN_OR_RETURN(const v1::StageResult result, run.Stage(resolve));
+  nlohmann::json json = {{"kernels", kernels},
+                         {"partitions", params.partitions()},
+                         {"pairs", pairs},
+                         {"seconds", run.seconds()}};
+  for (const v1::Counter& counter : result.counters()) json[counter.name()] = counter.value();
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  json["peak_mib"] = usage.ru_maxrss / 1024;
+  std::cout << json << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::bench

@@ -1,0 +1,116 @@
+"""What becomes of kernels that are like others: renamed clones, copies within one repository and of a holdout; and
+what is done again where one file of many has changed."""
+
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+
+import harness
+
+KERNEL = '''
+@triton.jit
+def scale_rows(out_ptr, in_ptr, stride, n_cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n_cols
+    x = tl.load(in_ptr + row * stride + columns, mask=mask, other=0.0)
+    total = tl.sum(x * x, axis=0)
+    scale = tl.rsqrt(total / n_cols + 1e-6)
+    tl.store(out_ptr + row * stride + columns, x * scale, mask=mask)
+'''
+RENAMES = {"scale_rows": "normalize", "out_ptr": "y", "in_ptr": "x0", "stride": "step", "n_cols": "width", "row": "r",
+           "columns": "cols", "mask": "valid", "total": "acc", "scale": "factor", "BLOCK": "B", "1e-6": "1e-5"}
+HELD = '''
+@triton.jit
+def gelu_tanh(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    inner = 0.7978845608 * (x + 0.044715 * x * x * x)
+    tl.store(y_ptr + at, 0.5 * x * (1 + tl.extra.cuda.libdevice.tanh(inner)), mask=at < n)
+'''
+HEAD = "import triton\nimport triton.language as tl\n\n"
+
+
+def renamed(text):
+    words = "|".join(map(re.escape, RENAMES))
+    return re.sub(rf"\b({words})\b(?!=)", lambda m: RENAMES[m[0]], text)
+
+
+class Duplicates(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        grown = HELD.replace("    tl.store(", "    z = tl.where(x > 0, x, tl.exp(x) - 1)\n    tl.store(y_ptr + n + at, z)\n"
+                             "    w = tl.maximum(z, 0.0) + tl.minimum(z, 1.0) * tl.abs(x) - tl.sigmoid(x)\n"
+                             "    v = w * tl.cos(x) + tl.sin(z) * tl.log(1.0 + tl.abs(w))\n"
+                             "    tl.store(y_ptr + 2 * n + at, v, mask=at < n)\n    tl.store(")
+        self.write("src", {"a/first.py": HEAD + KERNEL, "b/clone.py": HEAD + renamed(KERNEL),
+                           "c/copy.py": HEAD + HELD, "d/grown.py": HEAD + grown})
+        self.write("held", {"problems/gelu.py": "# A benchmark's.\n" + HEAD + HELD})
+
+    def write(self, source, files):
+        for path, text in {"LICENSE": harness.MIT_TEXT, **files}.items():
+            path = self.folder / source / path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def crawl(self, name, dedup, more=""):
+        job = self.folder / f"{name}.yaml"
+        job.write_text("name: dedup\nsources:\n  - path: ./src\n  - path: ./held\n    name: bench\n    role: holdout\n"
+                       f"{more}dedup: {dedup}\n")
+        out = self.folder / f"{name}-out"
+        done = harness.crawl(job, out, self.folder / "data", "--json")
+        status = harness.last_status(done.stdout + done.stderr)
+        return {row["path"]: row for row in harness.ledger(out)}, out, status
+
+    def test_a_renamed_clone_is_a_duplicate_where_structure_counts(self):
+        rows, out, _ = self.crawl("structural", "{structural: true}")
+        first, clone = rows["a/first.py"], rows["b/clone.py"]
+        self.assertEqual((first["fate"], clone["fate"], clone["reason"]), ("kept", "duplicate", "structural"))
+        self.assertEqual((clone["of"], clone["similarity"]), (first["id"], 1))
+        self.assertEqual(json.loads((out / "report.json").read_text())["kernels"]["by_reason"]["duplicate"],
+                         {"structural": 1})
+        rows, _, _ = self.crawl("plain", "{}")
+        self.assertEqual(rows["b/clone.py"]["fate"], "kept")
+
+    def test_a_holdouts_copies_are_named_with_the_item_the_score_and_the_rule(self):
+        rows, out, _ = self.crawl("drop", "{}")
+        for path, rule in {"c/copy.py": "exact", "d/grown.py": "overlap"}.items():
+            row = rows[path]
+            self.assertEqual((row["fate"], row["reason"]), ("contaminated", rule), row)
+            match = row["contamination"][0]
+            self.assertEqual((match["rule"], match["decisive"]), (rule, True))
+            self.assertGreaterEqual(match["score"], 0.5)
+            item = match["holdout"]
+            self.assertEqual((item["repository"], item["path"], item["first_line"], item["last_line"]),
+                             ("bench", "problems/gelu.py", 6, 11))
+            self.assertEqual(item["id"], row["of"])
+        report = json.loads((out / "report.json").read_text())["contamination"]
+        self.assertEqual(report["kept"], 0)
+        self.assertEqual([i["kernels"] for i in report["items"]], [{"exact": 1, "overlap": 1}])
+
+    def test_a_policy_may_label_instead(self):
+        rows, out, _ = self.crawl("label", "{contamination: {action: label, overlap: 1}}")
+        self.assertEqual(rows["c/copy.py"]["fate"], "kept")
+        self.assertEqual(rows["c/copy.py"]["contamination"][0]["rule"], "exact")
+        with open(out / "kernels.jsonl", encoding="utf-8") as lines:
+            kept = {r["path"]: r for r in map(json.loads, lines)}
+        self.assertEqual(kept["c/copy.py"]["contamination"][0]["holdout"]["path"], "problems/gelu.py")
+        self.assertEqual(json.loads((out / "report.json").read_text())["contamination"]["kept"], 1)
+
+    def test_a_shard_that_did_not_change_is_not_signed_again(self):
+        harness.write_many_kernels(self.folder / "many", 600, 1)
+        _, _, first = self.crawl("many", "{}", "  - path: ./many\n")
+        self.write("src", {"a/first.py": HEAD + KERNEL.replace("1e-6", "1e-7")})
+        _, _, second = self.crawl("again", "{}", "  - path: ./many\n")
+        [before], [after] = ([s for s in run["stages"] if s["stage"] == "sign"] for run in (first, second))
+        self.assertGreater(int(before["total"]), 3)
+        self.assertEqual(int(after["total"]), int(before["total"]))
+        self.assertEqual(int(after["cached"]), int(after["total"]) - 1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
