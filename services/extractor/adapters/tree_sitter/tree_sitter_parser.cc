@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "services/extractor/adapters/tree_sitter/counted_language.h"
+#include "services/extractor/core/python/plain_parser.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -116,6 +117,10 @@ absl::StatusOr<std::vector<SyntaxNode>> Flatten(TSNode root, uint32_t max_nodes)
 absl::StatusOr<SyntaxTree> TreeSitterParser::Parse(absl::string_view text) const {
   if (text.size() > std::numeric_limits<uint32_t>::max() / 2) {
     return absl::ResourceExhaustedError("too_large");
+  }
+  if (options_.plain_first) {
+    auto nodes = python::ParsePlain(text, options_.max_nodes);
+    if (nodes) return SyntaxTree(text, *std::move(nodes), false);
   }
   ParserPtr parser(ts_parser_new());
   if (!ts_parser_set_language(parser.get(), CountedPython())) {

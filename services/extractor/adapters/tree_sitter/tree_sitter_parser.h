@@ -19,6 +19,8 @@ class TreeSitterParser : public PythonParser {
     uint64_t work_per_byte = 8;
     // Nodes of the tree handed on (24 bytes each): "too_many_nodes".
     uint32_t max_nodes = 4'000'000;
+    // Whether plain text is read by our own parser, of which tree-sitter's tree is the same.
+    bool plain_first = true;
     // The last resort, should work be left and time not.
     absl::Duration timeout = absl::Seconds(120);
   };
