@@ -1,5 +1,5 @@
 // extract_bench WORK PACK: does one kind of work on every file of a pack, once, and prints what it
-// took as one line of JSON. extract.py makes the packs and a table.
+// took of the processor as one line of JSON. extract.py makes the packs and a table.
 //
 //   scan     the fetcher's look for a marker
 //   parse    tree-sitter and the copy of its tree, no more
@@ -9,7 +9,6 @@
 // A pack is records of "PATH\nSIZE\n" and so many bytes.
 #include <sys/resource.h>
 
-#include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -57,7 +56,9 @@ int64_t Scan(const std::vector<v1::FileShard>& shards) {
 }
 
 int64_t Parse(const std::vector<v1::FileShard>& shards) {
-  const extractor::TreeSitterParser parser;
+  extractor::TreeSitterParser::Options options;
+  options.plain_first = false;
+  const extractor::TreeSitterParser parser(options);
   int64_t nodes = 0;
   for (const v1::FileShard& shard : shards) {
     const auto tree = parser.Parse(shard.files(0).content());
@@ -93,8 +94,9 @@ absl::StatusOr<int64_t> Do(absl::string_view work, const std::vector<v1::FileSha
   return absl::InvalidArgumentError(absl::StrCat("no such work: ", work));
 }
 
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+double CpuSeconds(const rusage& usage) {
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 absl::Status Run(absl::string_view work, const std::string& path) {
@@ -103,15 +105,13 @@ absl::Status Run(absl::string_view work, const std::string& path) {
   if (work == "digests") return PrintDigests(shards);
   rusage before;
   getrusage(RUSAGE_SELF, &before);
-  const double start = Seconds();
   ASSIGN_OR_RETURN(const int64_t found, Do(work, shards));
-  const double seconds = Seconds() - start;
   rusage after;
   getrusage(RUSAGE_SELF, &after);
   // In KiB: the peak, and how far it is above what the pack itself takes.
   std::printf(R"({"seconds": %.6f, "found": %lld, "peak_kib": %ld, "added_kib": %ld})"
               "\n",
-              seconds, static_cast<long long>(found), after.ru_maxrss,
+              CpuSeconds(after) - CpuSeconds(before), static_cast<long long>(found), after.ru_maxrss,
               after.ru_maxrss - before.ru_maxrss);
   return absl::OkStatus();
 }

@@ -324,6 +324,8 @@ bool Parser::Arguments(Begin call) {
   const Depth depth(*this);
   if (!depth.ok) return false;
   const Begin begin = Here();
+  const bool around = printing_;
+  printing_ = begin.place - call.place == 1 && text_.substr(call.start, 5) == "print";
   Opening();
   if (!Is(Token::kRightParen) && !Argument()) return false;
   Kind kind = Kind::kArgumentList;
@@ -336,6 +338,7 @@ bool Parser::Arguments(Begin call) {
     if (!Elements(Token::kRightParen, &Parser::Argument)) return false;
   }
   if (!Closing(Token::kRightParen)) return false;
+  printing_ = around;
   Close(kind, begin, Field::kArguments);
   Close(Kind::kCall, call);
   return true;
@@ -343,7 +346,8 @@ bool Parser::Arguments(Begin call) {
 
 bool Parser::Argument() {
   const Begin begin = Here();
-  if (Is(Token::kStar)) return Splat();
+  // What follows `print` may be a tuple as well, where a splat is read in another way.
+  if (Is(Token::kStar)) return Splat() && (!printing_ || tree_.here() - begin.place == 3);
   if (Is(Token::kDoubleStar)) {
     Take();
     if (!Expression()) return false;
