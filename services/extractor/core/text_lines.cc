@@ -72,8 +72,7 @@ int64_t CountLines(absl::string_view text) {
 std::optional<std::string> TextForParser(absl::string_view text) {
   std::optional<std::string> copy;
   const size_t tab = text.find('\t');
-  for (size_t begin = 0; tab < text.size() && begin < text.size();
-       begin = AfterLine(text, begin)) {
+  for (size_t begin = 0; tab < text.size() && begin < text.size(); begin = AfterLine(text, begin)) {
     const size_t end = begin + IndentationOf(text.substr(begin));
     if (MixesBlanksAndTabs(text, begin, end)) {
       if (!copy) copy = std::string(text);

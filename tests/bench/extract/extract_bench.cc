@@ -111,8 +111,8 @@ absl::Status Run(absl::string_view work, const std::string& path) {
   // In KiB: the peak, and how far it is above what the pack itself takes.
   std::printf(R"({"seconds": %.6f, "found": %lld, "peak_kib": %ld, "added_kib": %ld})"
               "\n",
-              CpuSeconds(after) - CpuSeconds(before), static_cast<long long>(found), after.ru_maxrss,
-              after.ru_maxrss - before.ru_maxrss);
+              CpuSeconds(after) - CpuSeconds(before), static_cast<long long>(found),
+              after.ru_maxrss, after.ru_maxrss - before.ru_maxrss);
   return absl::OkStatus();
 }
 
