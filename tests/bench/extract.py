@@ -112,17 +112,17 @@ def table_row(name, sizes, rows, largest):
     return [name, f"{sizes['marked'] / 1e6:.1f}", f"{rates['extract']:.1f}", f"{rates['cpython']:.1f}",
             f"{rates['extract'] / rates['cpython']:.1f}", f"{rates['tree-sitter']:.1f}",
             f"{sizes['unmarked'] / 1e6:.1f}", f"{rates['scan']:.0f}", f"{largest / 1e3:.0f}",
-            f"{statistics.median(r['added_kib'] for r in rows['extract']) * 1.024:.0f}"]
+            f"{statistics.median(r['peak_kib'] for r in rows['extract']) * 1.024 / 1e3:.0f}"]
 
 
 def print_table(rows):
     head = ["repository", "marked MB", "ours MB/s", "ast.parse", "TIMES", "tree-sitter", "unmarked MB", "scan MB/s",
-            "largest kB", "memory kB"]
+            "largest kB", "peak MB"]
     table = [head, *rows]
     widths = [max(len(line[i]) for line in table) for i in range(len(head))]
     for line in table:
         print("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))))
-    print("memory: what extracting took beyond the files themselves, at its peak")
+    print("peak MB: of the process that extracts, which holds the marked files twice")
 
 
 def options_of(argv):

@@ -26,7 +26,7 @@ void CheckScan(absl::string_view text) {
     Check(end <= token.begin && token.begin < token.end && token.end <= text.size());
     end = token.end;
   }
-  const cuda::Brackets brackets(code);
+  const cuda::Brackets brackets = cuda::MatchBrackets(code);
   const cuda::Findings findings = cuda::FindFunctions(code, brackets);
   for (const cuda::Function& function : findings.functions) {
     Check(function.first <= function.body && function.body <= function.last);

@@ -108,11 +108,10 @@ absl::Status Run(absl::string_view work, const std::string& path) {
   ASSIGN_OR_RETURN(const int64_t found, Do(work, shards));
   rusage after;
   getrusage(RUSAGE_SELF, &after);
-  // In KiB: the peak, and how far it is above what the pack itself takes.
-  std::printf(R"({"seconds": %.6f, "found": %lld, "peak_kib": %ld, "added_kib": %ld})"
+  std::printf(R"({"seconds": %.6f, "found": %lld, "peak_kib": %ld})"
               "\n",
               CpuSeconds(after) - CpuSeconds(before), static_cast<long long>(found),
-              after.ru_maxrss, after.ru_maxrss - before.ru_maxrss);
+              after.ru_maxrss);
   return absl::OkStatus();
 }
 
