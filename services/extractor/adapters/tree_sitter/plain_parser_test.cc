@@ -106,6 +106,8 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "with (a, b): c\n",
                                        "class A:\n    x = (a +\n  b)\n",
                                        "a <> b\n",
+                                       "nonlocal",
+                                       "del\n",
                                        "exec 'a'\n",
                                        "a = *b\xff\n"}) {
     EXPECT_FALSE(ParsePlain(text, kMaxNodes).has_value()) << text;

@@ -117,11 +117,12 @@ bool Parser::SimpleStatement() {
   }
 }
 
-// A word and, if there may and do follow any, its operands.
+// A word and its operands, which `return` and `raise` may do without.
 bool Parser::Keyword(Kind kind, bool (Parser::*operands)()) {
   const Begin begin = Here();
+  const bool bare = Is(Token::kReturn) || Is(Token::kRaise);
   Take();
-  const bool ends = Is(Token::kNewline) || Is(Token::kSemicolon);
+  const bool ends = bare && (Is(Token::kNewline) || Is(Token::kSemicolon));
   if (operands != nullptr && !ends && !(this->*operands)()) return false;
   Close(kind, begin);
   return true;
