@@ -2,37 +2,23 @@
 // Extracts kernels from one file of any bytes; the first line names it. Whatever the bytes are: it
 // ends, within bounds, with kernels that are exact spans of the file, and with the same ones again.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "common/base/hash.h"
 #include "common/cas/digest.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract.h"
+#include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
 namespace {
-
-void Check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // The file's name decides which language it is read as.
 absl::string_view NameOf(uint8_t choice) {
   constexpr absl::string_view kNames[] = {"a.py", "a.cu", "a.py.jinja", "output_code.py"};
   return kNames[choice % (sizeof(kNames) / sizeof(kNames[0]))];
-}
-
-void CheckSpan(const v1::Kernel& kernel, const std::string& text) {
-  const auto begin = static_cast<size_t>(kernel.first_byte());
-  Check(begin <= text.size() && kernel.source().size() <= text.size() - begin);
-  Check(text.compare(begin, kernel.source().size(), kernel.source()) == 0);
-  Check(kernel.sha256() == Sha256Hex(kernel.source()));
-  Check(1 <= kernel.first_line() && kernel.first_line() <= kernel.last_line());
-  Check(begin == 0 || text[begin - 1] == '\n' || text[begin - 1] == '\r');
 }
 
 void Extract(const uint8_t* data, size_t size) {

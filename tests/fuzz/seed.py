@@ -1,27 +1,63 @@
 #!/usr/bin/env python3
-"""Writes the first inputs of a fuzzer: the repository's test data, each behind the byte that names its kind.
+"""Writes the first inputs of a fuzzer: the repository's test data, as that fuzzer reads files.
 
-usage: seed.py FOLDER
+usage: seed.py TARGET FOLDER
 """
 import hashlib
 import pathlib
 import sys
 
+DATA = pathlib.Path(__file__).parents[1] / "data"
 # As NameOf in extract_fuzz.cc.
 KINDS = {".py": b"\x00", ".cu": b"\x01", ".cuh": b"\x01", ".jinja": b"\x02"}
 INDUCTOR = b"\x03"
 
 
+def data_files(*ends):
+    return [path for path in sorted(DATA.rglob("*")) if path.is_file() and path.suffix in ends]
+
+
+def extract_seeds():
+    for path in data_files(*KINDS):
+        yield (INDUCTOR if path.name == "output_code.py" else KINDS[path.suffix]) + path.read_bytes()
+
+
+def cuda_seeds():
+    return (path.read_bytes() for path in data_files(".cu", ".cuh"))
+
+
+def python_seeds():
+    return (path.read_bytes() for path in data_files(".py"))
+
+
+# As PathOf in link_fuzz.cc: a.py imports from b.py and from a package of two files.
+LINKED = (b"\x00import triton\nfrom b import f, N\nfrom p import g as h\nimport p.q.b\n"
+          b"@triton.jit\ndef k(x):\n    return f(x) + h(x) + N\n",
+          b"\x01import triton\nN = 4\n@triton.jit\ndef f(x):\n    return x * N\n",
+          b"\x02from .a import *\nfrom .q.b import jit\n",
+          b"\x03from triton import jit as _jit\n__all__ = ['g']\n@_jit\ndef g(x): return x\n",
+          b"\x04import triton\ndef jit(f):\n    return triton.jit(f)\n",
+          b"\x05__global__ void k(int* x) { *x = 1; }\n")
+
+
+def link_seeds():
+    """Made files, and the test data in threes that stand beside one another."""
+    yield b"\xff".join(LINKED)
+    texts = [path.read_bytes() for path in data_files(".py") if path.stat().st_size < 16384]
+    for first in range(0, len(texts), 3):
+        yield b"\xff".join(bytes([name]) + text for name, text in zip((0, 1, 3), texts[first:first + 3]))
+
+
+SEEDS = {"extract_fuzz": extract_seeds, "cuda_fuzz": cuda_seeds, "link_fuzz": link_seeds,
+         "plain_parser_fuzz": python_seeds}
+
+
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3 or sys.argv[1] not in SEEDS:
         print(__doc__, file=sys.stderr)
         return 2
-    folder = pathlib.Path(sys.argv[1])
-    for path in sorted((pathlib.Path(__file__).parents[1] / "data").rglob("*")):
-        kind = INDUCTOR if path.name == "output_code.py" else KINDS.get(path.suffix)
-        if kind is None or not path.is_file():
-            continue
-        content = kind + path.read_bytes()
+    folder = pathlib.Path(sys.argv[2])
+    for content in SEEDS[sys.argv[1]]():
         (folder / hashlib.sha1(content).hexdigest()).write_bytes(content)
     return 0
 

@@ -57,6 +57,7 @@ Bindings::Bindings(const SyntaxTree& tree) : tree_(tree) {
 }
 
 void Bindings::EnterNode(NodeId node) {
+  if (tree_.KindOf(node) == Kind::kToken) return;  // neither named nor looked below
   if (tree_[node].parent != kNoNode) {
     scope_of_[node] = ScopeOfChild(node);
     target_[node] = IsTarget(node);

@@ -1,7 +1,5 @@
 #include "services/extractor/core/cuda_kernels.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -25,10 +23,6 @@ using absl::string_view;
 
 constexpr size_t kMaxLaunches = 16;      // of one kernel
 constexpr size_t kMaxLaunchText = 2048;  // longer ones have their place alone
-
-bool Contains(string_view text, string_view word) {
-  return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
-}
 
 class CudaFile {
  public:

@@ -1,7 +1,5 @@
 #include "services/extractor/core/extract_file.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -29,10 +27,6 @@
 
 namespace kernelmill::extractor {
 namespace {
-
-bool Contains(absl::string_view text, absl::string_view word) {
-  return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
-}
 
 // How much text is kept of the functions; that of one text may lie in one another.
 size_t KeptBytes(const ParsedText& text, const std::vector<JitFunction>& functions) {

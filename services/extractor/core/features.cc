@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -88,7 +89,7 @@ class FeatureFinder {
     if (tree.KindOf(node) == Kind::kKeywordArgument) {
       const NodeId name = tree.Child(node, Field::kName);
       if (name != kNoNode) AddOption(tree.TextOf(name));
-    } else if (IsWholeName(tree, node)) {
+    } else if (IsWholeName(tree, node) && IsNew(tree.TextOf(node))) {
       const std::string name = file_.imports.Resolve(DottedExpression(tree, node));
       if (absl::StartsWith(name, "triton.")) AddName(name);
     }
@@ -97,6 +98,12 @@ class FeatureFinder {
   const std::set<absl::string_view>& found() const { return found_; }
 
  private:
+  // Most names come again and again. Long ones are none of the language's.
+  bool IsNew(absl::string_view text) {
+    constexpr size_t kMaxKnown = 128;
+    return text.size() > kMaxKnown || known_.insert(text).second;
+  }
+
   // Modules within the language count as well: libdevice.exp.
   void AddName(absl::string_view name) {
     while (!name.empty()) {
@@ -115,6 +122,7 @@ class FeatureFinder {
   }
 
   const ParsedFile& file_;
+  absl::flat_hash_set<absl::string_view> known_;
   std::set<absl::string_view> found_;
 };
 

@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/syntax_tree.h"
+#include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -95,7 +96,7 @@ Content ContentOf(const SyntaxTree& tree, NodeId literal) {
 
 std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
   std::vector<GeneratedString> found;
-  if (!absl::StrContains(file.text(), "async_compile")) return found;
+  if (!Contains(file.text(), "async_compile")) return found;
   const SyntaxTree& tree = file.tree();
   const std::vector<NodeId> statements = Statements(tree);
   for (NodeId node = 0; node < tree.size(); ++node) {

@@ -1,19 +1,14 @@
 #include "services/extractor/core/known_dsls.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <initializer_list>
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {
-
-bool Contains(absl::string_view text, absl::string_view word) {
-  return memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
-}
 
 bool IsTritonJit(absl::string_view resolved) {
   static constexpr absl::string_view kJit[] = {

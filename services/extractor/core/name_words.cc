@@ -1,9 +1,9 @@
 #include "services/extractor/core/name_words.h"
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
 
@@ -23,7 +23,7 @@ std::string WordsOf(absl::string_view name) {
 absl::string_view FindFragment(absl::string_view words,
                                std::initializer_list<absl::string_view> fragments) {
   for (absl::string_view fragment : fragments) {
-    if (!absl::StrContains(words, fragment)) continue;
+    if (!Contains(words, fragment)) continue;
     absl::ConsumePrefix(&fragment, "_");
     absl::ConsumeSuffix(&fragment, "_");
     return fragment;

@@ -21,14 +21,14 @@ absl::StatusOr<SyntaxTree> ParsedText::ParseTolerantly(const PythonParser& parse
   copy_ = TextForParser(text_);
   ASSIGN_OR_RETURN(SyntaxTree tree, parser.Parse(copy_ ? absl::string_view(*copy_) : text_));
   has_errors_ = tree.has_errors();
-  if (!has_errors_) return tree;
+  if (!has_errors_) return absl::StatusOr<SyntaxTree>(std::move(tree));
   for (NodeId node = 0; node < tree.size() && first_error_line_ == 0; ++node) {
     if (tree.KindOf(node) != Kind::kError && !tree[node].missing) continue;
     const size_t at = std::min<size_t>(tree[node].start, text_.size() - 1);
     first_error_line_ = lines_.LineOf(at);
   }
   std::optional<std::string> repaired = ReplaceUnclosedBrackets(tree.text());
-  if (!repaired) return tree;
+  if (!repaired) return absl::StatusOr<SyntaxTree>(std::move(tree));
   copy_ = std::move(repaired);
   return parser.Parse(*copy_);
 }

@@ -75,6 +75,7 @@ absl::string_view LastPart(absl::string_view dotted) {
 }
 
 std::string DottedExpression(const SyntaxTree& tree, NodeId node) {
+  if (tree.KindOf(node) == Kind::kIdentifier) return std::string(tree.TextOf(node));
   std::vector<absl::string_view> parts;
   for (;;) {
     node = tree.StripParentheses(node);

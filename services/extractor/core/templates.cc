@@ -8,6 +8,7 @@
 #include "common/base/hash.h"
 #include "services/extractor/core/local_names.h"
 #include "services/extractor/core/syntax_tree.h"
+#include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -128,6 +129,6 @@ v1::Kernel DescribeTemplate(absl::string_view path, absl::string_view text, cons
   return kernel;
 }
 
-bool MayHoldTemplates(absl::string_view text) { return absl::StrContains(text, kMaker); }
+bool MayHoldTemplates(absl::string_view text) { return Contains(text, kMaker); }
 
 }  // namespace kernelmill::extractor

@@ -1,5 +1,7 @@
 #include "services/extractor/core/text_lines.h"
 
+#include <string.h>
+
 #include <algorithm>
 
 namespace kernelmill::extractor {
@@ -7,10 +9,10 @@ namespace {
 
 // The offset after the line that begins at `begin`.
 size_t AfterLine(absl::string_view text, size_t begin) {
-  const size_t at = text.find_first_of("\r\n", begin);
-  if (at == absl::string_view::npos) return text.size();
-  const bool pair = text[at] == '\r' && at + 1 < text.size() && text[at + 1] == '\n';
-  return at + (pair ? 2 : 1);
+  const size_t newline = std::min(text.find('\n', begin), text.size());
+  const size_t at = text.substr(0, newline).find('\r', begin);
+  if (at == absl::string_view::npos) return std::min(newline + 1, text.size());
+  return at + 1 == newline && newline < text.size() ? at + 2 : at + 1;
 }
 
 bool IsBlank(absl::string_view line) {
@@ -39,6 +41,10 @@ bool MixesBlanksAndTabs(absl::string_view text, size_t begin, size_t end) {
 
 }  // namespace
 
+bool Contains(absl::string_view text, absl::string_view word) {
+  return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
+}
+
 LineIndex::LineIndex(absl::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -65,19 +71,22 @@ int64_t CountLines(absl::string_view text) {
 
 std::optional<std::string> TextForParser(absl::string_view text) {
   std::optional<std::string> copy;
-  for (size_t begin = 0; begin < text.size(); begin = AfterLine(text, begin)) {
+  const size_t tab = text.find('\t');
+  for (size_t begin = 0; tab < text.size() && begin < text.size(); begin = AfterLine(text, begin)) {
     const size_t end = begin + IndentationOf(text.substr(begin));
     if (MixesBlanksAndTabs(text, begin, end)) {
       if (!copy) copy = std::string(text);
       RewriteIndentation(*copy, begin, end);
     }
   }
-  const absl::string_view odd("\r\0", 2);
-  for (size_t at = text.find_first_of(odd); at != absl::string_view::npos;
-       at = text.find_first_of(odd, at + 1)) {
-    if (text[at] == '\r' && at + 1 < text.size() && text[at + 1] == '\n') continue;
+  for (size_t at = text.find('\r'); at != absl::string_view::npos; at = text.find('\r', at + 1)) {
+    if (at + 1 < text.size() && text[at + 1] == '\n') continue;
     if (!copy) copy = std::string(text);
-    (*copy)[at] = text[at] == '\r' ? '\n' : ' ';
+    (*copy)[at] = '\n';
+  }
+  for (size_t at = text.find('\0'); at != absl::string_view::npos; at = text.find('\0', at + 1)) {
+    if (!copy) copy = std::string(text);
+    (*copy)[at] = ' ';
   }
   return copy;
 }

@@ -30,6 +30,19 @@ TEST(ContentFilter, MarkersOfOtherFormsAndDslsCount) {
   EXPECT_EQ(ContentSkipReason("import jax"), "no_kernel_marker");
 }
 
+TEST(ContentFilter, MarkersAreSeenAtEveryPlace) {
+  for (const std::string marker : {"flyc", "cute.", "helion", "import numba", "TritonTemplate"}) {
+    for (size_t before = 0; before < 9; ++before) {
+      for (size_t after = 0; after < 3; ++after) {
+        const std::string text = std::string(before, 'f') + marker + std::string(after, 'x');
+        EXPECT_EQ(ContentSkipReason(text), "") << text;
+        EXPECT_EQ(ContentSkipReason(text.substr(0, before + marker.size() - 1)),
+                  "no_kernel_marker");
+      }
+    }
+  }
+}
+
 // row 26
 TEST(ContentFilter, LfsPointerIsKnownEvenIfItNamesTriton) {
   const std::string pointer =

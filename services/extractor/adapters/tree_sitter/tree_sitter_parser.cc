@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "services/extractor/adapters/tree_sitter/counted_language.h"
+#include "services/extractor/core/python/plain_parser.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -87,6 +88,27 @@ struct Pieces {
   }
 };
 
+// How many bytes the grammar's scanner reads again on runs of line continuations, which it looks
+// through to their end at each of them: that many times the lines, where it makes one token.
+uint64_t BytesReadAgain(absl::string_view text) {
+  uint64_t sum = 0;
+  size_t at = text.find('\\');
+  while (at != absl::string_view::npos) {
+    const size_t begin = at;
+    uint64_t lines = 0;
+    for (;; ++lines) {
+      const size_t end = text.substr(at, 2) == "\\\n"     ? at + 2
+                         : text.substr(at, 3) == "\\\r\n" ? at + 3
+                                                          : at;
+      if (end == at) break;
+      at = std::min(text.find_first_not_of(" \t", end), text.size());
+    }
+    sum += lines * (at - begin);
+    at = text.find('\\', std::max(at, begin + 1));
+  }
+  return sum;
+}
+
 absl::StatusOr<std::vector<SyntaxNode>> Flatten(TSNode root, uint32_t max_nodes) {
   const Vocabulary& vocabulary = PythonVocabulary();
   std::vector<SyntaxNode> nodes;
@@ -117,11 +139,17 @@ absl::StatusOr<SyntaxTree> TreeSitterParser::Parse(absl::string_view text) const
   if (text.size() > std::numeric_limits<uint32_t>::max() / 2) {
     return absl::ResourceExhaustedError("too_large");
   }
+  if (options_.plain_first) {
+    auto nodes = python::ParsePlain(text, options_.max_nodes);
+    if (nodes) return SyntaxTree(text, *std::move(nodes), false);
+  }
+  const uint64_t work = options_.work + options_.work_per_byte * text.size();
+  if (BytesReadAgain(text) > work) return absl::ResourceExhaustedError("parse_budget");
   ParserPtr parser(ts_parser_new());
   if (!ts_parser_set_language(parser.get(), CountedPython())) {
     return absl::InternalError("the Python grammar does not fit the tree-sitter library");
   }
-  ParseBudget budget(options_.work + options_.work_per_byte * text.size());
+  ParseBudget budget(work);
   ts_parser_set_cancellation_flag(parser.get(), budget.stop_flag());
   ts_parser_set_timeout_micros(parser.get(),
                                static_cast<uint64_t>(absl::ToInt64Microseconds(options_.timeout)));

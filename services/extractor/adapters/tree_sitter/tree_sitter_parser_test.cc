@@ -54,6 +54,7 @@ TEST(TreeSitterParserTest, LongLinesAndStrings) {
 
 TEST(TreeSitterParserTest, WorkBeyondTheBudgetIsRefusedAndAlwaysTheSameWay) {
   TreeSitterParser::Options options;
+  options.plain_first = false;
   options.work = 100;
   options.work_per_byte = 0;
   const TreeSitterParser parser(options);
@@ -71,6 +72,22 @@ TEST(TreeSitterParserTest, TextReadAgainAndAgainRunsIntoTheBudget) {
   TreeSitterParser::Options options;
   options.work = 100'000;
   EXPECT_EQ(TreeSitterParser(options).Parse(text).status().message(), "parse_budget");
+}
+
+// rows 29 and 30
+TEST(TreeSitterParserTest, MillionsOfLineContinuationsEndAtOnceWithAReason) {
+  const std::string text =
+      absl::StrCat("import triton  # jit\n", Times(3'500'000, "\\\n"), kKernel);
+  const v1::KernelShard shard = Extract(text);
+  EXPECT_EQ(shard.files(0).failed(), "parse_budget");
+  EXPECT_EQ(shard.kernels_size(), 0);
+}
+
+TEST(TreeSitterParserTest, LineContinuationsThatPeopleWriteAreRead) {
+  const v1::KernelShard shard =
+      Extract(absl::StrCat("import triton\nx = 1", Times(500, " \\\n + 1"), "\ny = `1`", kKernel));
+  EXPECT_EQ(shard.files(0).failed(), "");
+  EXPECT_EQ(shard.kernels_size(), 1);
 }
 
 TEST(TreeSitterParserTest, TreesBeyondTheLimitAreRefused) {

@@ -1,0 +1,155 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_PYTHON_PARSER_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_PYTHON_PARSER_H_
+
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "services/extractor/core/python/lexer.h"
+#include "services/extractor/core/python/tree_builder.h"
+#include "services/extractor/core/syntax_tree.h"
+
+namespace kernelmill::extractor::python {
+
+// The recursive descent of ParsePlain. Each function begins at the first token of what it is named
+// for and ends after the last; false: not understood, and the parser is of no use any more.
+class Parser {
+ public:
+  explicit Parser(absl::string_view text) : text_(text), lexer_(text), tree_(text.size()) {}
+
+  bool Module();
+  const TreeBuilder& tree() const { return tree_; }
+
+ private:
+  using Place = TreeBuilder::Place;
+
+  // Where a node begins, and the first byte of it.
+  struct Begin {
+    Place place;
+    uint32_t start;
+  };
+
+  // Bounds the recursion of one function; `ok` is false beyond.
+  class Depth {
+   public:
+    explicit Depth(Parser& parser) : parser_(parser), ok(++parser.depth_ < kMaxDepth) {}
+    ~Depth() { --parser_.depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+   private:
+    static constexpr int kMaxDepth = 200;
+    Parser& parser_;
+
+   public:
+    const bool ok;
+  };
+
+  // plain_parser.cc
+  Token token() const { return lexer_.token(); }
+  bool Is(Token token) const { return lexer_.token() == token; }
+  absl::string_view Word() const {
+    return text_.substr(lexer_.start(), lexer_.end() - lexer_.start());
+  }
+  bool IsName() const { return Is(Token::kName) || lexer_.token() >= Token::kExec; }
+  void AddExtras();
+  Begin Here();
+  void Take(Kind kind = Kind::kToken, Field field = Field::kNone);
+  bool Expect(Token token);
+  void Close(Kind kind, Begin begin, Field field = Field::kNone);
+  bool TakeName(Field field = Field::kNone);
+  bool Opening();
+  bool Closing(Token token);
+
+  // statements.cc
+  bool Statement();
+  bool SimpleStatements();
+  bool SimpleStatement();
+  bool EndOfLine();
+  bool AtIndent() const { return lexer_.indent() == indents_.back(); }
+  bool Suite(Field field);
+  void Dedent(int indent);
+  bool CompoundStatement();
+  bool If();
+  bool Else();
+  bool For();
+  bool While();
+  bool Try();
+  bool Except();
+  bool With();
+  bool As(Begin begin);
+  bool Decorated();
+  bool Class();
+  bool Function();
+  bool Parameter(bool typed);
+  bool SplatParameter(bool typed);
+  bool ParameterList(Token end, bool typed);
+  bool ExpressionStatement();
+  bool Assignment(Begin begin);
+  bool RightHandSide();
+  bool Yield();
+  bool Keyword(Kind kind, bool (Parser::*operands)());
+  bool Assert();
+  bool Names();
+  bool Raise();
+  bool ImportStatement();
+  bool FromImport();
+  bool RelativeModule();
+  bool ImportList();
+  bool ImportedName();
+  bool DottedName(Field field);
+
+  // expressions.cc
+  bool ExpressionList();
+  bool ExpressionOrSplat();
+  bool Splat();
+  bool SplatName();
+  bool TargetList();
+  bool Target();
+  bool Expression();
+  bool Condition();
+  bool And();
+  bool Not();
+  bool Comparison();
+  bool ComparisonOperator();
+  bool Binary(int least);
+  bool Unary();
+  bool Postfix();
+  bool Trailers(Begin begin);
+  bool Atom();
+  bool Lambda();
+  bool Arguments(Begin call);
+  bool Argument();
+  bool Subscripts();
+  bool Slice();
+  bool InParentheses();
+  bool InBrackets();
+  bool InBraces();
+  bool Pair();
+  bool Comprehension();
+  bool Elements(Token end, bool (Parser::*element)());
+  bool Element() { return Is(Token::kStar) ? Splat() : Expression(); }
+  bool FirstElement();
+  bool DictionaryElement();
+  bool TypeElement() { return Type(Field::kNone); }
+  bool Type(Field field);
+  bool IsGeneric() const;
+  bool GenericType();
+
+  // strings.cc
+  bool Strings();
+  bool String();
+  bool Interpolation(uint32_t at, Kind kind, char quote);
+  bool FormatSpecifier(char quote);
+
+  const absl::string_view text_;
+  Lexer lexer_;
+  TreeBuilder tree_;
+  std::vector<int> indents_ = {0};
+  uint32_t end_ = 0;  // of the last token taken, or of the extra after it
+  int depth_ = 0;
+  bool printing_ = false;  // the arguments are those of a name that begins with print
+};
+
+}  // namespace kernelmill::extractor::python
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_PYTHON_PARSER_H_

@@ -1,0 +1,91 @@
+// usage: link_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
+// Extracts and links a source of several files, which stand one after another with a byte 0xff
+// between; each file's first byte names it. Whatever the bytes are: kernels are exact spans of
+// their files, the pieces of their modules lie in the files, and all is the same again.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "common/cas/digest.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "services/extractor/core/extract.h"
+#include "services/extractor/core/jit_names.h"
+#include "services/extractor/core/link.h"
+#include "services/extractor/core/text_lines.h"
+#include "tests/fuzz/checks.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+std::string PathOf(char choice) {
+  constexpr absl::string_view kPaths[] = {"a.py",       "b.py", "p/__init__.py", "p/a.py",
+                                          "p/q/b.py",   "c.cu", "p/c.py",        "p/q/__init__.py",
+                                          "__init__.py"};
+  return std::string(kPaths[static_cast<uint8_t>(choice) % (sizeof(kPaths) / sizeof(kPaths[0]))]);
+}
+
+// The first of a path counts, as in a tree.
+std::map<std::string, std::string> FilesOf(absl::string_view bytes) {
+  std::map<std::string, std::string> files;
+  for (const absl::string_view file : absl::StrSplit(bytes, '\xff')) {
+    if (!file.empty()) files.emplace(PathOf(file[0]), std::string(file.substr(1)));
+  }
+  return files;
+}
+
+// False where this machine was too slow.
+bool ExtractAndLink(const std::map<std::string, std::string>& texts, v1::KernelShard* shard) {
+  v1::FileShard files;
+  for (const auto& [path, text] : texts) {
+    v1::SourceFile& file = *files.add_files();
+    file.set_path(path);
+    file.set_content(text);
+  }
+  auto extracted = ExtractKernels(files, TreeSitterParser());
+  if (absl::IsDeadlineExceeded(extracted.status())) return false;
+  Check(extracted.ok());
+  *shard = *std::move(extracted);
+  JitNames names;
+  names.Add(*shard);
+  DecideCandidates(names, *shard);
+  LinkShard("repository", "commit", *shard);
+  return true;
+}
+
+void CheckPieces(const v1::Kernel& kernel, const std::map<std::string, std::string>& files) {
+  for (const v1::ModulePiece& piece : kernel.pieces()) {
+    if (piece.generated()) continue;
+    const auto file = files.find(piece.path());
+    Check(file != files.end());
+    Check(1 <= piece.first_line() && piece.first_line() <= piece.last_line());
+    Check(piece.last_line() <= CountLines(file->second));
+  }
+}
+
+void Link(absl::string_view bytes) {
+  const std::map<std::string, std::string> files = FilesOf(bytes);
+  v1::KernelShard shard;
+  v1::KernelShard again;
+  if (!ExtractAndLink(files, &shard) || !ExtractAndLink(files, &again)) return;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    const auto file = files.find(kernel.path());
+    Check(file != files.end());
+    CheckSpan(kernel, file->second);
+    CheckPieces(kernel, files);
+    Check(!kernel.id().empty());
+  }
+  Check(cas::SerializeDeterministically(again) == cas::SerializeDeterministically(shard));
+}
+
+}  // namespace
+}  // namespace kernelmill::extractor
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  kernelmill::extractor::Link(absl::string_view(reinterpret_cast<const char*>(data), size));
+  return 0;
+}
