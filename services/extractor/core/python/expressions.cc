@@ -327,9 +327,11 @@ bool Parser::Arguments(Begin call) {
   const bool around = printing_;
   printing_ = begin.place - call.place == 1 && text_.substr(call.start, 5) == "print";
   Opening();
+  const bool splat = Is(Token::kDoubleStar);
   if (!Is(Token::kRightParen) && !Argument()) return false;
   Kind kind = Kind::kArgumentList;
   if (Is(Token::kFor) || Is(Token::kAsync)) {
+    if (splat || tree_.last_kind() == Kind::kKeywordArgument) return false;
     tree_.SetField(Field::kBody);
     if (!Comprehension()) return false;
     kind = Kind::kGeneratorExpression;

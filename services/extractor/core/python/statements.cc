@@ -265,6 +265,7 @@ bool Parser::ImportStatement() {
 
 // Dots and maybe a name. Three dots are one token elsewhere.
 bool Parser::RelativeModule() {
+  if (!Is(Token::kDot) && !Is(Token::kEllipsis)) return false;
   const Begin begin = Here();
   while (Is(Token::kDot) || Is(Token::kEllipsis)) {
     for (uint32_t at = lexer_.start(); at < lexer_.end(); ++at) {
@@ -371,8 +372,7 @@ bool Parser::Else() {
 bool Parser::For() {
   const Begin begin = Here();
   if (Is(Token::kAsync)) Take();
-  Take();
-  if (!TargetList()) return false;
+  if (!Expect(Token::kFor) || !TargetList()) return false;
   tree_.SetField(Field::kLeft);
   if (!Expect(Token::kIn) || !ExpressionList()) return false;
   tree_.SetField(Field::kRight);
@@ -438,7 +438,7 @@ bool Parser::As(Begin begin) {
 bool Parser::With() {
   const Begin begin = Here();
   if (Is(Token::kAsync)) Take();
-  Take();
+  if (!Expect(Token::kWith)) return false;
   const Begin clause = Here();
   if (Is(Token::kLeftParen)) return false;
   for (;;) {
