@@ -53,17 +53,15 @@ bool EndsSplat(Token token) {
 
 }  // namespace
 
-// One expression, or several as an expression_list.
+// One expression, or several as an expression_list. After a comma at a line's end tree-sitter may
+// go on with the next line.
 bool Parser::ExpressionList() {
   const Begin begin = Here();
   if (!ExpressionOrSplat()) return false;
   if (!Is(Token::kComma)) return true;
   while (Is(Token::kComma)) {
     Take();
-    if (Is(Token::kNewline) || Is(Token::kAssign) || Is(Token::kColon) || Is(Token::kSemicolon) ||
-        Is(Token::kRightParen)) {
-      break;
-    }
+    if (Is(Token::kAssign) || Is(Token::kColon) || Is(Token::kRightParen)) break;
     if (!ExpressionOrSplat()) return false;
   }
   Close(Kind::kExpressionList, begin);

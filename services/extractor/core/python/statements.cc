@@ -177,11 +177,12 @@ bool Parser::ExpressionStatement() {
     const char c = next == absl::string_view::npos ? '\n' : text_[next];
     if (c != '=' && c != '.' && c != ':') return false;
   }
+  // A comma at the line's end is not for us: tree-sitter may go on with the next line.
   if (!ExpressionOrSplat()) return false;
   const bool list = Is(Token::kComma);
   while (Is(Token::kComma)) {
     Take();
-    if (Is(Token::kNewline) || Is(Token::kAssign)) break;
+    if (Is(Token::kAssign)) break;
     if (!ExpressionOrSplat()) return false;
   }
   if (Is(Token::kAssign) || Is(Token::kAugmentedAssign) || (Is(Token::kColon) && !list)) {
