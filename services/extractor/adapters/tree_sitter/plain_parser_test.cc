@@ -107,6 +107,8 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "class A:\n    x = (a +\n  b)\n",
                                        "a <> b\n",
                                        "from import t\n",
+                                       "*a.b\n",
+                                       "a = *b.c\n",
                                        "a,\nb = c\n",
                                        "a = b,\n",
                                        "f(a=b for c in d)\n",

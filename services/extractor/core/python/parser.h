@@ -100,9 +100,9 @@ class Parser {
 
   // expressions.cc
   bool ExpressionList();
-  bool ExpressionOrSplat();
+  bool ExpressionOrSplat(bool listed);
   bool Splat();
-  bool SplatName();
+  bool SplatName(bool listed);
   bool TargetList();
   bool Target();
   bool Expression();

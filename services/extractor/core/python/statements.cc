@@ -177,13 +177,16 @@ bool Parser::ExpressionStatement() {
     const char c = next == absl::string_view::npos ? '\n' : text_[next];
     if (c != '=' && c != '.' && c != ':') return false;
   }
-  // A comma at the line's end is not for us: tree-sitter may go on with the next line.
-  if (!ExpressionOrSplat()) return false;
+  // A comma at the line's end is not for us: tree-sitter may go on with the next line. Nor are
+  // splats.
+  if (!Expression()) return false;
   const bool list = Is(Token::kComma);
   while (Is(Token::kComma)) {
     Take();
     if (Is(Token::kAssign)) break;
-    if (!ExpressionOrSplat()) return false;
+    if (!(Is(Token::kStar) ? SplatName(false) && tree_.last_kind() == Kind::kListSplat
+                           : Expression()))
+      return false;
   }
   if (Is(Token::kAssign) || Is(Token::kAugmentedAssign) || (Is(Token::kColon) && !list)) {
     if (list) Close(Kind::kExpressionList, begin);
