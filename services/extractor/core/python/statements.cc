@@ -467,6 +467,10 @@ bool Parser::Decorated() {
     Take();
     if (!Expression() || !EndOfLine() || !AtIndent()) return false;
     Close(Kind::kDecorator, decorator);
+    // A comment left of the block may end it there.
+    for (const Extra& extra : lexer_.extras()) {
+      if (extra.indent < indents_.back()) return false;
+    }
   }
   if (Is(Token::kClass) ? !Class() : !Function()) return false;
   tree_.SetField(Field::kDefinition);
