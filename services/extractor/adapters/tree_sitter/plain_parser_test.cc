@@ -107,6 +107,7 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "class A:\n    x = (a +\n  b)\n",
                                        "a <> b\n",
                                        "from import t\n",
+                                       "e, lambda: x\n",
                                        "class p:\n @s\n#\n def k(): a\n",
                                        "*a.b\n",
                                        "a = *b.c\n",

@@ -183,6 +183,7 @@ bool Parser::ExpressionStatement() {
   const bool list = Is(Token::kComma);
   while (Is(Token::kComma)) {
     Take();
+    if (Is(Token::kLambda)) return false;  // may be read as a name with an annotation
     if (Is(Token::kAssign)) break;
     if (!(Is(Token::kStar) ? SplatName(false) && tree_.last_kind() == Kind::kListSplat
                            : Expression()))
