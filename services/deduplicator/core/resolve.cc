@@ -5,9 +5,8 @@
 // leader. C, which resembles no leader, is kept. Every kernel that goes names one that stays and
 // that it was compared with.
 //
-// Rank: the confidence in the licence, then tier (1 is best), then how many of the quality checks
-// pass, then source in the job's order, path and line. A total order, so the outcome depends on
-// nothing else.
+// Rank: how certain the licence is, in tenths, then tier (1 is best), then the score of quality, then
+// source in the job's order, path and line. A total order, so the outcome depends on nothing else.
 //
 // No two leaders can be of one group of equal sets (similarity_graph.h), so each group has at most
 // one leader to look up; likewise each SHA-256 and each pair hash.
@@ -44,10 +43,9 @@ void Decide(v1::Fate fate, absl::string_view reason, uint32_t leader, double sim
   decision->set_similarity(similarity);
 }
 
-int Passed(const v1::Checks& checks) {
-  return checks.has_triton_jit() + checks.has_bounds_masking() + checks.has_program_id() +
-         checks.has_block_size() + checks.has_load_store() + checks.has_docstring() +
-         checks.license_permissive();
+// A share, 0 to 1, as whole steps of 1 / `steps`; what is no number would break the order of rank.
+int Steps(double share, int steps) {
+  return share > 0 ? static_cast<int>(std::min(share, 1.0) * steps + 0.5) : 0;
 }
 
 // The place of each key among all, sorted.
@@ -92,9 +90,8 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     if (verdicts == nullptr) continue;
     const v1::Verdict& verdict = verdicts->verdicts(i);
     kernel.accepted = verdict.accepted();
-    kernel.quality = Passed(verdict.checks());
-    // Not a number would break the order of rank.
-    kernel.confidence = verdict.license().confidence() > 0 ? verdict.license().confidence() : 0;
+    kernel.quality = Steps(verdict.quality().score(), 1000);
+    kernel.certainty = Steps(verdict.license().confidence(), 10);
     if (verdict.accepted()) continue;
     kernel.rejection = verdict.reasons().empty() ? "unspecified" : verdict.reasons(0);
   }
@@ -153,7 +150,7 @@ std::vector<uint32_t> Resolver::Ranked() const {
   }
   const auto rank = [&](uint32_t number) {
     const Candidate& kernel = kernels_[number];
-    return std::make_tuple(-kernel.confidence, kernel.tier, -kernel.quality, kernel.source,
+    return std::make_tuple(-kernel.certainty, kernel.tier, -kernel.quality, kernel.source,
                            path_places[kernel.path], kernel.first_line, number);
   };
   std::sort(order.begin(), order.end(),

@@ -48,9 +48,9 @@ class Resolver {
     bool holdout = false;
     bool accepted = false;
     // What its rank is made of, but for its number.
-    double confidence = 0;
+    int certainty = 0;  // of the licence, in tenths
     int tier = 0;
-    int quality = 0;
+    int quality = 0;  // thousandths
     int source = 0;
     uint32_t path = 0;
     int first_line = 0;

@@ -37,7 +37,7 @@ class Job {
     double confidence = 1;
     bool holdout = false;
     std::string rejection;
-    int checks = 0;  // that it passes, 0 to 2
+    double score = 0;
     std::string path = "a.py";
     int line = 1;
     int source = 0;
@@ -119,8 +119,7 @@ class Job {
     v1::Verdict* verdict = verdicts.add_verdicts();
     verdict->set_accepted(kernel.rejection.empty());
     verdict->mutable_license()->set_confidence(kernel.confidence);
-    verdict->mutable_checks()->set_has_docstring(kernel.checks > 0);
-    verdict->mutable_checks()->set_has_program_id(kernel.checks > 1);
+    verdict->mutable_quality()->set_score(kernel.score);
     if (!kernel.rejection.empty()) verdict->add_reasons(kernel.rejection);
     EXPECT_THAT(resolver->AddShard(signatures, kernel.holdout ? nullptr : &verdicts, origin),
                 IsOk());
@@ -180,14 +179,14 @@ TEST(Resolver, TheStrictestKindIsNamed) {
 // count less.
 TEST(Resolver, RankIsLicenceTierQualitySourcePathLine) {
   Job job;
-  job.Add({.sha = 'x', .tier = 1, .confidence = 0.5, .checks = 2});
-  job.Add({.sha = 'x', .tier = 2, .confidence = 0.9, .checks = 2});
-  job.Add({.sha = 'x', .confidence = 0.9, .checks = 1, .source = 0});
-  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "a", .source = 3});
-  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "c", .line = 1, .source = 1});
-  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "b", .line = 9, .source = 1});
-  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "b", .line = 8, .source = 1});
-  job.Add({.sha = 'x', .confidence = 0.9, .checks = 2, .path = "b", .line = 8, .source = 1});
+  job.Add({.sha = 'x', .tier = 1, .confidence = 0.5, .score = 0.2});
+  job.Add({.sha = 'x', .tier = 2, .confidence = 0.9, .score = 0.2});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.1, .source = 0});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "a", .source = 3});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "c", .line = 1, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 9, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 8, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 8, .source = 1});
   const v1::Clusters clusters = job.Resolve();
   EXPECT_EQ(Fate(clusters, 6), "kept");
   for (const uint32_t other : {0, 1, 2, 3, 4, 5, 7}) {
