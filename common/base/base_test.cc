@@ -31,7 +31,10 @@ TEST(Text, BrokenUtf8IsRepairedByteByByte) {
     EXPECT_FALSE(IsUtf8(bad)) << absl::CHexEscape(bad);
     EXPECT_TRUE(IsUtf8(ToUtf8(bad)));
   }
-  EXPECT_EQ(ToUtf8("a\xff" "b"), "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(ToUtf8("a\xff"
+                   "b"),
+            "a\xef\xbf\xbd"
+            "b");
 }
 
 TEST(Text, JsonStringEscapesControlBytes) {

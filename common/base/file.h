@@ -10,20 +10,22 @@
 
 namespace kernelmill {
 
-// Reads a whole file. NOT_FOUND, PERMISSION_DENIED; RESOURCE_EXHAUSTED if it is larger than `max_bytes`.
+// Reads a whole file. NOT_FOUND, PERMISSION_DENIED; RESOURCE_EXHAUSTED if it is larger than
+// `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes);
 
 // Writes a whole new or replaced file and syncs it. RESOURCE_EXHAUSTED: the disk is full.
 absl::Status WriteFile(const std::string& path, absl::string_view content);
 
-// A status for errno with `context` before it, e.g. ENOENT -> NOT_FOUND, ENOSPC -> RESOURCE_EXHAUSTED.
+// A status for errno with `context` before it, e.g. ENOENT -> NOT_FOUND, ENOSPC ->
+// RESOURCE_EXHAUSTED.
 absl::Status ErrnoStatus(int error, absl::string_view context);
 
 // A new directory that is removed, with all that is in it, when this object goes. Movable.
 class TempDir {
  public:
-  // Under `parent`, or the system's temporary folder if that is empty. Its path is absolute, so that it
-  // means the same to a child process that runs elsewhere.
+  // Under `parent`, or the system's temporary folder if that is empty. Its path is absolute, so
+  // that it means the same to a child process that runs elsewhere.
   static absl::StatusOr<TempDir> Create(const std::string& parent = "");
   TempDir(TempDir&& other) noexcept;
   TempDir& operator=(TempDir&& other) noexcept;

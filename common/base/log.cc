@@ -42,8 +42,7 @@ void ConfigureLog(absl::string_view service, LogLevel least) {
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields) {
   if (level < Config().least) return;
   std::string line = absl::StrCat(
-      "{\"time\":\"",
-      absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()),
+      "{\"time\":\"", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()),
       "\",\"level\":\"", LevelName(level), "\",\"service\":", JsonString(Config().service),
       ",\"message\":", JsonString(message));
   for (const LogField& field : fields) {

@@ -19,8 +19,9 @@ struct LogField {
   std::string value;
 };
 
-// Writes one JSON object a line to stderr: {"time":...,"level":...,"service":...,"message":...,fields}.
-// Thread-safe; a line is one write. Values that are not UTF-8 are repaired.
+// Writes one JSON object a line to stderr:
+// {"time":...,"level":...,"service":...,"message":...,fields}. Thread-safe; a line is one write.
+// Values that are not UTF-8 are repaired.
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields = {});
 
 inline void LogInfo(absl::string_view m, std::initializer_list<LogField> f = {}) {
@@ -33,7 +34,8 @@ inline void LogError(absl::string_view m, std::initializer_list<LogField> f = {}
   Log(LogLevel::kError, m, f);
 }
 
-// Names the process in every line, and drops lines below `least`. Call once, before other threads start.
+// Names the process in every line, and drops lines below `least`. Call once, before other threads
+// start.
 void ConfigureLog(absl::string_view service, LogLevel least);
 
 }  // namespace kernelmill

@@ -1,9 +1,9 @@
-// Abseil 20220623 waits for a deadline of the wall clock: futex with FUTEX_CLOCK_REALTIME. When that
-// clock is set back by an hour, whatever waits then waits an hour longer, and gRPC's timers are such
-// waits: no call reaches its deadline, no connection is made again. Later releases of Abseil wait on
-// the monotonic clock. Until Debian has one, this program takes libc's syscall(), through which
-// Abseil calls futex, upon itself, and turns such a deadline into one of the monotonic clock. All
-// other calls pass through unchanged.
+// Abseil 20220623 waits for a deadline of the wall clock: futex with FUTEX_CLOCK_REALTIME. When
+// that clock is set back by an hour, whatever waits then waits an hour longer, and gRPC's timers
+// are such waits: no call reaches its deadline, no connection is made again. Later releases of
+// Abseil wait on the monotonic clock. Until Debian has one, this program takes libc's syscall(),
+// through which Abseil calls futex, upon itself, and turns such a deadline into one of the
+// monotonic clock. All other calls pass through unchanged.
 
 #include "common/base/monotonic_waits.h"
 

@@ -19,8 +19,8 @@ struct Blob {
   std::string bytes;
 };
 
-// A content store and action cache, as the workers see one. Implementations are thread-safe; contract
-// tests in tests/contract run on all of them.
+// A content store and action cache, as the workers see one. Implementations are thread-safe;
+// contract tests in tests/contract run on all of them.
 class BlobStore {
  public:
   virtual ~BlobStore() = default;
@@ -28,14 +28,16 @@ class BlobStore {
   // Those of `digests` that the store does not hold, in their order.
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(const std::vector<Digest>& digests) = 0;
 
-  // Stores every blob, or fails. INVALID_ARGUMENT: a digest does not match; RESOURCE_EXHAUSTED: no room.
+  // Stores every blob, or fails. INVALID_ARGUMENT: a digest does not match; RESOURCE_EXHAUSTED: no
+  // room.
   virtual absl::Status Put(const std::vector<Blob>& blobs) = 0;
 
-  // The content of every digest, in their order, checked against it. NOT_FOUND names the first missing
-  // one; DATA_LOSS: the store returned other bytes.
+  // The content of every digest, in their order, checked against it. NOT_FOUND names the first
+  // missing one; DATA_LOSS: the store returned other bytes.
   virtual absl::StatusOr<std::vector<std::string>> Get(const std::vector<Digest>& digests) = 0;
 
-  // The result of an action, its stdout_raw as it was put. NOT_FOUND: none, or a blob it names is gone.
+  // The result of an action, its stdout_raw as it was put. NOT_FOUND: none, or a blob it names is
+  // gone.
   virtual absl::StatusOr<ActionResult> GetActionResult(const Digest& action) = 0;
   virtual absl::Status PutActionResult(const Digest& action, const ActionResult& result) = 0;
 };

@@ -37,8 +37,11 @@ prometheus::Histogram& Seconds(const std::string& name, const std::string& help,
                                const Labels& labels) {
   static const prometheus::Histogram::BucketBoundaries kBuckets = {
       0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(*ProcessRegistry()).Add(
-      labels, kBuckets);
+  return prometheus::BuildHistogram()
+      .Name(name)
+      .Help(help)
+      .Register(*ProcessRegistry())
+      .Add(labels, kBuckets);
 }
 
 absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Start(const std::string& address) {

@@ -19,11 +19,13 @@ namespace kernelmill::metrics {
 
 using Labels = std::map<std::string, std::string>;
 
-// The process's metrics. Names are kernelmill_<service>_<what>_<unit>; counters end in _total. Each call
-// with the same name and labels returns the same instrument, valid for the life of the process.
-// Thread-safe. Label values must come from a small fixed set, never from input.
-prometheus::Counter& Counter(const std::string& name, const std::string& help, const Labels& labels = {});
-prometheus::Gauge& Gauge(const std::string& name, const std::string& help, const Labels& labels = {});
+// The process's metrics. Names are kernelmill_<service>_<what>_<unit>; counters end in _total. Each
+// call with the same name and labels returns the same instrument, valid for the life of the
+// process. Thread-safe. Label values must come from a small fixed set, never from input.
+prometheus::Counter& Counter(const std::string& name, const std::string& help,
+                             const Labels& labels = {});
+prometheus::Gauge& Gauge(const std::string& name, const std::string& help,
+                         const Labels& labels = {});
 // Seconds, with buckets from 1 ms to 5 min.
 prometheus::Histogram& Seconds(const std::string& name, const std::string& help,
                                const Labels& labels = {});

@@ -7,8 +7,8 @@
 
 namespace kernelmill::rpc {
 
-// SIGTERM and SIGINT as an event to wait for. Construct it first in main(), before any thread starts:
-// it blocks both signals for this thread and those it starts. SIGPIPE is ignored.
+// SIGTERM and SIGINT as an event to wait for. Construct it first in main(), before any thread
+// starts: it blocks both signals for this thread and those it starts. SIGPIPE is ignored.
 class TerminationSignal {
  public:
   TerminationSignal();

@@ -96,8 +96,8 @@ int Main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   ConfigureLog("coordinator", flags.log_level);
-  // Results of ten thousand shards come in bursts, each on whichever thread serves it. With an arena
-  // for every thread what is freed stays in most of them, and the memory doubles.
+  // Results of ten thousand shards come in bursts, each on whichever thread serves it. With an
+  // arena for every thread what is freed stays in most of them, and the memory doubles.
   mallopt(M_ARENA_MAX, 2);
   options.lease_ttl = absl::Seconds(lease_ttl_seconds);
   options.job_retention = absl::Hours(1) * retention_hours;

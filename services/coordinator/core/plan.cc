@@ -13,8 +13,8 @@
 namespace kernelmill::coordinator {
 namespace {
 
-// A partition reads every signature of the job; so there are a few as soon as they are worth it, and more
-// only as one's share of the bands grows large.
+// A partition reads every signature of the job; so there are a few as soon as they are worth it,
+// and more only as one's share of the bands grows large.
 constexpr int64_t kKernelsPerSmallPartition = 2000;
 constexpr int64_t kSmallPartitions = 4;
 constexpr int64_t kKernelsPerPartition = 65536;

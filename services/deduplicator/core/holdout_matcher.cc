@@ -38,9 +38,8 @@ void KeepGravest(std::vector<v1::HoldoutMatch>* matches) {
   };
   std::sort(matches->begin(), matches->end(), by_gravity);
   if (matches->size() > kMaxMatches) matches->resize(kMaxMatches);
-  std::sort(matches->begin(), matches->end(), [](const auto& x, const auto& y) {
-    return x.holdout() < y.holdout();
-  });
+  std::sort(matches->begin(), matches->end(),
+            [](const auto& x, const auto& y) { return x.holdout() < y.holdout(); });
 }
 
 }  // namespace

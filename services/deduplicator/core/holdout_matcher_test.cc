@@ -75,8 +75,7 @@ TEST(HoldoutMatcher, FindsEverySimilarityAtTheThreshold) {
     const std::vector<uint64_t> a = some(), b = some();
     HoldoutMatcher matcher(0.5);
     ASSERT_THAT(matcher.Add(1, Kernel(a, {})), IsOk());
-    const bool similar =
-        Similarity(Compare(absl::MakeConstSpan(a), absl::MakeConstSpan(b))) >= 0.5;
+    const bool similar = Similarity(Compare(absl::MakeConstSpan(a), absl::MakeConstSpan(b))) >= 0.5;
     EXPECT_EQ(!Match(&matcher, Kernel(b, {})).empty(), similar);
   }
 }

@@ -1,13 +1,13 @@
 #ifndef KERNELMILL_SERVICES_DEDUPLICATOR_CORE_PAIR_H_
 #define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_PAIR_H_
 
+#include <google/protobuf/repeated_field.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
-
-#include <google/protobuf/repeated_field.h>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -98,14 +98,14 @@ class PairFinder {
 
   uint32_t observed_ = 0;
   absl::flat_hash_map<uint64_t, uint32_t> first_with_set_;  // by SetHash, its slot
-  std::vector<uint32_t> numbers_;  // of each slot's kernel
+  std::vector<uint32_t> numbers_;                           // of each slot's kernel
   std::vector<uint32_t> set_sizes_;
   std::vector<Sketch> sketches_;
   std::vector<Entry> entries_;
   std::vector<uint64_t> buckets_;  // each slot's but the large ones, ascending, one after another
   std::vector<uint32_t> bucket_starts_;  // one a slot, and the end
 
-  std::vector<v1::Pair> equal_;  // kernels with equal sets
+  std::vector<v1::Pair> equal_;                          // kernels with equal sets
   std::vector<std::pair<uint32_t, uint32_t>> proposed_;  // slots to be verified; then numbers
   std::vector<uint32_t> needed_;
   absl::flat_hash_set<uint64_t> windows_done_;  // large buckets by a hash of their kernels

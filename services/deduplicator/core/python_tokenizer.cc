@@ -125,7 +125,7 @@ class Tokenizer {
   string_view rest_;
   std::vector<Token> tokens_;
   size_t statement_ = 0;  // index of the first token of the statement being read
-  int depth_ = 0;  // of brackets
+  int depth_ = 0;         // of brackets
 };
 
 }  // namespace

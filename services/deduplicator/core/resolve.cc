@@ -5,8 +5,9 @@
 // leader. C, which resembles no leader, is kept. Every kernel that goes names one that stays and
 // that it was compared with.
 //
-// Rank: how certain the licence is, in tenths, then tier (1 is best), then the score of quality, then
-// source in the job's order, path and line. A total order, so the outcome depends on nothing else.
+// Rank: how certain the licence is, in tenths, then tier (1 is best), then the score of quality,
+// then source in the job's order, path and line. A total order, so the outcome depends on nothing
+// else.
 //
 // No two leaders can be of one group of equal sets (similarity_graph.h), so each group has at most
 // one leader to look up; likewise each SHA-256 and each pair hash.
@@ -72,8 +73,8 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
   if (origin.holdout() != (verdicts == nullptr) ||
       (verdicts != nullptr && verdicts->verdicts_size() != kernels)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(verdicts == nullptr ? 0 : verdicts->verdicts_size(), " verdicts for ",
-                     kernels, " signatures"));
+        absl::StrCat(verdicts == nullptr ? 0 : verdicts->verdicts_size(), " verdicts for ", kernels,
+                     " signatures"));
   }
   for (int i = 0; i < kernels; ++i) {
     Candidate& kernel = kernels_.emplace_back();
@@ -153,8 +154,7 @@ std::vector<uint32_t> Resolver::Ranked() const {
     return std::make_tuple(-kernel.certainty, kernel.tier, -kernel.quality, kernel.source,
                            path_places[kernel.path], kernel.first_line, number);
   };
-  std::sort(order.begin(), order.end(),
-            [&](uint32_t x, uint32_t y) { return rank(x) < rank(y); });
+  std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return rank(x) < rank(y); });
   return order;
 }
 

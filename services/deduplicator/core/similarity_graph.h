@@ -39,8 +39,8 @@ class SimilarityGraph {
     Overlap overlap;
   };
 
-  std::vector<uint32_t> parent_;  // a root is its group's name
-  std::vector<Edge> edges_;       // both ways, between groups once built; sorted, each once
+  std::vector<uint32_t> parent_;     // a root is its group's name
+  std::vector<Edge> edges_;          // both ways, between groups once built; sorted, each once
   std::vector<size_t> edge_starts_;  // of each group's edges, and the end
 };
 

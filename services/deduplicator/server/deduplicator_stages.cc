@@ -109,7 +109,7 @@ class ResolveStage final : public worker::Stage {
         absl::StrAppend(&counter, ".", dataset::KindOf(decision.reason()));
       }
       ++counts[counter];
-        if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
+      if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
       if (decision.fate() != v1::FATE_KEPT) continue;
       if (decision.word_overlap() > 0) ++counts["dataset.review.word_overlap"];
       if (IsLabelled(decision)) ++counts["dataset.labelled.contaminated"];

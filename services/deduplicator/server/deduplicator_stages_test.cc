@@ -233,7 +233,8 @@ TEST_F(DeduplicatorStagesTest, PairsAreTheSameWhereSetsAreSpilled) {
   const absl::StatusOr<v1::StageResult> spilled = tiny.Run(PairAction(all, 0, 1), store_);
   ASSERT_THAT(spilled, IsOk());
   EXPECT_TRUE(cas::SameDigest(spilled->outputs(0).digest(), in_memory->outputs(0).digest()));
-  EXPECT_THAT(Counters(*in_memory), ::testing::Not(::testing::Contains(::testing::Key("sets.spilled"))));
+  EXPECT_THAT(Counters(*in_memory),
+              ::testing::Not(::testing::Contains(::testing::Key("sets.spilled"))));
   EXPECT_THAT(Counters(*spilled), ::testing::Contains(Pair("sets.spilled", ::testing::Gt(0))));
 }
 
@@ -247,8 +248,7 @@ TEST_F(DeduplicatorStagesTest, PairRefusesShardsThatDoNotMatchItsParameters) {
   EXPECT_THAT(Run(action, "pair"), StatusIs(absl::StatusCode::kInvalidArgument));
   Signed mixed = all;
   mixed.shingles[0] = all.shingles[2];  // of another shard
-  EXPECT_THAT(Run(PairAction(mixed, 0, 1), "pair"),
-              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Run(PairAction(mixed, 0, 1), "pair"), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST_F(DeduplicatorStagesTest, ResolveRefusesShardsThatDoNotMatchItsParameters) {

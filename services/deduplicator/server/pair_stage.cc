@@ -135,9 +135,8 @@ class PairTask {
       }
       return absl::OkStatus();
     };
-    RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(store_, signatures_,
-                                                     ShardsThat([](size_t) { return true; }),
-                                                     observe));
+    RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(
+        store_, signatures_, ShardsThat([](size_t) { return true; }), observe));
     firsts_.push_back(first);
     near_.finder.EndObserving();
     if (structural_) structural_->finder.EndObserving();

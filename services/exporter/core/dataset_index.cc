@@ -114,8 +114,8 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   absl::Status CheckHoldout(uint32_t number, uint32_t holdout) const {
     const v1::Decision* decision = dataset::DecisionOn(index_.clusters, holdout);
     if (decision != nullptr && decision->fate() == v1::FATE_HOLDOUT) return absl::OkStatus();
-    return absl::DataLossError(absl::StrCat("kernel ", index_.kernels[number].id,
-                                            " matches a holdout's that is none"));
+    return absl::DataLossError(
+        absl::StrCat("kernel ", index_.kernels[number].id, " matches a holdout's that is none"));
   }
 
   absl::Status AddToCluster(uint32_t number) {

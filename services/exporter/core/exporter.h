@@ -20,8 +20,8 @@ struct ExportRequest {
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,
 // cuda_triton_pairs.jsonl, cu2triton_sft.csv, triton_functions.json, MANIFEST.json, ledger.jsonl,
-// notices.jsonl, report.json and job.lock.yaml. The same request gives the same bytes. All of it appears at once,
-// in place of an earlier export, or none of it.
+// notices.jsonl, report.json and job.lock.yaml. The same request gives the same bytes. All of it
+// appears at once, in place of an earlier export, or none of it.
 //
 // The dataset is walked twice with one shard in memory at a time; an index of about 200 bytes a
 // kernel stays.

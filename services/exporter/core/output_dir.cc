@@ -24,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFiles[] = {
-    kKernelsFile,  kFimFile,    kPairsFile,  kTranslationsFile, kFunctionsFile,
-    kManifestFile, kLedgerFile, kReportFile, kLockFile,         kNoticesFile};
+constexpr const char* kFiles[] = {kKernelsFile,   kFimFile,      kPairsFile,  kTranslationsFile,
+                                  kFunctionsFile, kManifestFile, kLedgerFile, kReportFile,
+                                  kLockFile,      kNoticesFile};
 constexpr int64_t kMaxReportBytes = 64 << 20;
 constexpr size_t kBufferBytes = 1 << 20;
 

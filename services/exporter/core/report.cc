@@ -175,18 +175,18 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
 }
 
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
-  return {{"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
-                                                manifest.licenses().allow().end())},
-          {"dedup_threshold", Number(manifest.dedup().threshold())},
-          {"dedup_structural_threshold", manifest.dedup().structural()
-                                             ? Number(manifest.dedup().structural_threshold())
-                                             : Json()},
-          {"contamination", ContaminationPolicyJson(manifest.dedup().contamination())},
-          {"quality_require", std::vector<std::string>(manifest.quality().require().begin(),
-                                                       manifest.quality().require().end())},
-          {"quality_min_score", Number(manifest.quality().min_score())},
-          {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
-          {"emails", SensitivePolicyWord(manifest.quality().emails())}};
+  return {
+      {"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
+                                            manifest.licenses().allow().end())},
+      {"dedup_threshold", Number(manifest.dedup().threshold())},
+      {"dedup_structural_threshold",
+       manifest.dedup().structural() ? Number(manifest.dedup().structural_threshold()) : Json()},
+      {"contamination", ContaminationPolicyJson(manifest.dedup().contamination())},
+      {"quality_require", std::vector<std::string>(manifest.quality().require().begin(),
+                                                   manifest.quality().require().end())},
+      {"quality_min_score", Number(manifest.quality().min_score())},
+      {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
+      {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
 
 }  // namespace

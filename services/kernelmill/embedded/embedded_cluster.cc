@@ -116,8 +116,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   MoveTo(fetcher::NewFetcherStages(fetcher_options), &parts->stages);
   MoveTo(extractor::NewExtractorStages(), &parts->stages);
   MoveTo(validator::NewValidatorStages(), &parts->stages);
-  MoveTo(deduplicator::NewDeduplicatorStages({.folder = fetcher_options.temp_dir}),
-         &parts->stages);
+  MoveTo(deduplicator::NewDeduplicatorStages({.folder = fetcher_options.temp_dir}), &parts->stages);
   std::vector<worker::Stage*> stages;
   for (const std::unique_ptr<worker::Stage>& stage : parts->stages) stages.push_back(stage.get());
 

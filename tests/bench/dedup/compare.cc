@@ -98,7 +98,8 @@ Recall Measure(const Pairs& pairs, const Sets& sets, double threshold) {
   for (const v1::Pair& pair : pairs) found.emplace(pair.a(), pair.b());
   std::map<std::vector<uint64_t>, uint32_t> firsts;
   std::vector<uint32_t> first(sets.size());
-  for (uint32_t i = 0; i < sets.size(); ++i) first[i] = firsts.try_emplace(sets[i], i).first->second;
+  for (uint32_t i = 0; i < sets.size(); ++i)
+    first[i] = firsts.try_emplace(sets[i], i).first->second;
   Recall recall;
   for (const auto& [a, b] : BruteForce(sets, threshold)) {
     ++recall.all;

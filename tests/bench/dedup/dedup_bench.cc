@@ -20,9 +20,9 @@ int main(int argc, char** argv) {
   growth->add_option("folder", folder)->required();
   app.require_subcommand(1);
   CLI11_PARSE(app, argc, argv);
-  const absl::Status status =
-      compare->parsed() ? kernelmill::bench::Compare(records, shingles, threshold)
-                        : kernelmill::bench::Growth(kernels, folder);
+  const absl::Status status = compare->parsed()
+                                  ? kernelmill::bench::Compare(records, shingles, threshold)
+                                  : kernelmill::bench::Growth(kernels, folder);
   if (status.ok()) return 0;
   std::fprintf(stderr, "dedup_bench: %s\n", absl::StrCat(status.message()).c_str());
   return 1;

@@ -24,8 +24,7 @@ class FileBlobStore final : public cas::BlobStore {
   absl::Status Put(const std::vector<cas::Blob>& blobs) override;
   absl::StatusOr<std::vector<std::string>> Get(const std::vector<cas::Digest>& digests) override;
   absl::StatusOr<cas::ActionResult> GetActionResult(const cas::Digest& action) override;
-  absl::Status PutActionResult(const cas::Digest& action,
-                               const cas::ActionResult& result) override;
+  absl::Status PutActionResult(const cas::Digest& action, const cas::ActionResult& result) override;
 
  private:
   int file_ = -1;
