@@ -31,6 +31,13 @@ function(km_binary name)
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
 
+# A library that tests alone use; not there, as what it needs is not, where tests are not built.
+function(km_test_library name)
+  if(KERNELMILL_TESTS)
+    km_library(${name} ${ARGN})
+  endif()
+endfunction()
+
 # A test program; LABELS sorts it (unit by default; contract, integration, chaos, ...).
 function(km_test name)
   if(NOT KERNELMILL_TESTS)

@@ -4,7 +4,8 @@
 usage: check_include_graph.py [ROOT]      prints what is wrong; exit 1 if anything is
        check_include_graph.py --self-test checks the checks on small trees that break them
 
-Every folder is one target (km_library), beside its programs (km_binary, km_program) and tests (km_test). Refused:
+Every folder is one target (km_library, or km_test_library where tests alone use it), beside its programs
+(km_binary, km_program) and tests (km_test). Refused:
   undeclared  a file includes a folder whose target its own target does not name: a .cc needs it in DEPS or
               PRIVATE_DEPS, a header that other folders include needs it in DEPS
   cycle       targets that depend on each other in a ring
@@ -13,6 +14,7 @@ Every folder is one target (km_library), beside its programs (km_binary, km_prog
   upward      common/ including services/; a folder of common/ including one that common/CMakeLists.txt
               lists after it (tests aside); within a service, core/ including adapters/ or server/, or
               adapters/ including server/
+  testing     a km_library or km_binary that needs a km_test_library
   impure      core/ including gRPC, flags or an I/O library
   unknown     a source that does not exist, or that no target builds; an include of ours that is no file
 """
@@ -29,7 +31,8 @@ GENERATED = [("kernelmill/v1/", "kernelmill_proto"), ("build/bazel/", "reapi_pro
 IMPURE = re.compile(r"^(grpc|grpcpp|CLI|rocksdb|git2|curl|archive|prometheus|tree_sitter|yaml-cpp)(/|\.h|_|$)"
                     r"|\.grpc\.pb\.h$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
-CALL = re.compile(r"\b(km_library|km_binary|km_program|km_test|km_proto_library)\s*\(([^)]*)\)")
+CALL = re.compile(r"\b(km_library|km_test_library|km_binary|km_program|km_test|km_proto_library)\s*\(([^)]*)\)")
+LIBRARIES = ("km_library", "km_test_library")
 KEYWORDS = ("SRCS", "DEPS", "PRIVATE_DEPS", "LABELS", "TIMEOUT", "PROTOS", "SERVICES")
 
 
@@ -99,7 +102,7 @@ class Checker:
         self.targets = read_targets(root)
         self.includes = read_includes(root)
         self.public = public_headers(self.includes)
-        self.library = {t.folder: t for t in self.targets.values() if t.kind == "km_library"}
+        self.library = {t.folder: t for t in self.targets.values() if t.kind in LIBRARIES}
         self.tests = {s for t in self.targets.values() if t.kind == "km_test" for s in t.sources}
         order = root / "common/CMakeLists.txt"
         listed = re.search(r"foreach\s*\(\s*folder\s+([^)]*)\)", order.read_text()) if order.exists() else None
@@ -159,9 +162,9 @@ class Checker:
         needed = self.target_of_include(f"{path}:{line}", included)
         if needed is None or needed == target.name:
             return
-        strict = target.kind == "km_library" and path in self.public
+        strict = target.kind in LIBRARIES and path in self.public
         if needed not in (target.public if strict else target.deps):
-            keyword = "DEPS" if strict or target.kind != "km_library" else "DEPS or PRIVATE_DEPS"
+            keyword = "DEPS" if strict or target.kind not in LIBRARIES else "DEPS or PRIVATE_DEPS"
             self.problem("undeclared", f"{path}:{line}",
                          f"includes {included}, but {target.name} does not have {needed} in {keyword}")
 
@@ -191,6 +194,15 @@ class Checker:
         if mine < other and not self.is_test("/".join(here)):
             self.problem("upward", where, f"{here[2]} includes {included}")
 
+    def check_test_libraries(self):
+        """What is built without the tests needs none of their libraries."""
+        for target in self.targets.values():
+            if target.kind not in ("km_library", "km_binary"):
+                continue
+            for dep in sorted(target.deps & self.targets.keys()):
+                if self.targets[dep].kind == "km_test_library":
+                    self.problem("testing", target.folder, f"{target.name} needs {dep}, which only tests have")
+
     def check_cycles(self):
         state = {}  # 1: on the path, 2: done
 
@@ -215,6 +227,7 @@ class Checker:
                 self.check_layers(path, line, included)
                 if path in self.owner:
                     self.check_declared(path, line, included, self.owner[path])
+        self.check_test_libraries()
         self.check_cycles()
         return self.problems
 
@@ -258,6 +271,9 @@ BROKEN = [
                 "services/x/server/CMakeLists.txt": "km_library(x_server SRCS s.cc)", "services/x/server/s.cc": ""}),
     ("impure", {"services/x/core/c.cc": "#include <grpcpp/grpcpp.h>\n"}),
     ("unknown", {"services/x/core/c.cc": '#include "common/base/gone.h"\n'}),
+    ("testing", {"common/rpc/CMakeLists.txt":
+                 CLEAN["common/rpc/CMakeLists.txt"].replace("km_library", "km_test_library"),
+                 "services/x/server/CMakeLists.txt": "km_library(x_server SRCS s.cc PRIVATE_DEPS x_core common_rpc)"}),
     ("unknown", {"services/x/core/orphan.cc": ""}),
     ("unknown", {"services/x/core/CMakeLists.txt": "km_library(x_core SRCS c.cc gone.cc DEPS common_base)"}),
 ]
