@@ -167,13 +167,19 @@ long syscall(long number, ...) {
 
 // ---------------------------------------------------------------- files
 
-// The extractor looks for this first when it reads a file for kernels; not when it only lists one.
+// The extractor looks for this first when it reads a file for kernels; not when it only lists one. The fetcher
+// looks for it too, which is none of this.
 static const char kOncePerFile[] = "jit";
+
+static int is_extractor(void) {
+  static const char name[] = "kernelmill-extractor";  // and its next release
+  return strncmp(program_invocation_short_name, name, sizeof(name) - 1) == 0;
+}
 
 void* memmem(const void* text, size_t text_size, const void* word, size_t word_size) {
   static void* (*next)(const void*, size_t, const void*, size_t);
   if (next == NULL) next = dlsym(RTLD_NEXT, "memmem");
-  if (word_size == sizeof(kOncePerFile) - 1 && memcmp(word, kOncePerFile, word_size) == 0) {
+  if (word_size == sizeof(kOncePerFile) - 1 && memcmp(word, kOncePerFile, word_size) == 0 && is_extractor()) {
     const size_t poison = strnlen(control->poison, sizeof(control->poison));
     if (poison != 0 && next(text, text_size, control->poison, poison) != NULL) {
       atomic_fetch_add(&control->poisoned, 1);

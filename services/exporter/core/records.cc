@@ -41,15 +41,6 @@ Json Texts(const google::protobuf::RepeatedPtrField<std::string>& texts) {
   return list;
 }
 
-Json ChecksJson(const v1::Checks& checks) {
-  Json json = Json::object();
-  const auto& type = *v1::Checks::descriptor();
-  for (int i = 0; i < type.field_count(); ++i) {
-    json[type.field(i)->name()] = checks.GetReflection()->GetBool(checks, type.field(i));
-  }
-  return json;
-}
-
 Json DuplicatesJson(const DatasetIndex& index, uint32_t number) {
   std::vector<std::string> ids;
   const auto found = index.duplicates.find(number);
@@ -172,16 +163,6 @@ Json CudaJson(const v1::Kernel& kernel) {
           {"launches", launches}};
 }
 
-Json RulesJson(const v1::Verdict& verdict) {
-  Json json = Json::object();
-  for (const v1::RuleResult& result : verdict.rules()) {
-    json[result.rule()] = {
-        {"outcome", Word(v1::RuleResult::Outcome_Name(result.outcome()), "OUTCOME_")},
-        {"reason", Text(result.reason())}};
-  }
-  return json;
-}
-
 Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
   Json list = Json::array();
   for (const v1::Sensitive& finding : quality.sensitive()) {
@@ -192,20 +173,6 @@ Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) 
                     {"redacted", IsRedacted(finding, policy)}});
   }
   return list;
-}
-
-Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
-  return {{"score", Number(quality.score())},
-          {"tier", quality.tier()},
-          {"loads", quality.masks().loads()},
-          {"masked_loads", quality.masks().masked_loads()},
-          {"stores", quality.masks().stores()},
-          {"masked_stores", quality.masks().masked_stores()},
-          {"longest_line", quality.longest_line()},
-          {"mean_line", Number(quality.mean_line())},
-          {"comment_ratio", Number(quality.comment_ratio())},
-          {"generated", quality.generated()},
-          {"sensitive", SensitiveJson(quality, policy)}};
 }
 
 }  // namespace
@@ -320,6 +287,39 @@ Json FunctionRecord(const v1::Kernel& kernel) {
   const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
   const bool ended = !text.empty() && text.back() == '\n';
   return {{"input", Text(absl::StrCat("```python\n", text, ended ? "" : "\n", "```"))}};
+}
+
+Json ChecksJson(const v1::Checks& checks) {
+  Json json = Json::object();
+  const auto& type = *v1::Checks::descriptor();
+  for (int i = 0; i < type.field_count(); ++i) {
+    json[type.field(i)->name()] = checks.GetReflection()->GetBool(checks, type.field(i));
+  }
+  return json;
+}
+
+Json RulesJson(const v1::Verdict& verdict) {
+  Json json = Json::object();
+  for (const v1::RuleResult& result : verdict.rules()) {
+    json[result.rule()] = {
+        {"outcome", Word(v1::RuleResult::Outcome_Name(result.outcome()), "OUTCOME_")},
+        {"reason", Text(result.reason())}};
+  }
+  return json;
+}
+
+Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
+  return {{"score", Number(quality.score())},
+          {"tier", quality.tier()},
+          {"loads", quality.masks().loads()},
+          {"masked_loads", quality.masks().masked_loads()},
+          {"stores", quality.masks().stores()},
+          {"masked_stores", quality.masks().masked_stores()},
+          {"longest_line", quality.longest_line()},
+          {"mean_line", Number(quality.mean_line())},
+          {"comment_ratio", Number(quality.comment_ratio())},
+          {"generated", quality.generated()},
+          {"sensitive", SensitiveJson(quality, policy)}};
 }
 
 Json TokensJson(const v1::TokenCounts& counts) {

@@ -38,6 +38,11 @@ bool HasExample(const v1::Kernel& kernel, const dataset::FimPair& pair);
 // self-contained text, fenced as Python.
 Json FunctionRecord(const v1::Kernel& kernel);
 
+// Parts of a record that a verdict gives: each check by name; each with its outcome and why;
+// measures.
+Json ChecksJson(const v1::Checks& checks);
+Json RulesJson(const v1::Verdict& verdict);
+Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy);
 Json TokensJson(const v1::TokenCounts& counts);
 
 // The stages that made the dataset: name to version.

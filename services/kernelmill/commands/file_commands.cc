@@ -139,7 +139,7 @@ class FileCommand {
   static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
     Json json = {{"dsl", DslWord(kernel.dsl())},      {"role", RoleWord(kernel.role())},
                  {"first_line", kernel.first_line()}, {"last_line", kernel.last_line()},
-                 {"sha256", kernel.sha256()},         {"tokens", kernel.tokens()}};
+                 {"sha256", kernel.sha256()},         {"lexical_tokens", kernel.tokens()}};
     exporter::SetText(json, "path", path);
     exporter::SetText(json, "qualname", kernel.qualname());
     return json;
@@ -163,22 +163,17 @@ class FileCommand {
 
   void ShowVerdict(const std::string& path, const v1::Kernel& kernel, const v1::Verdict& verdict) {
     if (!verdict.accepted()) exit_code_ = kInputsFailed;
-    std::vector<std::string> failed;
-    Json checks = Json::object();
-    const auto& type = *v1::Checks::descriptor();
-    for (int i = 0; i < type.field_count(); ++i) {
-      const auto* field = type.field(i);
-      const bool passed = verdict.checks().GetReflection()->GetBool(verdict.checks(), field);
-      checks[field->name()] = passed;
-      if (!passed) failed.push_back(field->name());
-    }
     if (console_.json()) {
       Json json = KernelJson(path, kernel);
       json["accepted"] = verdict.accepted();
       json["reasons"] =
           std::vector<std::string>(verdict.reasons().begin(), verdict.reasons().end());
       json["license"] = exporter::LicenseJson(verdict.license());
-      json["checks"] = std::move(checks);
+      json["checks"] = exporter::ChecksJson(verdict.checks());
+      json["rules"] = exporter::RulesJson(verdict);
+      json["quality"] = exporter::QualityJson(verdict.quality(), v1::QualityPolicy());
+      json["tokens"] = exporter::TokensJson(verdict.source_tokens());
+      json["module_tokens"] = exporter::TokensJson(verdict.module_tokens());
       console_.Result(exporter::Canonical(json) + "\n");
       return;
     }
@@ -188,7 +183,12 @@ class FileCommand {
     if (!verdict.reasons().empty()) {
       absl::StrAppend(&line, " (", absl::StrJoin(verdict.reasons(), ", "), ")");
     }
-    absl::StrAppend(&line, "  ", verdict.license().expression());
+    absl::StrAppend(&line, "  ", verdict.license().expression(), "  score ",
+                    verdict.quality().score());
+    std::vector<absl::string_view> failed;
+    for (const v1::RuleResult& result : verdict.rules()) {
+      if (result.outcome() == v1::RuleResult::OUTCOME_FAIL) failed.push_back(result.rule());
+    }
     if (!failed.empty()) absl::StrAppend(&line, "  lacks ", absl::StrJoin(failed, ", "));
     console_.Result(line + "\n");
   }
