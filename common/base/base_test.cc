@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
@@ -30,6 +31,9 @@ TEST(Text, BrokenUtf8IsRepairedByteByByte) {
   for (const char* bad : {"\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
     EXPECT_FALSE(IsUtf8(bad)) << absl::CHexEscape(bad);
     EXPECT_TRUE(IsUtf8(ToUtf8(bad)));
+    const std::string between = absl::StrCat(std::string(17, 'a'), bad, std::string(9, 'b'));
+    EXPECT_FALSE(IsUtf8(between)) << "where words of ASCII stand around it";
+    EXPECT_TRUE(IsUtf8(ToUtf8(between)));
   }
   EXPECT_EQ(ToUtf8("a\xff"
                    "b"),

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace kernelmill {
 namespace {
@@ -25,10 +26,22 @@ size_t SequenceLength(absl::string_view bytes, size_t at) {
   return length;
 }
 
+// Whether the eight bytes at bytes[at] are there and ASCII, which most of code is.
+bool AreAscii(absl::string_view bytes, size_t at) {
+  uint64_t word;
+  if (bytes.size() - at < sizeof(word)) return false;
+  std::memcpy(&word, bytes.data() + at, sizeof(word));
+  return (word & 0x8080808080808080u) == 0;
+}
+
 }  // namespace
 
 bool IsUtf8(absl::string_view bytes) {
   for (size_t at = 0; at < bytes.size();) {
+    if (AreAscii(bytes, at)) {
+      at += sizeof(uint64_t);
+      continue;
+    }
     const size_t length = SequenceLength(bytes, at);
     if (length == 0) return false;
     at += length;

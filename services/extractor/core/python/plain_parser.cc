@@ -3,54 +3,11 @@
 #include <cstring>
 #include <limits>
 
+#include "common/base/text.h"
 #include "services/extractor/core/python/parser.h"
 
 namespace kernelmill::extractor::python {
 namespace {
-
-// The length of the well-formed UTF-8 sequence of more than a byte that `text` begins with; 0 if it
-// begins with none.
-size_t SequenceLength(absl::string_view text) {
-  const auto byte = [&](size_t at) {
-    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
-  };
-  const auto continues = [&](size_t at) { return (byte(at) & 0xc0) == 0x80; };
-  const unsigned lead = byte(0);
-  if (lead >= 0xc2 && lead < 0xe0) return continues(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead < 0xf0) {
-    const bool overlong = lead == 0xe0 && byte(1) < 0xa0;
-    const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-    return !overlong && !surrogate && continues(1) && continues(2) ? 3 : 0;
-  }
-  if (lead >= 0xf0 && lead < 0xf5) {
-    const bool overlong = lead == 0xf0 && byte(1) < 0x90;
-    const bool beyond = lead == 0xf4 && byte(1) >= 0x90;
-    return !overlong && !beyond && continues(1) && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-bool IsUtf8(absl::string_view text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    uint64_t word;
-    if (at + sizeof(word) <= text.size()) {
-      std::memcpy(&word, text.data() + at, sizeof(word));
-      if ((word & 0x8080808080808080u) == 0) {
-        at += sizeof(word);
-        continue;
-      }
-    }
-    if (static_cast<unsigned char>(text[at]) < 0x80) {
-      ++at;
-      continue;
-    }
-    const size_t length = SequenceLength(text.substr(at));
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
 
 bool Has(absl::string_view text, char c) {
   return !text.empty() && std::memchr(text.data(), c, text.size()) != nullptr;
