@@ -9,6 +9,28 @@ bool IsDigit(char c) { return '0' <= c && c <= '9'; }
 bool IsNameStart(char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_'; }
 bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
 
+// The base that the letter after a leading zero names; 10 for all else.
+int BaseOf(char letter) {
+  switch (letter) {
+    case 'x':
+    case 'X':
+      return 16;
+    case 'o':
+    case 'O':
+      return 8;
+    case 'b':
+    case 'B':
+      return 2;
+    default:
+      return 10;
+  }
+}
+
+bool IsDigitOf(int base, char c) {
+  if (IsDigit(c)) return c - '0' < base;
+  return base == 16 && (('a' <= c && c <= 'f') || ('A' <= c && c <= 'F'));
+}
+
 struct Keyword {
   absl::string_view text;
   Token token;
@@ -202,38 +224,37 @@ void Lexer::ReadWord(uint32_t at) {
   Set(WordToken(text_.substr(at, end - at)), at, end);
 }
 
+// A number that a letter or a digit follows is left to tree-sitter: it reads `0o28` as two, with an
+// error.
 void Lexer::ReadNumber(uint32_t at) {
-  uint32_t end = at;
-  const auto digits = [&] {
-    while (IsDigit(At(end)) || (At(end) == '_' && IsDigit(At(end + 1)))) ++end;
-  };
-  const char second = At(at + 1);
-  if (At(at) == '0' && second != '\0' && std::strchr("xXoObB", second) != nullptr) {
-    const bool hex = second == 'x' || second == 'X';
-    end += 2;
-    const auto is_digit = [&](char c) {
-      return IsDigit(c) || (hex && (('a' <= c && c <= 'f') || ('A' <= c && c <= 'F')));
-    };
-    while (is_digit(At(end)) || (At(end) == '_' && is_digit(At(end + 1)))) ++end;
-    const bool empty = end == at + 2;
-    return Set(empty || IsNamePart(At(end)) || At(end) == '.' ? Token::kUnknown : Token::kNumber,
-               at, end);
+  uint32_t end = EndOfNumber(at);
+  const char next = At(end);
+  const bool odd =
+      end == at || IsNamePart(next) || static_cast<unsigned char>(next) >= 0x80 || next == '.';
+  Set(odd ? Token::kUnknown : Token::kNumber, at, end);
+}
+
+// `at` itself where there is no number that is understood.
+uint32_t Lexer::EndOfNumber(uint32_t at) const {
+  if (At(at) == '0') {
+    if (const int base = BaseOf(At(at + 1)); base != 10) {
+      const uint32_t end = EndOfDigits(at + 2, base);
+      return end == at + 2 ? at : end;
+    }
   }
-  digits();
-  if (At(end) == '.') {
-    ++end;
-    digits();
-  }
+  uint32_t end = EndOfDigits(at, 10);
+  if (At(end) == '.') end = EndOfDigits(end + 1, 10);
   if (At(end) == 'e' || At(end) == 'E') {
     const uint32_t sign = At(end + 1) == '+' || At(end + 1) == '-' ? 1 : 0;
-    if (!IsDigit(At(end + 1 + sign))) return Set(Token::kUnknown, at, end);
-    end += 1 + sign;
-    digits();
+    if (!IsDigit(At(end + 1 + sign))) return at;
+    end = EndOfDigits(end + 1 + sign, 10);
   }
-  if (At(end) == 'j' || At(end) == 'J') ++end;
-  const char next = At(end);
-  const bool odd = IsNamePart(next) || static_cast<unsigned char>(next) >= 0x80 || next == '.';
-  Set(odd ? Token::kUnknown : Token::kNumber, at, end);
+  return At(end) == 'j' || At(end) == 'J' ? end + 1 : end;
+}
+
+uint32_t Lexer::EndOfDigits(uint32_t at, int base) const {
+  while (IsDigitOf(base, At(at)) || (At(at) == '_' && IsDigitOf(base, At(at + 1)))) ++at;
+  return at;
 }
 
 void Lexer::ReadPunctuation(uint32_t at) {
