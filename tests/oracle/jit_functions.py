@@ -47,18 +47,23 @@ def origin(node, names):
     return ".".join([names.get(node.id, node.id), *reversed(parts)])
 
 
-def jit_functions(data):
+def found(data):
+    """(syntax tree, first line, whole lines from the first decorator on, whether it is Gluon) of each function."""
     tree = ast.parse(data)
     names = aliases(tree)
     lines = data.splitlines(keepends=True)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            found = [d for d in (origin(d, names) for d in node.decorator_list) if d in JIT]
-            if found:
+            origins = [d for d in (origin(d, names) for d in node.decorator_list) if d in JIT]
+            if origins:
                 first = min([node.lineno] + [d.lineno for d in node.decorator_list])
-                span = b"".join(lines[first - 1:node.end_lineno])
-                yield {"name": node.name, "first_line": first, "last_line": node.end_lineno,
-                       "gluon": any("gluon" in d for d in found), "sha256": hashlib.sha256(span).hexdigest()}
+                yield node, first, b"".join(lines[first - 1:node.end_lineno]), any("gluon" in d for d in origins)
+
+
+def jit_functions(data):
+    for node, first, span, gluon in found(data):
+        yield {"name": node.name, "first_line": first, "last_line": node.end_lineno,
+               "gluon": gluon, "sha256": hashlib.sha256(span).hexdigest()}
 
 
 def main():
@@ -76,4 +81,5 @@ def main():
     json.dump(truth, sys.stdout, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()
