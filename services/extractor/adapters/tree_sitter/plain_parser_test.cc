@@ -114,6 +114,7 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "class p:\n @s\n#\n def k(): a\n",
                                        "*a.b\n",
                                        "a = *b.c\n",
+                                       "a, b = c, d * e, *f.g\n",
                                        "a,\nb = c\n",
                                        "a = b,\n",
                                        "f(a=b for c in d)\n",

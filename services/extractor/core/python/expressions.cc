@@ -57,20 +57,18 @@ bool EndsSplat(Token token) {
 // go on with the next line.
 bool Parser::ExpressionList() {
   const Begin begin = Here();
-  if (!ExpressionOrSplat(false)) return false;
+  if (!ExpressionOrSplat()) return false;
   if (!Is(Token::kComma)) return true;
   while (Is(Token::kComma)) {
     Take();
     if (Is(Token::kAssign) || Is(Token::kColon) || Is(Token::kRightParen)) break;
-    if (!ExpressionOrSplat(true)) return false;
+    if (!ExpressionOrSplat()) return false;
   }
   Close(Kind::kExpressionList, begin);
   return true;
 }
 
-bool Parser::ExpressionOrSplat(bool listed) {
-  return Is(Token::kStar) ? SplatName(listed) : Expression();
-}
+bool Parser::ExpressionOrSplat() { return Is(Token::kStar) ? SplatName() : Expression(); }
 
 // *operand among arguments and elements.
 bool Parser::Splat() {
@@ -82,15 +80,15 @@ bool Parser::Splat() {
 }
 
 // Elsewhere tree-sitter has the star bind to the name after it more than what follows that:
-// *x.shape is an attribute of *x, if others stand beside it.
-bool Parser::SplatName(bool listed) {
+// *x.shape is an attribute of *x, if others stand behind it.
+bool Parser::SplatName() {
   const Begin begin = Here();
   Take();
   if (!Is(Token::kName)) return false;
   Take(Kind::kIdentifier);
   Close(Kind::kListSplat, begin);
   const bool name_alone = EndsSplat(token());
-  return Trailers(begin) && EndsSplat(token()) && (name_alone || listed || Is(Token::kComma));
+  return Trailers(begin) && EndsSplat(token()) && (name_alone || Is(Token::kComma));
 }
 
 // The first element of a list or a set: a splat of more than a name is read as among elements if
@@ -378,7 +376,7 @@ bool Parser::Subscripts() {
 
 bool Parser::Slice() {
   const Begin begin = Here();
-  if (!Is(Token::kColon) && !ExpressionOrSplat(false)) return false;
+  if (!Is(Token::kColon) && !ExpressionOrSplat()) return false;
   if (!Is(Token::kColon)) return true;
   for (int colons = 0; colons < 2 && Is(Token::kColon); ++colons) {
     Take();

@@ -100,9 +100,9 @@ class Parser {
 
   // expressions.cc
   bool ExpressionList();
-  bool ExpressionOrSplat(bool listed);
+  bool ExpressionOrSplat();
   bool Splat();
-  bool SplatName(bool listed);
+  bool SplatName();
   bool TargetList();
   bool Target();
   bool Expression();

@@ -185,8 +185,7 @@ bool Parser::ExpressionStatement() {
     Take();
     if (Is(Token::kLambda)) return false;  // may be read as a name with an annotation
     if (Is(Token::kAssign)) break;
-    if (!(Is(Token::kStar) ? SplatName(false) && tree_.last_kind() == Kind::kListSplat
-                           : Expression()))
+    if (!(Is(Token::kStar) ? SplatName() && tree_.last_kind() == Kind::kListSplat : Expression()))
       return false;
   }
   if (Is(Token::kAssign) || Is(Token::kAugmentedAssign) || (Is(Token::kColon) && !list)) {
