@@ -113,6 +113,7 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "e, lambda: x\n",
                                        "class p:\n @s\n#\n def k(): a\n",
                                        "*a.b\n",
+                                       "(a := b if c else d)\n",
                                        "a = *b.c\n",
                                        "a, b = c, d * e, *f.g\n",
                                        "a,\nb = c\n",

@@ -133,7 +133,8 @@ bool Parser::Expression() {
     if (!is_name || tree_.last_kind() != Kind::kIdentifier || lexer_.one_line()) return false;
     tree_.SetField(Field::kName);
     Take();
-    if (!Expression()) return false;
+    // a := b if c else d may be read as (a := b) if c else d.
+    if (!Expression() || tree_.last_kind() == Kind::kConditionalExpression) return false;
     tree_.SetField(Field::kValue);
     Close(Kind::kNamedExpression, begin);
     return true;
