@@ -1,5 +1,5 @@
 """Finding a kernel again in a finished job's dataset: its copy, an edited one and a renamed one, on a cluster and in what
-a crawl left, through the client and through the deduplicator's own call."""
+a crawl left."""
 
 import json
 import pathlib
