@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
@@ -36,6 +37,20 @@ absl::Status CheckDigest(const Digest& digest) {
 
 std::string ToString(const Digest& digest) {
   return absl::StrCat(digest.hash(), "/", digest.size_bytes());
+}
+
+absl::StatusOr<Digest> ParseDigest(absl::string_view text) {
+  const size_t slash = std::min(text.find('/'), text.size());
+  int64_t size = 0;
+  const bool sized = absl::SimpleAtoi(text.substr(std::min(slash + 1, text.size())), &size);
+  Digest digest;
+  digest.set_hash(std::string(text.substr(0, slash)));
+  digest.set_size_bytes(size);
+  if (!sized || ToString(digest) != text || !CheckDigest(digest).ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a digest, hash/size: ", JsonString(text.substr(0, 100))));
+  }
+  return digest;
 }
 
 bool SameDigest(const Digest& a, const Digest& b) {

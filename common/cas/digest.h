@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
 
@@ -23,6 +24,8 @@ absl::Status CheckDigest(const Digest& digest);
 
 // "hash/size", the form in resource names, logs and on the command line.
 std::string ToString(const Digest& digest);
+// The other way round. INVALID_ARGUMENT: not of that form.
+absl::StatusOr<Digest> ParseDigest(absl::string_view text);
 
 bool SameDigest(const Digest& a, const Digest& b);
 

@@ -25,6 +25,17 @@ TEST(Digest, HashAndSizeBothCount) {
   EXPECT_FALSE(SameDigest(other, DigestOf("abc")));
 }
 
+TEST(Digest, IsReadAsItIsWritten) {
+  const std::string text = ToString(DigestOf("abc"));
+  const absl::StatusOr<Digest> digest = ParseDigest(text);
+  ASSERT_THAT(digest, IsOk());
+  EXPECT_TRUE(SameDigest(*digest, DigestOf("abc")));
+  for (const std::string& bad : {std::string("abc"), text.substr(0, 64), text + "x", "x" + text,
+                                 text.substr(0, 65) + "-3", std::string()}) {
+    EXPECT_THAT(ParseDigest(bad), StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
+  }
+}
+
 TEST(Digest, OnlyLowercaseHexOfTheRightLengthPasses) {
   Digest digest = DigestOf("abc");
   EXPECT_THAT(CheckDigest(digest), IsOk());

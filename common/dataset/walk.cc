@@ -11,9 +11,49 @@
 namespace kernelmill::dataset {
 namespace {
 
-// Loads one shard, visits it and answers how many kernels it has.
-absl::StatusOr<int> WalkShard(cas::BlobStore& store, const v1::ManifestSource& source,
+absl::Status WalkSource(cas::BlobStore& store, const v1::DatasetManifest& manifest, int index,
+                        uint32_t* number, DatasetVisitor& visitor) {
+  const v1::ManifestSource& source = manifest.sources(index);
+  const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
+  if (source.verdicts_size() != verdicts) {
+    return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
+                                            source.kernels_size(), " kernel shards"));
+  }
+  ASSIGN_OR_RETURN(const v1::SourceTree tree,
+                   cas::GetMessage<v1::SourceTree>(store, source.tree()));
+  RETURN_IF_ERROR(visitor.VisitTree(index, tree));
+  for (int shard = 0; shard < source.kernels_size(); ++shard) {
+    ASSIGN_OR_RETURN(const int kernels,
+                     WalkShard(store, manifest, {index, shard, *number}, visitor));
+    if (static_cast<uint32_t>(kernels) > std::numeric_limits<uint32_t>::max() - *number) {
+      return absl::InternalError("more than 2^32 kernels");
+    }
+    *number += static_cast<uint32_t>(kernels);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsHoldout(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_HOLDOUT; }
+
+absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas::Digest& dataset) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get({dataset}));
+  v1::DatasetManifest manifest;
+  if (!manifest.ParseFromString(blobs.front()) || manifest.schema() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(cas::ToString(dataset), " is the digest of something else than a dataset"));
+  }
+  if (manifest.schema() != kManifestSchema) {
+    return absl::UnimplementedError(absl::StrCat("the dataset's schema is ", manifest.schema(),
+                                                 "; ", kManifestSchema, " is known"));
+  }
+  return manifest;
+}
+
+absl::StatusOr<int> WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                               ShardView view, DatasetVisitor& visitor) {
+  const v1::ManifestSource& source = manifest.sources(view.source);
   std::vector<cas::Digest> digests = {source.kernels(view.shard)};
   const bool holdout = IsHoldout(source.source());
   if (!holdout) digests.push_back(source.verdicts(view.shard));
@@ -34,38 +74,13 @@ absl::StatusOr<int> WalkShard(cas::BlobStore& store, const v1::ManifestSource& s
   return kernels.kernels_size();
 }
 
-absl::Status WalkSource(cas::BlobStore& store, const v1::ManifestSource& source, int index,
-                        uint32_t* number, DatasetVisitor& visitor) {
-  const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
-  if (source.verdicts_size() != verdicts) {
-    return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
-                                            source.kernels_size(), " kernel shards"));
-  }
-  ASSIGN_OR_RETURN(const v1::SourceTree tree,
-                   cas::GetMessage<v1::SourceTree>(store, source.tree()));
-  RETURN_IF_ERROR(visitor.VisitTree(index, tree));
-  for (int shard = 0; shard < source.kernels_size(); ++shard) {
-    ASSIGN_OR_RETURN(const int kernels,
-                     WalkShard(store, source, {index, shard, *number, nullptr, nullptr}, visitor));
-    if (static_cast<uint32_t>(kernels) > std::numeric_limits<uint32_t>::max() - *number) {
-      return absl::InternalError("more than 2^32 kernels");
-    }
-    *number += static_cast<uint32_t>(kernels);
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-bool IsHoldout(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_HOLDOUT; }
-
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                          DatasetVisitor& visitor) {
   uint32_t number = 0;
   for (int i = 0; i < manifest.sources_size(); ++i) {
     if (manifest.sources(i).failed()) continue;
-    RETURN_IF_ERROR(Annotate(WalkSource(store, manifest.sources(i), i, &number, visitor),
-                             absl::StrCat("source ", i)));
+    RETURN_IF_ERROR(
+        Annotate(WalkSource(store, manifest, i, &number, visitor), absl::StrCat("source ", i)));
   }
   return absl::OkStatus();
 }

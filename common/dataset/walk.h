@@ -4,12 +4,15 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 
 namespace kernelmill::dataset {
+
+inline constexpr int kManifestSchema = 1;  // DatasetManifest.schema
 
 // One kernel shard of a dataset with what was said of it. Valid during the visit alone.
 struct ShardView {
@@ -31,6 +34,10 @@ class DatasetVisitor {
 
 bool IsHoldout(const v1::Source& source);
 
+// A dataset's manifest. INVALID_ARGUMENT: the digest is of something else; UNIMPLEMENTED: a schema
+// that is not known; else those of the store.
+absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas::Digest& dataset);
+
 // Walks everything that `manifest` names, apart from its clusters; one shard in memory at a time.
 // This is the numbering of kernels: by source, then shard, then place in the shard, holdouts
 // included. The decisions of Clusters and the numbers in PairSet follow it.
@@ -39,6 +46,11 @@ bool IsHoldout(const v1::Source& source);
 // (verdicts and kernels that are not as many).
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                          DatasetVisitor& visitor);
+
+// Visits one shard alone, `view` with its place as that walk had it, and answers how many kernels
+// it has. Errors as above.
+absl::StatusOr<int> WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                              ShardView view, DatasetVisitor& visitor);
 
 }  // namespace kernelmill::dataset
 

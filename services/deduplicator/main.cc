@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
     return app.exit(error) == 0 ? 0 : 2;
   }
-  const std::unique_ptr<grpc::Service> service = deduplicator::NewDeduplicatorService();
-  return kernelmill::worker::RunWorkerProcess(
-      server_flags, worker_flags, deduplicator::NewDeduplicatorStages(spill), {service.get()});
+  return kernelmill::worker::RunWorkerProcess(server_flags, worker_flags,
+                                              deduplicator::NewDeduplicatorStages(spill),
+                                              deduplicator::NewDeduplicatorService);
 }

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   kernelmill::config::AddServerFlags(app, &server);
   kernelmill::config::AddWorkerFlags(app, &worker);
   CLI11_PARSE(app, argc, argv);
-  const auto service = kernelmill::extractor::NewExtractorService();
   return kernelmill::worker::RunWorkerProcess(
-      server, worker, kernelmill::extractor::NewExtractorStages(), {service.get()});
+      server, worker, kernelmill::extractor::NewExtractorStages(),
+      [](auto&) { return kernelmill::extractor::NewExtractorService(); });
 }

@@ -21,6 +21,7 @@
 #include "services/kernelmill/commands/console.h"
 #include "services/kernelmill/commands/file_commands.h"
 #include "services/kernelmill/commands/job_commands.h"
+#include "services/kernelmill/commands/similar_command.h"
 #include "services/kernelmill/commands/store_commands.h"
 #include "services/kernelmill/core/outcome.h"
 
@@ -40,6 +41,7 @@ struct Flags {
   client::SubmitOptions submit;
   std::string job;
   client::RetryOptions retry;
+  client::SimilarOptions similar;
   std::string out_dir;
   std::vector<std::string> paths;
   double reconnect_seconds = 60;
@@ -56,7 +58,10 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Where a crawl keeps its results unless it is told.
 std::string DefaultDataDir() {
+  const std::string data = Environment("KERNELMILL_DATA");
+  if (!data.empty()) return data;
   const std::string cache = Environment("XDG_CACHE_HOME");
   if (!cache.empty()) return cache + "/kernelmill";
   const std::string home = Environment("HOME");
@@ -114,6 +119,7 @@ class Program {
     AddRetry();
     AddDelete();
     AddExport();
+    AddSimilar();
     AddFiles("extract", "list the kernels in files and folders", client::ExtractFiles);
     AddFiles("validate", "check the kernels in files and folders; exit code 1 if any is rejected",
              client::ValidateFiles);
@@ -235,6 +241,36 @@ class Program {
         });
     sub->add_option("JOB", flags_.job, "the job's name")->required();
     sub->add_option("--out", flags_.out_dir, "the folder to write to")->required();
+    AddClusterFlags(*sub, &flags_);
+  }
+
+  void AddSimilar() {
+    CLI::App* sub = Add("similar", "list the kernels of a dataset that are most like a file's",
+                        [this](client::Console& console) {
+                          client::SimilarOptions options = flags_.similar;
+                          if (!options.out_dir.empty() && options.data_dir.empty()) {
+                            options.data_dir = DefaultDataDir();
+                          }
+                          return client::Similar(flags_.cluster, options, signal_, console);
+                        });
+    client::SimilarOptions& options = flags_.similar;
+    sub->add_option("FILE", options.file,
+                    "a file with kernels, or any text, compared as a whole; -: standard input")
+        ->required();
+    CLI::Option_group* which = sub->add_option_group("dataset", "which dataset; one of");
+    which->add_option("--job", options.job, "the job whose dataset it is");
+    which->add_option("--dataset", options.dataset, "its digest, hash/size");
+    which->add_option("--out", options.out_dir, "the folder that crawl wrote it to");
+    which->require_option(1);
+    sub->add_option("--data", options.data_dir,
+                    "read from a crawl's --data folder, and not from a cluster; with --out\n"
+                    "always, by default from crawl's own");
+    sub->add_option("--top", options.top, "at most so many for each kernel")
+        ->check(CLI::Range(1, 16384))
+        ->capture_default_str();
+    sub->add_option("--threshold", options.threshold, "how similar at least, over 0 to 1")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     AddClusterFlags(*sub, &flags_);
   }
 

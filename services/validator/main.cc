@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   kernelmill::config::AddServerFlags(app, &server);
   kernelmill::config::AddWorkerFlags(app, &worker);
   CLI11_PARSE(app, argc, argv);
-  const auto service = kernelmill::validator::NewValidatorService();
   return kernelmill::worker::RunWorkerProcess(
-      server, worker, kernelmill::validator::NewValidatorStages(), {service.get()});
+      server, worker, kernelmill::validator::NewValidatorStages(),
+      [](auto&) { return kernelmill::validator::NewValidatorService(); });
 }

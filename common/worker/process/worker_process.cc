@@ -33,16 +33,19 @@ std::string DefaultName() {
 
 // Serves and works until a signal comes.
 absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& worker_flags,
-                   const std::vector<Stage*>& stages, const std::vector<grpc::Service*>& services,
+                   const std::vector<Stage*>& stages, const MakeService& make_service,
                    rpc::TerminationSignal& termination) {
   std::unique_ptr<metrics::Endpoint> endpoint;
   if (!flags.metrics.empty()) {
     ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
-                   rpc::Server::Start({flags.listen, flags.reflection}, services));
   const std::unique_ptr<cas::BlobStore> store =
       cas::NewGrpcBlobStore(rpc::Connect(worker_flags.store), {});
+  const std::unique_ptr<grpc::Service> service = make_service ? make_service(*store) : nullptr;
+  std::vector<grpc::Service*> services;
+  if (service != nullptr) services.push_back(service.get());
+  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
+                   rpc::Server::Start({flags.listen, flags.reflection}, services));
   const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(rpc::Connect(worker_flags.coordinator));
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
@@ -72,15 +75,14 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
 
 int RunWorkerProcess(const config::ServerFlags& server_flags,
                      const config::WorkerFlags& worker_flags,
-                     std::vector<std::unique_ptr<Stage>> stages,
-                     std::vector<grpc::Service*> extra_services) {
+                     std::vector<std::unique_ptr<Stage>> stages, const MakeService& make_service) {
   rpc::TerminationSignal termination;
   ConfigureLog(absl::StripPrefix(program_invocation_short_name, "kernelmill-"),
                server_flags.log_level);
   std::vector<Stage*> borrowed;
   for (const std::unique_ptr<Stage>& stage : stages) borrowed.push_back(stage.get());
   const absl::Status status =
-      Serve(server_flags, worker_flags, borrowed, extra_services, termination);
+      Serve(server_flags, worker_flags, borrowed, make_service, termination);
   if (status.ok()) return 0;
   LogError("worker ends", {{"error", status.ToString()}});
   return 1;

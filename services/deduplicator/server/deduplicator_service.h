@@ -3,14 +3,17 @@
 
 #include <memory>
 
+#include "common/cas/blob_store.h"
+
 namespace grpc {
 class Service;
 }
 
 namespace kernelmill::deduplicator {
 
-// Deduplication as a plain call (stages.proto). Holds no state; thread-safe.
-std::unique_ptr<grpc::Service> NewDeduplicatorService();
+// Deduplication, and search in the datasets of `store`, as plain calls (stages.proto). Holds no
+// state; thread-safe.
+std::unique_ptr<grpc::Service> NewDeduplicatorService(cas::BlobStore& store);
 
 }  // namespace kernelmill::deduplicator
 

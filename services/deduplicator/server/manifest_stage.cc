@@ -20,7 +20,6 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-constexpr int kManifestSchema = 1;
 constexpr int kMaxFailures = 100;  // that a result names
 
 // Hands out the action's inputs of one name in order.
@@ -111,7 +110,7 @@ int ManifestStage::version() const { return worker::kManifestVersion; }
 absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   const v1::ManifestParams& params = action.params().manifest();
   v1::DatasetManifest manifest;
-  manifest.set_schema(kManifestSchema);
+  manifest.set_schema(dataset::kManifestSchema);
   manifest.set_name(params.name());
   InputQueue trees(action, "tree");
   InputQueue kernels(action, "kernels");

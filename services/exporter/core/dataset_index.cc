@@ -166,11 +166,7 @@ bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
 
 absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset) {
   DatasetIndex index;
-  ASSIGN_OR_RETURN(index.manifest, cas::GetMessage<v1::DatasetManifest>(store, dataset));
-  if (index.manifest.schema() != 1) {
-    return absl::UnimplementedError(
-        absl::StrCat("the dataset's schema is ", index.manifest.schema(), "; 1 is known"));
-  }
+  ASSIGN_OR_RETURN(index.manifest, dataset::GetManifest(store, dataset));
   ASSIGN_OR_RETURN(index.clusters, cas::GetMessage<v1::Clusters>(store, index.manifest.clusters()));
   IndexVisitor visitor(&index);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, visitor));

@@ -25,12 +25,6 @@ std::string Word(absl::string_view name, absl::string_view prefix) {
   return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
 }
 
-std::string DslWord(v1::Dsl dsl) { return Word(v1::Dsl_Name(dsl), "DSL_"); }
-
-std::string RoleWord(v1::KernelRole role) {
-  return Word(v1::KernelRole_Name(role), "KERNEL_ROLE_");
-}
-
 std::string FormWord(v1::KernelForm form) {
   return Word(v1::KernelForm_Name(form), "KERNEL_FORM_");
 }
@@ -176,6 +170,12 @@ Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) 
 }
 
 }  // namespace
+
+std::string DslWord(v1::Dsl dsl) { return Word(v1::Dsl_Name(dsl), "DSL_"); }
+
+std::string RoleWord(v1::KernelRole role) {
+  return Word(v1::KernelRole_Name(role), "KERNEL_ROLE_");
+}
 
 Json Provenance(const DatasetIndex& index, uint32_t number) {
   const KernelEntry& kernel = index.kernels[number];

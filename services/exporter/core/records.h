@@ -12,6 +12,10 @@
 
 namespace kernelmill::exporter {
 
+// As records spell them: "triton", "device".
+std::string DslWord(v1::Dsl dsl);
+std::string RoleWord(v1::KernelRole role);
+
 // What every record of a kernel begins with: which it is and where it stands.
 Json Provenance(const DatasetIndex& index, uint32_t number);
 

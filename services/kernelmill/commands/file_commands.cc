@@ -11,11 +11,9 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -31,7 +29,9 @@
 namespace kernelmill::client {
 namespace {
 
+using exporter::DslWord;
 using exporter::Json;
+using exporter::RoleWord;
 
 // The extractor's limits on one call.
 constexpr size_t kBatchFiles = 256;
@@ -127,13 +127,6 @@ class FileCommand {
       return absl::InternalError("the validator answered for other kernels");
     }
     return response;
-  }
-
-  static std::string DslWord(v1::Dsl dsl) {
-    return absl::AsciiStrToLower(absl::StripPrefix(v1::Dsl_Name(dsl), "DSL_"));
-  }
-  static std::string RoleWord(v1::KernelRole role) {
-    return absl::AsciiStrToLower(absl::StripPrefix(v1::KernelRole_Name(role), "KERNEL_ROLE_"));
   }
 
   static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {

@@ -1,6 +1,5 @@
 #include "services/kernelmill/commands/job_commands.h"
 
-#include <algorithm>
 #include <memory>
 #include <random>
 #include <utility>
@@ -10,13 +9,10 @@
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/cas/grpc_blob_store.h"
 #include "common/config/job_file.h"
-#include "common/rpc/server.h"
 #include "services/exporter/core/exporter.h"
 #include "services/exporter/core/output_dir.h"
-#include "services/kernelmill/adapters/grpc/grpc_crawl_client.h"
-#include "services/kernelmill/commands/interrupt.h"
+#include "services/kernelmill/commands/cluster.h"
 #include "services/kernelmill/core/outcome.h"
 #include "services/kernelmill/core/status_json.h"
 #include "services/kernelmill/core/watch.h"
@@ -26,50 +22,6 @@ namespace kernelmill::client {
 namespace {
 
 constexpr absl::Duration kStopGrace = absl::Seconds(5);
-
-// How long a command that asks and answers at once tries to.
-constexpr absl::Duration kShortPatience = absl::Seconds(10);
-
-// What the commands need of a cluster, wherever it runs, until a signal ends it.
-class Cluster {
- public:
-  Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
-          rpc::TerminationSignal& signal)
-      : jobs_(std::move(jobs)),
-        store_(std::move(store)),
-        interrupt_(signal, [this] { jobs_->Interrupt(); }),
-        interruptible_(*store_, interrupt_) {}
-
-  CrawlClient& jobs() { return *jobs_; }
-  cas::BlobStore& store() { return interruptible_; }
-
- private:
-  const std::unique_ptr<CrawlClient> jobs_;
-  const std::unique_ptr<cas::BlobStore> store_;
-  const Interrupt interrupt_;
-  InterruptibleStore interruptible_;
-};
-
-std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration patience,
-                                 rpc::TerminationSignal& signal, Console& console) {
-  Patience patient;
-  patient.time = std::min(patience, address.reconnect_for);
-  patient.on_away = [&console, time = patient.time](const absl::Status& status) {
-    const bool away = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
-    console.Note(absl::StrCat("the coordinator ", away ? "does not answer" : "is not ready",
-                              "; trying for ", absl::FormatDuration(time), ": ",
-                              ErrorLine(status)));
-  };
-  cas::GrpcBlobStoreOptions store;
-  store.retry.max_attempts = 0;
-  store.retry.max_time = patient.time;
-  store.sleep = [&signal](absl::Duration pause) {
-    return signal.WaitFor(pause) ? absl::CancelledError("interrupted") : absl::OkStatus();
-  };
-  return std::make_unique<Cluster>(
-      NewGrpcCrawlClient(rpc::Connect(address.coordinator), std::move(patient)),
-      cas::NewGrpcBlobStore(rpc::Connect(address.store), std::move(store)), signal);
-}
 
 // Names a submission, so that a repeated try does not make a second job.
 std::string NewRequestId() {
@@ -134,10 +86,9 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .package_index = options.package_index,
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file}));
-  Cluster cluster(NewGrpcCrawlClient(embedded->coordinator()),
-                  cas::NewGrpcBlobStore(embedded->store(), {}), signal);
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(cluster, spec, /*priority=*/0, console));
-  absl::StatusOr<int> code = FollowJob(cluster, job, absl::Seconds(60), options.out_dir, console);
+  const auto cluster = Connect(*embedded, signal);
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*priority=*/0, console));
+  absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
   // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
   // process; the store loses nothing by that.
   if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());
@@ -221,11 +172,7 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
                            Console& console) {
   RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
   const auto cluster = Connect(address, kShortPatience, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(job));
-  if (status.state() != v1::JOB_STATE_DONE) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("job ", job, " has no dataset", HasEnded(status) ? "" : " yet"));
-  }
+  ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster->jobs(), job));
   RETURN_IF_ERROR(ExportJob(status, out_dir, cluster->store()));
   PrintSummary(status, out_dir, console);
   return ExitCodeOf(status);

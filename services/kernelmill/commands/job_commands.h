@@ -4,18 +4,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "common/rpc/process.h"
+#include "services/kernelmill/commands/cluster.h"
 #include "services/kernelmill/commands/console.h"
 
 namespace kernelmill::client {
-
-// Where a cluster is.
-struct ClusterAddress {
-  std::string coordinator = "127.0.0.1:7070";
-  std::string store = "127.0.0.1:7071";
-  absl::Duration reconnect_for = absl::Seconds(60);
-};
 
 struct CrawlOptions {
   std::string job_file;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/cas/blob_store.h"
 
 namespace grpc {
 class Channel;
@@ -17,16 +18,17 @@ class Server;
 
 namespace kernelmill::client {
 
-// The Extractor and the Validator service in this process, without a cluster. Thread-safe.
+// The Extractor and the Validator service in this process, without a cluster; and the Deduplicator
+// service where there is a store that it can search. Thread-safe.
 class EmbeddedStages {
  public:
-  static absl::StatusOr<std::unique_ptr<EmbeddedStages>> Start();
+  static absl::StatusOr<std::unique_ptr<EmbeddedStages>> Start(cas::BlobStore* store = nullptr);
   ~EmbeddedStages();
 
   std::shared_ptr<grpc::Channel> channel();
 
  private:
-  EmbeddedStages();
+  explicit EmbeddedStages(cas::BlobStore* store);
 
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<rpc::Server> server_;

@@ -1,0 +1,164 @@
+#include "services/deduplicator/core/similar.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "services/deduplicator/core/deduplicate.h"
+#include "services/deduplicator/core/jaccard.h"
+#include "services/deduplicator/core/tokenizer.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using Set = absl::Span<const uint64_t>;
+
+// A kernel of a signed shard.
+struct SignedKernel {
+  absl::string_view sha256;
+  Set near;
+  Set structural;
+};
+
+template <typename Repeated>
+Set SetOf(const Repeated& shingles) {
+  return absl::MakeConstSpan(shingles.data(), static_cast<size_t>(shingles.size()));
+}
+
+SignedKernel KernelOf(const SignedShard& shard, int i) {
+  constexpr size_t kSha256Bytes = 32;
+  const v1::KernelShingles& shingles = shard.shingles.kernels(i);
+  const absl::string_view hashes = shard.signatures.sha256();
+  return {hashes.substr(i * kSha256Bytes, kSha256Bytes), SetOf(shingles.near()),
+          SetOf(shingles.structural())};
+}
+
+bool Reaches(Set a, Set b, double threshold) {
+  return SizesMayReach(a.size(), b.size(), threshold) &&
+         Similarity(CompareAtLeast(a, b, threshold)) >= threshold;
+}
+
+// Nothing where they are not that similar by either measure.
+std::optional<Likeness> Compared(const SignedKernel& a, const SignedKernel& b, double threshold) {
+  Likeness likeness;
+  if (a.sha256 == b.sha256) {
+    likeness.kind = Likeness::Kind::kExact;
+  } else if (Reaches(a.near, b.near, threshold)) {
+    likeness.kind = Likeness::Kind::kNear;
+  } else if (Reaches(a.structural, b.structural, threshold)) {
+    likeness.kind = Likeness::Kind::kStructural;
+  } else {
+    return std::nullopt;
+  }
+  likeness.near = Similarity(Compare(a.near, b.near));
+  likeness.structural = Similarity(Compare(a.structural, b.structural));
+  likeness.similarity = likeness.kind == Likeness::Kind::kExact  ? 1
+                        : likeness.kind == Likeness::Kind::kNear ? likeness.near
+                                                                 : likeness.structural;
+  return likeness;
+}
+
+bool Before(const SimilarFinder::Found& a, const SimilarFinder::Found& b) {
+  if (a.likeness.similarity != b.likeness.similarity) {
+    return a.likeness.similarity > b.likeness.similarity;
+  }
+  return std::tie(a.likeness.kind, a.source, a.path, a.first_line, a.number) <
+         std::tie(b.likeness.kind, b.source, b.path, b.first_line, b.number);
+}
+
+int64_t TopOf(const v1::SimilarRequest& request) {
+  return request.top() == 0 ? kDefaultTop : request.top();
+}
+
+double ThresholdOf(const v1::SimilarRequest& request) {
+  return request.threshold() == 0 ? kDefaultThreshold : request.threshold();
+}
+
+// The request's kernels; those of no language of their own are read in this one.
+SignedShard SignQueries(const v1::SimilarRequest& request, Language language) {
+  SignedShard shard;
+  for (const v1::Kernel& given : request.kernels()) {
+    // No more of it: offsets that do not fit the text are nobody's but the caller's.
+    v1::Kernel kernel;
+    kernel.set_source(given.source());
+    kernel.set_name(given.name());
+    kernel.set_dsl(given.dsl());
+    if (given.dsl() == v1::DSL_UNSPECIFIED && language == Language::kC) {
+      kernel.set_dsl(v1::DSL_CUDA);
+    }
+    Sign(kernel, &shard);
+  }
+  return shard;
+}
+
+}  // namespace
+
+absl::string_view KindName(Likeness::Kind kind) {
+  switch (kind) {
+    case Likeness::Kind::kExact:
+      return "exact";
+    case Likeness::Kind::kNear:
+      return "near";
+    case Likeness::Kind::kStructural:
+      return "structural";
+  }
+  return "";
+}
+
+absl::Status SimilarFinder::Check(const v1::SimilarRequest& request) {
+  int64_t bytes = 0;
+  for (const v1::Kernel& kernel : request.kernels()) {
+    bytes += static_cast<int64_t>(kernel.source().size() + kernel.name().size());
+  }
+  if (request.kernels_size() > kMaxQueries || bytes > kMaxTextBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(request.kernels_size(), " kernels of ", bytes,
+                                                   " bytes; at most ", kMaxQueries, " and ",
+                                                   kMaxTextBytes));
+  }
+  if (request.top() < 0 || TopOf(request) * request.kernels_size() > kMaxSimilar) {
+    return absl::InvalidArgumentError(absl::StrCat("the top ", TopOf(request), " of each of ",
+                                                   request.kernels_size(), " kernels; at most ",
+                                                   kMaxSimilar, " in all"));
+  }
+  const double threshold = ThresholdOf(request);
+  if (threshold > 0 && threshold <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the threshold is ", threshold, "; it must be over 0 and at most 1"));
+}
+
+SimilarFinder::SimilarFinder(const v1::SimilarRequest& request)
+    : top_(static_cast<size_t>(TopOf(request))),
+      threshold_(ThresholdOf(request)),
+      python_(SignQueries(request, Language::kPython)),
+      c_(SignQueries(request, Language::kC)),
+      found_(request.kernels_size()) {}
+
+void SimilarFinder::Add(const v1::KernelShard& kernels, int source, uint32_t first_number) {
+  const SignedShard shard = SignShard(kernels);
+  for (int i = 0; i < kernels.kernels_size(); ++i) {
+    const v1::Kernel& kernel = kernels.kernels(i);
+    const SignedKernel signed_kernel = KernelOf(shard, i);
+    const SignedShard& queries = kernel.dsl() == v1::DSL_CUDA ? c_ : python_;
+    for (size_t query = 0; query < found_.size(); ++query) {
+      const std::optional<Likeness> likeness =
+          Compared(KernelOf(queries, static_cast<int>(query)), signed_kernel, threshold_);
+      if (!likeness.has_value()) continue;
+      Enter({*likeness, source, first_number + static_cast<uint32_t>(i), kernel.path(),
+             kernel.first_line()},
+            &found_[query]);
+    }
+  }
+  compared_ += kernels.kernels_size();
+}
+
+void SimilarFinder::Enter(Found found, std::vector<Found>* best) const {
+  const auto place = std::upper_bound(best->begin(), best->end(), found, Before);
+  if (place == best->end() && best->size() == top_) return;
+  best->insert(place, std::move(found));
+  if (best->size() > top_) best->pop_back();
+}
+
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,172 @@
+#include "services/deduplicator/core/similar.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "common/testing/status_matchers.h"
+#include "services/deduplicator/core/deduplicate.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Found = SimilarFinder::Found;
+using Kind = Likeness::Kind;
+
+constexpr char kScale[] = R"(@triton.jit
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    tl.store(y_ptr + at, x * 2, mask=at < n)
+)";
+
+std::string Renamed() {
+  return absl::StrReplaceAll(kScale, {{"scale", "double_it"},
+                                      {"x_ptr", "source"},
+                                      {"y_ptr", "target"},
+                                      {"at ", "where "},
+                                      {"at,", "where,"},
+                                      {"BLOCK", "SIZE"},
+                                      {"x * 2", "x * 7"}});
+}
+
+v1::Kernel KernelOf(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON,
+                    const std::string& path = "a.py", int first_line = 1) {
+  v1::Kernel kernel;
+  kernel.set_source(source);
+  kernel.set_dsl(dsl);
+  kernel.set_path(path);
+  kernel.set_first_line(first_line);
+  return kernel;
+}
+
+v1::SimilarRequest RequestOf(const std::vector<v1::Kernel>& kernels) {
+  v1::SimilarRequest request;
+  for (const v1::Kernel& kernel : kernels) *request.add_kernels() = kernel;
+  return request;
+}
+
+v1::KernelShard ShardOf(const std::vector<v1::Kernel>& kernels) {
+  v1::KernelShard shard;
+  for (const v1::Kernel& kernel : kernels) *shard.add_kernels() = kernel;
+  return shard;
+}
+
+// Of the request's first kernel, among one shard.
+std::vector<Found> Find(const v1::SimilarRequest& request, const std::vector<v1::Kernel>& kernels) {
+  SimilarFinder finder(request);
+  finder.Add(ShardOf(kernels), 0, 0);
+  return finder.found()[0];
+}
+
+std::vector<uint32_t> Numbers(const std::vector<Found>& found) {
+  std::vector<uint32_t> numbers;
+  for (const Found& kernel : found) numbers.push_back(kernel.number);
+  return numbers;
+}
+
+TEST(SimilarFinder, TellsHowEachIsAlike) {
+  const std::string spaced = absl::StrReplaceAll(kScale, {{" = ", "   =   "}, {"n, ", "n,  "}});
+  const std::string longer = absl::StrCat(kScale, "    tl.debug_barrier()\n");
+  const std::vector<Found> found =
+      Find(RequestOf({KernelOf(kScale)}),
+           {KernelOf(longer), KernelOf(Renamed()), KernelOf(spaced), KernelOf(kScale),
+            KernelOf("def other(a, b):\n    return a @ b\n")});
+  ASSERT_THAT(Numbers(found), ElementsAre(3, 2, 1, 0));
+  EXPECT_EQ(found[0].likeness.kind, Kind::kExact);
+  EXPECT_EQ(found[1].likeness.kind, Kind::kNear);
+  EXPECT_EQ(found[1].likeness.near, 1);
+  EXPECT_EQ(found[2].likeness.kind, Kind::kStructural);
+  EXPECT_EQ(found[2].likeness.similarity, found[2].likeness.structural);
+  EXPECT_EQ(found[2].likeness.structural, 1);
+  EXPECT_LT(found[2].likeness.near, kDefaultThreshold);
+  EXPECT_EQ(found[3].likeness.kind, Kind::kNear);
+  EXPECT_LT(found[3].likeness.near, 1);
+}
+
+TEST(SimilarFinder, KeepsTheNearestHoweverShardsCome) {
+  v1::SimilarRequest request = RequestOf({KernelOf(kScale)});
+  request.set_top(3);
+  const std::string longer = absl::StrCat(kScale, "    tl.debug_barrier()\n");
+  const std::vector<std::pair<v1::KernelShard, int>> shards = {
+      {ShardOf({KernelOf(longer, v1::DSL_TRITON, "a.py", 1),
+                KernelOf(kScale, v1::DSL_TRITON, "b.py", 9)}),
+       0},
+      {ShardOf({KernelOf(kScale, v1::DSL_TRITON, "a.py", 5)}), 0},
+      {ShardOf({KernelOf(kScale, v1::DSL_TRITON, "a.py", 1)}), 1}};
+  std::vector<size_t> order = {0, 1, 2};
+  const std::vector<uint32_t> first_numbers = {0, 2, 3};
+  do {
+    SimilarFinder finder(request);
+    for (const size_t i : order) {
+      finder.Add(shards[i].first, shards[i].second, first_numbers[i]);
+    }
+    EXPECT_EQ(finder.compared(), 4);
+    EXPECT_THAT(Numbers(finder.found()[0]), ElementsAre(2, 1, 3));
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST(SimilarFinder, TheThresholdIsReachedByEquality) {
+  v1::SimilarRequest request = RequestOf({KernelOf("a b c d e f")});  // two shingles
+  request.set_threshold(0.5);
+  EXPECT_THAT(Find(request, {KernelOf("a b c d e")}), ::testing::SizeIs(1));
+  request.set_threshold(0.51);
+  // Folded they are still two and one.
+  EXPECT_THAT(Find(request, {KernelOf("a b c d e")}), IsEmpty());
+}
+
+TEST(SimilarFinder, ATextIsReadInTheLanguageOfWhatItIsComparedWith) {
+  const std::string cuda = "__global__ void f(int* p) { /* a note */ p[threadIdx.x] = 1; }";
+  const std::string noted = "__global__ void f(int* p) {  p[threadIdx.x] = 1; /* another one */ }";
+  const auto found = Find(RequestOf({KernelOf(noted, v1::DSL_UNSPECIFIED)}),
+                          {KernelOf(cuda, v1::DSL_CUDA), KernelOf(cuda, v1::DSL_TRITON)});
+  ASSERT_THAT(Numbers(found), ElementsAre(0));
+  EXPECT_EQ(found[0].likeness.near, 1);
+}
+
+TEST(SimilarFinder, NoTextIsOnlyLikeItself) {
+  EXPECT_THAT(Numbers(Find(RequestOf({KernelOf("")}), {KernelOf("# note\n"), KernelOf("")})),
+              ElementsAre(1));
+}
+
+TEST(SimilarFinder, OnlyTextNameAndLanguageOfAQueryCount) {
+  v1::Kernel hostile = KernelOf(kScale);
+  hostile.set_body_offset(1 << 30);
+  EXPECT_THAT(Numbers(Find(RequestOf({hostile}), {KernelOf(kScale)})), ElementsAre(0));
+}
+
+TEST(SimilarFinder, RequestsOverTheLimitsAreRefused) {
+  v1::SimilarRequest request = RequestOf({KernelOf(kScale)});
+  EXPECT_THAT(SimilarFinder::Check(request), IsOk());
+  for (const double threshold : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
+    request.set_threshold(threshold);
+    EXPECT_THAT(SimilarFinder::Check(request), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  request.set_threshold(1);
+  for (const int top : {-1, kMaxSimilar + 1}) {
+    request.set_top(top);
+    EXPECT_THAT(SimilarFinder::Check(request), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  request.set_top(kMaxSimilar);
+  EXPECT_THAT(SimilarFinder::Check(request), IsOk());
+  *request.add_kernels() = KernelOf("x");
+  EXPECT_THAT(SimilarFinder::Check(request), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(SimilarFinder::Check(RequestOf({KernelOf(std::string(kMaxTextBytes + 1, 'x'))})),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(SimilarFinder::Check(RequestOf(std::vector<v1::Kernel>(kMaxQueries + 1))),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,201 @@
+#include "services/deduplicator/server/similar_search.h"
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/cas/digest.h"
+#include "common/dataset/ledger.h"
+#include "common/dataset/walk.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/deduplicator/core/similar.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using Cancelled = absl::FunctionRef<bool()>;
+
+// Shows every kernel to the finder, and notes where each came from.
+class FindVisitor final : public dataset::DatasetVisitor {
+ public:
+  struct Source {
+    std::string repository;
+    std::string commit;
+  };
+
+  FindVisitor(Cancelled cancelled, SimilarFinder* finder)
+      : cancelled_(cancelled), finder_(*finder) {}
+
+  absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
+    sources_[source] = {tree.repository(), tree.commit()};
+    return absl::OkStatus();
+  }
+
+  absl::Status VisitShard(const dataset::ShardView& view) override {
+    if (cancelled_()) return absl::CancelledError("nobody waits for the answer");
+    shards_[view.first_number] = {view.source, view.shard, view.first_number};
+    finder_.Add(*view.kernels, view.source, view.first_number);
+    return absl::OkStatus();
+  }
+
+  // By index.
+  const std::map<int, Source>& sources() const { return sources_; }
+  // By the number of the first kernel.
+  const std::map<uint32_t, dataset::ShardView>& shards() const { return shards_; }
+
+ private:
+  const Cancelled cancelled_;
+  SimilarFinder& finder_;
+  std::map<int, Source> sources_;
+  std::map<uint32_t, dataset::ShardView> shards_;
+};
+
+struct Described {
+  v1::KernelPlace place;
+  std::string license;
+};
+
+// By number; empty until the kernel's shard was visited.
+using Descriptions = std::map<uint32_t, Described>;
+
+class DescribeVisitor final : public dataset::DatasetVisitor {
+ public:
+  DescribeVisitor(const std::map<int, FindVisitor::Source>& sources, Descriptions* descriptions)
+      : sources_(sources), descriptions_(*descriptions) {}
+
+  absl::Status VisitTree(int, const v1::SourceTree&) override { return absl::OkStatus(); }
+
+  absl::Status VisitShard(const dataset::ShardView& view) override {
+    const uint32_t end = view.first_number + static_cast<uint32_t>(view.kernels->kernels_size());
+    for (auto wanted = descriptions_.lower_bound(view.first_number);
+         wanted != descriptions_.end() && wanted->first < end; ++wanted) {
+      const int i = static_cast<int>(wanted->first - view.first_number);
+      Describe(sources_.at(view.source), view.kernels->kernels(i), &wanted->second.place);
+      if (view.verdicts != nullptr) {
+        wanted->second.license = view.verdicts->verdicts(i).license().expression();
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static void Describe(const FindVisitor::Source& source, const v1::Kernel& kernel,
+                       v1::KernelPlace* place) {
+    place->set_id(kernel.id());
+    place->set_repository(source.repository);
+    place->set_commit(source.commit);
+    place->set_path(kernel.path());
+    place->set_first_line(kernel.first_line());
+    place->set_last_line(kernel.last_line());
+    place->set_qualname(kernel.qualname());
+    place->set_dsl(kernel.dsl());
+  }
+
+  const std::map<int, FindVisitor::Source>& sources_;
+  Descriptions& descriptions_;
+};
+
+// Whether the decision is about another kernel.
+bool NamesAnother(const v1::Decision& decision) {
+  return decision.fate() == v1::FATE_DUPLICATE || decision.fate() == v1::FATE_CONTAMINATED;
+}
+
+class Search {
+ public:
+  Search(cas::BlobStore& store, const v1::SimilarRequest& request, Cancelled cancelled)
+      : store_(store),
+        request_(request),
+        cancelled_(cancelled),
+        finder_(request),
+        finding_(cancelled, &finder_) {}
+
+  absl::StatusOr<v1::SimilarResponse> Run() {
+    ASSIGN_OR_RETURN(manifest_, dataset::GetManifest(store_, request_.dataset()));
+    ASSIGN_OR_RETURN(clusters_, cas::GetMessage<v1::Clusters>(store_, manifest_.clusters()));
+    RETURN_IF_ERROR(dataset::WalkDataset(store_, manifest_, finding_));
+    if (finder_.compared() != clusters_.decisions_size()) {
+      return absl::DataLossError(absl::StrCat(finder_.compared(), " kernels, but decisions on ",
+                                              clusters_.decisions_size()));
+    }
+    RETURN_IF_ERROR(DescribeAll());
+    v1::SimilarResponse response;
+    response.set_compared(finder_.compared());
+    for (const std::vector<SimilarFinder::Found>& found : finder_.found()) {
+      v1::SimilarKernels* result = response.add_results();
+      for (const SimilarFinder::Found& kernel : found) Fill(kernel, result->add_kernels());
+    }
+    return response;
+  }
+
+ private:
+  // Reads the places of what was found, and of what the decisions on that name.
+  absl::Status DescribeAll() {
+    for (const std::vector<SimilarFinder::Found>& found : finder_.found()) {
+      for (const SimilarFinder::Found& kernel : found) {
+        descriptions_[kernel.number];
+        const v1::Decision& decision = clusters_.decisions(static_cast<int>(kernel.number));
+        if (!NamesAnother(decision)) continue;
+        if (decision.leader() >= finder_.compared()) {
+          return absl::DataLossError(
+              absl::StrCat("kernel ", kernel.number, " repeats one that there is not"));
+        }
+        descriptions_[decision.leader()];
+      }
+    }
+    DescribeVisitor describing(finding_.sources(), &descriptions_);
+    const auto& shards = finding_.shards();
+    for (auto next = descriptions_.begin(); next != descriptions_.end();) {
+      if (cancelled_()) return absl::CancelledError("nobody waits for the answer");
+      const auto after = shards.upper_bound(next->first);
+      RETURN_IF_ERROR(
+          dataset::WalkShard(store_, manifest_, std::prev(after)->second, describing).status());
+      next = after == shards.end() ? descriptions_.end() : descriptions_.lower_bound(after->first);
+    }
+    return absl::OkStatus();
+  }
+
+  void Fill(const SimilarFinder::Found& found, v1::SimilarKernel* kernel) const {
+    const Described& described = descriptions_.at(found.number);
+    const v1::Decision& decision = clusters_.decisions(static_cast<int>(found.number));
+    kernel->set_kind(std::string(KindName(found.likeness.kind)));
+    kernel->set_similarity(found.likeness.similarity);
+    kernel->set_near(found.likeness.near);
+    kernel->set_structural(found.likeness.structural);
+    *kernel->mutable_place() = described.place;
+    kernel->set_license(described.license);
+    kernel->set_fate(decision.fate());
+    kernel->set_reason(decision.reason());
+    if (!NamesAnother(decision)) return;
+    *kernel->mutable_of() = descriptions_.at(decision.leader()).place;
+    kernel->set_of_similarity(decision.similarity());
+  }
+
+  cas::BlobStore& store_;
+  const v1::SimilarRequest& request_;
+  const Cancelled cancelled_;
+  SimilarFinder finder_;
+  FindVisitor finding_;
+  v1::DatasetManifest manifest_;
+  v1::Clusters clusters_;
+  Descriptions descriptions_;
+};
+
+}  // namespace
+
+absl::StatusOr<v1::SimilarResponse> FindSimilar(cas::BlobStore& store,
+                                                const v1::SimilarRequest& request,
+                                                absl::FunctionRef<bool()> cancelled) {
+  RETURN_IF_ERROR(cas::CheckDigest(request.dataset()));
+  RETURN_IF_ERROR(SimilarFinder::Check(request));
+  absl::StatusOr<v1::SimilarResponse> response = Search(store, request, cancelled).Run();
+  if (response.ok()) return response;
+  return Annotate(response.status(), absl::StrCat("dataset ", cas::ToString(request.dataset())));
+}
+
+}  // namespace kernelmill::deduplicator
