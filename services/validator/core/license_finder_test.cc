@@ -148,6 +148,10 @@ TEST(LicenseFinderTest, HeaderTextsAndNoticesComeBeforeFiles) {
             "Apache-2.0|header");
   EXPECT_EQ(Find(Mit(), "# License: ISC from x/y\n"), "ISC|header");
   EXPECT_EQ(Find(Mit(), "# BSD 3-Clause License\n# Copyright x\n"), "BSD-3-Clause|header");
+  EXPECT_EQ(Find(Mit(), "\"\"\"X.\n\n:license: Apache2, see LICENSE for more.\n\"\"\"\n"),
+            "Apache-2.0|header");
+  EXPECT_EQ(Find(Mit(), "import a\n__license__ = 'BSD-3-Clause'\n"), "BSD-3-Clause|header");
+  EXPECT_EQ(Find(Mit(), "__license__ = 'see LICENSE'\n__license__ == 'ISC'\n"), "MIT|file:LICENSE");
   EXPECT_EQ(Find(Mit(), "print('Licensed under the GPL')\n"), "MIT|file:LICENSE");
 }
 

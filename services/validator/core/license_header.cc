@@ -167,26 +167,51 @@ void Append(const std::vector<SpdxExpression>& from, std::vector<SpdxExpression>
   to->insert(to->end(), from.begin(), from.end());
 }
 
+// "Apache 2.0, see LICENSE for more" and "MIT from triton-lang/kernels" say no more than their
+// beginning.
+absl::string_view BeforeRemark(absl::string_view value) {
+  const std::string lower = absl::AsciiStrToLower(value);
+  return value.substr(0, std::min(lower.find(" from "), lower.find(", see ")));
+}
+
 // "License: MIT" and titles such as "BSD 3-Clause License" on a line of their own.
 void ReadLine(const HeadLine& line, HeaderFindings* findings) {
   if (line.text.empty() || line.text.size() > 200) return;
   const std::string lower = absl::AsciiStrToLower(line.text);
   absl::string_view rest = line.text;
-  for (const absl::string_view label : {"@license", "license:", "licence:"}) {
+  for (const absl::string_view label : {"@license", "license:", "licence:", ":license:"}) {
     if (absl::StartsWith(lower, label)) {
-      rest = absl::StripAsciiWhitespace(line.text.substr(label.size()));
+      rest = BeforeRemark(absl::StripAsciiWhitespace(line.text.substr(label.size())));
     }
-  }
-  // "License: MIT from triton-lang/kernels" says no more than its beginning.
-  if (rest.size() < line.text.size()) {
-    const size_t from = absl::AsciiStrToLower(rest).find(" from ");
-    if (from != std::string::npos) rest = rest.substr(0, from);
   }
   const Notice named = ReadLicenseName(rest);
   if (named.own.empty()) return;
   findings->evidence.push_back(MakeEvidence("name", SpdxExpression::All(named.own).ToString(),
                                             line.text, kNameScore, line.number, line.number));
   Append(named.own, &findings->notice.own);
+}
+
+// Python's `__license__ = "Apache-2.0"`: SPDX's expression, or a name.
+void ReadVariable(absl::string_view head, HeaderFindings* findings) {
+  constexpr absl::string_view kVariable = "__license__";
+  int number = 0;
+  for (const absl::string_view line : absl::StrSplit(head, '\n')) {
+    ++number;
+    absl::string_view value = line;
+    if (!absl::ConsumePrefix(&value, kVariable)) continue;
+    value = absl::StripAsciiWhitespace(value);
+    if (!absl::ConsumePrefix(&value, "=")) continue;
+    value = absl::StripAsciiWhitespace(value);
+    if (value.size() < 2 || !absl::StrContains("'\"", value[0])) continue;
+    const size_t end = value.find(value[0], 1);
+    if (end == absl::string_view::npos) continue;
+    absl::StatusOr<SpdxExpression> expression = ParseTag(value.substr(1, end - 1));
+    if (!expression.ok()) continue;
+    findings->evidence.push_back(MakeEvidence("name", expression->ToString(),
+                                              absl::StripAsciiWhitespace(line), kNameScore, number,
+                                              number));
+    findings->notice.own.push_back(*std::move(expression));
+  }
 }
 
 // What the lines say in whole sentences and texts; `text` is all of them, one after the other.
@@ -227,6 +252,7 @@ HeaderFindings ReadHeader(absl::string_view path, absl::string_view content) {
   ReadTags(reader.lines(), &findings);
   if (!findings.has_tags) {
     for (const HeadLine& line : reader.lines()) ReadLine(line, &findings);
+    if (!IsCLike(path)) ReadVariable(Head(content), &findings);
   }
   ReadProse(reader.lines(), text, &findings);
   return findings;

@@ -148,8 +148,27 @@ constexpr Name kNames[] = {
     {"polyform noncommercial license", "PolyForm-Noncommercial-1.0.0"},
     {"python software foundation license", "PSF-2.0"},
     {"psf license", "PSF-2.0"},
+    {"numpy license", "BSD-3-Clause"},
+    {"llama 2 community license", "LicenseRef-Llama-Community"},
+    {"llama 3 community license", "LicenseRef-Llama-Community"},
+    {"llama 3.1 community license", "LicenseRef-Llama-Community"},
+    {"llama 3.2 community license", "LicenseRef-Llama-Community"},
+    {"llama 3.3 community license", "LicenseRef-Llama-Community"},
+    {"llama 4 community license", "LicenseRef-Llama-Community"},
     {"proprietary license", "LicenseRef-Proprietary"},
     {"proprietary", "LicenseRef-Proprietary"},
+};
+
+// Sentences that give the work away without a name to read.
+constexpr Name kDedications[] = {
+    {"has dedicated all copyright and related and neighboring rights to this software to the "
+     "public domain",
+     "CC0-1.0"},
+    {"have dedicated all copyright and related and neighboring rights to this software to the "
+     "public domain",
+     "CC0-1.0"},
+    {"has waived all copyright and related or neighboring rights to this work", "CC0-1.0"},
+    {"this is free and unencumbered software released into the public domain", "Unlicense"},
 };
 
 constexpr const char* kFillers[] = {
@@ -228,6 +247,8 @@ class Reader {
         i = ReadNames(i + 1, portion || !IsStrong(i)) - 1;
       } else if (portion && IsDistinct(i)) {
         i = ReadName(i, true) - 1;
+      } else {
+        ReadDedication(i, portion);
       }
     }
     return std::move(notice_);
@@ -322,6 +343,16 @@ class Reader {
     return end;
   }
 
+  void ReadDedication(size_t at, bool portion) {
+    for (const Name& dedication : kDedications) {
+      const size_t count = Match(words_, at, dedication.words);
+      if (count == 0) continue;
+      trigger_ = at;
+      Add(dedication, at + count, portion);
+      Cover(at, at + count);
+    }
+  }
+
   static bool IsConnector(absl::string_view word) { return Contains(kConnectors, word); }
 
   // Takes the longest name at `at`; the position after it, or `at` if there is none.
@@ -335,7 +366,7 @@ class Reader {
         length = count;
       }
     }
-    if (best == nullptr || !StandsAlone(*best, at + length)) return at;
+    if (best == nullptr || !StandsAlone(*best, at, at + length)) return at;
     Add(*best, at + length, portion);
     Cover(at, at + length);
     return at + length;
@@ -349,10 +380,11 @@ class Reader {
 
   // "MIT" alone may be the institute, "BSD" a system; "licensed under MIT", a list or the end of a
   // sentence make it sure.
-  bool StandsAlone(const Name& name, size_t next) const {
+  bool StandsAlone(const Name& name, size_t at, size_t next) const {
     const absl::string_view text = name.words;
     if (text != "mit" && text != "isc" && text != "bsd") return true;
     if (next >= words_.size()) return true;
+    if (at >= 2 && Match(words_, at - 2, "licensed under") > 0) return true;
     return words_[next] == "." || words_[next] == "or" || words_[next] == "and" ||
            absl::StartsWith(words_[next], "license") || words_[next] == "see";
   }

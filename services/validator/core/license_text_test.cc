@@ -185,6 +185,14 @@ TEST(LicenseNoticeTest, NoticesNameLicences) {
        "Apache-2.0 WITH LLVM-exception"},
       {"Licensed under the Boost Software License, Version 1.0.", "BSL-1.0"},
       {"licensed under the Business Source License 1.1", "BUSL-1.1"},
+      {"Most of it is licensed under MIT, however portions are not", "MIT"},
+      {"given under the terms of the NumPy License.", "BSD-3-Clause"},
+      {"may be used and distributed in accordance with the terms of the Llama 3 Community License "
+       "Agreement.",
+       "LicenseRef-Llama-Community"},
+      {"To the extent possible under law, the author has dedicated all copyright and related and "
+       "neighboring rights to this software to the public domain worldwide.",
+       "CC0-1.0"},
       {"developed under MIT supervision", ""},
       {"We ran it under BSD and Linux.", ""},
       {"Copyright MIT, Apache and BSD people", ""},
