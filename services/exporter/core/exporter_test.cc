@@ -329,6 +329,7 @@ TEST_F(ExporterTest, AMatchOfNoHoldoutIsDataLoss) {
 TEST_F(ExporterTest, TheInductorsOriginIsThereForItsKernelsAlone) {
   StartSource("i", v1::SOURCE_ROLE_CANDIDATE, 0);
   v1::Kernel kernel = MakeKernel(8, "output_code.py", 7, "    i\n");
+  kernel.set_form(v1::KERNEL_FORM_STRING);
   kernel.set_string_begin(20);
   kernel.mutable_inductor()->set_model("model__0_inference_0");
   kernel.mutable_inductor()->set_graph("0");
