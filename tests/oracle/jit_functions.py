@@ -76,4 +76,5 @@ def main():
     json.dump(truth, sys.stdout, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

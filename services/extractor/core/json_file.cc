@@ -30,6 +30,12 @@ bool MayHaveFences(absl::string_view text) {
   return Contains(text, "```") || Contains(text, "~~~");
 }
 
+// Broken code between fences may go on behind them, where blanks stand for prose.
+bool IsSpan(const v1::Kernel& kernel, absl::string_view text) {
+  return text.substr(static_cast<size_t>(kernel.first_byte()), kernel.source().size()) ==
+         kernel.source();
+}
+
 class JsonFileExtractor {
  public:
   JsonFileExtractor(const v1::SourceFile& source, const PythonParser& parser,
@@ -62,6 +68,7 @@ class JsonFileExtractor {
     size_t begin;  // of its content, in the file
     int line;
     std::string pointer;
+    absl::string_view text;  // what the string stands for
   };
 
   absl::Status ReadDocument(const json::Document& document) {
@@ -80,7 +87,7 @@ class JsonFileExtractor {
         Skip(line, "pointer_too_long");
         continue;
       }
-      RETURN_IF_ERROR(AddString(text, {begin, line, document.pointer + *pointer}));
+      RETURN_IF_ERROR(AddString(text, {begin, line, document.pointer + *pointer, text}));
     }
     if (!reader.error().empty()) AddError(document.begin + reader.position(), reader.error());
     return absl::OkStatus();
@@ -159,22 +166,26 @@ class JsonFileExtractor {
     v1::KernelShard shard;
     RETURN_IF_ERROR(ExtractCode(code, language, parser_, options_, entry, shard));
     Adopt(place, entry, shard);
-    return entry.kernels();
+    return shard.kernels_size();
   }
 
   // What others import, or are imported by, is left: a string is no file of the source. Nor does
   // prose that is no Python say anything of the file.
   void Adopt(const Place& place, const v1::ExtractedFile& entry, v1::KernelShard& found) {
     for (v1::Kernel& kernel : *found.mutable_kernels()) {
+      if (!IsSpan(kernel, place.text)) {
+        Skip(place.line, "across_fences");
+        continue;
+      }
       kernel.set_json_pointer(place.pointer);
       kernel.set_string_begin(kernel.string_begin() + static_cast<int64_t>(place.begin));
       *shard_.add_kernels() = std::move(kernel);
+      entry_.set_kernels(entry_.kernels() + 1);
     }
     for (v1::Definition& definition : *found.mutable_definitions()) {
       definition.set_string_begin(definition.string_begin() + static_cast<int64_t>(place.begin));
       *shard_.add_definitions() = std::move(definition);
     }
-    entry_.set_kernels(entry_.kernels() + entry.kernels());
     if (entry.parse_errors() && entry.kernels() > 0) SetParseError(place.line);
     for (const v1::SkippedString& skipped : entry.skipped_strings()) {
       Skip(place.line, skipped.reason());

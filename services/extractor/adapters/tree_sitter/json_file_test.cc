@@ -66,7 +66,7 @@ TEST(JsonFileTest, AKernelIsASpanOfWhatItsStringStandsFor) {
   EXPECT_EQ(kernel.source(), span);
   EXPECT_EQ(kernel.sha256(), Sha256Hex(span));
   EXPECT_EQ(kernel.first_byte(), static_cast<int64_t>(kCode.find("@triton")));
-  EXPECT_EQ(kernel.string_begin(), 27);
+  EXPECT_EQ(kernel.string_begin(), 26);
   EXPECT_EQ(kernel.path(), "a.json");
   EXPECT_EQ(shard.files(0).kernels(), 1);
   EXPECT_FALSE(shard.files(0).parse_errors());
@@ -138,11 +138,21 @@ TEST(JsonFileTest, ChatsAreReadBetweenTheirFences) {
   const v1::KernelShard shard = ExtractJson(
       absl::StrCat("{\"messages\": [{\"role\": \"user\", \"content\": ", JsonString(chat), "}]}"));
   EXPECT_THAT(Places(shard),
-              ElementsAre("kernel /messages/0/content 9-11", "add /messages/0/content 16-18"));
+              ElementsAre("kernel /messages/0/content 9-11", "add /messages/0/content 17-19"));
   EXPECT_FALSE(shard.files(0).parse_errors());
   for (const v1::Kernel& kernel : shard.kernels()) {
     EXPECT_EQ(chat.substr(kernel.first_byte(), kernel.source().size()), kernel.source());
   }
+}
+
+TEST(JsonFileTest, AKernelThatDoesNotEndBetweenItsFencesIsListed) {
+  const std::string chat =
+      absl::StrCat("```python\nimport triton\n@triton.jit\ndef f(x):\n    '''\n```\n",
+                   "or\n```python\n    '''\n    x\n", kCode, "```\n");
+  const v1::KernelShard shard = ExtractJson(JsonString(chat));
+  EXPECT_THAT(Places(shard), ElementsAre("kernel  16-18"));
+  EXPECT_THAT(Skipped(shard), ElementsAre("1 across_fences"));
+  EXPECT_EQ(shard.files(0).kernels(), 1);
 }
 
 TEST(JsonFileTest, FencesInADocstringAreNoChat) {

@@ -20,11 +20,11 @@ bool IsWhole(absl::string_view text) {
   return reader.error().empty();
 }
 
-bool HasValueALine(absl::string_view text) {
-  const size_t end = text.find('\n');
-  if (end == absl::string_view::npos) return false;
-  const absl::string_view rest = absl::StripLeadingAsciiWhitespace(text.substr(end));
-  return !rest.empty() && IsWhole(text.substr(0, end));
+bool HasValueALine(absl::string_view path, absl::string_view text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const bool first_line_is_whole = IsWhole(text.substr(0, end));
+  if (absl::EndsWith(path, kLinesEnd)) return first_line_is_whole || !IsWhole(text);
+  return first_line_is_whole && !absl::StripAsciiWhitespace(text.substr(end)).empty();
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ bool IsJsonPath(absl::string_view path) {
 
 Documents::Documents(absl::string_view path, absl::string_view text) : text_(text) {
   if (absl::StartsWith(text, kByteOrderMark)) at_ = kByteOrderMark.size();
-  by_line_ = absl::EndsWith(path, kLinesEnd) || HasValueALine(text.substr(at_));
+  by_line_ = HasValueALine(path, text.substr(at_));
 }
 
 bool Documents::Next(Document* document) {

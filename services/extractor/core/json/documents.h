@@ -19,8 +19,9 @@ struct Document {
 bool IsJsonPath(absl::string_view path);
 
 // The values of a file: of a .jsonl file one each line that is not blank, of any other the whole.
-// So it is in a .json file of which the first line is a whole value and more lines follow: such are
-// named .json as often. A byte order mark is no part of any.
+// Names mislead: a .json file is read by line where its first line is a whole value and more
+// follow, a .jsonl file as a whole where its first line is none, but all of it is. A byte order
+// mark is no part of any.
 class Documents {
  public:
   // Refers to `text`.

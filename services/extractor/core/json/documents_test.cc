@@ -42,6 +42,11 @@ TEST(DocumentsTest, AJsonFileOfAValueALineIsReadSo) {
   EXPECT_THAT(Split("a.json", "{\n[1]\n"), ElementsAre("0  {\n[1]\n"));
 }
 
+TEST(DocumentsTest, AJsonlFileThatIsOneValueIsReadSo) {
+  EXPECT_THAT(Split("a.jsonl", "[\n{}\n]\n"), ElementsAre("0  [\n{}\n]\n"));
+  EXPECT_THAT(Split("a.jsonl", "[\n{}\n"), ElementsAre("0 /1 [", "2 /2 {}"));
+}
+
 TEST(DocumentsTest, AByteOrderMarkIsLeftOut) {
   EXPECT_THAT(Split("a.json", "\xef\xbb\xbf{}"), ElementsAre("3  {}"));
   EXPECT_THAT(Split("a.jsonl", "\xef\xbb\xbf{}\n[]"), ElementsAre("3 /1 {}", "6 /2 []"));
