@@ -5,7 +5,7 @@ usage: compare_json.py LEDGER.jsonl FOLDER
 FOLDER is the tree that the ledger's job read. Rows of form "decorated" must match in both directions: path, JSON
 pointer, first and last line, SHA-256 and dsl. A string that is no Python is read between its ```python fences, with
 blanks for all else; where that is no Python either, CPython says nothing of it, and what a regular expression sees
-there is counted beside, by name. Shares no code with kernelmill's extractor, on purpose.
+there is counted beside. Shares no code with kernelmill's extractor, on purpose.
 Exit status: 0 they match, 1 they differ, 2 wrong usage.
 """
 import collections
@@ -81,7 +81,7 @@ def key(row):
 
 
 def oracle(root):
-    """{key: dsl} of all functions; {(path, pointer): names} of strings that CPython cannot read."""
+    """{key: dsl} of all functions; {(path, pointer): lines of functions} of strings that CPython cannot read."""
     truth, unread, broken = {}, {}, 0
     for path in sorted(p for p in root.rglob("*.json*") if p.is_file() and p.suffix in (".json", ".jsonl")):
         name = path.relative_to(root).as_posix()
@@ -92,7 +92,7 @@ def oracle(root):
                 continue
             functions = functions_of(text)
             if functions is None:
-                unread[name, pointer] = collections.Counter(DECORATED.findall(text))
+                unread[name, pointer] = [text.count("\n", 0, found.start(1)) + 1 for found in DECORATED.finditer(text)]
                 continue
             for function in functions:
                 row = {"path": name, "json_pointer": pointer, **function}
@@ -101,15 +101,16 @@ def oracle(root):
     return truth, unread
 
 
-def compare_names(unread, rows):
-    """How many names of functions both see in strings that CPython cannot read, or one alone."""
-    found = collections.defaultdict(collections.Counter)
+def compare_lines(unread, rows):
+    """Of the strings that CPython cannot read: how many functions both see, the regular expression alone, and the ledger
+    alone."""
+    spans = collections.defaultdict(list)
     for row in rows:
-        found[row["path"], row["json_pointer"]][row["name"]] += 1
-    both = sum((found[at] & names).total() for at, names in unread.items())
-    only_regex = sum((names - found[at]).total() for at, names in unread.items())
-    only_ledger = sum((found[at] - names).total() for at, names in unread.items())
-    return both, only_regex, only_ledger
+        spans[row["path"], row["json_pointer"]].append((row["first_line"], row["last_line"]))
+    both = sum(any(first <= line <= last for first, last in spans[at]) for at, lines in unread.items() for line in lines)
+    alone = sum(not any(first <= line <= last for line in lines) for at, lines in unread.items()
+                for first, last in spans[at])
+    return both, sum(map(len, unread.values())) - both, alone
 
 
 def main():
@@ -126,7 +127,7 @@ def main():
     print(f"{len(truth)} functions that CPython sees, {len(problems)} differences")
     for problem in problems[:50]:
         print(f"  {problem}")
-    both, only_regex, only_ledger = compare_names(unread, rows)
+    both, only_regex, only_ledger = compare_lines(unread, rows)
     print(f"{len(unread)} strings that are no Python: {both} functions seen by both, {only_regex} by the regular "
           f"expression alone, {only_ledger} by the ledger alone")
     return 1 if problems else 0
