@@ -3,8 +3,8 @@
 
 usage: compare_json.py LEDGER.jsonl FOLDER
 FOLDER is the tree that the ledger's job read. Rows of form "decorated" must match in both directions: path, JSON
-pointer, first and last line, SHA-256 and dsl. A string that is no Python is read between its ```python fences, with
-blanks for all else; where that is no Python either, CPython says nothing of it, and what a regular expression sees
+pointer, first and last line, SHA-256 and dsl. A string that is no Python is read between its ```python, ```triton and unnamed
+fences, with blanks for all else; where that is no Python either, CPython says nothing of it, and what a regular expression sees
 there is counted beside. Shares no code with kernelmill's extractor, on purpose.
 Exit status: 0 they match, 1 they differ, 2 wrong usage.
 """
@@ -17,7 +17,7 @@ import sys
 import jit_functions
 
 DECORATED = re.compile(r"^[ \t]*@(?:triton\.)?jit\b[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*def (\w+)", re.M)
-FENCED = re.compile(r"^[ \t]*```[ \t]*(?:python|py)[^\n`]*\n(.*?)(?:^[ \t]*```+[ \t\r]*$|\Z)", re.M | re.S | re.I)
+FENCED = re.compile(r"^[ \t]*```[ \t]*(?:python|py|triton|)(?:[^\w\n`][^\n`]*)?\n(.*?)(?:^[ \t]*```+[ \t\r]*$|\Z)", re.M | re.S | re.I)
 
 
 def strings(value, pointer=""):

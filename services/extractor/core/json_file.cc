@@ -19,6 +19,7 @@
 #include "services/extractor/core/json/string_reader.h"
 #include "services/extractor/core/known_dsls.h"
 #include "services/extractor/core/parsed_text.h"
+#include "services/extractor/core/prose.h"
 #include "services/extractor/core/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -127,27 +128,56 @@ class JsonFileExtractor {
       const std::vector<FencedBlock> blocks = FindFencedBlocks(text);
       if (!is_python && !blocks.empty()) return ReadFenced(text, blocks, place);
     }
-    return ReadUnnamed(text, place);
+    return ReadText(text, place);
   }
 
   absl::Status ReadFenced(const std::string& text, const std::vector<FencedBlock>& blocks,
                           const Place& place) {
-    const std::string python = InsideFences(text, blocks, FencedLanguage::kPython);
-    const std::string cuda = InsideFences(text, blocks, FencedLanguage::kCuda);
-    const std::string unnamed = InsideFences(text, blocks, FencedLanguage::kUnnamed);
-    if (!MayHoldCode(python) && !MayHoldCode(cuda) && !MayHoldCode(unnamed)) {
-      return ReadUnnamed(OutsideFences(text, blocks), place);
+    bool found = false;
+    for (const FencedLanguage language :
+         {FencedLanguage::kPython, FencedLanguage::kCuda, FencedLanguage::kUnnamed}) {
+      const std::string inside = InsideFences(text, blocks, language);
+      if (!MayHoldCode(inside)) continue;
+      found = true;
+      RETURN_IF_ERROR(language == FencedLanguage::kCuda
+                          ? ReadCuda(inside, place)
+                          : ReadBlocks(text, blocks, language, place));
     }
-    RETURN_IF_ERROR(Extract(python, CodeLanguage::kPython, place).status());
-    RETURN_IF_ERROR(Extract(cuda, CodeLanguage::kCuda, place).status());
-    return ReadUnnamed(unnamed, place);
+    return found ? absl::OkStatus() : ReadText(OutsideFences(text, blocks), place);
   }
 
-  absl::Status ReadUnnamed(const std::string& text, const Place& place) {
-    ASSIGN_OR_RETURN(const int found, Extract(text, CodeLanguage::kPython, place));
-    if (found > 0 || !MayHoldCuda(text)) return absl::OkStatus();
+  // Blocks that are no program together are read each by itself, unless there are very many.
+  absl::Status ReadBlocks(const std::string& text, const std::vector<FencedBlock>& blocks,
+                          FencedLanguage language, const Place& place) {
+    constexpr size_t kMostAlone = 64;
+    const std::string inside = InsideFences(text, blocks, language);
+    ASSIGN_OR_RETURN(const bool is_python, IsPython(inside));
+    if (is_python || blocks.size() > kMostAlone) return ReadText(inside, place);
+    for (const FencedBlock& block : blocks) {
+      if (block.language != language) continue;
+      RETURN_IF_ERROR(ReadText(InsideFences(text, {block}, language), place));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadText(const std::string& text, const Place& place) {
+    if (!MayHoldCode(text) && !MayUseOtherDsl(text)) return absl::OkStatus();
+    ASSIGN_OR_RETURN(Findings python, FindIn(text, CodeLanguage::kPython));
     ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
-    return is_python ? absl::OkStatus() : Extract(text, CodeLanguage::kCuda, place).status();
+    if (!is_python) {
+      // Prose may hide kernels, and so may broken code; whichever hides fewer.
+      ASSIGN_OR_RETURN(Findings bare, FindIn(WithoutProse(text), CodeLanguage::kPython));
+      if (bare.shard.kernels_size() > python.shard.kernels_size()) python = std::move(bare);
+      if (python.shard.kernels().empty() && MayHoldCuda(text)) return ReadCuda(text, place);
+    }
+    Adopt(place, python);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadCuda(const std::string& text, const Place& place) {
+    ASSIGN_OR_RETURN(Findings cuda, FindIn(text, CodeLanguage::kCuda));
+    Adopt(place, cuda);
+    return absl::OkStatus();
   }
 
   absl::StatusOr<bool> IsPython(absl::string_view text) const {
@@ -157,22 +187,25 @@ class JsonFileExtractor {
     return parsed.status();
   }
 
-  // How many kernels there are.
-  absl::StatusOr<int> Extract(const std::string& text, CodeLanguage language, const Place& place) {
+  struct Findings {
+    v1::ExtractedFile entry;
+    v1::KernelShard shard;
+  };
+
+  absl::StatusOr<Findings> FindIn(const std::string& text, CodeLanguage language) const {
     v1::SourceFile code;
     code.set_path(path_);
     code.set_content(text);
-    v1::ExtractedFile entry;
-    v1::KernelShard shard;
-    RETURN_IF_ERROR(ExtractCode(code, language, parser_, options_, entry, shard));
-    Adopt(place, entry, shard);
-    return shard.kernels_size();
+    Findings found;
+    RETURN_IF_ERROR(ExtractCode(code, language, parser_, options_, found.entry, found.shard));
+    return absl::StatusOr<Findings>(std::move(found));
   }
 
   // What others import, or are imported by, is left: a string is no file of the source. Nor does
   // prose that is no Python say anything of the file.
-  void Adopt(const Place& place, const v1::ExtractedFile& entry, v1::KernelShard& found) {
-    for (v1::Kernel& kernel : *found.mutable_kernels()) {
+  void Adopt(const Place& place, Findings& found) {
+    const v1::ExtractedFile& entry = found.entry;
+    for (v1::Kernel& kernel : *found.shard.mutable_kernels()) {
       if (!IsSpan(kernel, place.text)) {
         Skip(place.line, "across_fences");
         continue;
@@ -182,7 +215,7 @@ class JsonFileExtractor {
       *shard_.add_kernels() = std::move(kernel);
       entry_.set_kernels(entry_.kernels() + 1);
     }
-    for (v1::Definition& definition : *found.mutable_definitions()) {
+    for (v1::Definition& definition : *found.shard.mutable_definitions()) {
       definition.set_string_begin(definition.string_begin() + static_cast<int64_t>(place.begin));
       *shard_.add_definitions() = std::move(definition);
     }

@@ -16,7 +16,8 @@ namespace kernelmill::extractor {
 //
 // A string is read as Python, else, where it is none and says __global__ or __device__, as CUDA.
 // One that is not Python and has fenced code, as chats have, is read between its fences, each block
-// as what the fence calls it; where no kernel may stand there, outside of them.
+// as what the fence calls it; where no kernel may stand there, outside of them. Other prose is read
+// around, if need be without it (prose.h).
 //
 // JSON that is broken is read up to there; a broken line of a .jsonl file does not end the file.
 // What is lost so is in skipped_strings with its line, which is the JSON file's.
