@@ -155,6 +155,25 @@ TEST(JsonFileTest, AKernelThatDoesNotEndBetweenItsFencesIsListed) {
   EXPECT_EQ(shard.files(0).kernels(), 1);
 }
 
+TEST(JsonFileTest, BlocksAreOneProgramIfTheyCanBe) {
+  const std::string chat =
+      "First:\n```python\nfrom triton import jit as j\n```\nthen\n```python\n@j\ndef f(x):\n    "
+      "x\n```\n";
+  EXPECT_THAT(Places(ExtractJson(JsonString(chat))), ElementsAre("f  7-9"));
+}
+
+TEST(JsonFileTest, ABrokenBlockDoesNotHideTheNext) {
+  const std::string chat = absl::StrCat("```triton\ndef g(:\n  '''\n```\nIt's:\n```python\n", kCode,
+                                        "```\n```\n", Named("other"), "```\n");
+  EXPECT_THAT(Places(ExtractJson(JsonString(chat))), ElementsAre("kernel  12-14", "other  22-24"));
+}
+
+TEST(JsonFileTest, ProseThatWouldHideAKernelDoesNot) {
+  const std::string text = absl::StrCat("Query: it's `x (y [z\n'''Document 1:\n", kCode,
+                                        "\nDon't \"\"\" [\n", Named("other"), "So that's (all\n");
+  EXPECT_THAT(Places(ExtractJson(JsonString(text))), ElementsAre("kernel  8-10", "other  18-20"));
+}
+
 TEST(JsonFileTest, FencesInADocstringAreNoChat) {
   const std::string text = absl::StrCat("'''\nUse:\n```python\nf()\n```\n'''\n", kCode);
   EXPECT_THAT(Places(ExtractJson(JsonString(text))), ElementsAre("kernel  12-14"));
