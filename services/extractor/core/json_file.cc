@@ -25,6 +25,9 @@
 namespace kernelmill::extractor {
 namespace {
 
+// Longer strings are no chats: they are read as one program, whatever stands around it.
+constexpr size_t kMostProse = 256u << 10;
+
 bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || MayHoldCuda(text); }
 
 bool MayHaveFences(absl::string_view text) {
@@ -123,7 +126,7 @@ class JsonFileExtractor {
   }
 
   absl::Status ReadString(const std::string& text, const Place& place) {
-    if (MayHaveFences(text)) {
+    if (text.size() <= kMostProse && MayHaveFences(text)) {
       ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
       const std::vector<FencedBlock> blocks = FindFencedBlocks(text);
       if (!is_python && !blocks.empty()) return ReadFenced(text, blocks, place);
@@ -149,7 +152,7 @@ class JsonFileExtractor {
   // Blocks that are no program together are read each by itself, unless there are very many.
   absl::Status ReadBlocks(const std::string& text, const std::vector<FencedBlock>& blocks,
                           FencedLanguage language, const Place& place) {
-    constexpr size_t kMostAlone = 64;
+    constexpr size_t kMostAlone = 16;
     const std::string inside = InsideFences(text, blocks, language);
     ASSIGN_OR_RETURN(const bool is_python, IsPython(inside));
     if (is_python || blocks.size() > kMostAlone) return ReadText(inside, place);
@@ -166,8 +169,10 @@ class JsonFileExtractor {
     ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
     if (!is_python) {
       // Prose may hide kernels, and so may broken code; whichever hides fewer.
-      ASSIGN_OR_RETURN(Findings bare, FindIn(WithoutProse(text), CodeLanguage::kPython));
-      if (bare.shard.kernels_size() > python.shard.kernels_size()) python = std::move(bare);
+      if (text.size() <= kMostProse) {
+        ASSIGN_OR_RETURN(Findings bare, FindIn(WithoutProse(text), CodeLanguage::kPython));
+        if (bare.shard.kernels_size() > python.shard.kernels_size()) python = std::move(bare);
+      }
       if (python.shard.kernels().empty() && MayHoldCuda(text)) return ReadCuda(text, place);
     }
     Adopt(place, python);
