@@ -1,8 +1,11 @@
 // usage: extract_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
 // Extracts kernels from one file of any bytes; the first line names it. Whatever the bytes are: it
-// ends, within bounds, with kernels that are exact spans of the file, and with the same ones again.
+// ends, within bounds, with kernels that are exact spans of the file, or of what a string of a JSON
+// file stands for, and with the same ones again.
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "common/cas/digest.h"
@@ -10,6 +13,8 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract.h"
+#include "services/extractor/core/json/documents.h"
+#include "services/extractor/core/json/string_reader.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
@@ -17,8 +22,49 @@ namespace {
 
 // The file's name decides which language it is read as.
 absl::string_view NameOf(uint8_t choice) {
-  constexpr absl::string_view kNames[] = {"a.py", "a.cu", "a.py.jinja", "output_code.py"};
+  constexpr absl::string_view kNames[] = {"a.py",           "a.cu",   "a.py.jinja",
+                                          "output_code.py", "a.json", "a.jsonl"};
   return kNames[choice % (sizeof(kNames) / sizeof(kNames[0]))];
+}
+
+// What each string of a JSON file stands for, by where its content begins.
+std::map<int64_t, std::string> StringsOf(const v1::SourceFile& file) {
+  std::map<int64_t, std::string> strings;
+  json::Documents documents(file.path(), file.content());
+  json::Document document;
+  while (documents.Next(&document)) {
+    json::StringReader reader(document.text);
+    while (reader.Next()) {
+      const absl::string_view raw = reader.raw();
+      std::string text = json::Unescape(raw);
+      Check(text.size() <= raw.size());
+      strings[raw.data() - file.content().data()] = std::move(text);
+    }
+  }
+  return strings;
+}
+
+// A kernel of a string in the JSON string has a place after that one's.
+void CheckJsonSpan(const v1::Kernel& kernel, const std::map<int64_t, std::string>& strings) {
+  auto string = strings.upper_bound(kernel.string_begin());
+  Check(string != strings.begin());
+  --string;
+  const auto size = static_cast<int64_t>(string->second.size());
+  Check(kernel.string_begin() - string->first <= size);
+  CheckSpan(kernel, string->second);
+}
+
+void CheckKernels(const v1::KernelShard& shard, const v1::SourceFile& file) {
+  const bool is_json = json::IsJsonPath(file.path());
+  const auto strings = is_json ? StringsOf(file) : std::map<int64_t, std::string>();
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    Check(kernel.has_json_pointer() == is_json);
+    if (is_json) {
+      CheckJsonSpan(kernel, strings);
+    } else {
+      CheckSpan(kernel, file.content());
+    }
+  }
 }
 
 void Extract(const uint8_t* data, size_t size) {
@@ -32,7 +78,7 @@ void Extract(const uint8_t* data, size_t size) {
   if (absl::IsDeadlineExceeded(shard.status())) return;
   Check(shard.ok());
   Check(shard->files_size() == 1);
-  for (const v1::Kernel& kernel : shard->kernels()) CheckSpan(kernel, file.content());
+  CheckKernels(*shard, file);
   const auto again = ExtractKernels(files, parser);
   Check(again.ok() &&
         cas::SerializeDeterministically(*again) == cas::SerializeDeterministically(*shard));

@@ -4,6 +4,7 @@
 usage: seed.py TARGET FOLDER
 """
 import hashlib
+import json
 import pathlib
 import sys
 
@@ -11,6 +12,7 @@ DATA = pathlib.Path(__file__).parents[1] / "data"
 # As NameOf in extract_fuzz.cc.
 KINDS = {".py": b"\x00", ".cu": b"\x01", ".cuh": b"\x01", ".jinja": b"\x02"}
 INDUCTOR = b"\x03"
+JSON, JSONL = b"\x04", b"\x05"
 
 
 def data_files(*ends):
@@ -20,6 +22,17 @@ def data_files(*ends):
 def extract_seeds():
     for path in data_files(*KINDS):
         yield (INDUCTOR if path.name == "output_code.py" else KINDS[path.suffix]) + path.read_bytes()
+    yield from json_seeds()
+
+
+def json_seeds():
+    """Small files of the test data as strings, alone, in a chat and a line each."""
+    texts = [path.read_text() for path in data_files(*KINDS) if path.stat().st_size < 8192]
+    for text in texts:
+        yield JSON + json.dumps([{"file": "é\U0001f600", "code": text}, 1.5, None]).encode()
+        chat = f"Here's the kernel:\n\n```python\n{text}\n```\nand:\n~~~\n{text}"
+        yield JSON + json.dumps({"messages": [{"content": chat}]}, ensure_ascii=False).encode()
+    yield JSONL + "\n".join(json.dumps({"code": text}) for text in texts[:8]).encode()
 
 
 def cuda_seeds():

@@ -1,5 +1,6 @@
 """A holdout keeps its kernels out of the dataset whatever kind of source it is: a repository, a wheel, a folder.
-Each kind holds one file of the demo repository; all of its kernels are contaminated there, by that holdout."""
+Each kind holds one file of the demo repository; all of its kernels are contaminated there, by that holdout. So they are
+by what benchmarks keep in strings of JSON."""
 
 import contextlib
 import json
@@ -54,6 +55,38 @@ class Holdouts(unittest.TestCase):
                     kept = [json.loads(line) for line in lines]
                 self.assertEqual({r["repository"] for r in kept}, {"demo"})
                 self.assertNotIn(path, {r["path"] for r in kept})
+
+    def test_code_in_json_is_held_out_by_pointer(self):
+        text = {name: (harness.DEMO_SOURCES / path).read_text() for name, path in HELD.items()}
+        bench = self.folder / "bench"
+        bench.mkdir()
+        (bench / "problems.json").write_text(json.dumps([{"file": "x.py"}, {"file": "y/~.py", "y/~": [text["in-git"]]}]))
+        chat = f"Here's the kernel:\n\n```python\n{text['in-wheel']}\n```\nDon't forget the grid.\n"
+        (bench / "answers.jsonl").write_text("\n".join([
+            json.dumps({"id": 1}), json.dumps({"messages": [{"role": "assistant", "content": chat}]}, ensure_ascii=False),
+            json.dumps({"code": text["in-folder"]})[:-20]]))
+        out = self.crawl("json", {"bench": 'path: ./bench\n    include: ["**/*.{json,jsonl}"]'})
+        held = {"kernels/matmul.py": ("problems.json", "/1/y~1~0/0"),
+                "kernels/layer_norm.py": ("answers.jsonl", "/2/messages/0/content")}
+        seen = {}
+        for row in harness.ledger(out):
+            if row["fate"] != "contaminated":
+                self.assertNotIn(row["path"], held)
+                self.assertNotIn("json_pointer", row)
+                continue
+            item = row["contamination"][0]["holdout"]
+            self.assertEqual((item["repository"], row["reason"], row["of"]), ("bench", "exact", item["id"]))
+            seen.setdefault(row["path"], set()).add((item["path"], item["json_pointer"]))
+            lines = text["in-git" if item["path"] == "problems.json" else "in-wheel"].splitlines()
+            name = lines[row["first_line"] - 1]
+            inside = text["in-git"] if item["path"] == "problems.json" else chat
+            self.assertEqual(inside.splitlines()[item["first_line"] - 1], name)
+        self.assertEqual(seen, {path: {at} for path, at in held.items()})
+        report = json.loads((out / "report.json").read_text())
+        source, = (s for s in report["sources"] if s["repository"] == "bench")
+        self.assertEqual(source["files"]["skipped_strings_by_reason"], {"json_truncated": 1})
+        self.assertEqual({(i["holdout"]["path"], i["holdout"]["json_pointer"])
+                          for i in report["contamination"]["items"]}, set(held.values()))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "services/exporter/core/place.h"
+
 namespace kernelmill::exporter {
 namespace {
 
@@ -16,7 +18,7 @@ Json ItemJson(const DatasetIndex& index, uint32_t number) {
                {"commit", source.commit},
                {"first_line", kernel.first_line},
                {"last_line", kernel.last_line}};
-  SetText(json, "path", index.FileOf(number).path);
+  SetPlace(json, index, number);
   return json;
 }
 

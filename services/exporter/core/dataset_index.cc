@@ -24,6 +24,15 @@ void CountChecks(const v1::Checks& checks, CheckCounts* counts) {
   }
 }
 
+std::optional<std::string> PointerOf(const v1::Kernel& kernel) {
+  return kernel.has_json_pointer() ? std::optional<std::string>(kernel.json_pointer())
+                                   : std::nullopt;
+}
+
+// Kernels of a JSON file stand in the order of its strings, as they are numbered.
+int LineInFile(const KernelEntry& kernel) { return kernel.json_pointer ? 0 : kernel.first_line; }
+int ColumnInFile(const KernelEntry& kernel) { return kernel.json_pointer ? 0 : kernel.column; }
+
 class IndexVisitor final : public dataset::DatasetVisitor {
  public:
   explicit IndexVisitor(DatasetIndex* index)
@@ -63,7 +72,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
       }
       index_.kernels.push_back({file->second, kernel.first_line(), kernel.last_line(),
                                 kernel.column(), kernel.dsl(), kernel.role(), kernel.form(),
-                                kernel.id(), kernel.sha256()});
+                                kernel.id(), kernel.sha256(), PointerOf(kernel)});
       if (view.verdicts != nullptr) AddCandidate(view, i, view.verdicts->verdicts(i));
     }
     return absl::OkStatus();
@@ -160,8 +169,9 @@ bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
   const KernelEntry& kb = kernels[b];
   const FileEntry& fa = files[ka.file];
   const FileEntry& fb = files[kb.file];
-  return std::tie(fa.source, fa.path, ka.first_line, ka.column, a) <
-         std::tie(fb.source, fb.path, kb.first_line, kb.column, b);
+  return std::make_tuple(fa.source, absl::string_view(fa.path), LineInFile(ka), ColumnInFile(ka),
+                         a) < std::make_tuple(fb.source, absl::string_view(fb.path), LineInFile(kb),
+                                              ColumnInFile(kb), b);
 }
 
 absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset) {

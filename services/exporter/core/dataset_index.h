@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,9 +67,10 @@ struct KernelEntry {
   v1::KernelForm form = v1::KERNEL_FORM_UNSPECIFIED;
   std::string id;
   std::string sha256;
+  std::optional<std::string> json_pointer;
 };
 
-// All of a dataset but its texts: what stays in memory during an export, some 200 bytes a kernel.
+// All of a dataset but its texts: what stays in memory during an export, some 250 bytes a kernel.
 struct DatasetIndex {
   v1::DatasetManifest manifest;
   v1::Clusters clusters;

@@ -329,6 +329,7 @@ TEST_F(ExporterTest, AMatchOfNoHoldoutIsDataLoss) {
 TEST_F(ExporterTest, TheInductorsOriginIsThereForItsKernelsAlone) {
   StartSource("i", v1::SOURCE_ROLE_CANDIDATE, 0);
   v1::Kernel kernel = MakeKernel(8, "output_code.py", 7, "    i\n");
+  kernel.set_form(v1::KERNEL_FORM_STRING);
   kernel.set_string_begin(20);
   kernel.mutable_inductor()->set_model("model__0_inference_0");
   kernel.mutable_inductor()->set_graph("0");
@@ -349,6 +350,35 @@ TEST_F(ExporterTest, TheInductorsOriginIsThereForItsKernelsAlone) {
                                           {"source_node", ""},
                                           {"in_string", true}}));
   EXPECT_EQ(records[4]["inductor"]["in_string"], false);
+}
+
+TEST_F(ExporterTest, AKernelOfAJsonFileIsNamedByItsPointerAndStandsInTheOrderOfTheStrings) {
+  StartSource("j", v1::SOURCE_ROLE_CANDIDATE, 0);
+  v1::Kernel first = MakeKernel(8, "data.json", 9, "    i\n");
+  first.set_json_pointer("/0/code");
+  v1::Kernel second = MakeKernel(9, "data.json", 1, "    j\n");
+  second.set_json_pointer("/1/code\xff");
+  AddShard({first, second});
+  EndSource();
+  StartSource("jh", v1::SOURCE_ROLE_HOLDOUT, 0);
+  v1::Kernel held = MakeKernel(7, "all.json", 1, "    k\n");
+  held.set_json_pointer("");
+  AddShard({held});
+  EndSource();
+  Decide(v1::FATE_KEPT, "", 7, 1);
+  Decide(v1::FATE_KEPT, "", 8, 1);
+  clusters_.mutable_decisions(8)->add_contamination()->set_holdout(9);
+  Decide(v1::FATE_HOLDOUT, "", 9, 1);
+  ASSERT_THAT(Export(), IsOk());
+  const std::vector<Json> records = Lines("kernels.jsonl");
+  ASSERT_EQ(records.size(), 5u);
+  EXPECT_FALSE(records[0].contains("json_pointer"));
+  EXPECT_EQ(records[3]["json_pointer"], "/0/code");
+  EXPECT_EQ(records[3]["first_line"], 9);
+  EXPECT_EQ(records[4]["json_pointer"], "/1/code\xef\xbf\xbd");
+  EXPECT_EQ(records[4]["json_pointer_base64"], "LzEvY29kZf8=");
+  EXPECT_EQ(records[4]["contamination"].at(0)["holdout"]["path"], "all.json");
+  EXPECT_EQ(records[4]["contamination"].at(0)["holdout"]["json_pointer"], "");
 }
 
 TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {

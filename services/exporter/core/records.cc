@@ -15,6 +15,7 @@
 #include "common/base/hash.h"
 #include "common/base/text.h"
 #include "services/exporter/core/contamination.h"
+#include "services/exporter/core/place.h"
 #include "services/exporter/core/redact.h"
 
 namespace kernelmill::exporter {
@@ -59,7 +60,7 @@ Json InductorJson(const v1::Kernel& kernel) {
           {"graph", Text(origin.graph())},
           {"kernel_path", Text(origin.kernel_path())},
           {"source_node", Text(origin.source_node())},
-          {"in_string", kernel.string_begin() > 0}};
+          {"in_string", kernel.form() == v1::KERNEL_FORM_STRING}};
 }
 
 // Of what the module is made: [path, first line, last line] of each piece in order, the kernel's
@@ -184,7 +185,7 @@ Json Provenance(const DatasetIndex& index, uint32_t number) {
   json["id"] = kernel.id;
   json["repository"] = Text(source.repository);
   json["commit"] = source.commit;
-  SetText(json, "path", index.FileOf(number).path);
+  SetPlace(json, index, number);
   json["first_line"] = kernel.first_line;
   json["last_line"] = kernel.last_line;
   json["sha256"] = kernel.sha256;

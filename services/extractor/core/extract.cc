@@ -1,6 +1,7 @@
 #include "services/extractor/core/extract.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/extractor/core/extract_file.h"
+#include "services/extractor/core/json/documents.h"
+#include "services/extractor/core/json_file.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -43,10 +46,16 @@ absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceF
                                              const ExtractOptions& options) {
   v1::KernelShard shard;
   for (const v1::SourceFile* file : sorted) {
-    RETURN_IF_ERROR(ExtractFile(*file, parser, options, shard));
+    RETURN_IF_ERROR(json::IsJsonPath(file->path()) ? ExtractJsonFile(*file, parser, options, shard)
+                                                   : ExtractFile(*file, parser, options, shard));
   }
   SortKernels(shard);
   return shard;
+}
+
+// Lines of a kernel in a JSON file are those of its string, which comes first there.
+int64_t StringOf(const v1::Kernel& kernel) {
+  return kernel.has_json_pointer() ? kernel.string_begin() : 0;
 }
 
 // Of letters a to z, digits and '_': it becomes part of a counter's name.
@@ -90,6 +99,7 @@ void SortKernels(v1::KernelShard& shard) {
   std::stable_sort(shard.mutable_kernels()->begin(), shard.mutable_kernels()->end(),
                    [](const v1::Kernel& a, const v1::Kernel& b) {
                      if (a.path() != b.path()) return a.path() < b.path();
+                     if (StringOf(a) != StringOf(b)) return StringOf(a) < StringOf(b);
                      return a.first_line() < b.first_line();
                    });
 }

@@ -19,6 +19,10 @@ struct ExtractOptions {
   size_t max_overlap = 8;
   // Files with more strings than this that may hold kernels are not read: "too_many_strings".
   size_t max_strings = 4096;
+  // Of JSON files: larger ones are not read ("too_large"), nor are more strings of one that may
+  // hold kernels ("too_many_strings").
+  size_t max_json_bytes = 16u << 20;
+  size_t max_json_strings = 65536;
 };
 
 // Some of a shard's files: `count` of them from `first` on, in the order of their paths. Pieces
@@ -45,7 +49,8 @@ absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const P
 absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece& piece,
                                          const std::string& reason);
 
-// Puts the kernels in the order of their paths and lines; what stands on one line keeps its order.
+// Puts the kernels in the order of their paths and lines, those of a JSON file in the order of its
+// strings first; what stands on one line keeps its order.
 void SortKernels(v1::KernelShard& shard);
 
 // Appends what was extracted of the next piece to what was of those before it.

@@ -349,18 +349,30 @@ absl::Status ExtractPython(const v1::SourceFile& source, const PythonParser& par
 
 }  // namespace
 
+absl::Status ExtractCode(const v1::SourceFile& source, CodeLanguage language,
+                         const PythonParser& parser, const ExtractOptions& options,
+                         v1::ExtractedFile& entry, v1::KernelShard& shard) {
+  if (language == CodeLanguage::kCuda) return ExtractCuda(source, options, entry, shard);
+  return ExtractPython(source, parser, options, entry, shard);
+}
+
 absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parser,
                          const ExtractOptions& options, v1::KernelShard& shard) {
+  v1::ExtractedFile& entry = ListFile(source, shard);
+  const CodeLanguage language =
+      IsCudaPath(source.path()) ? CodeLanguage::kCuda : CodeLanguage::kPython;
+  const absl::Status done = ExtractCode(source, language, parser, options, entry, shard);
+  if (!absl::IsResourceExhausted(done)) return Annotate(done, source.path());
+  entry.set_failed(std::string(done.message()));
+  return absl::OkStatus();
+}
+
+v1::ExtractedFile& ListFile(const v1::SourceFile& source, v1::KernelShard& shard) {
   const absl::string_view text = source.content();
   v1::ExtractedFile& entry = NameFile(source, shard);
   entry.set_lines(static_cast<int32_t>(CountLines(text)));
   entry.set_has_triton_jit(Contains(text, "@triton.jit"));
-  const absl::Status done = IsCudaPath(source.path())
-                                ? ExtractCuda(source, options, entry, shard)
-                                : ExtractPython(source, parser, options, entry, shard);
-  if (!absl::IsResourceExhausted(done)) return Annotate(done, source.path());
-  entry.set_failed(std::string(done.message()));
-  return absl::OkStatus();
+  return entry;
 }
 
 v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard) {

@@ -122,9 +122,10 @@ void FillIn(const Closure& closure, v1::Kernel& kernel) {
 std::string KernelId(absl::string_view repository, absl::string_view commit,
                      const v1::Kernel& kernel) {
   const absl::string_view nul("\0", 1);
-  return Sha256Hex(absl::StrCat(repository, nul, commit, nul, kernel.path(), nul,
-                                kernel.first_line(), nul, kernel.sha256()))
-      .substr(0, 32);
+  std::string place = absl::StrCat(repository, nul, commit, nul, kernel.path(), nul,
+                                   kernel.first_line(), nul, kernel.sha256());
+  if (kernel.has_json_pointer()) absl::StrAppend(&place, nul, kernel.json_pointer());
+  return Sha256Hex(place).substr(0, 32);
 }
 
 void LinkShard(absl::string_view repository, absl::string_view commit, SourceScope& scope,

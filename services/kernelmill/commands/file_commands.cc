@@ -129,21 +129,30 @@ class FileCommand {
     return response;
   }
 
+  // Of a kernel in a JSON file with the pointer, as a URL has it.
+  static std::string PlaceText(const std::string& path, const v1::Kernel& kernel) {
+    if (!kernel.has_json_pointer()) return ToUtf8(path);
+    return absl::StrCat(ToUtf8(path), "#", ToUtf8(kernel.json_pointer()));
+  }
+
   static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
     Json json = {{"dsl", DslWord(kernel.dsl())},      {"role", RoleWord(kernel.role())},
                  {"first_line", kernel.first_line()}, {"last_line", kernel.last_line()},
                  {"sha256", kernel.sha256()},         {"lexical_tokens", kernel.tokens()}};
     exporter::SetText(json, "path", path);
+    if (kernel.has_json_pointer()) {
+      exporter::SetText(json, "json_pointer", kernel.json_pointer());
+    }
     exporter::SetText(json, "qualname", kernel.qualname());
     return json;
   }
 
   void ShowKernel(const std::string& path, const v1::Kernel& kernel) {
     if (!console_.json()) {
-      console_.Result(absl::StrCat(ToUtf8(path), ":", kernel.first_line(), "-", kernel.last_line(),
-                                   "  ", ToUtf8(kernel.qualname()), "  ", DslWord(kernel.dsl()),
-                                   " ", RoleWord(kernel.role()), ", ", kernel.tokens(),
-                                   " tokens\n"));
+      console_.Result(absl::StrCat(PlaceText(path, kernel), ":", kernel.first_line(), "-",
+                                   kernel.last_line(), "  ", ToUtf8(kernel.qualname()), "  ",
+                                   DslWord(kernel.dsl()), " ", RoleWord(kernel.role()), ", ",
+                                   kernel.tokens(), " tokens\n"));
       return;
     }
     Json json = KernelJson(path, kernel);
@@ -171,8 +180,8 @@ class FileCommand {
       return;
     }
     std::string line =
-        absl::StrCat(ToUtf8(path), ":", kernel.first_line(), "  ", ToUtf8(kernel.qualname()), "  ",
-                     verdict.accepted() ? "accepted" : "rejected");
+        absl::StrCat(PlaceText(path, kernel), ":", kernel.first_line(), "  ",
+                     ToUtf8(kernel.qualname()), "  ", verdict.accepted() ? "accepted" : "rejected");
     if (!verdict.reasons().empty()) {
       absl::StrAppend(&line, " (", absl::StrJoin(verdict.reasons(), ", "), ")");
     }

@@ -66,7 +66,8 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowe
   v1::Quality& quality = *verdict->mutable_quality();
   *quality.mutable_masks() = CoverMasks(closure);
   ReadLines(kernel, &quality);
-  quality.set_generated(GeneratedSign(kernel, file));
+  // What stands before a string of a JSON file is not said of it.
+  quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
   for (v1::Sensitive& finding : FindSensitive(kernel))
     *quality.add_sensitive() = std::move(finding);
   v1::Checks& checks = *verdict->mutable_checks();
