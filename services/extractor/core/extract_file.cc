@@ -228,7 +228,8 @@ class FileExtractor {
     if (functions.empty() && wanted == Wanted::kUsedByKernels) return;
     const Bindings bindings(parsed.tree());
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
-                             parsed.lines(), parsed.imports(), bindings};
+                             parsed.lines(), parsed.imports(), parsed.calls(),
+                             bindings};
     const Launches launches(text.text, text.tree, text.lines, functions);
     std::vector<v1::Kernel> kernels = Describe(text, functions, launches);
     for (size_t i = 0; i < functions.size(); ++i) {
@@ -258,9 +259,10 @@ class FileExtractor {
   static std::vector<v1::Kernel> Describe(const ParsedFile& text,
                                           const std::vector<JitFunction>& functions,
                                           const Launches& launches) {
+    FeatureFinder features(text.tree, text.imports);
     std::vector<v1::Kernel> kernels;
     for (const JitFunction& function : functions) {
-      kernels.push_back(DescribeKernel(text, function, launches));
+      kernels.push_back(DescribeKernel(text, function, launches, features));
     }
     const absl::flat_hash_set<std::string> launched = LaunchedAmong(kernels, text.tree, launches);
     const absl::flat_hash_set<std::string> called = CalledByOthers(kernels);
@@ -323,8 +325,8 @@ absl::Status AddImportable(const v1::SourceFile& source, const PythonParser& par
   }
   const ParsedText& parsed = **file;
   const Bindings bindings(parsed.tree());
-  const ParsedFile text = {source.path(),  parsed.text(),    parsed.tree(),
-                           parsed.lines(), parsed.imports(), bindings};
+  const ParsedFile text = {source.path(),    parsed.text(),  parsed.tree(), parsed.lines(),
+                           parsed.imports(), parsed.calls(), bindings};
   for (v1::Definition& definition : DefinitionsFor(text, {}, Wanted::kImportable)) {
     *shard.add_definitions() = std::move(definition);
   }

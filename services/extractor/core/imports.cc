@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -43,18 +45,19 @@ void AddElifLevels(const SyntaxTree& tree, NodeId if_statement, std::vector<int>
 // Import statements in the order of a breadth-first walk of CPython's tree. Within a level that is
 // the order of the text, since statement lists come in it.
 std::vector<NodeId> ImportsBreadthFirst(const SyntaxTree& tree) {
+  std::vector<NodeId> imports = ImportsIn(tree, 0);
+  const bool flat = std::all_of(imports.begin(), imports.end(),
+                                [&](NodeId import) { return tree[import].parent == 0; });
+  if (flat) return imports;
   std::vector<int> levels(tree.size(), 0);
-  std::vector<std::pair<int, NodeId>> found;
   for (NodeId node = 0; node < tree.size(); ++node) {
     const Kind kind = tree.KindOf(node);
     const NodeId parent = tree[node].parent;
     levels[node] += LevelsOf(kind) + (parent == kNoNode ? 0 : levels[parent]);
     if (kind == Kind::kIfStatement) AddElifLevels(tree, node, levels);
-    if (IsImport(kind)) found.emplace_back(levels[node], node);
   }
-  std::sort(found.begin(), found.end());
-  std::vector<NodeId> imports;
-  for (const auto& [level, node] : found) imports.push_back(node);
+  std::stable_sort(imports.begin(), imports.end(),
+                   [&](NodeId a, NodeId b) { return levels[a] < levels[b]; });
   return imports;
 }
 
@@ -121,6 +124,17 @@ bool IsImport(Kind kind) {
          kind == Kind::kFutureImportStatement;
 }
 
+std::vector<NodeId> ImportsIn(const SyntaxTree& tree, NodeId root) {
+  std::vector<NodeId> imports;
+  for (const Kind kind :
+       {Kind::kImportStatement, Kind::kImportFromStatement, Kind::kFutureImportStatement}) {
+    const std::span<const NodeId> found = tree.Of(kind, root);
+    imports.insert(imports.end(), found.begin(), found.end());
+  }
+  std::sort(imports.begin(), imports.end());
+  return imports;
+}
+
 ImportMap::ImportMap(const SyntaxTree& tree) {
   for (const NodeId statement : ImportsBreadthFirst(tree)) Add(tree, statement);
 }
@@ -172,19 +186,33 @@ std::string ImportMap::Origin(absl::string_view dotted) const {
   return names_.contains(head) ? Resolve(dotted) : "";
 }
 
+std::vector<absl::string_view> ImportMap::NamesBelow(absl::string_view package) const {
+  std::vector<absl::string_view> names;
+  for (const auto& [name, origin] : names_) {
+    absl::string_view rest = origin;
+    if (absl::ConsumePrefix(&rest, package) && (rest.empty() || rest[0] == '.')) {
+      names.push_back(name);
+    }
+  }
+  if (!names_.contains(package)) names.push_back(package);
+  return names;
+}
+
 std::vector<std::pair<std::string, std::string>> ImportMap::Origins() const {
   std::map<std::string, std::string> origins(names_.begin(), names_.end());
   for (const auto& [name, origin] : relative_) origins[name] = origin;
   return {origins.begin(), origins.end()};
 }
 
-std::vector<v1::ImportedName> ImportedNames(const SyntaxTree& tree, NodeId statement) {
+google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxTree& tree,
+                                                                   NodeId statement) {
   const bool from = tree.KindOf(statement) != Kind::kImportStatement;
   v1::ImportedName origin;
   if (from) SetOrigin(tree, statement, origin);
-  std::vector<v1::ImportedName> imported;
+  google::protobuf::RepeatedPtrField<v1::ImportedName> imported;
   for (const ImportedName& name : NamesOf(tree, statement)) {
-    v1::ImportedName& added = imported.emplace_back(origin);
+    v1::ImportedName& added = *imported.Add();
+    added = origin;
     if (from) {
       added.set_name(name.alias.empty() ? name.name : name.alias);
       added.set_member(name.name);
@@ -194,7 +222,9 @@ std::vector<v1::ImportedName> ImportedNames(const SyntaxTree& tree, NodeId state
     }
   }
   if (tree.Child(statement, Kind::kWildcardImport) != kNoNode) {
-    imported.emplace_back(origin).set_name("*");
+    v1::ImportedName& added = *imported.Add();
+    added = origin;
+    added.set_name("*");
   }
   return imported;
 }

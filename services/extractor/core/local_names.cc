@@ -92,10 +92,10 @@ const LocalNames::Bound* LocalNames::Find(absl::string_view name, NodeId at) con
   return nullptr;
 }
 
-std::vector<NodeId> LocalNames::ValuesOf(absl::string_view name, NodeId at) const {
+std::span<const NodeId> LocalNames::ValuesOf(absl::string_view name, NodeId at) const {
   const Bound* bound = Find(name, at);
   if (bound == nullptr) return {};
-  const std::vector<NodeId>& all = bound->values;
+  const std::span<const NodeId> all(bound->values.data(), bound->values.size());
   if (all.size() <= kMaxValues) return all;
   const auto below = std::upper_bound(all.begin(), all.end(), at);
   const auto last = all.end() - below < 1 ? all.end() : below + 1;
