@@ -205,13 +205,24 @@ void Bindings::Read(NodeId node) {
 void Bindings::Declare(NodeId node) { symbols_[SymbolOf(node, scope_of_[node])].declared = true; }
 
 Bindings::SymbolId Bindings::SymbolOf(NodeId node, ScopeId scope) {
-  const absl::string_view text = tree_.TextOf(node);
-  const auto [name, is_new] = name_ids_.try_emplace(text, static_cast<NameId>(names_.size()));
-  if (is_new) names_.push_back(text);
+  const NameId name = NameOf(tree_.TextOf(node));
+  SymbolId& last = names_[name].last;
+  if (last < symbols_.size() && symbols_[last].scope == scope) return last;
   const auto [symbol, inserted] =
-      symbol_ids_.try_emplace(Key(scope, name->second), static_cast<SymbolId>(symbols_.size()));
-  if (inserted) symbols_.push_back({name->second, scope});
-  return symbol->second;
+      symbol_ids_.try_emplace(Key(scope, name), static_cast<SymbolId>(symbols_.size()));
+  if (inserted) symbols_.push_back({name, scope});
+  return last = symbol->second;
+}
+
+Bindings::NameId Bindings::NameOf(absl::string_view text) {
+  const auto [at, inserted] = name_ids_.try_emplace(text, static_cast<NameId>(names_.size()));
+  if (inserted) names_.push_back({text, kNoSymbol});
+  return at->second;
+}
+
+const Bindings::Symbol* Bindings::Find(ScopeId scope, NameId name) const {
+  const auto found = symbol_ids_.find(Key(scope, name));
+  return found == symbol_ids_.end() ? nullptr : &symbols_[found->second];
 }
 
 // The next scope around that binds the name counts, unless one before it declares it to be that of
@@ -222,8 +233,7 @@ void Bindings::FindBinder(Symbol& symbol) const {
     const Scope& at = scopes_[scope];
     // A class's names are seen in its own body alone, not in the functions there.
     if (at.kind != ScopeKind::kClass || scope == symbol.scope) {
-      const auto found = symbol_ids_.find(Key(scope, symbol.name));
-      const Symbol* there = found == symbol_ids_.end() ? nullptr : &symbols_[found->second];
+      const Symbol* there = scope == symbol.scope ? &symbol : Find(scope, symbol.name);
       if (there != nullptr && there->declared) return;
       if (there != nullptr && there->bound) {
         symbol.binder = scope;
@@ -267,7 +277,7 @@ std::vector<absl::string_view> Bindings::FreeNames(NodeId root, bool keep_own) c
   SortUnique(own);
   std::vector<NameId> free;
   std::set_difference(read.begin(), read.end(), own.begin(), own.end(), std::back_inserter(free));
-  std::erase_if(free, [this](NameId name) { return IsBuiltin(names_[name]); });
+  std::erase_if(free, [this](NameId name) { return IsBuiltin(names_[name].text); });
   return TextsOf(free);
 }
 
@@ -284,7 +294,7 @@ std::vector<absl::string_view> Bindings::BoundNames(NodeId root) const {
 // Sorted.
 std::vector<absl::string_view> Bindings::TextsOf(const std::vector<NameId>& names) const {
   std::vector<absl::string_view> texts;
-  for (const NameId name : names) texts.push_back(names_[name]);
+  for (const NameId name : names) texts.push_back(names_[name].text);
   std::sort(texts.begin(), texts.end());
   return texts;
 }

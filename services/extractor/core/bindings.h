@@ -38,12 +38,17 @@ class Bindings {
   using NameId = uint32_t;
   using SymbolId = uint32_t;
   static constexpr ScopeId kNoScope = 0xffffffff;
+  static constexpr SymbolId kNoSymbol = 0xffffffff;
   enum class Use : uint8_t { kRead, kBind };
   enum class ScopeKind : uint8_t { kModule, kFunction, kClass, kComprehension };
   struct Scope {
     NodeId node;
     ScopeId parent;
     ScopeKind kind;
+  };
+  struct Name {
+    absl::string_view text;
+    SymbolId last;  // of its symbols, to come by: most often the next is the same
   };
   // A name in a scope that reads, binds or declares it.
   struct Symbol {
@@ -68,7 +73,9 @@ class Bindings {
   void Bind(NodeId node);
   void Read(NodeId node);
   void Declare(NodeId node);
+  NameId NameOf(absl::string_view text);
   SymbolId SymbolOf(NodeId node, ScopeId scope);
+  const Symbol* Find(ScopeId scope, NameId name) const;
   void FindBinder(Symbol& symbol) const;
   bool BoundWithin(NodeId root, const Symbol& symbol) const;
   std::span<const Occurrence> OccurrencesIn(NodeId root) const;
@@ -80,7 +87,7 @@ class Bindings {
   std::vector<bool> target_;       // by node: what an assignment or the like binds
   absl::flat_hash_map<NodeId, ScopeId> opened_;
   std::vector<Scope> scopes_;
-  std::vector<absl::string_view> names_;
+  std::vector<Name> names_;
   absl::flat_hash_map<absl::string_view, NameId> name_ids_;
   std::vector<Occurrence> occurrences_;  // in the order of the nodes
   std::vector<Symbol> symbols_;

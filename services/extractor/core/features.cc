@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
@@ -62,22 +63,53 @@ const Feature kFeatures[] = {
 
 static_assert(std::size(kFeatures) <= 64, "a set of them is one number");
 
+// A pattern with '*'.
 bool Matches(absl::string_view pattern, absl::string_view name) {
   if (absl::ConsumePrefix(&pattern, "*")) return absl::EndsWith(name, pattern);
-  if (absl::ConsumeSuffix(&pattern, "*")) return absl::StartsWith(name, pattern);
-  return name == pattern;
+  return absl::ConsumeSuffix(&pattern, "*") && absl::StartsWith(name, pattern);
 }
 
-// The places in the table of those that `name` matches.
-uint64_t Matching(Patterns Feature::*patterns, absl::string_view name) {
-  uint64_t found = 0;
-  for (size_t place = 0; place < std::size(kFeatures); ++place) {
-    const Patterns& candidates = kFeatures[place].*patterns;
-    const bool any = std::any_of(candidates.begin(), candidates.end(),
-                                 [&](absl::string_view pattern) { return Matches(pattern, name); });
-    if (any) found |= uint64_t{1} << place;
+// Patterns of the table, and the places in it of those that a word matches.
+class Matcher {
+ public:
+  explicit Matcher(Patterns Feature::*patterns) {
+    for (size_t place = 0; place < std::size(kFeatures); ++place) {
+      for (const absl::string_view pattern : kFeatures[place].*patterns) {
+        Add(pattern, uint64_t{1} << place);
+      }
+    }
   }
-  return found;
+
+  uint64_t PlacesOf(absl::string_view word) const {
+    const auto whole = words_.find(word);
+    uint64_t found = whole == words_.end() ? 0 : whole->second;
+    for (const auto& [pattern, place] : open_) {
+      if (Matches(pattern, word)) found |= place;
+    }
+    return found;
+  }
+
+ private:
+  void Add(absl::string_view pattern, uint64_t place) {
+    if (pattern.find('*') == absl::string_view::npos) {
+      words_[pattern] |= place;
+    } else {
+      open_.emplace_back(pattern, place);
+    }
+  }
+
+  absl::flat_hash_map<absl::string_view, uint64_t> words_;
+  std::vector<std::pair<absl::string_view, uint64_t>> open_;  // those with '*'
+};
+
+const Matcher& Names() {
+  static const auto& names = *new Matcher(&Feature::names);
+  return names;
+}
+
+const Matcher& Options() {
+  static const auto& options = *new Matcher(&Feature::options);
+  return options;
 }
 
 // A dotted name as a whole, not its parts: they are below it. No name of a keyword either.
@@ -100,7 +132,7 @@ std::vector<absl::string_view> FeatureFinder::FeaturesOf(NodeId root) {
   }
   for (const NodeId node : tree_.Of(Kind::kKeywordArgument, root)) {
     const NodeId name = tree_.Child(node, Field::kName);
-    if (name != kNoNode) found |= Matching(&Feature::options, tree_.TextOf(name));
+    if (name != kNoNode) found |= Options().PlacesOf(tree_.TextOf(name));
   }
   std::vector<absl::string_view> words;
   for (size_t place = 0; place < std::size(kFeatures); ++place) {
@@ -138,7 +170,7 @@ FeatureFinder::Set FeatureFinder::FindOfName(NodeId name) const {
   Set found = 0;
   for (absl::string_view rest = resolved; !rest.empty();) {
     const absl::string_view last = LastPart(rest);
-    found |= Matching(&Feature::names, last);
+    found |= Names().PlacesOf(last);
     rest.remove_suffix(std::min(rest.size(), last.size() + 1));
   }
   return found;

@@ -51,17 +51,46 @@ bool EndsSplat(Token token) {
   }
 }
 
+// What may stand after the comma that ends a list.
+bool EndsList(Token token) {
+  switch (token) {
+    case Token::kAssign:
+    case Token::kColon:
+    case Token::kNewline:
+    case Token::kRightParen:
+    case Token::kSemicolon:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What no operator stands behind: most expressions are one operand.
+bool EndsExpression(Token token) {
+  switch (token) {
+    case Token::kAssign:
+    case Token::kColon:
+    case Token::kComma:
+    case Token::kNewline:
+    case Token::kRightBrace:
+    case Token::kRightBracket:
+    case Token::kRightParen:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
-// One expression, or several as an expression_list. After a comma at a line's end tree-sitter may
-// go on with the next line.
+// One expression, or several as an expression_list.
 bool Parser::ExpressionList() {
   const Begin begin = Here();
   if (!ExpressionOrSplat(false)) return false;
   if (!Is(Token::kComma)) return true;
   while (Is(Token::kComma)) {
     Take();
-    if (Is(Token::kAssign) || Is(Token::kColon) || Is(Token::kRightParen)) break;
+    if (EndsList(token())) break;
     if (!ExpressionOrSplat(true)) return false;
   }
   Close(Kind::kExpressionList, begin);
@@ -98,7 +127,12 @@ bool Parser::SplatName(bool listed) {
 bool Parser::FirstElement() {
   if (!Is(Token::kStar)) return Expression();
   const Begin begin = Here();
-  return Splat() && (Is(Token::kComma) || tree_.here() - begin.place == 3);
+  Take();
+  const bool is_name = Is(Token::kName);
+  if (!Postfix() || !EndsSplat(token())) return false;
+  Close(Kind::kListSplat, begin);
+  return Is(Token::kComma) || tree_.here() - begin.place == 3 ||
+         (is_name && tree_.BindSplatToName(begin.place));
 }
 
 // What a loop binds: one target, or a pattern_list.
@@ -150,7 +184,15 @@ bool Parser::Expression() {
 // An expression without `if` of its own.
 bool Parser::Condition() {
   const Begin begin = Here();
-  if (!And()) return false;
+  if (Is(Token::kNot)) return And() && MoreOr(begin);
+  if (!Unary()) return false;
+  if (EndsExpression(token())) return true;
+  return MoreBinary(begin, 0) && MoreComparison(begin) && MoreAnd(begin) && MoreOr(begin);
+}
+
+// Of an operator the functions named More read what follows its first operand, which begins at
+// `begin`: nothing, if something else does.
+bool Parser::MoreOr(Begin begin) {
   while (Is(Token::kOr)) {
     tree_.SetField(Field::kLeft);
     Take(Kind::kToken, Field::kOperator);
@@ -163,7 +205,10 @@ bool Parser::Condition() {
 
 bool Parser::And() {
   const Begin begin = Here();
-  if (!Not()) return false;
+  return Not() && MoreAnd(begin);
+}
+
+bool Parser::MoreAnd(Begin begin) {
   while (Is(Token::kAnd)) {
     tree_.SetField(Field::kLeft);
     Take(Kind::kToken, Field::kOperator);
@@ -175,19 +220,17 @@ bool Parser::And() {
 }
 
 bool Parser::Not() {
-  if (!Is(Token::kNot)) return Comparison();
+  const Begin begin = Here();
+  if (!Is(Token::kNot)) return Binary(0) && MoreComparison(begin);
   const Depth depth(*this);
   if (!depth.ok) return false;
-  const Begin begin = Here();
   Take();
   if (!Not()) return false;
   Close(Kind::kOther, begin);
   return true;
 }
 
-bool Parser::Comparison() {
-  const Begin begin = Here();
-  if (!Binary(0)) return false;
+bool Parser::MoreComparison(Begin begin) {
   bool compared = false;
   while (Is(Token::kCompare) || Is(Token::kIn) || Is(Token::kIs) || Is(Token::kNot)) {
     if (!ComparisonOperator() || !Binary(0)) return false;
@@ -216,7 +259,10 @@ bool Parser::Binary(int least) {
   const Depth depth(*this);
   if (!depth.ok) return false;
   const Begin begin = Here();
-  if (!Unary()) return false;
+  return Unary() && MoreBinary(begin, least);
+}
+
+bool Parser::MoreBinary(Begin begin, int least) {
   for (;;) {
     const int precedence = PrecedenceOf(token());
     if (precedence == 0 || precedence < least) return true;

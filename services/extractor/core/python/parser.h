@@ -44,18 +44,31 @@ class Parser {
     const bool ok;
   };
 
-  // plain_parser.cc
+  // Every function asks for these.
   Token token() const { return lexer_.token(); }
   bool Is(Token token) const { return lexer_.token() == token; }
   absl::string_view Word() const {
     return text_.substr(lexer_.start(), lexer_.end() - lexer_.start());
   }
   bool IsName() const { return Is(Token::kName) || lexer_.token() >= Token::kExec; }
+  // Where the next token begins a node.
+  Begin Here() {
+    if (!lexer_.extras().empty()) AddExtras();
+    return {tree_.here(), lexer_.start()};
+  }
+  void Take(Kind kind = Kind::kToken, Field field = Field::kNone) {
+    if (!lexer_.extras().empty()) AddExtras();
+    tree_.AddLeaf(kind, lexer_.start(), lexer_.end(), field);
+    end_ = lexer_.end();
+    lexer_.Next();
+  }
+  void Close(Kind kind, Begin begin, Field field = Field::kNone) {
+    tree_.Close(kind, begin.place, begin.start, end_, field);
+  }
+
+  // plain_parser.cc
   void AddExtras();
-  Begin Here();
-  void Take(Kind kind = Kind::kToken, Field field = Field::kNone);
   bool Expect(Token token);
-  void Close(Kind kind, Begin begin, Field field = Field::kNone);
   bool TakeName(Field field = Field::kNone);
   bool Opening();
   bool Closing(Token token);
@@ -84,6 +97,7 @@ class Parser {
   bool SplatParameter(bool typed);
   bool ParameterList(Token end, bool typed);
   bool ExpressionStatement();
+  bool SplatOfName();
   bool Assignment(Begin begin);
   bool RightHandSide();
   bool Yield();
@@ -107,11 +121,14 @@ class Parser {
   bool Target();
   bool Expression();
   bool Condition();
+  bool MoreOr(Begin begin);
   bool And();
+  bool MoreAnd(Begin begin);
   bool Not();
-  bool Comparison();
+  bool MoreComparison(Begin begin);
   bool ComparisonOperator();
   bool Binary(int least);
+  bool MoreBinary(Begin begin, int least);
   bool Unary();
   bool Postfix();
   bool Trailers(Begin begin);

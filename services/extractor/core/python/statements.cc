@@ -178,17 +178,17 @@ bool Parser::ExpressionStatement() {
     if (c != '=' && c != '.' && c != ':') return false;
   }
   // A comma at the line's end is not for us: tree-sitter may go on with the next line. Nor are
-  // splats.
-  if (!Expression()) return false;
+  // splats, but of names that are assigned to or stand behind something.
+  const bool splat = Is(Token::kStar);
+  if (!(splat ? SplatOfName() : Expression())) return false;
   const bool list = Is(Token::kComma);
   while (Is(Token::kComma)) {
     Take();
     if (Is(Token::kLambda)) return false;  // may be read as a name with an annotation
     if (Is(Token::kAssign)) break;
-    if (!(Is(Token::kStar) ? SplatName(false) && tree_.last_kind() == Kind::kListSplat
-                           : Expression()))
-      return false;
+    if (!(Is(Token::kStar) ? SplatOfName() : Expression())) return false;
   }
+  if (splat && !(list && Is(Token::kAssign))) return false;
   if (Is(Token::kAssign) || Is(Token::kAugmentedAssign) || (Is(Token::kColon) && !list)) {
     if (list) Close(Kind::kExpressionList, begin);
     if (!Assignment(begin)) return false;
@@ -196,6 +196,8 @@ bool Parser::ExpressionStatement() {
   Close(Kind::kExpressionStatement, begin);
   return true;
 }
+
+bool Parser::SplatOfName() { return SplatName(false) && tree_.last_kind() == Kind::kListSplat; }
 
 // From the sign after the left side on.
 bool Parser::Assignment(Begin begin) {

@@ -42,29 +42,45 @@ bool TreeBuilder::MakePattern(Place node, int depth) {
   return true;
 }
 
-// The last of the post-order is the root. A subtree that is known to end at `e` begins at
-// e - size, and its children end where the next of them begins, so that one pass from the root
-// down finds every place.
+// *a.b() from (splat * (call (attribute a b))) to (call (attribute (splat * a) b)): what began at
+// the name begins at the star now, and has two nodes more.
+bool TreeBuilder::BindSplatToName(Place star) {
+  const Place name = star + 1;
+  if (nodes_[name].kind != Kind::kIdentifier) return false;
+  nodes_.pop_back();
+  const uint32_t start = nodes_[star].start;
+  const Node splat = {start, nodes_[name].end, 3, Kind::kListSplat, nodes_[name].field};
+  nodes_[name].field = Field::kNone;
+  nodes_.insert(nodes_.begin() + name + 1, splat);
+  for (Place at = name + 2; at < here(); ++at) {
+    Node& node = nodes_[at];
+    if (at - node.size != name) continue;
+    node.start = start;
+    node.size += 2;
+  }
+  return true;
+}
+
+// Backwards, post-order comes by a node before its children, and by the last of these first. The
+// subtree of a node ends where that of its next sibling begins, or its parent's ends; so the nodes
+// around are all that has to be remembered.
 std::vector<SyntaxNode> TreeBuilder::InPreOrder() const {
   const auto count = static_cast<Place>(nodes_.size());
   std::vector<SyntaxNode> ordered(count);
-  struct Target {
-    NodeId end;
-    NodeId parent;
+  struct Around {
+    Place first;  // of its subtree, here
+    NodeId id;
+    NodeId end;  // of the child that comes next
   };
-  std::vector<Target> targets(count);
-  targets[count - 1] = {count, kNoNode};
+  std::vector<Around> around = {{0, kNoNode, count}};
   for (Place at = count; at-- > 0;) {
+    while (at < around.back().first) around.pop_back();
     const Node& node = nodes_[at];
-    const NodeId end = targets[at].end;
+    const NodeId end = around.back().end;
     const NodeId id = end - node.size;
-    ordered[id] = {node.start, node.end, targets[at].parent, end, node.kind, node.field, false};
-    NodeId child_end = end;
-    const Place first = at + 1 - node.size;
-    for (Place child = at; child-- > first; child -= nodes_[child].size - 1) {
-      targets[child] = {child_end, id};
-      child_end -= nodes_[child].size;
-    }
+    ordered[id] = {node.start, node.end, around.back().id, end, node.kind, node.field, false};
+    around.back().end = id;
+    if (node.size > 1) around.push_back({at + 1 - node.size, id, end});
   }
   return ordered;
 }
