@@ -61,26 +61,27 @@ bool TreeBuilder::BindSplatToName(Place star) {
   return true;
 }
 
-// Backwards, post-order comes by a node before its children, and by the last of these first. The
-// subtree of a node ends where that of its next sibling begins, or its parent's ends; so the nodes
-// around are all that has to be remembered.
+// Backwards, post-order comes by a node before its children. How many nodes are around it then says
+// where it stands in pre-order: that many come before what its subtree begins with. Without a
+// branch that depends on the tree's form, which no processor could predict.
 std::vector<SyntaxNode> TreeBuilder::InPreOrder() const {
   const auto count = static_cast<Place>(nodes_.size());
+  std::vector<uint32_t> begun(count + 1);  // by place: nodes with children that begin there
+  for (Place at = 0; at < count; ++at) {
+    begun[at + 1 - nodes_[at].size] += nodes_[at].size > 1 ? 1 : 0;
+  }
   std::vector<SyntaxNode> ordered(count);
-  struct Around {
-    Place first;  // of its subtree, here
-    NodeId id;
-    NodeId end;  // of the child that comes next
-  };
-  std::vector<Around> around = {{0, kNoNode, count}};
+  std::vector<NodeId> around(64, kNoNode);  // by depth: the node that the walk is in
+  uint32_t depth = 0;
   for (Place at = count; at-- > 0;) {
-    while (at < around.back().first) around.pop_back();
     const Node& node = nodes_[at];
-    const NodeId end = around.back().end;
-    const NodeId id = end - node.size;
-    ordered[id] = {node.start, node.end, around.back().id, end, node.kind, node.field, false};
-    around.back().end = id;
-    if (node.size > 1) around.push_back({at + 1 - node.size, id, end});
+    depth -= begun[at + 1];
+    const NodeId id = at + 1 - node.size + depth;
+    ordered[id] = {node.start, node.end,   around[depth], id + node.size,
+                   node.kind,  node.field, false};
+    if (depth + 1 == around.size()) around.resize(2 * around.size());
+    around[depth + 1] = id;
+    depth += node.size > 1 ? 1 : 0;
   }
   return ordered;
 }
