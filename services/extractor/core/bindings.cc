@@ -1,6 +1,7 @@
 #include "services/extractor/core/bindings.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "services/extractor/core/imports.h"
@@ -43,6 +44,28 @@ bool IsParameterList(Kind kind) {
   return kind == Kind::kParameters || kind == Kind::kLambdaParameters;
 }
 
+// Whether the children of such a node may be bound by it, or stand in another scope than it does.
+// Most may not: expressions, blocks.
+bool MattersToChildren(Kind kind) {
+  static const auto& matters = *new auto([] {
+    std::array<bool, kKindCount> table{};
+    for (const Kind each :
+         {Kind::kAliasedImport, Kind::kAsPattern, Kind::kAssignment, Kind::kAugmentedAssignment,
+          Kind::kClassDefinition, Kind::kDefaultParameter, Kind::kExceptClause, Kind::kForInClause,
+          Kind::kForStatement, Kind::kFunctionDefinition, Kind::kLambda, Kind::kNamedExpression,
+          Kind::kSplatPattern, Kind::kTypeAliasStatement, Kind::kTypedDefaultParameter,
+          Kind::kTypedParameter}) {
+      table[static_cast<size_t>(each)] = true;
+    }
+    for (size_t place = 0; place < kKindCount; ++place) {
+      const auto each = static_cast<Kind>(place);
+      table[place] |= IsComprehension(each) || IsPattern(each) || IsParameterList(each);
+    }
+    return table;
+  }());
+  return matters[static_cast<size_t>(kind)];
+}
+
 template <typename Name>
 void SortUnique(std::vector<Name>& names) {
   std::sort(names.begin(), names.end());
@@ -55,15 +78,19 @@ Bindings::Bindings(const SyntaxTree& tree) : tree_(tree) {
   scope_of_.resize(tree.size(), 0);
   target_.resize(tree.size(), false);
   scopes_.push_back({0, 0, ScopeKind::kModule});
+  occurrences_.reserve(tree.Of(Kind::kIdentifier).size());
   for (NodeId node = 0; node < tree.size(); ++node) EnterNode(node);
   for (Symbol& symbol : symbols_) FindBinder(symbol);
 }
 
 void Bindings::EnterNode(NodeId node) {
   if (tree_.KindOf(node) == Kind::kToken) return;  // neither named nor looked below
-  if (tree_[node].parent != kNoNode) {
+  const NodeId parent = tree_[node].parent;
+  if (parent != kNoNode && MattersToChildren(tree_.KindOf(parent))) {
     scope_of_[node] = ScopeOfChild(node);
     target_[node] = IsTarget(node);
+  } else if (parent != kNoNode) {
+    scope_of_[node] = scope_of_[parent];
   }
   const Kind kind = tree_.KindOf(node);
   if (kind == Kind::kFunctionDefinition || kind == Kind::kLambda) {

@@ -256,6 +256,7 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
   Collector collector(file, functions);
   const std::vector<Statement> statements = collector.Statements();
   std::vector<v1::Definition> definitions;
+  definitions.reserve(statements.size());
   for (size_t first = 0; first < statements.size();) {
     size_t last = first + 1;
     while (last < statements.size() &&
@@ -332,6 +333,7 @@ std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
   if (!functions.empty()) MarkUsed(file, functions, all);
   size_t left = wanted == Wanted::kImportable ? kMaxImportableFile : 0;
   std::vector<v1::Definition> result;
+  result.reserve(all.size());
   for (v1::Definition& definition : all) {
     const size_t size = definition.text().size();
     if (!definition.used()) {

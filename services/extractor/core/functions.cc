@@ -251,8 +251,9 @@ class Finder {
     for (const auto& [name, origin] : imports_.Origins()) {
       const v1::Dsl dsl = DslThatMakes(origin);
       if (dsl == v1::DSL_UNSPECIFIED && !(NamesAJit(origin) && IsOfAProject(origin))) continue;
-      names[name].set_dsl(dsl);
-      if (dsl == v1::DSL_UNSPECIFIED) names[name].set_imported(origin);
+      v1::JitName& found = names[std::string(name)];
+      found.set_dsl(dsl);
+      if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));
     }
     for (const auto& [name, value] : names_.OfModule()) {
       const std::optional<Maker> maker = makers_.OfValue(value);

@@ -1,7 +1,6 @@
 #include "services/extractor/core/imports.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -198,10 +197,14 @@ std::vector<absl::string_view> ImportMap::NamesBelow(absl::string_view package) 
   return names;
 }
 
-std::vector<std::pair<std::string, std::string>> ImportMap::Origins() const {
-  std::map<std::string, std::string> origins(names_.begin(), names_.end());
-  for (const auto& [name, origin] : relative_) origins[name] = origin;
-  return {origins.begin(), origins.end()};
+std::vector<std::pair<absl::string_view, absl::string_view>> ImportMap::Origins() const {
+  std::vector<std::pair<absl::string_view, absl::string_view>> origins(relative_.begin(),
+                                                                       relative_.end());
+  for (const auto& [name, origin] : names_) {
+    if (!relative_.contains(name)) origins.emplace_back(name, origin);
+  }
+  std::sort(origins.begin(), origins.end());
+  return origins;
 }
 
 google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxTree& tree,

@@ -36,7 +36,7 @@ class ImportMap {
   std::vector<absl::string_view> NamesBelow(absl::string_view package) const;
 
   // Every imported name and its origin, by name.
-  std::vector<std::pair<std::string, std::string>> Origins() const;
+  std::vector<std::pair<absl::string_view, absl::string_view>> Origins() const;
 
  private:
   using Names = absl::flat_hash_map<std::string, std::string>;

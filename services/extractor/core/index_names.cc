@@ -12,12 +12,18 @@ bool IsRange(absl::string_view called) {
   return called == "range" || absl::EndsWith(called, "_range");
 }
 
+bool Matters(Kind kind) {
+  return kind == Kind::kIdentifier || kind == Kind::kCall || kind == Kind::kAssignment ||
+         kind == Kind::kAugmentedAssignment || kind == Kind::kForStatement;
+}
+
 }  // namespace
 
 IndexNames::IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root)
     : tree_(tree), calls_(calls) {
   auto call = calls.In(root).begin();
   for (NodeId node = root; node < tree[root].subtree_end; ++node) {
+    if (!Matters(tree.KindOf(node))) continue;
     while (!open_.empty() && tree[open_.back().value].subtree_end <= node) {
       if (IsIndex(open_.back().value)) AddNames(open_.back().target);
       open_.pop_back();

@@ -1,6 +1,7 @@
 #include "services/extractor/core/parameter_usage.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 
@@ -82,8 +83,10 @@ bool IsList(Kind kind) {
 ParameterUsage::ParameterUsage(const SyntaxTree& tree, const Calls& calls, NodeId definition,
                                const std::vector<absl::string_view>& parameters)
     : tree_(tree), calls_(calls), body_(tree.Child(definition, Field::kBody)) {
+  parameters_.reserve(parameters.size());
   for (const absl::string_view parameter : parameters) parameters_[parameter] = 0;
   if (body_ == kNoNode) return;
+  values_.reserve(tree.Of(Kind::kAssignment, body_).size());
   // Names and numbers first: what a call is given is read by them.
   for (const Kind kind : {Kind::kAssignment, Kind::kNamedExpression}) {
     for (const NodeId node : tree.Of(kind, body_)) VisitAssignment(node);
@@ -118,7 +121,7 @@ void ParameterUsage::VisitAssignment(NodeId node) {
 
 void ParameterUsage::AddValue(NodeId target, NodeId value) {
   if (tree_.KindOf(target) != Kind::kIdentifier) return;
-  std::vector<NodeId>& values = values_[tree_.TextOf(target)];
+  auto& values = values_[tree_.TextOf(target)];
   // Of a conditional expression either branch.
   for (value = tree_.StripParentheses(value);
        tree_.KindOf(value) == Kind::kConditionalExpression;) {
@@ -253,9 +256,9 @@ void ParameterUsage::MarkRegions() {
   }
   std::sort(regions_.begin(), regions_.end(),
             [](const Region& a, const Region& b) { return a.root < b.root; });
-  absl::flat_hash_map<Usage, NodeId> done;
+  std::array<NodeId, static_cast<size_t>(Usage::kCompared) + 1> done{};
   for (const Region& region : regions_) {
-    NodeId& next = done[region.usage];
+    NodeId& next = done[static_cast<size_t>(region.usage)];
     const NodeId end = tree_[region.root].subtree_end;
     for (next = std::max(next, region.root); next < end; ++next) {
       const Field field = tree_[next].field;

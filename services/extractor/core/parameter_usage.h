@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/call_arguments.h"
 #include "services/extractor/core/calls.h"
@@ -56,7 +57,7 @@ class ParameterUsage {
   const Calls& calls_;
   const NodeId body_;
   absl::flat_hash_map<absl::string_view, uint32_t> parameters_;  // name to the set of its usages
-  absl::flat_hash_map<absl::string_view, std::vector<NodeId>> values_;  // of local names
+  absl::flat_hash_map<absl::string_view, absl::InlinedVector<NodeId, 2>> values_;  // of local names
   absl::flat_hash_set<absl::string_view> numbers_;  // multiplied or compared somewhere
   std::vector<NodeId> addresses_;
   struct Region {
