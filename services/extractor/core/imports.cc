@@ -31,32 +31,57 @@ int LevelsOf(Kind kind) {
   }
 }
 
-// CPython nests each elif in the else of what comes before.
-void AddElifLevels(const SyntaxTree& tree, NodeId if_statement, std::vector<int>& levels) {
-  int elifs = 0;
-  for (NodeId child = tree.FirstChild(if_statement); child != kNoNode;
-       child = tree.NextSibling(child)) {
-    if (tree.KindOf(child) == Kind::kElifClause) levels[child] = ++elifs;
-    if (tree.KindOf(child) == Kind::kElseClause) levels[child] = elifs;
+// How deep nodes are in CPython's tree, as far as statements go. Each node around one that is asked
+// for is looked at once.
+class Levels {
+ public:
+  explicit Levels(const SyntaxTree& tree) : tree_(tree) {}
+
+  int Of(NodeId node) {
+    std::vector<NodeId> unknown;
+    for (; node != kNoNode && !levels_.contains(node); node = tree_[node].parent) {
+      unknown.push_back(node);
+    }
+    int level = node == kNoNode ? 0 : levels_[node];
+    for (; !unknown.empty(); unknown.pop_back()) {
+      const NodeId at = unknown.back();
+      level += LevelsOf(tree_.KindOf(at)) + ElifsAround(at);
+      levels_[at] = level;
+      if (tree_.KindOf(at) == Kind::kIfStatement) CountElifs(at);
+    }
+    return level;
   }
-}
+
+ private:
+  // CPython nests each elif in the else of what comes before.
+  void CountElifs(NodeId if_statement) {
+    int elifs = 0;
+    for (NodeId child = tree_.FirstChild(if_statement); child != kNoNode;
+         child = tree_.NextSibling(child)) {
+      if (tree_.KindOf(child) == Kind::kElifClause) elifs_[child] = ++elifs;
+      if (tree_.KindOf(child) == Kind::kElseClause) elifs_[child] = elifs;
+    }
+  }
+
+  int ElifsAround(NodeId clause) const {
+    const auto found = elifs_.find(clause);
+    return found == elifs_.end() ? 0 : found->second;
+  }
+
+  const SyntaxTree& tree_;
+  absl::flat_hash_map<NodeId, int> levels_;
+  absl::flat_hash_map<NodeId, int> elifs_;  // by clause, of the if statements that are known
+};
 
 // Import statements in the order of a breadth-first walk of CPython's tree. Within a level that is
 // the order of the text, since statement lists come in it.
 std::vector<NodeId> ImportsBreadthFirst(const SyntaxTree& tree) {
-  std::vector<NodeId> imports = ImportsIn(tree, 0);
-  const bool flat = std::all_of(imports.begin(), imports.end(),
-                                [&](NodeId import) { return tree[import].parent == 0; });
-  if (flat) return imports;
-  std::vector<int> levels(tree.size(), 0);
-  for (NodeId node = 0; node < tree.size(); ++node) {
-    const Kind kind = tree.KindOf(node);
-    const NodeId parent = tree[node].parent;
-    levels[node] += LevelsOf(kind) + (parent == kNoNode ? 0 : levels[parent]);
-    if (kind == Kind::kIfStatement) AddElifLevels(tree, node, levels);
-  }
-  std::stable_sort(imports.begin(), imports.end(),
-                   [&](NodeId a, NodeId b) { return levels[a] < levels[b]; });
+  Levels levels(tree);
+  std::vector<std::pair<int, NodeId>> found;
+  for (const NodeId node : ImportsIn(tree, 0)) found.emplace_back(levels.Of(node), node);
+  std::sort(found.begin(), found.end());
+  std::vector<NodeId> imports;
+  for (const auto& [level, node] : found) imports.push_back(node);
   return imports;
 }
 

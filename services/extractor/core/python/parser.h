@@ -75,13 +75,23 @@ class Parser {
 
   // statements.cc
   bool Statement();
+  bool CompoundStatement();
   bool SimpleStatements();
   bool SimpleStatement();
   bool EndOfLine();
   bool AtIndent() const { return lexer_.indent() == indents_.back(); }
+  bool Keyword(Kind kind, bool (Parser::*operands)());
+  bool Assert();
+  bool Names();
+  bool Raise();
+  bool Yield();
+  bool ExpressionStatement();
+  bool Assignment(Begin begin);
+  bool RightHandSide();
+
+  // blocks.cc
   bool Suite(Field field);
   void Dedent(int indent);
-  bool CompoundStatement();
   bool If();
   bool Else();
   bool For();
@@ -90,21 +100,16 @@ class Parser {
   bool Except();
   bool With();
   bool As(Begin begin);
+
+  // definitions.cc
   bool Decorated();
   bool Class();
   bool Function();
   bool Parameter(bool typed);
   bool SplatParameter(bool typed);
   bool ParameterList(Token end, bool typed);
-  bool ExpressionStatement();
-  bool SplatOfName();
-  bool Assignment(Begin begin);
-  bool RightHandSide();
-  bool Yield();
-  bool Keyword(Kind kind, bool (Parser::*operands)());
-  bool Assert();
-  bool Names();
-  bool Raise();
+
+  // imports.cc
   bool ImportStatement();
   bool FromImport();
   bool RelativeModule();
@@ -115,8 +120,6 @@ class Parser {
   // expressions.cc
   bool ExpressionList();
   bool ExpressionOrSplat(bool listed);
-  bool Splat();
-  bool SplatName(bool listed);
   bool TargetList();
   bool Target();
   bool Expression();
@@ -130,6 +133,15 @@ class Parser {
   bool Binary(int least);
   bool MoreBinary(Begin begin, int least);
   bool Unary();
+
+  // splats.cc
+  bool AtOperandEnd() const;
+  bool Splat();
+  bool SplatName(bool listed);
+  bool SplatOfName() { return SplatName(false) && tree_.last_kind() == Kind::kListSplat; }
+  bool FirstElement();
+
+  // atoms.cc
   bool Postfix();
   bool Trailers(Begin begin);
   bool Atom();
@@ -145,8 +157,9 @@ class Parser {
   bool Comprehension();
   bool Elements(Token end, bool (Parser::*element)());
   bool Element() { return Is(Token::kStar) ? Splat() : Expression(); }
-  bool FirstElement();
   bool DictionaryElement();
+
+  // types.cc
   bool TypeElement() { return Type(Field::kNone); }
   bool Type(Field field);
   bool IsGeneric() const;
