@@ -25,7 +25,7 @@ class TuningReader {
   // Whether it is one.
   bool ReadAutotune(NodeId decorator, v1::Autotune& autotune) const {
     const std::string name = Callee(decorator);
-    const std::vector<Argument> arguments = ArgumentsOf(tree_, decorator);
+    const Arguments arguments = ArgumentsOf(tree_, decorator);
     const size_t position = IsTritons(name, "autotune") ? 0 : arguments.size();
     const NodeId configs = FindArgument(arguments, "configs", position);
     if (name.empty() || configs == kNoNode) return false;

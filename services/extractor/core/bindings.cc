@@ -1,6 +1,8 @@
 #include "services/extractor/core/bindings.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "services/extractor/core/imports.h"
 #include "services/extractor/core/python_names.h"
@@ -42,7 +44,30 @@ bool IsParameterList(Kind kind) {
   return kind == Kind::kParameters || kind == Kind::kLambdaParameters;
 }
 
-void SortUnique(std::vector<absl::string_view>& names) {
+// Whether the children of such a node may be bound by it, or stand in another scope than it does.
+// Most may not: expressions, blocks.
+bool MattersToChildren(Kind kind) {
+  static const auto& matters = *new auto([] {
+    std::array<bool, kKindCount> table{};
+    for (const Kind each :
+         {Kind::kAliasedImport, Kind::kAsPattern, Kind::kAssignment, Kind::kAugmentedAssignment,
+          Kind::kClassDefinition, Kind::kDefaultParameter, Kind::kExceptClause, Kind::kForInClause,
+          Kind::kForStatement, Kind::kFunctionDefinition, Kind::kLambda, Kind::kNamedExpression,
+          Kind::kSplatPattern, Kind::kTypeAliasStatement, Kind::kTypedDefaultParameter,
+          Kind::kTypedParameter}) {
+      table[static_cast<size_t>(each)] = true;
+    }
+    for (size_t place = 0; place < kKindCount; ++place) {
+      const auto each = static_cast<Kind>(place);
+      table[place] |= IsComprehension(each) || IsPattern(each) || IsParameterList(each);
+    }
+    return table;
+  }());
+  return matters[static_cast<size_t>(kind)];
+}
+
+template <typename Name>
+void SortUnique(std::vector<Name>& names) {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
@@ -53,14 +78,19 @@ Bindings::Bindings(const SyntaxTree& tree) : tree_(tree) {
   scope_of_.resize(tree.size(), 0);
   target_.resize(tree.size(), false);
   scopes_.push_back({0, 0, ScopeKind::kModule});
+  occurrences_.reserve(tree.Of(Kind::kIdentifier).size());
   for (NodeId node = 0; node < tree.size(); ++node) EnterNode(node);
+  for (Symbol& symbol : symbols_) FindBinder(symbol);
 }
 
 void Bindings::EnterNode(NodeId node) {
   if (tree_.KindOf(node) == Kind::kToken) return;  // neither named nor looked below
-  if (tree_[node].parent != kNoNode) {
+  const NodeId parent = tree_[node].parent;
+  if (parent != kNoNode && MattersToChildren(tree_.KindOf(parent))) {
     scope_of_[node] = ScopeOfChild(node);
     target_[node] = IsTarget(node);
+  } else if (parent != kNoNode) {
+    scope_of_[node] = scope_of_[parent];
   }
   const Kind kind = tree_.KindOf(node);
   if (kind == Kind::kFunctionDefinition || kind == Kind::kLambda) {
@@ -190,77 +220,110 @@ void Bindings::Bind(NodeId node) {
       scope = scopes_[scope].parent;
     }
   }
-  const NameId name = NameOf(tree_.TextOf(node));
-  bound_.insert(Key(scope, name));
-  occurrences_.push_back({node, name, scope, Use::kBind});
+  const SymbolId symbol = SymbolOf(node, scope);
+  symbols_[symbol].bound = true;
+  occurrences_.push_back({node, symbol, Use::kBind});
 }
 
 void Bindings::Read(NodeId node) {
-  occurrences_.push_back({node, NameOf(tree_.TextOf(node)), scope_of_[node], Use::kRead});
+  occurrences_.push_back({node, SymbolOf(node, scope_of_[node]), Use::kRead});
 }
 
-void Bindings::Declare(NodeId node) {
-  declared_.insert(Key(scope_of_[node], NameOf(tree_.TextOf(node))));
+void Bindings::Declare(NodeId node) { symbols_[SymbolOf(node, scope_of_[node])].declared = true; }
+
+Bindings::SymbolId Bindings::SymbolOf(NodeId node, ScopeId scope) {
+  const NameId name = NameOf(tree_.TextOf(node));
+  SymbolId& last = names_[name].last;
+  if (last < symbols_.size() && symbols_[last].scope == scope) return last;
+  const auto [symbol, inserted] =
+      symbol_ids_.try_emplace(Key(scope, name), static_cast<SymbolId>(symbols_.size()));
+  if (inserted) symbols_.push_back({name, scope});
+  return last = symbol->second;
 }
 
 Bindings::NameId Bindings::NameOf(absl::string_view text) {
   const auto [at, inserted] = name_ids_.try_emplace(text, static_cast<NameId>(names_.size()));
-  if (inserted) names_.push_back(text);
+  if (inserted) names_.push_back({text, kNoSymbol});
   return at->second;
 }
 
-std::pair<size_t, size_t> Bindings::OccurrencesIn(NodeId root) const {
+const Bindings::Symbol* Bindings::Find(ScopeId scope, NameId name) const {
+  const auto found = symbol_ids_.find(Key(scope, name));
+  return found == symbol_ids_.end() ? nullptr : &symbols_[found->second];
+}
+
+// The next scope around that binds the name counts, unless one before it declares it to be that of
+// another.
+void Bindings::FindBinder(Symbol& symbol) const {
+  ScopeId scope = symbol.scope;
+  for (int depth = 0; depth < kMaxScopeDepth; ++depth) {
+    const Scope& at = scopes_[scope];
+    // A class's names are seen in its own body alone, not in the functions there.
+    if (at.kind != ScopeKind::kClass || scope == symbol.scope) {
+      const Symbol* there = scope == symbol.scope ? &symbol : Find(scope, symbol.name);
+      if (there != nullptr && there->declared) return;
+      if (there != nullptr && there->bound) {
+        symbol.binder = scope;
+        return;
+      }
+    }
+    if (scope == 0) return;
+    scope = at.parent;
+  }
+}
+
+std::span<const Bindings::Occurrence> Bindings::OccurrencesIn(NodeId root) const {
   const auto before = [](const Occurrence& o, NodeId node) { return o.node < node; };
   const auto first = std::lower_bound(occurrences_.begin(), occurrences_.end(), root, before);
-  const auto last = std::lower_bound(first, occurrences_.end(), tree_[root].subtree_end, before);
-  return {static_cast<size_t>(first - occurrences_.begin()),
-          static_cast<size_t>(last - occurrences_.begin())};
+  return {first, std::lower_bound(first, occurrences_.end(), tree_[root].subtree_end, before)};
 }
 
 // Whether a scope that opens below `root` binds what is read.
-bool Bindings::BoundWithin(NodeId root, const Occurrence& read) const {
-  ScopeId scope = read.scope;
+bool Bindings::BoundWithin(NodeId root, const Symbol& symbol) const {
+  if (symbol.binder == kNoScope) return false;
+  ScopeId scope = symbol.scope;
   for (int depth = 0; depth < kMaxScopeDepth && scope != scope_of_[root]; ++depth) {
-    const Scope& at = scopes_[scope];
-    // A class's names are seen in its own body alone, not in the functions there.
-    const bool visible = at.kind != ScopeKind::kClass || scope == read.scope;
-    if (visible && declared_.contains(Key(scope, read.name))) return false;
-    if (visible && bound_.contains(Key(scope, read.name))) return true;
-    scope = at.parent;
+    if (scope == symbol.binder) return true;
+    scope = scopes_[scope].parent;
   }
   return false;
 }
 
 std::vector<absl::string_view> Bindings::FreeNames(NodeId root, bool keep_own) const {
-  const auto [first, last] = OccurrencesIn(root);
-  absl::flat_hash_set<NameId> own;
-  if (!keep_own) {
-    for (size_t i = first; i < last; ++i) {
-      const Occurrence& o = occurrences_[i];
-      if (o.use == Use::kBind && o.scope == scope_of_[root]) own.insert(o.name);
+  std::vector<NameId> read;
+  std::vector<NameId> own;
+  for (const Occurrence& o : OccurrencesIn(root)) {
+    const Symbol& symbol = symbols_[o.symbol];
+    if (o.use == Use::kRead) {
+      if (!BoundWithin(root, symbol)) read.push_back(symbol.name);
+    } else if (!keep_own && symbol.scope == scope_of_[root]) {
+      own.push_back(symbol.name);
     }
   }
-  absl::flat_hash_set<uint64_t> seen;
-  std::vector<absl::string_view> free;
-  for (size_t i = first; i < last; ++i) {
-    const Occurrence& o = occurrences_[i];
-    if (o.use != Use::kRead || !seen.insert(Key(o.scope, o.name)).second) continue;
-    if (own.contains(o.name) || BoundWithin(root, o) || IsBuiltin(names_[o.name])) continue;
-    free.push_back(names_[o.name]);
-  }
-  SortUnique(free);
-  return free;
+  SortUnique(read);
+  SortUnique(own);
+  std::vector<NameId> free;
+  std::set_difference(read.begin(), read.end(), own.begin(), own.end(), std::back_inserter(free));
+  std::erase_if(free, [this](NameId name) { return IsBuiltin(names_[name].text); });
+  return TextsOf(free);
 }
 
 std::vector<absl::string_view> Bindings::BoundNames(NodeId root) const {
-  const auto [first, last] = OccurrencesIn(root);
-  std::vector<absl::string_view> bound;
-  for (size_t i = first; i < last; ++i) {
-    const Occurrence& o = occurrences_[i];
-    if (o.use == Use::kBind && o.scope == scope_of_[root]) bound.push_back(names_[o.name]);
+  std::vector<NameId> bound;
+  for (const Occurrence& o : OccurrencesIn(root)) {
+    const Symbol& symbol = symbols_[o.symbol];
+    if (o.use == Use::kBind && symbol.scope == scope_of_[root]) bound.push_back(symbol.name);
   }
   SortUnique(bound);
-  return bound;
+  return TextsOf(bound);
+}
+
+// Sorted.
+std::vector<absl::string_view> Bindings::TextsOf(const std::vector<NameId>& names) const {
+  std::vector<absl::string_view> texts;
+  for (const NameId name : names) texts.push_back(names_[name].text);
+  std::sort(texts.begin(), texts.end());
+  return texts;
 }
 
 }  // namespace kernelmill::extractor

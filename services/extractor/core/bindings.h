@@ -2,11 +2,10 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_BINDINGS_H_
 
 #include <cstdint>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/syntax_tree.h"
 
@@ -16,8 +15,9 @@ namespace kernelmill::extractor {
 // comprehensions; decorators, defaults and annotations belong to the scope around the function.
 //
 // The basic idea: one walk over the tree in pre-order gives every node its scope and lists each
-// identifier as a binding or a reading. The names free in a subtree are then its readings that no
-// scope within the subtree binds. The order of execution is not looked at.
+// identifier as a binding or a reading. For each name that a scope reads it is then known which
+// scope around binds it; the names free in a subtree are its readings that no scope within the
+// subtree binds. The order of execution is not looked at.
 //
 // Immutable; refers to the tree.
 class Bindings {
@@ -36,17 +36,31 @@ class Bindings {
  private:
   using ScopeId = uint32_t;
   using NameId = uint32_t;
-  enum class Use { kRead, kBind };
-  enum class ScopeKind { kModule, kFunction, kClass, kComprehension };
+  using SymbolId = uint32_t;
+  static constexpr ScopeId kNoScope = 0xffffffff;
+  static constexpr SymbolId kNoSymbol = 0xffffffff;
+  enum class Use : uint8_t { kRead, kBind };
+  enum class ScopeKind : uint8_t { kModule, kFunction, kClass, kComprehension };
   struct Scope {
     NodeId node;
     ScopeId parent;
     ScopeKind kind;
   };
-  struct Occurrence {
-    NodeId node;
+  struct Name {
+    absl::string_view text;
+    SymbolId last;  // of its symbols, to come by: most often the next is the same
+  };
+  // A name in a scope that reads, binds or declares it.
+  struct Symbol {
     NameId name;
     ScopeId scope;
+    ScopeId binder = kNoScope;  // the scope, itself or around, whose name is meant; if any
+    bool bound = false;
+    bool declared = false;  // global or nonlocal there
+  };
+  struct Occurrence {
+    NodeId node;
+    SymbolId symbol;
     Use use;
   };
 
@@ -60,8 +74,12 @@ class Bindings {
   void Read(NodeId node);
   void Declare(NodeId node);
   NameId NameOf(absl::string_view text);
-  bool BoundWithin(NodeId root, const Occurrence& read) const;
-  std::pair<size_t, size_t> OccurrencesIn(NodeId root) const;
+  SymbolId SymbolOf(NodeId node, ScopeId scope);
+  const Symbol* Find(ScopeId scope, NameId name) const;
+  void FindBinder(Symbol& symbol) const;
+  bool BoundWithin(NodeId root, const Symbol& symbol) const;
+  std::span<const Occurrence> OccurrencesIn(NodeId root) const;
+  std::vector<absl::string_view> TextsOf(const std::vector<NameId>& names) const;
   static uint64_t Key(ScopeId scope, NameId name) { return (uint64_t{scope} << 32) | name; }
 
   const SyntaxTree& tree_;
@@ -69,11 +87,11 @@ class Bindings {
   std::vector<bool> target_;       // by node: what an assignment or the like binds
   absl::flat_hash_map<NodeId, ScopeId> opened_;
   std::vector<Scope> scopes_;
-  std::vector<absl::string_view> names_;
+  std::vector<Name> names_;
   absl::flat_hash_map<absl::string_view, NameId> name_ids_;
   std::vector<Occurrence> occurrences_;  // in the order of the nodes
-  absl::flat_hash_set<uint64_t> bound_;
-  absl::flat_hash_set<uint64_t> declared_;  // global or nonlocal there
+  std::vector<Symbol> symbols_;
+  absl::flat_hash_map<uint64_t, SymbolId> symbol_ids_;  // by Key
 };
 
 }  // namespace kernelmill::extractor

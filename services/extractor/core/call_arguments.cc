@@ -2,8 +2,8 @@
 
 namespace kernelmill::extractor {
 
-std::vector<Argument> ArgumentsOf(const SyntaxTree& tree, NodeId call) {
-  std::vector<Argument> arguments;
+Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call) {
+  Arguments arguments;
   const NodeId list = tree.Child(call, Field::kArguments);
   if (list == kNoNode || tree.KindOf(list) != Kind::kArgumentList) return arguments;
   for (NodeId child = tree.FirstChild(list); child != kNoNode; child = tree.NextSibling(child)) {
@@ -20,8 +20,7 @@ std::vector<Argument> ArgumentsOf(const SyntaxTree& tree, NodeId call) {
   return arguments;
 }
 
-NodeId FindArgument(const std::vector<Argument>& arguments, absl::string_view keyword,
-                    size_t position) {
+NodeId FindArgument(const Arguments& arguments, absl::string_view keyword, size_t position) {
   NodeId found = kNoNode;
   size_t seen = 0;
   for (const Argument& argument : arguments) {

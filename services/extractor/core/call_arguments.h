@@ -1,8 +1,9 @@
 #ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_CALL_ARGUMENTS_H_
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_CALL_ARGUMENTS_H_
 
-#include <vector>
+#include <cstddef>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/syntax_tree.h"
 
@@ -14,13 +15,14 @@ struct Argument {
   NodeId value;               // of *rest and **more the whole
 };
 
+using Arguments = absl::InlinedVector<Argument, 8>;
+
 // In the order of the text; none where `call` is none or gives a generator alone.
-std::vector<Argument> ArgumentsOf(const SyntaxTree& tree, NodeId call);
+Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call);
 
 // The argument of that keyword, if it is not empty, else the positional one at that place, from 0;
 // kNoNode if there is neither.
-NodeId FindArgument(const std::vector<Argument>& arguments, absl::string_view keyword,
-                    size_t position);
+NodeId FindArgument(const Arguments& arguments, absl::string_view keyword, size_t position);
 
 }  // namespace kernelmill::extractor
 

@@ -139,10 +139,8 @@ class Collector {
       for (NodeId at = tree_[function.decorated].parent; at != kNoNode && seen.insert(at).second;
            at = tree_[at].parent) {
         if (tree_.KindOf(at) != Kind::kFunctionDefinition) continue;
-        for (NodeId node = at; node < tree_[at].subtree_end; ++node) {
-          if (IsImport(tree_.KindOf(node)) && seen.insert(node).second) {
-            Add({node, 0, 0, {}, true}, found);
-          }
+        for (const NodeId node : ImportsIn(tree_, at)) {
+          if (seen.insert(node).second) Add({node, 0, 0, {}, true}, found);
         }
       }
     }
@@ -178,24 +176,29 @@ absl::string_view ChangedName(const SyntaxTree& tree, NodeId statement) {
   return tree.TextOf(value);
 }
 
-void AddModules(const SyntaxTree& tree, NodeId root, absl::flat_hash_set<std::string>& modules) {
-  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
-    if (!IsImport(tree.KindOf(node))) continue;
-    for (std::string& module : ImportedModules(tree, node)) modules.insert(std::move(module));
+void AddModules(const SyntaxTree& tree, NodeId root, std::vector<std::string>& modules) {
+  for (const NodeId node : ImportsIn(tree, root)) {
+    for (std::string& module : ImportedModules(tree, node)) modules.push_back(std::move(module));
   }
 }
 
-template <typename Strings, typename Repeated>
-void SetSorted(const Strings& values, Repeated& field) {
-  std::vector<std::string> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  for (std::string& value : sorted) *field.Add() = std::move(value);
+template <typename Value>
+void Append(const std::vector<Value>& more, std::vector<Value>& values) {
+  values.insert(values.end(), more.begin(), more.end());
+}
+
+// Each once.
+template <typename Value>
+void SetSorted(std::vector<Value>& values, google::protobuf::RepeatedPtrField<std::string>& field) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  field.Reserve(static_cast<int>(values.size()));
+  for (Value& value : values) *field.Add() = std::string(std::move(value));
 }
 
 // The strings in an assignment to __all__.
 void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition) {
-  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
-    if (tree.KindOf(node) != Kind::kString) continue;
+  for (const NodeId node : tree.Of(Kind::kString, root)) {
     absl::string_view text = tree.TextOf(node);
     if (text.size() < 2) continue;
     definition.add_exported(std::string(text.substr(1, text.size() - 2)));
@@ -203,28 +206,32 @@ void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition
 }
 
 void AddImported(const SyntaxTree& tree, NodeId statement, v1::Definition& definition) {
-  for (v1::ImportedName& imported : ImportedNames(tree, statement)) {
-    *definition.add_imported() = std::move(imported);
+  auto names = ImportedNames(tree, statement);
+  if (definition.imported().empty()) {
+    definition.mutable_imported()->Swap(&names);
+  } else {
+    definition.mutable_imported()->MergeFrom(names);
   }
 }
 
 // One definition of the statements [first, last), which share lines.
 v1::Definition Describe(const ParsedFile& file, const Statement* first, const Statement* last) {
   v1::Definition definition;
-  absl::flat_hash_set<std::string> names;
-  absl::flat_hash_set<std::string> uses;
-  absl::flat_hash_set<std::string> modules;
+  std::vector<absl::string_view> names;
+  std::vector<absl::string_view> uses;
+  std::vector<std::string> modules;
   auto kind = v1::Definition::KIND_UNSPECIFIED;
   int last_line = first->last_line;
   for (const Statement* at = first; at != last; ++at) {
     const bool simple = file.tree.KindOf(at->node) == Kind::kExpressionStatement;
-    for (absl::string_view name : file.bindings.BoundNames(at->node)) names.emplace(name);
-    for (absl::string_view name : file.bindings.FreeNames(at->node, simple)) uses.emplace(name);
+    Append(file.bindings.BoundNames(at->node), names);
+    Append(file.bindings.FreeNames(at->node, simple), uses);
     const absl::string_view changed = ChangedName(file.tree, at->node);
-    if (!changed.empty()) names.emplace(changed);
+    if (!changed.empty()) names.push_back(changed);
     AddModules(file.tree, at->node, modules);
     if (IsImport(file.tree.KindOf(at->node))) AddImported(file.tree, at->node, definition);
-    if (names.contains("__all__")) AddExported(file.tree, at->node, definition);
+    if (std::find(names.begin(), names.end(), "__all__") != names.end())
+      AddExported(file.tree, at->node, definition);
     if (at->in_function) definition.set_in_function(true);
     kind = std::max(kind, KindOf(file.tree, at->node));
     last_line = std::max(last_line, at->last_line);
@@ -249,6 +256,7 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
   Collector collector(file, functions);
   const std::vector<Statement> statements = collector.Statements();
   std::vector<v1::Definition> definitions;
+  definitions.reserve(statements.size());
   for (size_t first = 0; first < statements.size();) {
     size_t last = first + 1;
     while (last < statements.size() &&
@@ -260,6 +268,7 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
     if (definition.names_size() > 0) definitions.push_back(std::move(definition));
     first = last;
   }
+  if (collector.blocks().empty()) return definitions;
   for (const Statement& block : collector.blocks()) {
     v1::Definition definition = Describe(file, &block, &block + 1);
     if (definition.names_size() > 0) definitions.push_back(std::move(definition));
@@ -273,8 +282,8 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
 
 // The names that the statement binds that makes a kernel of the function, as the g of
 // g = triton.jit(f). `all` is sorted by line.
-std::vector<std::string> NamesOfApplied(const ParsedFile& file, const JitFunction& function,
-                                        const std::vector<v1::Definition>& all) {
+std::vector<absl::string_view> NamesOfApplied(const ParsedFile& file, const JitFunction& function,
+                                              const std::vector<v1::Definition>& all) {
   if (function.applied_by == kNoNode) return {};
   const int line = file.lines.LineOf(file.tree[function.applied_by].start);
   const auto below =
@@ -289,27 +298,25 @@ std::vector<std::string> NamesOfApplied(const ParsedFile& file, const JitFunctio
 // Marks the definitions that the kernels use.
 void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
               std::vector<v1::Definition>& all) {
-  absl::flat_hash_map<std::string, std::vector<size_t>> by_name;
+  absl::flat_hash_map<absl::string_view, std::vector<size_t>> by_name;
   for (size_t i = 0; i < all.size(); ++i) {
     for (const std::string& name : all[i].names()) by_name[name].push_back(i);
   }
-  std::vector<std::string> names = {"*", "annotations"};
+  std::vector<absl::string_view> names = {"*", "annotations"};
   for (const JitFunction& function : functions) {
-    for (absl::string_view name : file.bindings.FreeNames(function.decorated)) {
-      names.emplace_back(name);
-    }
+    Append(file.bindings.FreeNames(function.decorated), names);
     const NodeId name = file.tree.Child(function.definition, Field::kName);
-    if (name != kNoNode) names.emplace_back(file.tree.TextOf(name));
-    for (std::string& applied : NamesOfApplied(file, function, all)) {
-      names.push_back(std::move(applied));
-    }
+    if (name != kNoNode) names.push_back(file.tree.TextOf(name));
+    Append(NamesOfApplied(file, function, all), names);
   }
-  absl::flat_hash_set<std::string> seen;
+  absl::flat_hash_set<absl::string_view> seen;
   while (!names.empty()) {
-    const std::string name = std::move(names.back());
+    const absl::string_view name = names.back();
     names.pop_back();
     if (!seen.insert(name).second) continue;
-    for (const size_t i : by_name[name]) {
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) continue;
+    for (const size_t i : found->second) {
       if (all[i].used()) continue;
       all[i].set_used(true);
       for (const std::string& use : all[i].uses()) names.push_back(use);
@@ -326,6 +333,7 @@ std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
   if (!functions.empty()) MarkUsed(file, functions, all);
   size_t left = wanted == Wanted::kImportable ? kMaxImportableFile : 0;
   std::vector<v1::Definition> result;
+  result.reserve(all.size());
   for (v1::Definition& definition : all) {
     const size_t size = definition.text().size();
     if (!definition.used()) {

@@ -31,8 +31,7 @@ bool HoldsDecorator(absl::string_view literal) {
 std::vector<int> FindEmittedCode(const ParsedText& file) {
   std::vector<int> lines;
   const SyntaxTree& tree = file.tree();
-  for (NodeId node = 1; node < tree.size(); ++node) {
-    if (tree.KindOf(node) != Kind::kString) continue;
+  for (const NodeId node : tree.Of(Kind::kString)) {
     if (tree.KindOf(tree[node].parent) == Kind::kExpressionStatement) continue;
     if (HoldsDecorator(tree.TextOf(node))) lines.push_back(file.lines().LineOf(tree[node].start));
   }

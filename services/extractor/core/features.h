@@ -1,15 +1,40 @@
 #ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_FEATURES_H_
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_FEATURES_H_
 
-#include "kernelmill/v1/kernel.pb.h"
-#include "services/extractor/core/functions.h"
-#include "services/extractor/core/kernels.h"
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "services/extractor/core/imports.h"
+#include "services/extractor/core/syntax_tree.h"
 
 namespace kernelmill::extractor {
 
-// Sets the kernel's `features`: which parts of Triton's language its definition names, called or
-// not, and which options it gives to calls. The words are those of the tables in the source.
-void AddFeatures(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel);
+// Tells which parts of Triton's language the functions of a text name, called or not, and which
+// options they give to calls. The words are those of the table in the source. Remembers the names
+// that it has come by, which are few and come again and again. Refers to its arguments. Not
+// thread-safe.
+class FeatureFinder {
+ public:
+  FeatureFinder(const SyntaxTree& tree, const ImportMap& imports);
+
+  // Of all that stands below `root`; sorted, each once.
+  std::vector<absl::string_view> FeaturesOf(NodeId root);
+
+ private:
+  using Set = uint64_t;  // of places in the table
+
+  bool MayBeOfLanguage(NodeId name) const;
+  bool IsHead(absl::string_view text) const;
+  Set OfName(NodeId name);
+  Set FindOfName(NodeId name) const;
+
+  const SyntaxTree& tree_;
+  const ImportMap& imports_;
+  const std::vector<absl::string_view> heads_;  // what names of the language begin with
+  absl::flat_hash_map<absl::string_view, Set> known_;
+};
 
 }  // namespace kernelmill::extractor
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -9,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "common/python/standard_modules.h"
+#include "services/extractor/core/calls.h"
 #include "services/extractor/core/imports.h"
 #include "services/extractor/core/jit_makers.h"
 #include "services/extractor/core/known_dsls.h"
@@ -84,8 +86,8 @@ constexpr size_t kMaxWildcards = 8;
 // The strings of an assignment to __all__.
 absl::flat_hash_set<std::string> StringsIn(const SyntaxTree& tree, NodeId value) {
   absl::flat_hash_set<std::string> strings;
-  for (NodeId node = value; node < tree[value].subtree_end; ++node) {
-    if (tree.KindOf(node) != Kind::kString || tree.TextOf(node).size() < 2) continue;
+  for (const NodeId node : tree.Of(Kind::kString, value)) {
+    if (tree.TextOf(node).size() < 2) continue;
     const absl::string_view text = tree.TextOf(node);
     strings.emplace(text.substr(1, text.size() - 2));
   }
@@ -102,16 +104,13 @@ class Finder {
       : tree_(text.tree()),
         imports_(text.imports()),
         lines_(text.lines()),
+        calls_(text.calls()),
         names_(tree_),
-        makers_(tree_, imports_, names_) {}
+        makers_(tree_, imports_, calls_, names_) {}
 
   FoundFunctions Run() {
-    for (NodeId node = 0; node < tree_.size(); ++node) {
-      if (tree_.KindOf(node) == Kind::kDecoratedDefinition) LookAtDecorators(node);
-    }
-    for (NodeId node = 0; node < tree_.size(); ++node) {
-      if (tree_.KindOf(node) == Kind::kCall) LookAtCall(node);
-    }
+    for (const NodeId node : tree_.Of(Kind::kDecoratedDefinition)) LookAtDecorators(node);
+    for (const Call& call : calls_.In(0)) LookAtCall(call);
     FoundFunctions found;
     for (auto& [definition, function] : kernels_) {
       candidates_.erase(definition);
@@ -219,34 +218,28 @@ class Finder {
   }
 
   bool UsesTriton(NodeId definition) const {
-    for (NodeId node = definition; node < tree_[definition].subtree_end; ++node) {
-      if (tree_.KindOf(node) != Kind::kCall) continue;
-      const NodeId called = tree_.Child(node, Field::kFunction);
-      if (called == kNoNode) continue;
-      const std::string name = imports_.Resolve(DottedExpression(tree_, called));
-      if (absl::StartsWith(name, "triton.language.") ||
-          absl::StartsWith(name, "triton.experimental.gluon.")) {
-        return true;
-      }
-    }
-    return false;
+    const std::span<const Call> calls = calls_.In(definition);
+    return std::any_of(calls.begin(), calls.end(), [](const Call& call) {
+      return absl::StartsWith(call.resolved, "triton.language.") ||
+             absl::StartsWith(call.resolved, "triton.experimental.gluon.");
+    });
   }
 
   // f = triton.jit(f), pl.pallas_call(f, ...)
-  void LookAtCall(NodeId call) {
-    const NodeId argument = makers_.FunctionArgument(call);
-    const NodeId called = tree_.Child(call, Field::kFunction);
-    if (argument == kNoNode || called == kNoNode || tree_.KindOf(argument) != Kind::kIdentifier) {
+  void LookAtCall(const Call& call) {
+    const NodeId argument = makers_.FunctionArgument(call.node);
+    if (argument == kNoNode || call.function == kNoNode ||
+        tree_.KindOf(argument) != Kind::kIdentifier) {
       return;
     }
-    const std::optional<Maker> maker = makers_.Of(called);
+    const std::optional<Maker> maker = makers_.OfCalled(call);
     if (!maker) return;
     for (const NodeId definition : makers_.FunctionsMeant(argument)) {
       if (kernels_.contains(definition)) continue;
       JitFunction function = Describe(definition);
       function.dsl = maker->dsl;
       function.found_by = maker->name;
-      function.applied_by = call;
+      function.applied_by = call.node;
       function.form =
           maker->dsl == v1::DSL_PALLAS ? v1::KERNEL_FORM_HANDED : v1::KERNEL_FORM_CALLED;
       kernels_.emplace(definition, std::move(function));
@@ -258,8 +251,9 @@ class Finder {
     for (const auto& [name, origin] : imports_.Origins()) {
       const v1::Dsl dsl = DslThatMakes(origin);
       if (dsl == v1::DSL_UNSPECIFIED && !(NamesAJit(origin) && IsOfAProject(origin))) continue;
-      names[name].set_dsl(dsl);
-      if (dsl == v1::DSL_UNSPECIFIED) names[name].set_imported(origin);
+      v1::JitName& found = names[std::string(name)];
+      found.set_dsl(dsl);
+      if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));
     }
     for (const auto& [name, value] : names_.OfModule()) {
       const std::optional<Maker> maker = makers_.OfValue(value);
@@ -297,6 +291,7 @@ class Finder {
   const SyntaxTree& tree_;
   const ImportMap& imports_;
   const LineIndex& lines_;
+  const Calls& calls_;
   const LocalNames names_;
   JitMakers makers_;
   std::map<NodeId, JitFunction> kernels_;  // by definition

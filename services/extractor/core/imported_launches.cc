@@ -17,9 +17,9 @@ using ImportsByName = absl::flat_hash_map<std::string, v1::ImportedName>;
 
 ImportsByName AllImports(const SyntaxTree& tree) {
   ImportsByName imports;
-  for (NodeId node = 0; node < tree.size(); ++node) {
-    if (!IsImport(tree.KindOf(node))) continue;
-    for (v1::ImportedName& imported : ImportedNames(tree, node)) {
+  for (const NodeId node : ImportsIn(tree, 0)) {
+    auto names = ImportedNames(tree, node);
+    for (v1::ImportedName& imported : names) {
       const std::string name = imported.name();
       imports[name] = std::move(imported);
     }

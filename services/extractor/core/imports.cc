@@ -1,11 +1,12 @@
 #include "services/extractor/core/imports.h"
 
 #include <algorithm>
-#include <map>
+#include <span>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -30,28 +31,54 @@ int LevelsOf(Kind kind) {
   }
 }
 
-// CPython nests each elif in the else of what comes before.
-void AddElifLevels(const SyntaxTree& tree, NodeId if_statement, std::vector<int>& levels) {
-  int elifs = 0;
-  for (NodeId child = tree.FirstChild(if_statement); child != kNoNode;
-       child = tree.NextSibling(child)) {
-    if (tree.KindOf(child) == Kind::kElifClause) levels[child] = ++elifs;
-    if (tree.KindOf(child) == Kind::kElseClause) levels[child] = elifs;
+// How deep nodes are in CPython's tree, as far as statements go. Each node around one that is asked
+// for is looked at once.
+class Levels {
+ public:
+  explicit Levels(const SyntaxTree& tree) : tree_(tree) {}
+
+  int Of(NodeId node) {
+    std::vector<NodeId> unknown;
+    for (; node != kNoNode && !levels_.contains(node); node = tree_[node].parent) {
+      unknown.push_back(node);
+    }
+    int level = node == kNoNode ? 0 : levels_[node];
+    for (; !unknown.empty(); unknown.pop_back()) {
+      const NodeId at = unknown.back();
+      level += LevelsOf(tree_.KindOf(at)) + ElifsAround(at);
+      levels_[at] = level;
+      if (tree_.KindOf(at) == Kind::kIfStatement) CountElifs(at);
+    }
+    return level;
   }
-}
+
+ private:
+  // CPython nests each elif in the else of what comes before.
+  void CountElifs(NodeId if_statement) {
+    int elifs = 0;
+    for (NodeId child = tree_.FirstChild(if_statement); child != kNoNode;
+         child = tree_.NextSibling(child)) {
+      if (tree_.KindOf(child) == Kind::kElifClause) elifs_[child] = ++elifs;
+      if (tree_.KindOf(child) == Kind::kElseClause) elifs_[child] = elifs;
+    }
+  }
+
+  int ElifsAround(NodeId clause) const {
+    const auto found = elifs_.find(clause);
+    return found == elifs_.end() ? 0 : found->second;
+  }
+
+  const SyntaxTree& tree_;
+  absl::flat_hash_map<NodeId, int> levels_;
+  absl::flat_hash_map<NodeId, int> elifs_;  // by clause, of the if statements that are known
+};
 
 // Import statements in the order of a breadth-first walk of CPython's tree. Within a level that is
 // the order of the text, since statement lists come in it.
 std::vector<NodeId> ImportsBreadthFirst(const SyntaxTree& tree) {
-  std::vector<int> levels(tree.size(), 0);
+  Levels levels(tree);
   std::vector<std::pair<int, NodeId>> found;
-  for (NodeId node = 0; node < tree.size(); ++node) {
-    const Kind kind = tree.KindOf(node);
-    const NodeId parent = tree[node].parent;
-    levels[node] += LevelsOf(kind) + (parent == kNoNode ? 0 : levels[parent]);
-    if (kind == Kind::kIfStatement) AddElifLevels(tree, node, levels);
-    if (IsImport(kind)) found.emplace_back(levels[node], node);
-  }
+  for (const NodeId node : ImportsIn(tree, 0)) found.emplace_back(levels.Of(node), node);
   std::sort(found.begin(), found.end());
   std::vector<NodeId> imports;
   for (const auto& [level, node] : found) imports.push_back(node);
@@ -121,6 +148,17 @@ bool IsImport(Kind kind) {
          kind == Kind::kFutureImportStatement;
 }
 
+std::vector<NodeId> ImportsIn(const SyntaxTree& tree, NodeId root) {
+  std::vector<NodeId> imports;
+  for (const Kind kind :
+       {Kind::kImportStatement, Kind::kImportFromStatement, Kind::kFutureImportStatement}) {
+    const std::span<const NodeId> found = tree.Of(kind, root);
+    imports.insert(imports.end(), found.begin(), found.end());
+  }
+  std::sort(imports.begin(), imports.end());
+  return imports;
+}
+
 ImportMap::ImportMap(const SyntaxTree& tree) {
   for (const NodeId statement : ImportsBreadthFirst(tree)) Add(tree, statement);
 }
@@ -172,19 +210,37 @@ std::string ImportMap::Origin(absl::string_view dotted) const {
   return names_.contains(head) ? Resolve(dotted) : "";
 }
 
-std::vector<std::pair<std::string, std::string>> ImportMap::Origins() const {
-  std::map<std::string, std::string> origins(names_.begin(), names_.end());
-  for (const auto& [name, origin] : relative_) origins[name] = origin;
-  return {origins.begin(), origins.end()};
+std::vector<absl::string_view> ImportMap::NamesBelow(absl::string_view package) const {
+  std::vector<absl::string_view> names;
+  for (const auto& [name, origin] : names_) {
+    absl::string_view rest = origin;
+    if (absl::ConsumePrefix(&rest, package) && (rest.empty() || rest[0] == '.')) {
+      names.push_back(name);
+    }
+  }
+  if (!names_.contains(package)) names.push_back(package);
+  return names;
 }
 
-std::vector<v1::ImportedName> ImportedNames(const SyntaxTree& tree, NodeId statement) {
+std::vector<std::pair<absl::string_view, absl::string_view>> ImportMap::Origins() const {
+  std::vector<std::pair<absl::string_view, absl::string_view>> origins(relative_.begin(),
+                                                                       relative_.end());
+  for (const auto& [name, origin] : names_) {
+    if (!relative_.contains(name)) origins.emplace_back(name, origin);
+  }
+  std::sort(origins.begin(), origins.end());
+  return origins;
+}
+
+google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxTree& tree,
+                                                                   NodeId statement) {
   const bool from = tree.KindOf(statement) != Kind::kImportStatement;
   v1::ImportedName origin;
   if (from) SetOrigin(tree, statement, origin);
-  std::vector<v1::ImportedName> imported;
+  google::protobuf::RepeatedPtrField<v1::ImportedName> imported;
   for (const ImportedName& name : NamesOf(tree, statement)) {
-    v1::ImportedName& added = imported.emplace_back(origin);
+    v1::ImportedName& added = *imported.Add();
+    added = origin;
     if (from) {
       added.set_name(name.alias.empty() ? name.name : name.alias);
       added.set_member(name.name);
@@ -194,7 +250,9 @@ std::vector<v1::ImportedName> ImportedNames(const SyntaxTree& tree, NodeId state
     }
   }
   if (tree.Child(statement, Kind::kWildcardImport) != kNoNode) {
-    imported.emplace_back(origin).set_name("*");
+    v1::ImportedName& added = *imported.Add();
+    added = origin;
+    added.set_name("*");
   }
   return imported;
 }

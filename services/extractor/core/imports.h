@@ -31,8 +31,12 @@ class ImportMap {
   // relative ones with their dots. A name that nothing else binds may be of any.
   const std::vector<std::string>& wildcards() const { return wildcards_; }
 
+  // The names that stand for the package or for something in it: its own too, unless that is
+  // imported as something else.
+  std::vector<absl::string_view> NamesBelow(absl::string_view package) const;
+
   // Every imported name and its origin, by name.
-  std::vector<std::pair<std::string, std::string>> Origins() const;
+  std::vector<std::pair<absl::string_view, absl::string_view>> Origins() const;
 
  private:
   using Names = absl::flat_hash_map<std::string, std::string>;
@@ -47,8 +51,12 @@ class ImportMap {
 // Whether the node is one of the import statements.
 bool IsImport(Kind kind);
 
+// The import statements in the subtree, in the order of the text.
+std::vector<NodeId> ImportsIn(const SyntaxTree& tree, NodeId root);
+
 // The names that an import statement binds, and what they stand for.
-std::vector<v1::ImportedName> ImportedNames(const SyntaxTree& tree, NodeId statement);
+google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxTree& tree,
+                                                                   NodeId statement);
 
 // The modules that an import statement loads, dotted; "." for a relative one.
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement);

@@ -1,62 +1,74 @@
 #include "services/extractor/core/index_names.h"
 
 #include <algorithm>
-#include <string>
+#include <iterator>
 
 #include "absl/strings/match.h"
 
 namespace kernelmill::extractor {
 namespace {
 
-std::string Callee(const SyntaxTree& tree, NodeId node) {
-  if (tree.KindOf(node) != Kind::kCall) return "";
-  const NodeId function = tree.Child(node, Field::kFunction);
-  return function == kNoNode ? "" : std::string(LastPart(DottedExpression(tree, function)));
+bool IsRange(absl::string_view called) {
+  return called == "range" || absl::EndsWith(called, "_range");
 }
 
-bool IsRange(absl::string_view callee) {
-  return callee == "range" || absl::EndsWith(callee, "_range");
+bool Matters(Kind kind) {
+  return kind == Kind::kIdentifier || kind == Kind::kCall || kind == Kind::kAssignment ||
+         kind == Kind::kAugmentedAssignment || kind == Kind::kForStatement;
 }
 
 }  // namespace
 
-IndexNames::IndexNames(const SyntaxTree& tree, NodeId root) : tree_(tree), root_(root) {
-  const NodeId end = tree[root].subtree_end;
-  before_.resize(end - root + 1);
-  NodeId loaded_until = root;
-  for (NodeId node = root; node < end; ++node) {
+IndexNames::IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root)
+    : tree_(tree), calls_(calls) {
+  auto call = calls.In(root).begin();
+  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
+    if (!Matters(tree.KindOf(node))) continue;
     while (!open_.empty() && tree[open_.back().value].subtree_end <= node) {
-      Assign(open_.back());
+      if (IsIndex(open_.back().value)) AddNames(open_.back().target);
       open_.pop_back();
     }
-    before_[node - root].in_load = node < loaded_until;
-    if (absl::EndsWith(Callee(tree, node), "load")) {
-      loaded_until = std::max(loaded_until, tree[node].subtree_end);
+    if (tree.KindOf(node) == Kind::kCall) {
+      EnterCall(*call++);
+    } else {
+      Enter(node);
     }
-    Counts counts = before_[node - root];
-    if (IsSource(node)) {
-      ++counts.all;
-      if (node >= loaded_until) ++counts.outside_loads;
-    }
-    before_[node - root + 1] = counts;
-    Enter(node);
   }
 }
 
 bool IndexNames::IsIndex(NodeId node) const {
-  const Counts& begin = before_[node - root_];
-  const Counts& end = before_[tree_[node].subtree_end - root_];
-  return begin.in_load ? end.all > begin.all : end.outside_loads > begin.outside_loads;
+  const auto before = [](const Source& source, NodeId at) { return source.node < at; };
+  const auto first = std::lower_bound(sources_.begin(), sources_.end(), node, before);
+  const auto last = std::lower_bound(first, sources_.end(), tree_[node].subtree_end, before);
+  if (first == last) return false;
+  return IsInLoad(node) ||
+         OutsideLoads({sources_.begin(), last}) > OutsideLoads({sources_.begin(), first});
 }
 
-bool IndexNames::IsSource(NodeId node) const {
-  if (tree_.KindOf(node) == Kind::kIdentifier) return names_.contains(tree_.TextOf(node));
-  const std::string callee = Callee(tree_, node);
-  return callee == "program_id" || callee == "arange";
+bool IndexNames::IsInLoad(NodeId node) const {
+  const auto below = std::lower_bound(loads_.begin(), loads_.end(), node,
+                                      [](const Load& load, NodeId at) { return load.node < at; });
+  return below != loads_.begin() && node < std::prev(below)->end;
+}
+
+void IndexNames::EnterCall(const Call& call) {
+  const absl::string_view called = LastPart(call.name);
+  if (called == "program_id" || called == "arange") AddSource(call.node);
+  const bool outermost = loads_.empty() || loads_.back().end <= call.node;
+  if (outermost && absl::EndsWith(called, "load")) {
+    loads_.push_back({call.node, tree_[call.node].subtree_end});
+  }
+}
+
+void IndexNames::AddSource(NodeId node) {
+  sources_.push_back({node, OutsideLoads(sources_) + (IsInLoad(node) ? 0 : 1)});
 }
 
 void IndexNames::Enter(NodeId node) {
   switch (tree_.KindOf(node)) {
+    case Kind::kIdentifier:
+      if (names_.contains(tree_.TextOf(node))) AddSource(node);
+      return;
     case Kind::kAssignment:
     case Kind::kAugmentedAssignment: {
       const NodeId left = tree_.Child(node, Field::kLeft);
@@ -67,17 +79,13 @@ void IndexNames::Enter(NodeId node) {
     case Kind::kForStatement: {
       const NodeId left = tree_.Child(node, Field::kLeft);
       const NodeId right = tree_.Child(node, Field::kRight);
-      if (left == kNoNode || right == kNoNode) return;
-      if (IsRange(Callee(tree_, right))) AddNames(left);
+      if (left == kNoNode || right == kNoNode || tree_.KindOf(right) != Kind::kCall) return;
+      if (IsRange(LastPart(calls_.At(right).name))) AddNames(left);
       return;
     }
     default:
       return;
   }
-}
-
-void IndexNames::Assign(const Assignment& assignment) {
-  if (IsIndex(assignment.value)) AddNames(assignment.target);
 }
 
 void IndexNames::AddNames(NodeId target) {

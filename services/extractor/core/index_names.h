@@ -2,10 +2,12 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_INDEX_NAMES_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "services/extractor/core/calls.h"
 #include "services/extractor/core/syntax_tree.h"
 
 namespace kernelmill::extractor {
@@ -16,7 +18,7 @@ namespace kernelmill::extractor {
 class IndexNames {
  public:
   // One walk over the subtree.
-  IndexNames(const SyntaxTree& tree, NodeId root);
+  IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root);
 
   // `node` is in the subtree.
   bool IsIndex(NodeId node) const;
@@ -27,21 +29,31 @@ class IndexNames {
     NodeId value;
   };
 
-  // Of the nodes before one: how many are indices by themselves.
-  struct Counts {
-    uint32_t all = 0;
-    uint32_t outside_loads = 0;
-    bool in_load = false;  // the node itself
+  // What is an index by itself.
+  struct Source {
+    NodeId node;
+    uint32_t outside_loads;  // so many are in no load, up to this one
   };
 
-  bool IsSource(NodeId node) const;
+  // From a load to the end of what stands below it.
+  struct Load {
+    NodeId node;
+    NodeId end;
+  };
+
   void Enter(NodeId node);
-  void Assign(const Assignment& assignment);
+  void EnterCall(const Call& call);
+  void AddSource(NodeId node);
+  bool IsInLoad(NodeId node) const;
+  uint32_t OutsideLoads(std::span<const Source> sources) const {
+    return sources.empty() ? 0 : sources.back().outside_loads;
+  }
   void AddNames(NodeId target);
 
   const SyntaxTree& tree_;
-  const NodeId root_;
-  std::vector<Counts> before_;  // by node
+  const Calls& calls_;
+  std::vector<Source> sources_;  // by node
+  std::vector<Load> loads_;      // by node; those in others left out
   absl::flat_hash_set<absl::string_view> names_;
   std::vector<Assignment> open_;  // whose value the walk is in
 };

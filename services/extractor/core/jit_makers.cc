@@ -46,36 +46,43 @@ std::optional<Maker> JitMakers::Of(NodeId expression, int depth) {
   if (tree_.KindOf(node) == Kind::kCall) return OfCall(node, depth + 1);
   const std::string dotted = DottedExpression(tree_, node);
   if (dotted.empty()) return std::nullopt;
-  return OfName(dotted, node, depth + 1);
+  return OfName(dotted, imports_.Resolve(dotted), node, depth + 1);
 }
 
-std::optional<Maker> JitMakers::OfName(const std::string& dotted, NodeId at, int depth) {
-  const std::string resolved = imports_.Resolve(dotted);
+std::optional<Maker> JitMakers::OfCalled(const Call& call, int depth) {
+  if (call.name.empty()) return Of(call.function, depth);
+  if (depth > kMaxSteps) return std::nullopt;
+  return OfName(call.name, call.resolved, tree_.StripParentheses(call.function), depth + 1);
+}
+
+std::optional<Maker> JitMakers::OfName(absl::string_view dotted, absl::string_view resolved,
+                                       NodeId at, int depth) {
   const v1::Dsl dsl = DslThatMakes(resolved);
-  if (dsl != v1::DSL_UNSPECIFIED) return Maker{dsl, resolved, true};
-  if (dotted.find('.') != std::string::npos) return std::nullopt;
+  if (dsl != v1::DSL_UNSPECIFIED) return Maker{dsl, std::string(resolved), true};
+  if (dotted.find('.') != absl::string_view::npos) return std::nullopt;
   for (const NodeId value : names_.ValuesOf(dotted, at)) {
     const std::optional<Maker> maker = OfValue(value, depth);
-    if (maker) return Maker{maker->dsl, dotted, false};
+    if (maker) return Maker{maker->dsl, std::string(dotted), false};
   }
   return std::nullopt;
 }
 
 // A maker that is called without a function is one still: triton.jit(debug=True). Triton's own take
 // nothing else by position; Pallas's may be given a mesh.
-std::optional<Maker> JitMakers::OfCall(NodeId call, int depth) {
-  const NodeId function = tree_.Child(call, Field::kFunction);
-  if (function == kNoNode || tree_.KindOf(tree_.StripParentheses(function)) == Kind::kCall) {
+std::optional<Maker> JitMakers::OfCall(NodeId node, int depth) {
+  const Call& call = calls_.At(node);
+  if (call.function == kNoNode ||
+      tree_.KindOf(tree_.StripParentheses(call.function)) == Kind::kCall) {
     return std::nullopt;
   }
-  if (IsPartial(function)) {
-    const NodeId inner = FirstArgument(tree_, call);
+  if (IsPartial(call)) {
+    const NodeId inner = FirstArgument(tree_, node);
     std::optional<Maker> maker = inner == kNoNode ? std::nullopt : Of(inner, depth);
     if (maker) maker->own = false;
     return maker;
   }
-  std::optional<Maker> maker = Of(function, depth);
-  const NodeId argument = FunctionArgument(call);
+  std::optional<Maker> maker = OfCalled(call, depth);
+  const NodeId argument = FunctionArgument(node);
   if (!maker || argument == kNoNode) return maker;
   const bool given = (maker->own && maker->dsl != v1::DSL_PALLAS) || IsFunction(argument);
   return given ? std::nullopt : maker;
@@ -127,8 +134,7 @@ std::optional<Maker> JitMakers::MadeOfMaker(NodeId call, int depth) {
 }
 
 std::optional<Maker> JitMakers::InFunction(NodeId function, int depth) {
-  for (NodeId node = function; node < tree_[function].subtree_end; ++node) {
-    if (tree_.KindOf(node) != Kind::kReturnStatement) continue;
+  for (const NodeId node : tree_.Of(Kind::kReturnStatement, function)) {
     const NodeId result = FirstExpression(tree_, node);
     if (result == kNoNode) continue;
     std::optional<Maker> maker = InResult(result, depth);
@@ -166,19 +172,12 @@ std::optional<Maker> JitMakers::InResult(NodeId expression, int depth) {
 }
 
 std::optional<Maker> JitMakers::AppliedWithin(NodeId root, int depth) {
-  for (NodeId node = root; node < tree_[root].subtree_end; ++node) {
-    if (tree_.KindOf(node) != Kind::kCall || !TakesParameter(node)) continue;
-    const NodeId function = tree_.Child(node, Field::kFunction);
-    if (function == kNoNode) continue;
-    std::optional<Maker> maker = Of(function, depth);
+  for (const Call& call : calls_.In(root)) {
+    if (call.function == kNoNode || !TakesParameter(call.node)) continue;
+    std::optional<Maker> maker = OfCalled(call, depth);
     if (maker) return maker;
   }
   return std::nullopt;
-}
-
-bool JitMakers::IsPartial(NodeId function) const {
-  const std::string dotted = DottedExpression(tree_, function);
-  return !dotted.empty() && imports_.Resolve(dotted) == "functools.partial";
 }
 
 // Whether the function that it hands over is a parameter of a function around, or all of them.
@@ -193,9 +192,7 @@ bool JitMakers::TakesParameter(NodeId call) const {
 
 NodeId JitMakers::InsidePartial(NodeId expression) const {
   for (int depth = 0; depth < kMaxSteps && expression != kNoNode; ++depth) {
-    if (tree_.KindOf(expression) != Kind::kCall) break;
-    const NodeId function = tree_.Child(expression, Field::kFunction);
-    if (function == kNoNode || !IsPartial(function)) break;
+    if (tree_.KindOf(expression) != Kind::kCall || !IsPartial(calls_.At(expression))) break;
     expression = FirstArgument(tree_, expression);
   }
   return expression;

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/calls.h"
 #include "services/extractor/core/imports.h"
 #include "services/extractor/core/local_names.h"
 #include "services/extractor/core/syntax_tree.h"
@@ -31,11 +32,15 @@ struct Maker {
 // is enough.
 class JitMakers {
  public:
-  JitMakers(const SyntaxTree& tree, const ImportMap& imports, const LocalNames& names)
-      : tree_(tree), imports_(imports), names_(names) {}
+  JitMakers(const SyntaxTree& tree, const ImportMap& imports, const Calls& calls,
+            const LocalNames& names)
+      : tree_(tree), imports_(imports), calls_(calls), names_(names) {}
 
   // What an expression is when a function is handed to it: as a decorator or as what is called.
   std::optional<Maker> Of(NodeId expression) { return Of(expression, 0); }
+
+  // The same for what a call calls; `call.function` is there.
+  std::optional<Maker> OfCalled(const Call& call) { return OfCalled(call, 0); }
 
   // What a function, a class or an assigned expression is, by its node.
   std::optional<Maker> OfValue(NodeId value) { return OfValue(value, 0); }
@@ -50,8 +55,10 @@ class JitMakers {
 
  private:
   std::optional<Maker> Of(NodeId expression, int depth);
-  std::optional<Maker> OfName(const std::string& dotted, NodeId at, int depth);
-  std::optional<Maker> OfCall(NodeId call, int depth);
+  std::optional<Maker> OfCalled(const Call& call, int depth);
+  std::optional<Maker> OfName(absl::string_view dotted, absl::string_view resolved, NodeId at,
+                              int depth);
+  std::optional<Maker> OfCall(NodeId node, int depth);
   std::optional<Maker> OfValue(NodeId value, int depth);
   std::optional<Maker> FindInValue(NodeId value, int depth);
   std::optional<Maker> MadeOfMaker(NodeId call, int depth);
@@ -60,12 +67,13 @@ class JitMakers {
   std::optional<Maker> InResult(NodeId expression, int depth);
   std::optional<Maker> AppliedWithin(NodeId root, int depth);
   NodeId InsidePartial(NodeId expression) const;
-  bool IsPartial(NodeId function) const;
+  bool IsPartial(const Call& call) const { return call.resolved == "functools.partial"; }
   bool IsFunction(NodeId expression) const;
   bool TakesParameter(NodeId call) const;
 
   const SyntaxTree& tree_;
   const ImportMap& imports_;
+  const Calls& calls_;
   const LocalNames& names_;
   absl::flat_hash_map<NodeId, std::optional<Maker>> values_;
 };

@@ -9,7 +9,6 @@
 #include "common/base/hash.h"
 #include "services/extractor/core/autotune.h"
 #include "services/extractor/core/docstring.h"
-#include "services/extractor/core/features.h"
 #include "services/extractor/core/parameters.h"
 #include "services/extractor/core/tags.h"
 
@@ -35,17 +34,12 @@ absl::string_view Signature(const ParsedFile& file, NodeId definition) {
 }
 
 // Resolved dotted names that the body calls; sorted, each once.
-std::vector<std::string> CallsOf(const ParsedFile& file, NodeId definition) {
-  const SyntaxTree& tree = file.tree;
-  std::vector<std::string> calls;
-  const NodeId body = tree.Child(definition, Field::kBody);
+std::vector<absl::string_view> CallsOf(const ParsedFile& file, NodeId definition) {
+  std::vector<absl::string_view> calls;
+  const NodeId body = file.tree.Child(definition, Field::kBody);
   if (body == kNoNode) return calls;
-  for (NodeId node = body; node < tree[body].subtree_end; ++node) {
-    if (tree.KindOf(node) != Kind::kCall) continue;
-    const NodeId function = tree.Child(node, Field::kFunction);
-    if (function == kNoNode) continue;
-    const std::string dotted = DottedExpression(tree, function);
-    if (!dotted.empty()) calls.push_back(file.imports.Resolve(dotted));
+  for (const Call& call : file.calls.In(body)) {
+    if (!call.name.empty()) calls.push_back(call.resolved);
   }
   std::sort(calls.begin(), calls.end());
   calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
@@ -73,7 +67,8 @@ int CountTokens(const SyntaxTree& tree, NodeId root) {
 // Whether the parser found an error below `root`, or was spared one: a bracket that was replaced.
 bool HasError(const ParsedFile& file, NodeId root) {
   const SyntaxTree& tree = file.tree;
-  for (size_t at = tree[root].start; at < tree[root].end; ++at) {
+  const bool repaired = tree.text().data() != file.text.data();
+  for (size_t at = tree[root].start; repaired && at < tree[root].end; ++at) {
     const char c = file.text[at];
     if ((c == '(' || c == '[' || c == '{') && tree.text()[at] != c) return true;
   }
@@ -165,8 +160,7 @@ absl::flat_hash_set<std::string> LaunchedAmong(const std::vector<v1::Kernel>& ke
   for (const v1::Kernel& kernel : kernels) {
     if (launches.Contains(kernel.name())) launched.insert(kernel.name());
   }
-  for (NodeId node = 0; node < tree.size(); ++node) {
-    if (tree.KindOf(node) != Kind::kAssignment) continue;
+  for (const NodeId node : tree.Of(Kind::kAssignment)) {
     const NodeId left = tree.Child(node, Field::kLeft);
     const NodeId right = tree.Child(node, Field::kRight);
     if (left == kNoNode || right == kNoNode || tree.KindOf(right) != Kind::kCall) continue;
@@ -215,7 +209,7 @@ v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::s
 }
 
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches) {
+                          const Launches& launches, FeatureFinder& features) {
   const SyntaxTree& tree = file.tree;
   v1::Kernel kernel;
   AddPlace(file, function, kernel);
@@ -236,13 +230,16 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   }
   AddParameters(file, function, kernel);
   AddTuning(file, function, kernel);
-  const std::vector<std::string> calls = CallsOf(file, function.definition);
-  for (const std::string& call : calls) kernel.add_calls(call);
+  for (const absl::string_view call : CallsOf(file, function.definition)) {
+    kernel.add_calls(std::string(call));
+  }
   for (const absl::string_view free : file.bindings.FreeNames(function.decorated)) {
     kernel.add_free_names(std::string(free));
   }
   AddTags(kernel);
-  AddFeatures(file, function, kernel);
+  for (const absl::string_view feature : features.FeaturesOf(function.definition)) {
+    kernel.add_features(std::string(feature));
+  }
   AddLauncher(launches, function, kernel);
   kernel.set_tokens(CountTokens(tree, function.decorated));
   kernel.set_parse_error(HasError(file, function.decorated));

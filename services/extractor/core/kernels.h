@@ -8,6 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/bindings.h"
+#include "services/extractor/core/calls.h"
+#include "services/extractor/core/features.h"
 #include "services/extractor/core/functions.h"
 #include "services/extractor/core/imports.h"
 #include "services/extractor/core/launcher.h"
@@ -24,6 +26,7 @@ struct ParsedFile {
   const SyntaxTree& tree;
   const LineIndex& lines;
   const ImportMap& imports;
+  const Calls& calls;
   const Bindings& bindings;
 };
 
@@ -46,7 +49,7 @@ v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::s
 
 // The whole record of one kernel but for its role and what the link stage adds.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches);
+                          const Launches& launches, FeatureFinder& features);
 
 }  // namespace kernelmill::extractor
 

@@ -13,7 +13,7 @@ std::string SubscriptedName(const SyntaxTree& tree, NodeId subscript) {
   if (value == kNoNode) return "";
   value = tree.StripParentheses(value);
   if (tree.KindOf(value) == Kind::kCall) {
-    const std::vector<Argument> arguments = ArgumentsOf(tree, value);
+    const Arguments arguments = ArgumentsOf(tree, value);
     if (arguments.size() != 1) return "";
     value = arguments.front().value;
   }
@@ -25,7 +25,7 @@ std::string RunName(const SyntaxTree& tree, NodeId call, NodeId attribute) {
   const NodeId method = tree.Child(attribute, Field::kAttribute);
   const NodeId object = tree.Child(attribute, Field::kObject);
   if (method == kNoNode || object == kNoNode || tree.TextOf(method) != "run") return "";
-  const std::vector<Argument> arguments = ArgumentsOf(tree, call);
+  const Arguments arguments = ArgumentsOf(tree, call);
   const bool launches =
       std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
         return argument.keyword == "grid" || argument.keyword == "stream";
@@ -96,8 +96,7 @@ Launches::HostsByKey Launches::FindHosts(const std::vector<JitFunction>& functio
     jit.insert(function.definition);
     hosts.try_emplace(KeyOf(function.definition));
   }
-  for (NodeId node = 0; node < tree_.size(); ++node) {
-    if (tree_.KindOf(node) != Kind::kCall) continue;
+  for (const NodeId node : tree_.Of(Kind::kCall)) {
     const std::string dotted = LaunchedName(tree_, node);
     if (dotted.empty()) continue;
     const std::string name(LastPart(dotted));

@@ -44,23 +44,31 @@ LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.siz
   for (NodeId node = 1; node < tree.size(); ++node) {
     const NodeId parent = tree[node].parent;
     scope_of_[node] = OpensScope(tree.KindOf(parent)) ? parent : scope_of_[parent];
-    Bind(node);
+  }
+  std::vector<NodeId> binding;
+  for (const Kind kind : {Kind::kFunctionDefinition, Kind::kClassDefinition, Kind::kAssignment}) {
+    const std::span<const NodeId> nodes = tree.Of(kind);
+    binding.insert(binding.end(), nodes.begin(), nodes.end());
+  }
+  std::sort(binding.begin(), binding.end());
+  bound_.reserve(2 * binding.size());
+  for (const NodeId node : binding) Bind(node);
+  for (const NodeId node : tree.Of(Kind::kIdentifier)) {
+    const NodeId parent = tree[node].parent;
+    if (parent != kNoNode && IsParameterKind(tree.KindOf(parent))) BindParameter(node, parent);
   }
 }
 
 void LocalNames::Bind(NodeId node) {
-  const NodeId parent = tree_[node].parent;
   if (IsDefinition(tree_.KindOf(node))) {
     const NodeId name = tree_.Child(node, Field::kName);
     if (name == kNoNode) return;
     bound_[{scope_of_[node], tree_.TextOf(name)}].values.push_back(node);
-  } else if (tree_.KindOf(node) == Kind::kAssignment) {
+  } else {
     const NodeId left = tree_.Child(node, Field::kLeft);
     const NodeId right = tree_.Child(node, Field::kRight);
     if (left == kNoNode || right == kNoNode || tree_.KindOf(left) != Kind::kIdentifier) return;
     bound_[{scope_of_[node], tree_.TextOf(left)}].values.push_back(right);
-  } else if (tree_.KindOf(node) == Kind::kIdentifier && IsParameterKind(tree_.KindOf(parent))) {
-    BindParameter(node, parent);
   }
 }
 
@@ -92,10 +100,10 @@ const LocalNames::Bound* LocalNames::Find(absl::string_view name, NodeId at) con
   return nullptr;
 }
 
-std::vector<NodeId> LocalNames::ValuesOf(absl::string_view name, NodeId at) const {
+std::span<const NodeId> LocalNames::ValuesOf(absl::string_view name, NodeId at) const {
   const Bound* bound = Find(name, at);
   if (bound == nullptr) return {};
-  const std::vector<NodeId>& all = bound->values;
+  const std::span<const NodeId> all(bound->values.data(), bound->values.size());
   if (all.size() <= kMaxValues) return all;
   const auto below = std::upper_bound(all.begin(), all.end(), at);
   const auto last = all.end() - below < 1 ? all.end() : below + 1;

@@ -2,10 +2,12 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_LOCAL_NAMES_H_
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/syntax_tree.h"
 
@@ -21,7 +23,7 @@ class LocalNames {
   // Of the innermost scope around `at` that binds the name: its function and class definitions and
   // the expressions that it is assigned, in the order of the text; at most so many as are near
   // `at`.
-  std::vector<NodeId> ValuesOf(absl::string_view name, NodeId at) const;
+  std::span<const NodeId> ValuesOf(absl::string_view name, NodeId at) const;
 
   // Whether that scope binds it as a parameter, and as nothing else.
   bool IsParameter(absl::string_view name, NodeId at) const;
@@ -36,7 +38,7 @@ class LocalNames {
  private:
   using Key = std::pair<NodeId, absl::string_view>;  // a scope, which its node names
   struct Bound {
-    std::vector<NodeId> values;
+    absl::InlinedVector<NodeId, 2> values;
     bool parameter = false;
   };
 

@@ -1,9 +1,11 @@
 #include "services/extractor/core/parameter_usage.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "services/extractor/core/index_names.h"
 
@@ -27,8 +29,10 @@ absl::string_view BareName(const SyntaxTree& tree, NodeId node) {
   return tree.KindOf(node) == Kind::kIdentifier ? tree.TextOf(node) : "";
 }
 
-std::vector<NodeId> Operands(const SyntaxTree& tree, NodeId node) {
-  std::vector<NodeId> operands;
+using Nodes = absl::InlinedVector<NodeId, 8>;
+
+Nodes Operands(const SyntaxTree& tree, NodeId node) {
+  Nodes operands;
   for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
     if (!IsLayout(tree.KindOf(child))) operands.push_back(child);
   }
@@ -69,11 +73,6 @@ bool HandsOn(absl::string_view function) {
   return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames);
 }
 
-std::string Callee(const SyntaxTree& tree, NodeId call) {
-  const NodeId function = tree.Child(call, Field::kFunction);
-  return function == kNoNode ? "" : DottedExpression(tree, function);
-}
-
 bool IsList(Kind kind) {
   return kind == Kind::kPatternList || kind == Kind::kTuplePattern ||
          kind == Kind::kExpressionList || kind == Kind::kTuple;
@@ -81,15 +80,21 @@ bool IsList(Kind kind) {
 
 }  // namespace
 
-ParameterUsage::ParameterUsage(const SyntaxTree& tree, NodeId definition,
+ParameterUsage::ParameterUsage(const SyntaxTree& tree, const Calls& calls, NodeId definition,
                                const std::vector<absl::string_view>& parameters)
-    : tree_(tree), body_(tree.Child(definition, Field::kBody)) {
+    : tree_(tree), calls_(calls), body_(tree.Child(definition, Field::kBody)) {
+  parameters_.reserve(parameters.size());
   for (const absl::string_view parameter : parameters) parameters_[parameter] = 0;
   if (body_ == kNoNode) return;
+  values_.reserve(tree.Of(Kind::kAssignment, body_).size());
   // Names and numbers first: what a call is given is read by them.
-  for (NodeId node = body_; node < tree[body_].subtree_end; ++node) VisitAssignment(node);
-  for (NodeId node = body_; node < tree[body_].subtree_end; ++node) VisitOperator(node);
-  for (NodeId node = body_; node < tree[body_].subtree_end; ++node) VisitCall(node);
+  for (const Kind kind : {Kind::kAssignment, Kind::kNamedExpression}) {
+    for (const NodeId node : tree.Of(kind, body_)) VisitAssignment(node);
+  }
+  for (const Kind kind : {Kind::kBinaryOperator, Kind::kComparisonOperator}) {
+    for (const NodeId node : tree.Of(kind, body_)) VisitOperator(node);
+  }
+  for (const Call& call : calls.In(body_)) VisitCall(call);
   FollowAddresses();
   MarkRegions();
 }
@@ -100,9 +105,7 @@ bool ParameterUsage::Has(absl::string_view parameter, Usage usage) const {
 }
 
 void ParameterUsage::VisitAssignment(NodeId node) {
-  const Kind kind = tree_.KindOf(node);
-  const bool is_named = kind == Kind::kNamedExpression;
-  if (kind != Kind::kAssignment && !is_named) return;
+  const bool is_named = tree_.KindOf(node) == Kind::kNamedExpression;
   const NodeId target = tree_.Child(node, is_named ? Field::kName : Field::kLeft);
   const NodeId value = tree_.Child(node, is_named ? Field::kValue : Field::kRight);
   if (target == kNoNode || value == kNoNode) return;
@@ -110,19 +113,19 @@ void ParameterUsage::VisitAssignment(NodeId node) {
     AddValue(target, value);
     return;
   }
-  const std::vector<NodeId> targets = Operands(tree_, target);
-  const std::vector<NodeId> values = Operands(tree_, value);
+  const Nodes targets = Operands(tree_, target);
+  const Nodes values = Operands(tree_, value);
   if (targets.size() != values.size()) return;
   for (size_t i = 0; i < targets.size(); ++i) AddValue(targets[i], values[i]);
 }
 
 void ParameterUsage::AddValue(NodeId target, NodeId value) {
   if (tree_.KindOf(target) != Kind::kIdentifier) return;
-  std::vector<NodeId>& values = values_[tree_.TextOf(target)];
+  auto& values = values_[tree_.TextOf(target)];
   // Of a conditional expression either branch.
   for (value = tree_.StripParentheses(value);
        tree_.KindOf(value) == Kind::kConditionalExpression;) {
-    const std::vector<NodeId> parts = Operands(tree_, value);
+    const Nodes parts = Operands(tree_, value);
     if (parts.size() != 3) return;
     values.push_back(parts.front());
     value = tree_.StripParentheses(parts.back());
@@ -131,40 +134,36 @@ void ParameterUsage::AddValue(NodeId target, NodeId value) {
 }
 
 void ParameterUsage::VisitOperator(NodeId node) {
-  const Kind kind = tree_.KindOf(node);
-  const bool is_product = kind == Kind::kBinaryOperator && !IsSum(tree_, node);
-  const bool is_order = kind == Kind::kComparisonOperator && Orders(tree_, node);
-  if (!is_product && !is_order) return;
+  const bool is_comparison = tree_.KindOf(node) == Kind::kComparisonOperator;
+  if (is_comparison ? !Orders(tree_, node) : IsSum(tree_, node)) return;
   for (const NodeId operand : Operands(tree_, node)) {
     const absl::string_view name = BareName(tree_, operand);
     if (!name.empty()) numbers_.insert(name);
   }
 }
 
-void ParameterUsage::VisitCall(NodeId node) {
-  if (tree_.KindOf(node) != Kind::kCall) return;
-  const std::string callee = Callee(tree_, node);
-  const absl::string_view function = LastPart(callee);
+void ParameterUsage::VisitCall(const Call& call) {
+  const absl::string_view function = LastPart(call.name);
   if (function == "cdiv") {
-    regions_.push_back({node, Usage::kCdiv});
+    regions_.push_back({call.node, Usage::kCdiv});
   } else if (function == "range" || absl::EndsWith(function, "_range")) {
-    regions_.push_back({node, Usage::kRange});
+    regions_.push_back({call.node, Usage::kRange});
   } else if (Accesses(function) || MakesDescriptor(function)) {
-    VisitMemoryCall(node, callee);
+    VisitMemoryCall(call);
   }
 }
 
-void ParameterUsage::VisitMemoryCall(NodeId node, absl::string_view callee) {
-  const absl::string_view head = callee.substr(0, callee.find('.'));
-  if (head != callee && IsBound(head)) {  // a method, as of a descriptor
+void ParameterUsage::VisitMemoryCall(const Call& call) {
+  const absl::string_view head = call.name.substr(0, call.name.find('.'));
+  if (head != call.name && IsBound(head)) {  // a method, as of a descriptor
     Mark(head, Usage::kDescriptor);
-    addresses_.push_back(tree_.Child(node, Field::kFunction));
+    addresses_.push_back(call.function);
     return;
   }
-  const std::vector<Argument> arguments = ArgumentsOf(tree_, node);
-  const bool makes = MakesDescriptor(LastPart(callee));
+  const Arguments arguments = ArgumentsOf(tree_, call.node);
+  const bool makes = MakesDescriptor(LastPart(call.name));
   if (!makes) {
-    AddAddresses(LastPart(callee), arguments);
+    AddAddresses(LastPart(call.name), arguments);
     return;
   }
   AddAddress(FindArgument(arguments, "base", 0));
@@ -175,8 +174,7 @@ void ParameterUsage::VisitMemoryCall(NodeId node, absl::string_view callee) {
 }
 
 // Gluon's stores take the value first, and its copies the memory of either side.
-void ParameterUsage::AddAddresses(absl::string_view function,
-                                  const std::vector<Argument>& arguments) {
+void ParameterUsage::AddAddresses(absl::string_view function, const Arguments& arguments) {
   const bool copies = absl::StrContains(function, "copy") || absl::EndsWith(function, "_to_shared");
   const bool is_second = function == "buffer_store" || absl::StartsWith(function, "buffer_atomic");
   for (const Argument& argument : arguments) {
@@ -230,10 +228,10 @@ absl::string_view ParameterUsage::PointerIn(NodeId expression) const {
         look_at(tree_.Child(node, Field::kObject));
         break;
       case Kind::kCall:
-        if (const std::string callee = Callee(tree_, node); HandsOn(LastPart(callee))) {
+        if (const Call& call = calls_.At(node); HandsOn(LastPart(call.name))) {
           look_at(FindArgument(ArgumentsOf(tree_, node), "base", 0));
         } else {
-          look_at(tree_.Child(node, Field::kFunction));  // x.to(...)
+          look_at(call.function);  // x.to(...)
         }
         break;
       default:
@@ -245,10 +243,10 @@ absl::string_view ParameterUsage::PointerIn(NodeId expression) const {
 
 // Regions may lie in one another, or be the same: each node is looked at once for a usage.
 void ParameterUsage::MarkRegions() {
-  const IndexNames indices(tree_, body_);
-  for (NodeId node = body_; node < tree_[body_].subtree_end; ++node) {
-    if (tree_.KindOf(node) != Kind::kComparisonOperator || !Orders(tree_, node)) continue;
-    const std::vector<NodeId> operands = Operands(tree_, node);
+  const IndexNames indices(tree_, calls_, body_);
+  for (const NodeId node : tree_.Of(Kind::kComparisonOperator, body_)) {
+    if (!Orders(tree_, node)) continue;
+    const Nodes operands = Operands(tree_, node);
     const bool any = std::any_of(operands.begin(), operands.end(),
                                  [&](NodeId operand) { return indices.IsIndex(operand); });
     if (!any) continue;
@@ -258,9 +256,9 @@ void ParameterUsage::MarkRegions() {
   }
   std::sort(regions_.begin(), regions_.end(),
             [](const Region& a, const Region& b) { return a.root < b.root; });
-  absl::flat_hash_map<Usage, NodeId> done;
+  std::array<NodeId, static_cast<size_t>(Usage::kCompared) + 1> done{};
   for (const Region& region : regions_) {
-    NodeId& next = done[region.usage];
+    NodeId& next = done[static_cast<size_t>(region.usage)];
     const NodeId end = tree_[region.root].subtree_end;
     for (next = std::max(next, region.root); next < end; ++next) {
       const Field field = tree_[next].field;

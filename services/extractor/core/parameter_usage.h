@@ -6,8 +6,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/call_arguments.h"
+#include "services/extractor/core/calls.h"
 #include "services/extractor/core/syntax_tree.h"
 
 namespace kernelmill::extractor {
@@ -32,7 +34,7 @@ enum class Usage : uint8_t {
 // itself: what other functions do with what they are handed is not known.
 class ParameterUsage {
  public:
-  ParameterUsage(const SyntaxTree& tree, NodeId definition,
+  ParameterUsage(const SyntaxTree& tree, const Calls& calls, NodeId definition,
                  const std::vector<absl::string_view>& parameters);
 
   bool Has(absl::string_view parameter, Usage usage) const;
@@ -41,9 +43,9 @@ class ParameterUsage {
   void VisitAssignment(NodeId node);
   void AddValue(NodeId target, NodeId value);
   void VisitOperator(NodeId node);
-  void VisitCall(NodeId node);
-  void VisitMemoryCall(NodeId node, absl::string_view callee);
-  void AddAddresses(absl::string_view function, const std::vector<Argument>& arguments);
+  void VisitCall(const Call& call);
+  void VisitMemoryCall(const Call& call);
+  void AddAddresses(absl::string_view function, const Arguments& arguments);
   void AddAddress(NodeId expression);
   void FollowAddresses();
   absl::string_view PointerIn(NodeId expression) const;
@@ -52,9 +54,10 @@ class ParameterUsage {
   bool IsBound(absl::string_view name) const;
 
   const SyntaxTree& tree_;
+  const Calls& calls_;
   const NodeId body_;
   absl::flat_hash_map<absl::string_view, uint32_t> parameters_;  // name to the set of its usages
-  absl::flat_hash_map<absl::string_view, std::vector<NodeId>> values_;  // of local names
+  absl::flat_hash_map<absl::string_view, absl::InlinedVector<NodeId, 2>> values_;  // of local names
   absl::flat_hash_set<absl::string_view> numbers_;  // multiplied or compared somewhere
   std::vector<NodeId> addresses_;
   struct Region {

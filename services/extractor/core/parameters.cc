@@ -81,12 +81,26 @@ bool ByUsage(const UsageRule (&rules)[n], const ParameterUsage& uses, absl::stri
   return false;
 }
 
-bool ByName(std::initializer_list<absl::string_view> fragments, absl::string_view words,
-            v1::ParameterRole as, Role* role) {
-  const absl::string_view fragment = FindFragment(words, fragments);
-  if (fragment.empty()) return false;
-  *role = {as, absl::StrCat("name:", fragment)};
-  return true;
+// Roles that a fragment of the name says.
+enum NamedRole : size_t { kNamedStride, kNamedPointer, kNamedSize };
+
+std::vector<Fragments::Found> FragmentsIn(absl::string_view name) {
+  static const auto& fragments =
+      *new Fragments({{"stride"},
+                      {"ptr", "pointer", "_desc_", "descriptor"},
+                      {"size", "len_", "length", "numel", "_num_", "_dim_", "_rows_", "_cols_",
+                       "_elements_", "_count_"}});
+  return fragments.FindIn(WordsOf(name));
+}
+
+bool ByName(const std::vector<Fragments::Found>& found, NamedRole named, v1::ParameterRole as,
+            Role* role) {
+  for (const auto& [list, fragment] : found) {
+    if (list != named) continue;
+    *role = {as, absl::StrCat("name:", fragment)};
+    return true;
+  }
+  return false;
 }
 
 bool ByWholeName(std::initializer_list<absl::string_view> names, absl::string_view name,
@@ -98,7 +112,6 @@ bool ByWholeName(std::initializer_list<absl::string_view> names, absl::string_vi
 
 Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
   const std::string& name = parameter.name();
-  const std::string words = WordsOf(name);
   Role role = {v1::PARAMETER_ROLE_OTHER, "none"};
   if (absl::StrContains(parameter.annotation(), "constexpr")) {
     return {v1::PARAMETER_ROLE_CONSTEXPR, "annotation:constexpr"};
@@ -106,15 +119,13 @@ Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
   if (PointsByAnnotation(parameter.annotation())) {
     return {v1::PARAMETER_ROLE_POINTER, "annotation:pointer"};
   }
+  const std::vector<Fragments::Found> fragments = FragmentsIn(name);
   ByUsage(kPointerUsages, uses, name, &role) ||
-      ByName({"stride"}, words, v1::PARAMETER_ROLE_STRIDE, &role) ||
+      ByName(fragments, kNamedStride, v1::PARAMETER_ROLE_STRIDE, &role) ||
       ByUsage(kStrideUsages, uses, name, &role) ||
-      ByName({"ptr", "pointer", "_desc_", "descriptor"}, words, v1::PARAMETER_ROLE_POINTER,
-             &role) ||
+      ByName(fragments, kNamedPointer, v1::PARAMETER_ROLE_POINTER, &role) ||
       ByUsage(kSizeUsages, uses, name, &role) ||
-      ByName({"size", "len_", "length", "numel", "_num_", "_dim_", "_rows_", "_cols_", "_elements_",
-              "_count_"},
-             words, v1::PARAMETER_ROLE_SIZE, &role) ||
+      ByName(fragments, kNamedSize, v1::PARAMETER_ROLE_SIZE, &role) ||
       ByWholeName({"M", "N", "n"}, name, v1::PARAMETER_ROLE_SIZE, &role);
   return role;
 }
@@ -135,7 +146,7 @@ void AddParameters(const ParsedFile& file, const JitFunction& function, v1::Kern
     parameter.set_annotation(TextBy(file, child, Field::kType));
     parameter.set_default_value(TextBy(file, child, Field::kValue));
   }
-  const ParameterUsage uses(tree, function.definition, names);
+  const ParameterUsage uses(tree, file.calls, function.definition, names);
   for (v1::Parameter& parameter : *kernel.mutable_parameters()) {
     Role role = RoleOf(parameter, uses);
     parameter.set_role(role.role);

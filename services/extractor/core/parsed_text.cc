@@ -14,6 +14,7 @@ absl::StatusOr<std::unique_ptr<const ParsedText>> ParsedText::Parse(absl::string
   ASSIGN_OR_RETURN(SyntaxTree tree, parsed->ParseTolerantly(parser));
   parsed->tree_.emplace(std::move(tree));
   parsed->imports_.emplace(*parsed->tree_);
+  parsed->calls_.emplace(*parsed->tree_, *parsed->imports_);
   return std::unique_ptr<const ParsedText>(std::move(parsed));
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "services/extractor/core/calls.h"
 #include "services/extractor/core/imports.h"
 #include "services/extractor/core/python_parser.h"
 #include "services/extractor/core/syntax_tree.h"
@@ -26,6 +27,7 @@ class ParsedText {
   const SyntaxTree& tree() const { return *tree_; }
   const LineIndex& lines() const { return lines_; }
   const ImportMap& imports() const { return *imports_; }
+  const Calls& calls() const { return *calls_; }
   bool has_errors() const { return has_errors_; }
   // Where the text first is no Python; 0 if it is.
   int first_error_line() const { return first_error_line_; }
@@ -39,6 +41,7 @@ class ParsedText {
   std::optional<std::string> copy_;  // the same text made fit for the parser
   std::optional<SyntaxTree> tree_;   // of the copy if there is one
   std::optional<ImportMap> imports_;
+  std::optional<Calls> calls_;
   bool has_errors_ = false;
   int first_error_line_ = 0;
 };

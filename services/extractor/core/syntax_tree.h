@@ -1,8 +1,10 @@
 #ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_SYNTAX_TREE_H_
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_SYNTAX_TREE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -119,6 +121,10 @@ enum class Kind : uint8_t { kToken, kOther, KM_SYNTAX_KINDS(KM_ENUMERATOR) };
 enum class Field : uint8_t { kNone, KM_SYNTAX_FIELDS(KM_ENUMERATOR) };
 #undef KM_ENUMERATOR
 
+#define KM_COUNT(name, text) +1
+inline constexpr size_t kKindCount = 2 KM_SYNTAX_KINDS(KM_COUNT);
+#undef KM_COUNT
+
 Kind KindNamed(absl::string_view grammar_name);
 Field FieldNamed(absl::string_view grammar_name);
 
@@ -136,12 +142,12 @@ struct SyntaxNode {
 };
 
 // A concrete syntax tree in one array, in pre-order: what stands below node n is (n, subtree_end),
-// and no walk needs a stack, however deep the tree. Node 0 is the root. Immutable once built;
-// refers to the text, which must outlive it.
+// and no walk needs a stack, however deep the tree. Node 0 is the root. Nodes are listed by kind as
+// well: whoever looks for calls need not come by all else. Immutable once built; refers to the
+// text, which must outlive it.
 class SyntaxTree {
  public:
-  SyntaxTree(absl::string_view text, std::vector<SyntaxNode> nodes, bool has_errors)
-      : text_(text), nodes_(std::move(nodes)), has_errors_(has_errors) {}
+  SyntaxTree(absl::string_view text, std::vector<SyntaxNode> nodes, bool has_errors);
 
   absl::string_view text() const { return text_; }
   bool has_errors() const { return has_errors_; }
@@ -162,6 +168,9 @@ class SyntaxTree {
   // The first child by that edge, or of that kind; kNoNode if there is none.
   NodeId Child(NodeId node, Field field) const;
   NodeId Child(NodeId node, Kind kind) const;
+  // `root` and what stands below it, as far as it is of that kind, in the order of the text.
+  // Neither kToken nor kOther.
+  std::span<const NodeId> Of(Kind kind, NodeId root = 0) const;
   // The expression inside any parentheses.
   NodeId StripParentheses(NodeId node) const;
   // The last leaf below `node` that is code: no comment, line continuation or invented token.
@@ -172,6 +181,8 @@ class SyntaxTree {
   absl::string_view text_;
   std::vector<SyntaxNode> nodes_;
   bool has_errors_;
+  std::vector<NodeId> by_kind_;
+  std::array<uint32_t, kKindCount + 1> kind_begin_;  // in by_kind_; of the kind after it: its end
 };
 
 // Punctuation, keywords and comments: what stands between the parts of an expression or a block.
@@ -180,6 +191,8 @@ bool IsLayout(Kind kind);
 // What stands after a dotted name's last dot; the whole where it has none.
 absl::string_view LastPart(absl::string_view dotted);
 
+// Whether the expression's text is what DottedExpression makes of it: identifiers and dots alone.
+bool IsPlainDottedName(const SyntaxTree& tree, NodeId node);
 // "a.b.c" for identifiers joined by attribute access, whatever blanks and parentheses stand
 // between; empty for any other expression.
 std::string DottedExpression(const SyntaxTree& tree, NodeId node);

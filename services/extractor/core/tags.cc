@@ -1,7 +1,7 @@
 #include "services/extractor/core/tags.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -17,7 +17,7 @@
 namespace kernelmill::extractor {
 namespace {
 
-using Words = std::initializer_list<absl::string_view>;
+using Words = Fragments::List;
 
 // A tag is given if a fragment of `names` stands in the qualified name, where '_' is the end of a
 // word; if the last part of a call to the language is one of `calls`; if a fragment of `parameters`
@@ -122,81 +122,95 @@ const Rule kRules[] = {
      {}},
 };
 
-bool IsIn(const Words& words, absl::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-// What the rules look at.
-struct Facts {
-  std::string name;
-  std::vector<std::string> parameters;
-  // Methods of local values say little; functions of the language are what counts.
-  std::vector<absl::string_view> calls;
+// A call to the language. Methods of local values say little.
+struct LanguageCall {
+  absl::string_view name;
+  absl::string_view last;  // part of it
 };
 
-Facts FactsOf(const v1::Kernel& kernel) {
-  Facts facts;
-  facts.name = WordsOf(kernel.qualname());
-  for (const v1::Parameter& parameter : kernel.parameters()) {
-    facts.parameters.push_back(WordsOf(parameter.name()));
-  }
+std::vector<LanguageCall> LanguageCallsOf(const v1::Kernel& kernel) {
+  std::vector<LanguageCall> calls;
   for (const std::string& call : kernel.calls()) {
-    if (absl::StartsWith(call, "triton.")) facts.calls.push_back(call);
+    if (absl::StartsWith(call, "triton.")) calls.push_back({call, LastPart(call)});
   }
-  return facts;
+  return calls;
 }
 
-bool CallsAny(const Facts& facts, const Words& names) {
-  return std::any_of(facts.calls.begin(), facts.calls.end(),
-                     [&](absl::string_view call) { return IsIn(names, LastPart(call)); });
+// By rule: the fragment that applies, empty where none does.
+using FragmentsByRule = std::array<absl::string_view, std::size(kRules)>;
+
+Fragments FragmentsOf(Words Rule::*words) {
+  std::vector<Words> lists;
+  for (const Rule& rule : kRules) lists.push_back(rule.*words);
+  return Fragments(lists);
 }
 
-bool CallsKind(const Facts& facts, absl::string_view kind) {
+// What stands in a name that comes before others counts.
+void AddFragments(const Fragments& fragments, absl::string_view name, FragmentsByRule& by_rule) {
+  for (const Fragments::Found& found : fragments.FindIn(WordsOf(name))) {
+    if (by_rule[found.list].empty()) by_rule[found.list] = found.fragment;
+  }
+}
+
+FragmentsByRule NameFragments(const v1::Kernel& kernel) {
+  static const auto& fragments = *new Fragments(FragmentsOf(&Rule::names));
+  FragmentsByRule by_rule;
+  AddFragments(fragments, kernel.qualname(), by_rule);
+  return by_rule;
+}
+
+FragmentsByRule ParameterFragments(const v1::Kernel& kernel) {
+  static const auto& fragments = *new Fragments(FragmentsOf(&Rule::parameters));
+  FragmentsByRule by_rule;
+  for (const v1::Parameter& parameter : kernel.parameters()) {
+    AddFragments(fragments, parameter.name(), by_rule);
+  }
+  return by_rule;
+}
+
+// The first call that is one of `names`; null if there is none.
+const LanguageCall* FindCall(const std::vector<LanguageCall>& calls, const Words& names) {
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const LanguageCall& call) {
+    return std::find(names.begin(), names.end(), call.last) != names.end();
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+bool CallsKind(const std::vector<LanguageCall>& calls, absl::string_view kind) {
   return std::any_of(std::begin(kKinds), std::end(kKinds), [&](const CallKind& entry) {
-    return entry.kind == kind && CallsAny(facts, entry.calls);
+    return entry.kind == kind && FindCall(calls, entry.calls) != nullptr;
   });
 }
 
-std::string NameRule(const Rule& rule, const Facts& facts) {
-  const absl::string_view fragment = FindFragment(facts.name, rule.names);
-  return fragment.empty() ? "" : absl::StrCat("name:", fragment);
-}
-
-std::string CallRule(const Rule& rule, const Facts& facts) {
-  for (const absl::string_view call : facts.calls) {
-    if (IsIn(rule.calls, LastPart(call))) return absl::StrCat("call:", call);
-  }
-  return "";
-}
-
-std::string ParameterRule(const Rule& rule, const Facts& facts) {
-  for (const std::string& parameter : facts.parameters) {
-    const absl::string_view fragment = FindFragment(parameter, rule.parameters);
-    if (!fragment.empty()) return absl::StrCat("parameter:", fragment);
-  }
-  return "";
-}
-
-std::string StructureRule(const Rule& rule, const Facts& facts) {
-  const bool applies = rule.structure.size() > 0 &&
-                       std::all_of(rule.structure.begin(), rule.structure.end(),
-                                   [&](absl::string_view kind) { return CallsKind(facts, kind); });
-  return applies ? absl::StrCat("structure:", absl::StrJoin(rule.structure, "+")) : "";
+bool HasStructure(const std::vector<LanguageCall>& calls, const Words& kinds) {
+  return kinds.size() > 0 && std::all_of(kinds.begin(), kinds.end(), [&](absl::string_view kind) {
+           return CallsKind(calls, kind);
+         });
 }
 
 }  // namespace
 
 void AddTags(v1::Kernel& kernel) {
-  const Facts facts = FactsOf(kernel);
-  for (const Rule& rule : kRules) {  // sorted by tag
-    for (const auto find : {NameRule, CallRule, ParameterRule, StructureRule}) {
-      std::string reason = find(rule, facts);
-      if (reason.empty()) continue;
-      v1::Tag& tag = *kernel.add_tags();
-      tag.set_name(std::string(rule.tag));
-      tag.set_rule(std::move(reason));
-      break;
+  const std::vector<LanguageCall> calls = LanguageCallsOf(kernel);
+  const FragmentsByRule in_name = NameFragments(kernel);
+  const FragmentsByRule in_parameters = ParameterFragments(kernel);
+  for (size_t i = 0; i < std::size(kRules); ++i) {  // sorted by tag
+    const Rule& rule = kRules[i];
+    std::string reason;
+    if (!in_name[i].empty()) {
+      reason = absl::StrCat("name:", in_name[i]);
+    } else if (const LanguageCall* call = FindCall(calls, rule.calls)) {
+      reason = absl::StrCat("call:", call->name);
+    } else if (!in_parameters[i].empty()) {
+      reason = absl::StrCat("parameter:", in_parameters[i]);
+    } else if (HasStructure(calls, rule.structure)) {
+      reason = absl::StrCat("structure:", absl::StrJoin(rule.structure, "+"));
+    } else {
+      continue;
     }
+    v1::Tag& tag = *kernel.add_tags();
+    tag.set_name(std::string(rule.tag));
+    tag.set_rule(std::move(reason));
   }
 }
 

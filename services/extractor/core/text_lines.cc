@@ -46,6 +46,7 @@ bool Contains(absl::string_view text, absl::string_view word) {
 }
 
 LineIndex::LineIndex(absl::string_view text) {
+  starts_.reserve(text.size() / 32);
   size_t at = 0;
   while (at < text.size()) {
     starts_.push_back(static_cast<uint32_t>(at));

@@ -42,7 +42,8 @@ TEST(PlainParserTest, ExpressionsBindAsTheyDoInTheGrammar) {
         "(a := f(b, *c, d=e, **g))[1:2, ::3, ...].h\n", "await_ = -1.5e3j + 0xff_f + 1_0\n",
         "f(x for x in y if z if w)\n", "{a: b, **c}; {a, b}; {}; [a for b, (c, d) in e]\n",
         "x = {k: v async for k, v in z}\n", "lambda x, *y, z=1, **w: (yield)\n",
-        "x = [*a, *b.c()], (*a.b, c)\n", "N, H = *x.shape, 1\n", "(a,); (a); ()\n"}) {
+        "x = [*a, *b.c()], (*a.b, c)\n", "N, H = *x.shape, 1\n", "(a,); (a); ()\n",
+        "[*a.b(c)[d].e]; {*a.b}; [*a[b]]\n", "[*a([*b.c()]).d]\n"}) {
     ExpectSameTree(text);
   }
 }
@@ -57,7 +58,9 @@ TEST(PlainParserTest, Statements) {
         "for a, *b in c, d:\n  pass\nelse: break\n", "while a:\n\tcontinue\n",
         "try:\n  a\nexcept (B, C) as d:\n  e\nexcept:\n  f\nelse:\n  g\nfinally:\n  h\n",
         "with a as b, c() as (d, e):\n  return *f, g\n", "print(a, *b); type = 1; x.match.print\n",
-        "if a: b; c\nelif d:\n  e\n\n\n  f\nelse:\n    g"}) {
+        "if a: b; c\nelif d:\n  e\n\n\n  f\nelse:\n    g", "*a, b = c\n*a, *d = e = f,\n",
+        "def f():\n  yield a,\n  yield b, c,  # d\n  x = yield e,\n  return g,; h\n-i\n",
+        "a = b,\nc, d = e\ndel a,\n(b)\n"}) {
     ExpectSameTree(text);
   }
 }
@@ -116,8 +119,12 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "(a := b if c else d)\n",
                                        "a = *b.c\n",
                                        "a, b = c, d * e, *f.g\n",
+                                       "*a, b\n",
+                                       "*a, b += c\n",
+                                       "*a = b\n",
+                                       "[*(a).b]\n",
+                                       "[*a.b() + c]\n",
                                        "a,\nb = c\n",
-                                       "a = b,\n",
                                        "f(a=b for c in d)\n",
                                        "f(**a for c in d)\n",
                                        "async withal a: b\n",

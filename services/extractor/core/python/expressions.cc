@@ -1,4 +1,4 @@
-// Expressions, types and what is assigned to.
+// Operators, lists of expressions and what is assigned to.
 #include "services/extractor/core/python/parser.h"
 
 namespace kernelmill::extractor::python {
@@ -36,15 +36,30 @@ int PrecedenceOf(Token token) {
   }
 }
 
-// What may stand after *operand, where all grammars agree how far the operand goes.
-bool EndsSplat(Token token) {
+// What may stand after the comma that ends a list.
+bool EndsList(Token token) {
   switch (token) {
-    case Token::kComma:
-    case Token::kRightParen:
-    case Token::kRightBracket:
-    case Token::kRightBrace:
-    case Token::kNewline:
     case Token::kAssign:
+    case Token::kColon:
+    case Token::kNewline:
+    case Token::kRightParen:
+    case Token::kSemicolon:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What no operator stands behind: most expressions are one operand.
+bool EndsExpression(Token token) {
+  switch (token) {
+    case Token::kAssign:
+    case Token::kColon:
+    case Token::kComma:
+    case Token::kNewline:
+    case Token::kRightBrace:
+    case Token::kRightBracket:
+    case Token::kRightParen:
       return true;
     default:
       return false;
@@ -53,15 +68,14 @@ bool EndsSplat(Token token) {
 
 }  // namespace
 
-// One expression, or several as an expression_list. After a comma at a line's end tree-sitter may
-// go on with the next line.
+// One expression, or several as an expression_list.
 bool Parser::ExpressionList() {
   const Begin begin = Here();
   if (!ExpressionOrSplat()) return false;
   if (!Is(Token::kComma)) return true;
   while (Is(Token::kComma)) {
     Take();
-    if (Is(Token::kAssign) || Is(Token::kColon) || Is(Token::kRightParen)) break;
+    if (EndsList(token())) break;
     if (!ExpressionOrSplat()) return false;
   }
   Close(Kind::kExpressionList, begin);
@@ -69,35 +83,6 @@ bool Parser::ExpressionList() {
 }
 
 bool Parser::ExpressionOrSplat() { return Is(Token::kStar) ? SplatName() : Expression(); }
-
-// *operand among arguments and elements.
-bool Parser::Splat() {
-  const Begin begin = Here();
-  Take();
-  if (!Postfix() || !EndsSplat(token())) return false;
-  Close(Kind::kListSplat, begin);
-  return true;
-}
-
-// Elsewhere tree-sitter has the star bind to the name after it more than what follows that:
-// *x.shape is an attribute of *x, if others stand behind it.
-bool Parser::SplatName() {
-  const Begin begin = Here();
-  Take();
-  if (!Is(Token::kName)) return false;
-  Take(Kind::kIdentifier);
-  Close(Kind::kListSplat, begin);
-  const bool name_alone = EndsSplat(token());
-  return Trailers(begin) && EndsSplat(token()) && (name_alone || Is(Token::kComma));
-}
-
-// The first element of a list or a set: a splat of more than a name is read as among elements if
-// others follow, and as elsewhere if none do.
-bool Parser::FirstElement() {
-  if (!Is(Token::kStar)) return Expression();
-  const Begin begin = Here();
-  return Splat() && (Is(Token::kComma) || tree_.here() - begin.place == 3);
-}
 
 // What a loop binds: one target, or a pattern_list.
 bool Parser::TargetList() {
@@ -149,7 +134,15 @@ bool Parser::Expression() {
 // An expression without `if` of its own.
 bool Parser::Condition() {
   const Begin begin = Here();
-  if (!And()) return false;
+  if (Is(Token::kNot)) return And() && MoreOr(begin);
+  if (!Unary()) return false;
+  if (EndsExpression(token())) return true;
+  return MoreBinary(begin, 0) && MoreComparison(begin) && MoreAnd(begin) && MoreOr(begin);
+}
+
+// Of an operator the functions named More read what follows its first operand, which begins at
+// `begin`: nothing, if something else does.
+bool Parser::MoreOr(Begin begin) {
   while (Is(Token::kOr)) {
     tree_.SetField(Field::kLeft);
     Take(Kind::kToken, Field::kOperator);
@@ -162,7 +155,10 @@ bool Parser::Condition() {
 
 bool Parser::And() {
   const Begin begin = Here();
-  if (!Not()) return false;
+  return Not() && MoreAnd(begin);
+}
+
+bool Parser::MoreAnd(Begin begin) {
   while (Is(Token::kAnd)) {
     tree_.SetField(Field::kLeft);
     Take(Kind::kToken, Field::kOperator);
@@ -174,19 +170,17 @@ bool Parser::And() {
 }
 
 bool Parser::Not() {
-  if (!Is(Token::kNot)) return Comparison();
+  const Begin begin = Here();
+  if (!Is(Token::kNot)) return Binary(0) && MoreComparison(begin);
   const Depth depth(*this);
   if (!depth.ok) return false;
-  const Begin begin = Here();
   Take();
   if (!Not()) return false;
   Close(Kind::kOther, begin);
   return true;
 }
 
-bool Parser::Comparison() {
-  const Begin begin = Here();
-  if (!Binary(0)) return false;
+bool Parser::MoreComparison(Begin begin) {
   bool compared = false;
   while (Is(Token::kCompare) || Is(Token::kIn) || Is(Token::kIs) || Is(Token::kNot)) {
     if (!ComparisonOperator() || !Binary(0)) return false;
@@ -215,7 +209,10 @@ bool Parser::Binary(int least) {
   const Depth depth(*this);
   if (!depth.ok) return false;
   const Begin begin = Here();
-  if (!Unary()) return false;
+  return Unary() && MoreBinary(begin, least);
+}
+
+bool Parser::MoreBinary(Begin begin, int least) {
   for (;;) {
     const int precedence = PrecedenceOf(token());
     if (precedence == 0 || precedence < least) return true;
@@ -233,327 +230,6 @@ bool Parser::Unary() {
   const Begin begin = Here();
   Take(Kind::kToken, sign ? Field::kOperator : Field::kNone);
   if (!Binary(kUnary + 1)) return false;
-  Close(Kind::kOther, begin);
-  return true;
-}
-
-bool Parser::Postfix() {
-  const Begin begin = Here();
-  return Atom() && Trailers(begin);
-}
-
-// What follows an atom that begins at `begin`.
-bool Parser::Trailers(Begin begin) {
-  for (;;) {
-    if (Is(Token::kDot)) {
-      tree_.SetField(Field::kObject);
-      Take();
-      if (!TakeName(Field::kAttribute)) return false;
-      Close(Kind::kAttribute, begin);
-    } else if (Is(Token::kLeftParen)) {
-      tree_.SetField(Field::kFunction);
-      if (!Arguments(begin)) return false;
-    } else if (Is(Token::kLeftBracket)) {
-      tree_.SetField(Field::kValue);
-      if (!Subscripts()) return false;
-      Close(Kind::kSubscript, begin);
-    } else {
-      return true;
-    }
-  }
-}
-
-bool Parser::Atom() {
-  switch (token()) {
-    case Token::kName:
-    case Token::kType:
-    case Token::kMatch:
-      Take(Kind::kIdentifier);
-      return true;
-    case Token::kPrint:
-    case Token::kExec:
-      Take(Kind::kIdentifier);
-      return Is(Token::kLeftParen);
-    case Token::kNumber:
-    case Token::kEllipsis:
-    case Token::kTrue:
-    case Token::kFalse:
-      Take(Kind::kOther);
-      return true;
-    case Token::kNone:
-      Take(Kind::kNoneLiteral);
-      return true;
-    case Token::kString:
-      return Strings();
-    case Token::kLeftParen:
-      return InParentheses();
-    case Token::kLeftBracket:
-      return InBrackets();
-    case Token::kLeftBrace:
-      return InBraces();
-    default:
-      return false;
-  }
-}
-
-bool Parser::Lambda() {
-  const Begin begin = Here();
-  Take();
-  if (!Is(Token::kColon)) {
-    const Begin parameters = Here();
-    if (!ParameterList(Token::kColon, false)) return false;
-    Close(Kind::kLambdaParameters, parameters, Field::kParameters);
-  }
-  if (!Expect(Token::kColon) || !Expression()) return false;
-  tree_.SetField(Field::kBody);
-  Close(Kind::kLambda, begin);
-  return true;
-}
-
-// The elements of a list up to `end`, each with a comma but maybe the last.
-bool Parser::Elements(Token end, bool (Parser::*element)()) {
-  while (!Is(end)) {
-    if (!(this->*element)()) return false;
-    if (!Is(Token::kComma)) return Is(end);
-    Take();
-  }
-  return true;
-}
-
-bool Parser::Arguments(Begin call) {
-  const Depth depth(*this);
-  if (!depth.ok) return false;
-  const Begin begin = Here();
-  const bool around = printing_;
-  printing_ = begin.place - call.place == 1 && text_.substr(call.start, 5) == "print";
-  Opening();
-  const bool splat = Is(Token::kDoubleStar);
-  if (!Is(Token::kRightParen) && !Argument()) return false;
-  Kind kind = Kind::kArgumentList;
-  if (Is(Token::kFor) || Is(Token::kAsync)) {
-    if (splat || tree_.last_kind() == Kind::kKeywordArgument) return false;
-    tree_.SetField(Field::kBody);
-    if (!Comprehension()) return false;
-    kind = Kind::kGeneratorExpression;
-  } else if (Is(Token::kComma)) {
-    Take();
-    if (!Elements(Token::kRightParen, &Parser::Argument)) return false;
-  }
-  if (!Closing(Token::kRightParen)) return false;
-  printing_ = around;
-  Close(kind, begin, Field::kArguments);
-  Close(Kind::kCall, call);
-  return true;
-}
-
-bool Parser::Argument() {
-  const Begin begin = Here();
-  // What follows `print` may be a tuple as well, where a splat is read in another way.
-  if (Is(Token::kStar)) return Splat() && (!printing_ || tree_.here() - begin.place == 3);
-  if (Is(Token::kDoubleStar)) {
-    Take();
-    if (!Expression()) return false;
-    Close(Kind::kOther, begin);
-    return true;
-  }
-  if (!Expression()) return false;
-  if (!Is(Token::kAssign)) return true;
-  if (tree_.last_kind() != Kind::kIdentifier || tree_.last_start() != begin.start) return false;
-  tree_.SetField(Field::kName);
-  Take();
-  if (!Expression()) return false;
-  tree_.SetField(Field::kValue);
-  Close(Kind::kKeywordArgument, begin);
-  return true;
-}
-
-bool Parser::Subscripts() {
-  const Depth depth(*this);
-  if (!depth.ok) return false;
-  Opening();
-  if (Is(Token::kRightBracket) || !Elements(Token::kRightBracket, &Parser::Slice)) return false;
-  return Closing(Token::kRightBracket);
-}
-
-bool Parser::Slice() {
-  const Begin begin = Here();
-  if (!Is(Token::kColon) && !ExpressionOrSplat()) return false;
-  if (!Is(Token::kColon)) return true;
-  for (int colons = 0; colons < 2 && Is(Token::kColon); ++colons) {
-    Take();
-    if (Is(Token::kColon) || Is(Token::kComma) || Is(Token::kRightBracket)) continue;
-    if (!Expression()) return false;
-  }
-  Close(Kind::kOther, begin);
-  return true;
-}
-
-bool Parser::InParentheses() {
-  const Depth depth(*this);
-  if (!depth.ok) return false;
-  const Begin begin = Here();
-  Opening();
-  Kind kind = Kind::kTuple;
-  if (Is(Token::kYield)) {
-    if (!Yield()) return false;
-    kind = Kind::kParenthesizedExpression;
-  } else if (!Is(Token::kRightParen)) {
-    const bool splat = Is(Token::kStar);
-    if (!Element()) return false;
-    if (Is(Token::kComma)) {
-      Take();
-      if (!Elements(Token::kRightParen, &Parser::Element)) return false;
-    } else if (splat) {
-      return false;
-    } else if (Is(Token::kFor) || Is(Token::kAsync)) {
-      tree_.SetField(Field::kBody);
-      if (!Comprehension()) return false;
-      kind = Kind::kGeneratorExpression;
-    } else {
-      kind = Kind::kParenthesizedExpression;
-    }
-  }
-  if (!Closing(Token::kRightParen)) return false;
-  Close(kind, begin);
-  return true;
-}
-
-bool Parser::InBrackets() {
-  const Depth depth(*this);
-  if (!depth.ok) return false;
-  const Begin begin = Here();
-  Opening();
-  Kind kind = Kind::kList;
-  if (!Is(Token::kRightBracket)) {
-    if (!FirstElement()) return false;
-    if (Is(Token::kFor) || Is(Token::kAsync)) {
-      tree_.SetField(Field::kBody);
-      if (!Comprehension()) return false;
-      kind = Kind::kListComprehension;
-    } else if (Is(Token::kComma)) {
-      Take();
-      if (!Elements(Token::kRightBracket, &Parser::Element)) return false;
-    }
-  }
-  if (!Closing(Token::kRightBracket)) return false;
-  Close(kind, begin);
-  return true;
-}
-
-bool Parser::InBraces() {
-  const Depth depth(*this);
-  if (!depth.ok) return false;
-  const Begin begin = Here();
-  Opening();
-  Kind kind = Kind::kDictionary;
-  if (!Is(Token::kRightBrace)) {
-    const Begin first = Here();
-    const bool splat = Is(Token::kDoubleStar);
-    if (splat ? !DictionaryElement() : !FirstElement()) return false;
-    const bool pair = Is(Token::kColon);
-    if (pair && (splat || !Pair())) return false;
-    if (pair) Close(Kind::kPair, first);
-    const bool set = !splat && !pair;
-    if (set) kind = Kind::kOther;
-    if (!splat && (Is(Token::kFor) || Is(Token::kAsync))) {
-      tree_.SetField(Field::kBody);
-      if (!Comprehension()) return false;
-      kind = set ? Kind::kSetComprehension : Kind::kDictionaryComprehension;
-    } else if (Is(Token::kComma)) {
-      Take();
-      if (!Elements(Token::kRightBrace, set ? &Parser::Element : &Parser::DictionaryElement)) {
-        return false;
-      }
-    }
-  }
-  if (!Closing(Token::kRightBrace)) return false;
-  Close(kind, begin);
-  return true;
-}
-
-// From the colon on; the key is there.
-bool Parser::Pair() {
-  tree_.SetField(Field::kKey);
-  Take();
-  if (!Expression()) return false;
-  tree_.SetField(Field::kValue);
-  return true;
-}
-
-bool Parser::DictionaryElement() {
-  const Begin begin = Here();
-  if (Is(Token::kDoubleStar)) {
-    Take();
-    if (!Expression()) return false;
-    Close(Kind::kOther, begin);
-    return true;
-  }
-  if (!Expression() || !Is(Token::kColon) || !Pair()) return false;
-  Close(Kind::kPair, begin);
-  return true;
-}
-
-// The clauses after the body. Of `x if a else b` Python takes none without parentheses there.
-bool Parser::Comprehension() {
-  for (bool first = true; first || Is(Token::kFor) || Is(Token::kIf) || Is(Token::kAsync);
-       first = false) {
-    const Begin begin = Here();
-    if (Is(Token::kIf)) {
-      Take();
-      if (!Condition()) return false;
-      Close(Kind::kOther, begin);
-      continue;
-    }
-    if (Is(Token::kAsync)) Take();
-    if (!Expect(Token::kFor) || !TargetList()) return false;
-    tree_.SetField(Field::kLeft);
-    if (!Expect(Token::kIn) || !Condition()) return false;
-    tree_.SetField(Field::kRight);
-    Close(Kind::kForInClause, begin);
-  }
-  return true;
-}
-
-// Whether the name that comes next has a subscript, which makes it a generic_type.
-bool Parser::IsGeneric() const {
-  if (!Is(Token::kName) && !Is(Token::kType)) return false;
-  const size_t next = text_.find_first_not_of(" \t", lexer_.end());
-  return next != absl::string_view::npos && text_[next] == '[';
-}
-
-// An annotation.
-bool Parser::Type(Field field) {
-  const Depth depth(*this);
-  const Begin begin = Here();
-  if (!depth.ok) return false;
-  if (!IsGeneric()) {
-    if (!Expression()) return false;
-  } else {
-    if (!GenericType()) return false;
-    if (Is(Token::kPipe)) {
-      Close(Kind::kType, begin);
-      Take();
-      const Begin other = Here();
-      if (!(IsGeneric() ? GenericType() : Postfix())) return false;
-      Close(Kind::kType, other);
-      Close(Kind::kOther, begin);
-    }
-    if (!EndsSplat(token()) && !Is(Token::kColon)) return false;
-  }
-  Close(Kind::kType, begin, field);
-  return true;
-}
-
-bool Parser::GenericType() {
-  const Begin begin = Here();
-  Take(Kind::kIdentifier);
-  const Begin parameter = Here();
-  Opening();
-  if (Is(Token::kRightBracket) || !Elements(Token::kRightBracket, &Parser::TypeElement) ||
-      !Closing(Token::kRightBracket)) {
-    return false;
-  }
-  Close(Kind::kTypeParameter, parameter);
   Close(Kind::kOther, begin);
   return true;
 }

@@ -98,7 +98,8 @@ Token WordToken(absl::string_view word) {
   if (word.size() < 2 || word.size() > 8) return Token::kName;
   const Range range = ranges.of[static_cast<size_t>(word[0])];
   for (size_t i = range.begin; i < range.end; ++i) {
-    if (kKeywords[i].text == word) return kKeywords[i].token;
+    const absl::string_view text = kKeywords[i].text;
+    if (text.size() == word.size() && text[1] == word[1] && text == word) return kKeywords[i].token;
   }
   return Token::kName;
 }

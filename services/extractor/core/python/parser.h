@@ -44,31 +44,54 @@ class Parser {
     const bool ok;
   };
 
-  // plain_parser.cc
+  // Every function asks for these.
   Token token() const { return lexer_.token(); }
   bool Is(Token token) const { return lexer_.token() == token; }
   absl::string_view Word() const {
     return text_.substr(lexer_.start(), lexer_.end() - lexer_.start());
   }
   bool IsName() const { return Is(Token::kName) || lexer_.token() >= Token::kExec; }
+  // Where the next token begins a node.
+  Begin Here() {
+    if (!lexer_.extras().empty()) AddExtras();
+    return {tree_.here(), lexer_.start()};
+  }
+  void Take(Kind kind = Kind::kToken, Field field = Field::kNone) {
+    if (!lexer_.extras().empty()) AddExtras();
+    tree_.AddLeaf(kind, lexer_.start(), lexer_.end(), field);
+    end_ = lexer_.end();
+    lexer_.Next();
+  }
+  void Close(Kind kind, Begin begin, Field field = Field::kNone) {
+    tree_.Close(kind, begin.place, begin.start, end_, field);
+  }
+
+  // plain_parser.cc
   void AddExtras();
-  Begin Here();
-  void Take(Kind kind = Kind::kToken, Field field = Field::kNone);
   bool Expect(Token token);
-  void Close(Kind kind, Begin begin, Field field = Field::kNone);
   bool TakeName(Field field = Field::kNone);
   bool Opening();
   bool Closing(Token token);
 
   // statements.cc
   bool Statement();
+  bool CompoundStatement();
   bool SimpleStatements();
   bool SimpleStatement();
   bool EndOfLine();
   bool AtIndent() const { return lexer_.indent() == indents_.back(); }
+  bool Keyword(Kind kind, bool (Parser::*operands)());
+  bool Assert();
+  bool Names();
+  bool Raise();
+  bool Yield();
+  bool ExpressionStatement();
+  bool Assignment(Begin begin);
+  bool RightHandSide();
+
+  // blocks.cc
   bool Suite(Field field);
   void Dedent(int indent);
-  bool CompoundStatement();
   bool If();
   bool Else();
   bool For();
@@ -77,20 +100,16 @@ class Parser {
   bool Except();
   bool With();
   bool As(Begin begin);
+
+  // definitions.cc
   bool Decorated();
   bool Class();
   bool Function();
   bool Parameter(bool typed);
   bool SplatParameter(bool typed);
   bool ParameterList(Token end, bool typed);
-  bool ExpressionStatement();
-  bool Assignment(Begin begin);
-  bool RightHandSide();
-  bool Yield();
-  bool Keyword(Kind kind, bool (Parser::*operands)());
-  bool Assert();
-  bool Names();
-  bool Raise();
+
+  // imports.cc
   bool ImportStatement();
   bool FromImport();
   bool RelativeModule();
@@ -101,18 +120,28 @@ class Parser {
   // expressions.cc
   bool ExpressionList();
   bool ExpressionOrSplat();
-  bool Splat();
-  bool SplatName();
   bool TargetList();
   bool Target();
   bool Expression();
   bool Condition();
+  bool MoreOr(Begin begin);
   bool And();
+  bool MoreAnd(Begin begin);
   bool Not();
-  bool Comparison();
+  bool MoreComparison(Begin begin);
   bool ComparisonOperator();
   bool Binary(int least);
+  bool MoreBinary(Begin begin, int least);
   bool Unary();
+
+  // splats.cc
+  bool AtOperandEnd() const;
+  bool Splat();
+  bool SplatName();
+  bool SplatOfName() { return SplatName() && tree_.last_kind() == Kind::kListSplat; }
+  bool FirstElement();
+
+  // atoms.cc
   bool Postfix();
   bool Trailers(Begin begin);
   bool Atom();
@@ -128,8 +157,9 @@ class Parser {
   bool Comprehension();
   bool Elements(Token end, bool (Parser::*element)());
   bool Element() { return Is(Token::kStar) ? Splat() : Expression(); }
-  bool FirstElement();
   bool DictionaryElement();
+
+  // types.cc
   bool TypeElement() { return Type(Field::kNone); }
   bool Type(Field field);
   bool IsGeneric() const;

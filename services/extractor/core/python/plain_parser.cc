@@ -40,29 +40,10 @@ void Parser::AddExtras() {
   lexer_.extras().clear();
 }
 
-// Where the next token begins a node.
-Parser::Begin Parser::Here() {
-  if (!lexer_.extras().empty()) AddExtras();
-  return {tree_.here(), lexer_.start()};
-}
-
-void Parser::Take(Kind kind, Field field) {
-  if (!lexer_.extras().empty()) AddExtras();
-  tree_.AddLeaf(kind, lexer_.start(), lexer_.end());
-  if (field != Field::kNone) tree_.SetField(field);
-  end_ = lexer_.end();
-  lexer_.Next();
-}
-
 bool Parser::Expect(Token token) {
   if (!Is(token)) return false;
   Take();
   return true;
-}
-
-void Parser::Close(Kind kind, Begin begin, Field field) {
-  tree_.Close(kind, begin.place, begin.start, end_);
-  if (field != Field::kNone) tree_.SetField(field);
 }
 
 bool Parser::TakeName(Field field) {

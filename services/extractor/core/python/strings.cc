@@ -72,6 +72,15 @@ uint32_t EscapeLength(absl::string_view text, size_t at) {
   }
 }
 
+// To the next byte that may be more than itself in some literal.
+uint32_t AfterPlainBytes(absl::string_view text, uint32_t at, char quote) {
+  const auto is_plain = [quote](char c) {
+    return c != quote && c != '\\' && c != '{' && c != '}' && c != '\n';
+  };
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
+}
+
 }  // namespace
 
 bool Parser::Strings() {
@@ -148,7 +157,7 @@ bool Parser::String() {
       if (c == '\n' && !literal.triple) return false;
       begin_content();
       hidden_only = false;
-      ++at;
+      at = AfterPlainBytes(text_, at + 1, literal.quote);
     }
   }
   // See `piece`: the backslashes become part of the closing quotes.

@@ -42,29 +42,57 @@ bool TreeBuilder::MakePattern(Place node, int depth) {
   return true;
 }
 
-// The last of the post-order is the root. A subtree that is known to end at `e` begins at
-// e - size, and its children end where the next of them begins, so that one pass from the root
-// down finds every place.
+bool TreeBuilder::HasBelowChildren(Kind kind) const {
+  const Place root = here() - 1;
+  Place child = root;  // the one looked for stands before it
+  for (Place at = root; at-- > root + 1 - nodes_[root].size;) {
+    const bool is_child = at + 1 == child;
+    if (is_child) child = at + 1 - nodes_[at].size;
+    if (!is_child && nodes_[at].kind == kind) return true;
+  }
+  return false;
+}
+
+// *a.b() from (splat * (call (attribute a b))) to (call (attribute (splat * a) b)): what began at
+// the name begins at the star now, and has two nodes more.
+bool TreeBuilder::BindSplatToName(Place star) {
+  const Place name = star + 1;
+  if (nodes_[name].kind != Kind::kIdentifier) return false;
+  nodes_.pop_back();
+  const uint32_t start = nodes_[star].start;
+  const Node splat = {start, nodes_[name].end, 3, Kind::kListSplat, nodes_[name].field};
+  nodes_[name].field = Field::kNone;
+  nodes_.insert(nodes_.begin() + name + 1, splat);
+  for (Place at = name + 2; at < here(); ++at) {
+    Node& node = nodes_[at];
+    if (at - node.size != name) continue;
+    node.start = start;
+    node.size += 2;
+  }
+  return true;
+}
+
+// Backwards, post-order comes by a node before its children. How many nodes are around it then says
+// where it stands in pre-order: that many come before what its subtree begins with. Without a
+// branch that depends on the tree's form, which no processor could predict.
 std::vector<SyntaxNode> TreeBuilder::InPreOrder() const {
   const auto count = static_cast<Place>(nodes_.size());
+  std::vector<uint32_t> begun(count + 1);  // by place: nodes with children that begin there
+  for (Place at = 0; at < count; ++at) {
+    begun[at + 1 - nodes_[at].size] += nodes_[at].size > 1 ? 1 : 0;
+  }
   std::vector<SyntaxNode> ordered(count);
-  struct Target {
-    NodeId end;
-    NodeId parent;
-  };
-  std::vector<Target> targets(count);
-  targets[count - 1] = {count, kNoNode};
+  std::vector<NodeId> around(64, kNoNode);  // by depth: the node that the walk is in
+  uint32_t depth = 0;
   for (Place at = count; at-- > 0;) {
     const Node& node = nodes_[at];
-    const NodeId end = targets[at].end;
-    const NodeId id = end - node.size;
-    ordered[id] = {node.start, node.end, targets[at].parent, end, node.kind, node.field, false};
-    NodeId child_end = end;
-    const Place first = at + 1 - node.size;
-    for (Place child = at; child-- > first; child -= nodes_[child].size - 1) {
-      targets[child] = {child_end, id};
-      child_end -= nodes_[child].size;
-    }
+    depth -= begun[at + 1];
+    const NodeId id = at + 1 - node.size + depth;
+    ordered[id] = {node.start, node.end,   around[depth], id + node.size,
+                   node.kind,  node.field, false};
+    if (depth + 1 == around.size()) around.resize(2 * around.size());
+    around[depth + 1] = id;
+    depth += node.size > 1 ? 1 : 0;
   }
   return ordered;
 }

@@ -22,12 +22,12 @@ class TreeBuilder {
   explicit TreeBuilder(size_t text_size) { nodes_.reserve(text_size / 3); }
 
   Place here() const { return static_cast<Place>(nodes_.size()); }
-  void AddLeaf(Kind kind, uint32_t start, uint32_t end) {
-    nodes_.push_back({start, end, 1, kind, Field::kNone});
+  void AddLeaf(Kind kind, uint32_t start, uint32_t end, Field field = Field::kNone) {
+    nodes_.push_back({start, end, 1, kind, field});
   }
   // A node of all that was added since `from`.
-  void Close(Kind kind, Place from, uint32_t start, uint32_t end) {
-    nodes_.push_back({start, end, here() - from + 1, kind, Field::kNone});
+  void Close(Kind kind, Place from, uint32_t start, uint32_t end, Field field = Field::kNone) {
+    nodes_.push_back({start, end, here() - from + 1, kind, field});
   }
   // Of the node closed last.
   void SetField(Field field) { nodes_.back().field = field; }
@@ -36,9 +36,16 @@ class TreeBuilder {
   Kind last_kind() const { return nodes_.back().kind; }
   uint32_t last_start() const { return nodes_.back().start; }
 
+  // Whether the node closed last has such a node below one of its children.
+  bool HasBelowChildren(Kind kind) const;
+
   // Makes the expression closed last what it is called where it is assigned to: its lists and
   // tuples become patterns. False if it cannot stand there.
   bool MakePattern() { return MakePattern(here() - 1, 0); }
+
+  // The expression closed last is a list_splat from `star` on: makes it one of the name alone that
+  // it begins with, below what was the splat's operand. False if it does not begin with one.
+  bool BindSplatToName(Place star);
 
   std::vector<SyntaxNode> InPreOrder() const;
 
