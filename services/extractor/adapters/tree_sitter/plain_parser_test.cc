@@ -42,8 +42,8 @@ TEST(PlainParserTest, ExpressionsBindAsTheyDoInTheGrammar) {
         "(a := f(b, *c, d=e, **g))[1:2, ::3, ...].h\n", "await_ = -1.5e3j + 0xff_f + 1_0\n",
         "f(x for x in y if z if w)\n", "{a: b, **c}; {a, b}; {}; [a for b, (c, d) in e]\n",
         "x = {k: v async for k, v in z}\n", "lambda x, *y, z=1, **w: (yield)\n",
-        "x = [*a, *b.c()], (*a.b, c)\n", "N, H = *x.shape, 1\n", "(a,); (a); ()\n",
-        "[*a.b(c)[d].e]; {*a.b}; [*a[b]]\n", "[*a([*b.c()]).d]\n"}) {
+        "x = [*a, *b.c()]; y = (*a.b, c)\n", "x = a, f(*b), {*c}\ny\n", "N, H = *x.shape, 1\n",
+        "(a,); (a); ()\n", "[*a.b(c)[d].e]; {*a.b}; [*a[b]]\n", "[*a([*b.c()]).d]\n"}) {
     ExpectSameTree(text);
   }
 }
@@ -119,6 +119,7 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "(a := b if c else d)\n",
                                        "a = *b.c\n",
                                        "a, b = c, d * e, *f.g\n",
+                                       "a = b, (*c, d)\n",
                                        "*a, b\n",
                                        "*a, b += c\n",
                                        "*a = b\n",

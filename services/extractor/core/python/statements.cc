@@ -222,9 +222,7 @@ bool Parser::RightHandSide() {
   if (!ExpressionList()) return false;
   // What stands in a list may be targets of an assignment that never comes: whether tree-sitter
   // reads splats within its elements so hangs on what follows.
-  if (tree_.last_kind() == Kind::kExpressionList && tree_.HasBelowChildren(Kind::kListSplat)) {
-    return false;
-  }
+  if (tree_.last_kind() == Kind::kExpressionList && tree_.HasSplatsInElements()) return false;
   return !Is(Token::kAssign) || Assignment(begin);
 }
 

@@ -42,13 +42,15 @@ bool TreeBuilder::MakePattern(Place node, int depth) {
   return true;
 }
 
-bool TreeBuilder::HasBelowChildren(Kind kind) const {
-  const Place root = here() - 1;
-  Place child = root;  // the one looked for stands before it
-  for (Place at = root; at-- > root + 1 - nodes_[root].size;) {
-    const bool is_child = at + 1 == child;
-    if (is_child) child = at + 1 - nodes_[at].size;
-    if (!is_child && nodes_[at].kind == kind) return true;
+bool TreeBuilder::HasSplatsInElements() const {
+  const Place end = here() - 1;
+  const Place first = end + 1 - nodes_[end].size;
+  for (Place after = end; after > first; after -= nodes_[after - 1].size) {
+    const Node& child = nodes_[after - 1];
+    if (child.kind != Kind::kTuple && child.kind != Kind::kList) continue;
+    for (Place at = after - child.size; at < after; ++at) {
+      if (nodes_[at].kind == Kind::kListSplat) return true;
+    }
   }
   return false;
 }

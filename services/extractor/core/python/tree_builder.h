@@ -36,8 +36,8 @@ class TreeBuilder {
   Kind last_kind() const { return nodes_.back().kind; }
   uint32_t last_start() const { return nodes_.back().start; }
 
-  // Whether the node closed last has such a node below one of its children.
-  bool HasBelowChildren(Kind kind) const;
+  // Whether a list or a tuple that is a child of the node closed last has splats in it.
+  bool HasSplatsInElements() const;
 
   // Makes the expression closed last what it is called where it is assigned to: its lists and
   // tuples become patterns. False if it cannot stand there.
