@@ -120,6 +120,8 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "a = *b.c\n",
                                        "a, b = c, d * e, *f.g\n",
                                        "a = b, (*c, d)\n",
+                                       "a = b, c\n[d] = e\n",
+                                       "a, (b,)\n# c\n[d]: e\n",
                                        "*a, b\n",
                                        "*a, b += c\n",
                                        "*a = b\n",

@@ -79,6 +79,7 @@ bool Parser::ExpressionList() {
     if (!ExpressionOrSplat()) return false;
   }
   Close(Kind::kExpressionList, begin);
+  listed_ = true;
   return true;
 }
 

@@ -177,6 +177,7 @@ class Parser {
   std::vector<int> indents_ = {0};
   uint32_t end_ = 0;  // of the last token taken, or of the extra after it
   int depth_ = 0;
+  bool listed_ = false;    // the logical line has a list without brackets
   bool printing_ = false;  // the arguments are those of a name that begins with print
 };
 

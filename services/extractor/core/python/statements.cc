@@ -1,4 +1,6 @@
 // Simple statements, and the lines that they stand on.
+#include <utility>
+
 #include "services/extractor/core/python/parser.h"
 
 namespace kernelmill::extractor::python {
@@ -76,12 +78,13 @@ bool Parser::SimpleStatements() {
   return EndOfLine();
 }
 
-// A newline is a token without length, right after the comment of its line.
+// A newline is a token without length, right after the comment of its line. Behind a list without
+// brackets tree-sitter may take a line that begins with one for a part of it.
 bool Parser::EndOfLine() {
   if (!Is(Token::kNewline)) return false;
   AddExtras();
   lexer_.NextLine();
-  return true;
+  return !std::exchange(listed_, false) || !Is(Token::kLeftBracket);
 }
 
 bool Parser::SimpleStatement() {
@@ -176,6 +179,7 @@ bool Parser::ExpressionStatement() {
   const bool splat = Is(Token::kStar);
   if (!(splat ? SplatOfName() : Expression())) return false;
   const bool list = Is(Token::kComma);
+  listed_ = listed_ || list;
   while (Is(Token::kComma)) {
     Take();
     if (Is(Token::kLambda)) return false;  // may be read as a name with an annotation
