@@ -9,7 +9,7 @@ namespace kernelmill::worker {
 inline constexpr int kDiscoverVersion = 1;
 inline constexpr int kPinVersion = 1;
 inline constexpr int kFetchVersion = 3;
-inline constexpr int kExtractVersion = 6;
+inline constexpr int kExtractVersion = 7;
 inline constexpr int kLinkVersion = 5;
 inline constexpr int kValidateVersion = 4;
 inline constexpr int kSignVersion = 2;

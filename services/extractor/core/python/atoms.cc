@@ -143,7 +143,7 @@ bool Parser::Subscripts() {
 
 bool Parser::Slice() {
   const Begin begin = Here();
-  if (!Is(Token::kColon) && !ExpressionOrSplat(false)) return false;
+  if (!Is(Token::kColon) && !ExpressionOrSplat()) return false;
   if (!Is(Token::kColon)) return true;
   for (int colons = 0; colons < 2 && Is(Token::kColon); ++colons) {
     Take();

@@ -71,19 +71,15 @@ bool EndsExpression(Token token) {
 // One expression, or several as an expression_list.
 bool Parser::ExpressionList() {
   const Begin begin = Here();
-  if (!ExpressionOrSplat(false)) return false;
+  if (!ExpressionOrSplat()) return false;
   if (!Is(Token::kComma)) return true;
   while (Is(Token::kComma)) {
     Take();
     if (EndsList(token())) break;
-    if (!ExpressionOrSplat(true)) return false;
+    if (!ExpressionOrSplat()) return false;
   }
   Close(Kind::kExpressionList, begin);
   return true;
-}
-
-bool Parser::ExpressionOrSplat(bool listed) {
-  return Is(Token::kStar) ? SplatName(listed) : Expression();
 }
 
 // What a loop binds: one target, or a pattern_list.

@@ -119,7 +119,7 @@ class Parser {
 
   // expressions.cc
   bool ExpressionList();
-  bool ExpressionOrSplat(bool listed);
+  bool ExpressionOrSplat() { return Is(Token::kStar) ? SplatName() : Expression(); }
   bool TargetList();
   bool Target();
   bool Expression();
@@ -137,8 +137,8 @@ class Parser {
   // splats.cc
   bool AtOperandEnd() const;
   bool Splat();
-  bool SplatName(bool listed);
-  bool SplatOfName() { return SplatName(false) && tree_.last_kind() == Kind::kListSplat; }
+  bool SplatName();
+  bool SplatOfName() { return SplatName() && tree_.last_kind() == Kind::kListSplat; }
   bool FirstElement();
 
   // atoms.cc
