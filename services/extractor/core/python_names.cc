@@ -1,12 +1,13 @@
 #include "services/extractor/core/python_names.h"
 
-#include <algorithm>
 #include <iterator>
+
+#include "absl/container/flat_hash_set.h"
 
 namespace kernelmill::extractor {
 namespace {
 
-// Sorted. From CPython 3.11: dir(builtins) with what every module has.
+// From CPython 3.11: dir(builtins) with what every module has.
 constexpr absl::string_view kBuiltins[] = {
     "ArithmeticError",
     "AssertionError",
@@ -169,7 +170,9 @@ constexpr absl::string_view kBuiltins[] = {
 }  // namespace
 
 bool IsBuiltin(absl::string_view name) {
-  return std::binary_search(std::begin(kBuiltins), std::end(kBuiltins), name);
+  static const auto& builtins =
+      *new absl::flat_hash_set<absl::string_view>(std::begin(kBuiltins), std::end(kBuiltins));
+  return builtins.contains(name);
 }
 
 }  // namespace kernelmill::extractor

@@ -43,7 +43,8 @@ TEST(PlainParserTest, ExpressionsBindAsTheyDoInTheGrammar) {
         "f(x for x in y if z if w)\n", "{a: b, **c}; {a, b}; {}; [a for b, (c, d) in e]\n",
         "x = {k: v async for k, v in z}\n", "lambda x, *y, z=1, **w: (yield)\n",
         "x = [*a, *b.c()]; y = (*a.b, c)\n", "x = a, f(*b), {*c}\ny\n", "N, H = *x.shape, 1\n",
-        "(a,); (a); ()\n", "[*a.b(c)[d].e]; {*a.b}; [*a[b]]\n", "[*a([*b.c()]).d]\n"}) {
+        "(a,); (a); ()\n", "[*a.b(c)[d].e]; {*a.b}; [*a[b]]\n", "[*a([*b.c()]).d]\n",
+        "k = b, *c, *d.e, f\nreturn *f.g, *h[i],\nyield j, *k\n"}) {
     ExpectSameTree(text);
   }
 }
@@ -126,6 +127,9 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "*a, b += c\n",
                                        "*a = b\n",
                                        "[*(a).b]\n",
+                                       "a = b, *c.d\n",
+                                       "return a, *b.c\nd\n",
+                                       "(yield a, *b.c)\n",
                                        "[*a.b() + c]\n",
                                        "a,\nb = c\n",
                                        "f(a=b for c in d)\n",

@@ -83,8 +83,6 @@ bool Parser::ExpressionList() {
   return true;
 }
 
-bool Parser::ExpressionOrSplat() { return Is(Token::kStar) ? SplatName() : Expression(); }
-
 // What a loop binds: one target, or a pattern_list.
 bool Parser::TargetList() {
   const Begin begin = Here();

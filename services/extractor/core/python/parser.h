@@ -119,7 +119,7 @@ class Parser {
 
   // expressions.cc
   bool ExpressionList();
-  bool ExpressionOrSplat();
+  bool ExpressionOrSplat() { return Is(Token::kStar) ? SplatName() : Expression(); }
   bool TargetList();
   bool Target();
   bool Expression();

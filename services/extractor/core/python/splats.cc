@@ -29,15 +29,15 @@ bool Parser::Splat() {
 }
 
 // Elsewhere tree-sitter has the star bind to the name after it more than what follows that:
-// *x.shape is an attribute of *x, if others stand behind it.
+// *x.shape is an attribute of *x, if others stand behind it. How it reads the last of several
+// depends on what the next statement is.
 bool Parser::SplatName() {
   const Begin begin = Here();
   Take();
-  if (!Is(Token::kName)) return false;
-  Take(Kind::kIdentifier);
+  if (!Is(Token::kName) || !Postfix() || !AtOperandEnd()) return false;
   Close(Kind::kListSplat, begin);
-  const bool name_alone = AtOperandEnd();
-  return Trailers(begin) && AtOperandEnd() && (name_alone || Is(Token::kComma));
+  if (tree_.here() - begin.place == 3) return true;
+  return Is(Token::kComma) && tree_.BindSplatToName(begin.place);
 }
 
 // The first element of a list or a set: a splat of more than a name is read as among elements if
