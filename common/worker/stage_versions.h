@@ -12,8 +12,8 @@ inline constexpr int kFetchVersion = 3;
 inline constexpr int kExtractVersion = 6;
 inline constexpr int kLinkVersion = 5;
 inline constexpr int kValidateVersion = 4;
-inline constexpr int kSignVersion = 2;
-inline constexpr int kPairVersion = 2;
+inline constexpr int kSignVersion = 3;
+inline constexpr int kPairVersion = 3;
 inline constexpr int kResolveVersion = 2;
 inline constexpr int kManifestVersion = 2;
 
