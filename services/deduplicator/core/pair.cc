@@ -37,6 +37,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
@@ -211,12 +212,16 @@ void PairFinder::CompareInGroups() {
 }
 
 void PairFinder::CompareInWindows() {
+  absl::flat_hash_set<uint64_t> done;
   for (uint32_t group = 0; group + 1 < group_starts_.size(); ++group) {
     if (Group(group).size() <= kFullBucket) continue;
     ++large_buckets_;
     std::vector<uint32_t> ordered(Group(group).begin(), Group(group).end());
+    const uint64_t members = StableHash64(BytesOf(ordered));
+    // Equal signatures make the same bucket in every band.
+    if (!done.insert(members).second) continue;
     // For each bucket another value first, so that they do not all miss the same pairs.
-    const size_t turn = StableHash64(BytesOf(ordered)) % kPermutations;
+    const size_t turn = members % kPermutations;
     CompareInWindows(ordered);
     std::sort(ordered.begin(), ordered.end(), [&](uint32_t x, uint32_t y) {
       const int order = CompareFrom(turn, sketches_[x], sketches_[y]);

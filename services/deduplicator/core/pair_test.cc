@@ -211,7 +211,7 @@ TEST(PairFinder, AHugeBucketCostsLinearTime) {
     Search search(0.7, 0, 1);
     const PairMap pairs = search.Find(job);
     EXPECT_GT(search.finder.large_buckets(), 0);
-    EXPECT_LE(search.finder.candidates(), static_cast<int64_t>(kernels) * 64 * 32 * 2);
+    EXPECT_LE(search.finder.candidates(), static_cast<int64_t>(kernels) * 4 * 256);
     EXPECT_LE(pairs.size(), kernels * 200);
     // Everyone is still compared with the first.
     for (uint32_t i = 1; i < kernels; ++i) EXPECT_EQ(pairs.count({0, i}), 1u) << i;
