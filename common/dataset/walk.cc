@@ -7,19 +7,21 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/dataset/kernel_id.h"
 
 namespace kernelmill::dataset {
 namespace {
 
 // Loads one shard, visits it and answers how many kernels it has.
 absl::StatusOr<int> WalkShard(cas::BlobStore& store, const v1::ManifestSource& source,
-                              ShardView view, DatasetVisitor& visitor) {
+                              const v1::SourceTree& tree, ShardView view, DatasetVisitor& visitor) {
   std::vector<cas::Digest> digests = {source.kernels(view.shard)};
   const bool holdout = IsHoldout(source.source());
   if (!holdout) digests.push_back(source.verdicts(view.shard));
   ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get(digests));
-  ASSIGN_OR_RETURN(const v1::KernelShard kernels,
+  ASSIGN_OR_RETURN(v1::KernelShard kernels,
                    cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
+  SetKernelIds(tree, &kernels);
   v1::VerdictShard verdicts;
   if (!holdout) {
     ASSIGN_OR_RETURN(verdicts, cas::ParseMessage<v1::VerdictShard>(blobs[1], digests[1]));
@@ -46,7 +48,7 @@ absl::Status WalkSource(cas::BlobStore& store, const v1::ManifestSource& source,
   RETURN_IF_ERROR(visitor.VisitTree(index, tree));
   for (int shard = 0; shard < source.kernels_size(); ++shard) {
     ASSIGN_OR_RETURN(const int kernels,
-                     WalkShard(store, source, {index, shard, *number, nullptr, nullptr}, visitor));
+                     WalkShard(store, source, tree, {index, shard, *number}, visitor));
     if (static_cast<uint32_t>(kernels) > std::numeric_limits<uint32_t>::max() - *number) {
       return absl::InternalError("more than 2^32 kernels");
     }

@@ -16,7 +16,7 @@ struct ShardView {
   int source = 0;             // index in DatasetManifest.sources
   int shard = 0;              // index in ManifestSource.kernels
   uint32_t first_number = 0;  // of kernels->kernels(0); the rest follow in order
-  const v1::KernelShard* kernels = nullptr;
+  const v1::KernelShard* kernels = nullptr;    // with their ids
   const v1::VerdictShard* verdicts = nullptr;  // one a kernel; null for a holdout's shard
 };
 
