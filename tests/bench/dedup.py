@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The deduplicator: recall and speed over real kernels, beside rensa and datasketch; growth; two workers.
 
-usage: dedup.py compare REPOSITORY... | growth [KERNELS...]  [--folder DIR] [--records FILE] [--rounds N]
+usage: dedup.py compare REPOSITORY... | growth [KERNELS...] | workers  [--folder DIR] [--records FILE] [--rounds N]
 
 compare   crawls the repositories (bare ones, or any git URL), or takes the kernels of --records, an exported
           kernels.jsonl; holds the pairs found against brute force; and times each program on one core, from the
@@ -10,6 +10,7 @@ compare   crawls the repositories (bare ones, or any git URL), or takes the kern
 growth    time per kernel and peak of memory of sign, pair (all partitions, one after another) and resolve over
           synthetic kernels, three in ten of which are near-duplicates; structural duplicates included. Takes some
           15 GiB of disk for a million
+workers   one deduplicator and two, as processes of a cluster (dedup_workers.py)
 
 Needs tests/bench/dedup.sh, which builds the programs and installs the peers, to have run."""
 
@@ -159,16 +160,21 @@ def growth(args, folder):
         (folder / "blobs").unlink()
 
 
+def workers(_, folder):
+    import dedup_workers
+    dedup_workers.workers(folder)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["compare", "growth"])
+    parser.add_argument("what", choices=["compare", "growth", "workers"])
     parser.add_argument("arguments", nargs="*")
     parser.add_argument("--records")
     parser.add_argument("--folder")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
-        {"compare": compare, "growth": growth}[args.what](args, pathlib.Path(folder))
+        {"compare": compare, "growth": growth, "workers": workers}[args.what](args, pathlib.Path(folder))
 
 
 if __name__ == "__main__":
