@@ -7,13 +7,37 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/dataset/kernel_id.h"
 
 namespace kernelmill::dataset {
 namespace {
 
-absl::Status WalkSource(cas::BlobStore& store, const v1::DatasetManifest& manifest, int index,
+// Loads one shard, visits it and answers how many kernels it has.
+absl::StatusOr<int> LoadShard(cas::BlobStore& store, const v1::ManifestSource& source,
+                              const v1::SourceTree& tree, ShardView view, DatasetVisitor& visitor) {
+  std::vector<cas::Digest> digests = {source.kernels(view.shard)};
+  const bool holdout = IsHoldout(source.source());
+  if (!holdout) digests.push_back(source.verdicts(view.shard));
+  ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get(digests));
+  ASSIGN_OR_RETURN(v1::KernelShard kernels,
+                   cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
+  SetKernelIds(tree, &kernels);
+  v1::VerdictShard verdicts;
+  if (!holdout) {
+    ASSIGN_OR_RETURN(verdicts, cas::ParseMessage<v1::VerdictShard>(blobs[1], digests[1]));
+    if (verdicts.verdicts_size() != kernels.kernels_size()) {
+      return absl::InternalError(absl::StrCat(verdicts.verdicts_size(), " verdicts for ",
+                                              kernels.kernels_size(), " kernels"));
+    }
+    view.verdicts = &verdicts;
+  }
+  view.kernels = &kernels;
+  RETURN_IF_ERROR(visitor.VisitShard(view));
+  return kernels.kernels_size();
+}
+
+absl::Status WalkSource(cas::BlobStore& store, const v1::ManifestSource& source, int index,
                         uint32_t* number, DatasetVisitor& visitor) {
-  const v1::ManifestSource& source = manifest.sources(index);
   const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
   if (source.verdicts_size() != verdicts) {
     return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
@@ -24,7 +48,7 @@ absl::Status WalkSource(cas::BlobStore& store, const v1::DatasetManifest& manife
   RETURN_IF_ERROR(visitor.VisitTree(index, tree));
   for (int shard = 0; shard < source.kernels_size(); ++shard) {
     ASSIGN_OR_RETURN(const int kernels,
-                     WalkShard(store, manifest, {index, shard, *number}, visitor));
+                     LoadShard(store, source, tree, {index, shard, *number}, visitor));
     if (static_cast<uint32_t>(kernels) > std::numeric_limits<uint32_t>::max() - *number) {
       return absl::InternalError("more than 2^32 kernels");
     }
@@ -51,27 +75,12 @@ absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas
   return manifest;
 }
 
-absl::StatusOr<int> WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
-                              ShardView view, DatasetVisitor& visitor) {
+absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                       const ShardView& view, DatasetVisitor& visitor) {
   const v1::ManifestSource& source = manifest.sources(view.source);
-  std::vector<cas::Digest> digests = {source.kernels(view.shard)};
-  const bool holdout = IsHoldout(source.source());
-  if (!holdout) digests.push_back(source.verdicts(view.shard));
-  ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get(digests));
-  ASSIGN_OR_RETURN(const v1::KernelShard kernels,
-                   cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
-  v1::VerdictShard verdicts;
-  if (!holdout) {
-    ASSIGN_OR_RETURN(verdicts, cas::ParseMessage<v1::VerdictShard>(blobs[1], digests[1]));
-    if (verdicts.verdicts_size() != kernels.kernels_size()) {
-      return absl::InternalError(absl::StrCat(verdicts.verdicts_size(), " verdicts for ",
-                                              kernels.kernels_size(), " kernels"));
-    }
-    view.verdicts = &verdicts;
-  }
-  view.kernels = &kernels;
-  RETURN_IF_ERROR(visitor.VisitShard(view));
-  return kernels.kernels_size();
+  ASSIGN_OR_RETURN(const v1::SourceTree tree,
+                   cas::GetMessage<v1::SourceTree>(store, source.tree()));
+  return LoadShard(store, source, tree, view, visitor).status();
 }
 
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
@@ -79,8 +88,8 @@ absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manif
   uint32_t number = 0;
   for (int i = 0; i < manifest.sources_size(); ++i) {
     if (manifest.sources(i).failed()) continue;
-    RETURN_IF_ERROR(
-        Annotate(WalkSource(store, manifest, i, &number, visitor), absl::StrCat("source ", i)));
+    RETURN_IF_ERROR(Annotate(WalkSource(store, manifest.sources(i), i, &number, visitor),
+                             absl::StrCat("source ", i)));
   }
   return absl::OkStatus();
 }

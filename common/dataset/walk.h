@@ -19,7 +19,7 @@ struct ShardView {
   int source = 0;             // index in DatasetManifest.sources
   int shard = 0;              // index in ManifestSource.kernels
   uint32_t first_number = 0;  // of kernels->kernels(0); the rest follow in order
-  const v1::KernelShard* kernels = nullptr;
+  const v1::KernelShard* kernels = nullptr;    // with their ids
   const v1::VerdictShard* verdicts = nullptr;  // one a kernel; null for a holdout's shard
 };
 
@@ -47,10 +47,9 @@ absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                          DatasetVisitor& visitor);
 
-// Visits one shard alone, `view` with its place as that walk had it, and answers how many kernels
-// it has. Errors as above.
-absl::StatusOr<int> WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
-                              ShardView view, DatasetVisitor& visitor);
+// Visits one shard alone, `view` with its place as that walk had it. Errors as above.
+absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                       const ShardView& view, DatasetVisitor& visitor);
 
 }  // namespace kernelmill::dataset
 

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """The deduplicator: recall and speed over real kernels, beside rensa and datasketch; growth; two workers.
 
-usage: dedup.py compare REPOSITORY... | growth [KERNELS...]  [--folder DIR] [--records FILE] [--rounds N]
+usage: dedup.py compare REPOSITORY... | growth [KERNELS...] | workers  [--folder DIR] [--records FILE] [--rounds N]
 
 compare   crawls the repositories (bare ones, or any git URL), or takes the kernels of --records, an exported
-          kernels.jsonl; holds the pairs found against brute force; and times sign + pair on one core for each
-          program, from the same shingle hashes, with 128 permutations in 32 bands of 4
-growth    time per kernel and peak of memory of sign, pair and resolve over synthetic kernels, structural
-          duplicates included
+          kernels.jsonl; holds the pairs found against brute force; and times each program on one core, from the
+          same lists of 64-bit shingle hashes to candidate pairs, with 128 permutations in 32 bands of 4; and with
+          every candidate verified by its exact similarity, which the peers leave to their users
+growth    time per kernel and peak of memory of sign, pair (all partitions, one after another) and resolve over
+          synthetic kernels, three in ten of which are near-duplicates; structural duplicates included. Takes some
+          15 GiB of disk for a million
+workers   one deduplicator and two, as processes of a cluster (dedup_workers.py)
 
 Needs tests/bench/dedup.sh, which builds the programs and installs the peers, to have run."""
 
@@ -57,42 +60,54 @@ def read_sets(path):
     return sets
 
 
-# Each peer in the way of its manual: signatures, then an index, then a query by each document. Returns seconds of
-# both parts. Neither verifies its candidates.
+# Each peer in the way of its manual: signatures, then an index, then a query by each document. Returns what each of
+# the two parts took, in seconds of this process's processor time, and each document's candidates.
 
 def rensa_objects(sets):
     import rensa
-    start = time.perf_counter()
+    start = time.process_time()
     hashes = rensa.RMinHash.from_token_sets([[h.to_bytes(8, "little") for h in s] for s in sets], PERMUTATIONS, 42)
-    signed = time.perf_counter()
+    signed = time.process_time()
     index = rensa.RMinHashLSH(THRESHOLD, PERMUTATIONS, BANDS)
     for key, minhash in enumerate(hashes):
         index.insert(key, minhash)
-    index.query_all(hashes)
-    return signed - start, time.perf_counter() - signed
+    found = index.query_all(hashes)
+    return signed - start, time.process_time() - signed, found
 
 
 def rensa_matrix(sets):
     """Its fastest way: hashes as they are, one matrix; answers but whether a document has a duplicate."""
     import rensa
-    start = time.perf_counter()
+    start = time.process_time()
     matrix = rensa.RMinHash.digest_matrix_from_token_hash_sets(sets, PERMUTATIONS, 42)
-    signed = time.perf_counter()
+    signed = time.process_time()
     rensa.RMinHashLSH(THRESHOLD, PERMUTATIONS, BANDS).query_duplicate_flags_matrix_one_shot(matrix)
-    return signed - start, time.perf_counter() - signed
+    return signed - start, time.process_time() - signed, None
 
 
 def datasketch(sets):
     from datasketch import MinHash, MinHashLSH
-    start = time.perf_counter()
+    start = time.process_time()
     hashes = MinHash.bulk([[h & 0xffffffff for h in s] for s in sets], num_perm=PERMUTATIONS, hashfunc=int)
-    signed = time.perf_counter()
+    signed = time.process_time()
     index = MinHashLSH(num_perm=PERMUTATIONS, params=(BANDS, ROWS))
     for key, minhash in enumerate(hashes):
         index.insert(key, minhash)
-    for minhash in hashes:
-        index.query(minhash)
-    return signed - start, time.perf_counter() - signed
+    found = [index.query(minhash) for minhash in hashes]
+    return signed - start, time.process_time() - signed, found
+
+
+def verify(sets, found):
+    """Seconds to hold the candidates against the threshold, as a user of the peers would: with Python's sets."""
+    start = time.process_time()
+    as_sets = [frozenset(s) for s in sets]
+    pairs = 0
+    for a, mates in enumerate(found):
+        for b in mates:
+            if b < a:
+                common = len(as_sets[a] & as_sets[b])
+                pairs += common >= THRESHOLD * (len(as_sets[a]) + len(as_sets[b]) - common)
+    return time.process_time() - start
 
 
 def compare(args, folder):
@@ -108,39 +123,58 @@ def compare(args, folder):
         found, there = ours[f"found_at_{at}"], ours[f"pairs_at_{at}"]
         print(f"recall at {THRESHOLD if at == 'threshold' else at}: {found} of {there} = {found / max(there, 1):.5f}")
     print(f"pairs below the threshold: {ours['invented']}")
-    rate = count / (ours["sign_s"] + ours["pair_s"])
-    print(f"{'program':28} {'sign s':>9} {'pair s':>9} {'documents/s':>12} {'ours / it':>10}")
-    print(f"{'kernelmill, verified':28} {ours['sign_s']:9.4f} {ours['pair_s']:9.4f} {rate:12.0f} {1:10.2f}")
+    print("us of one processor a document")
+    print(f"{'program':28} {'sign':>8} {'pair':>8} {'verify':>8} {'ours is, unverified':>20} {'verified':>10}")
+
+    def line(name, sign, pair, check):
+        ratios = [f"{(sign + pair) / (ours['sign_s'] + ours['candidates_s']):.1f} x", "-"]
+        if check is not None:
+            mine = ours["sign_s"] + ours["candidates_s"] + ours["verify_s"]
+            ratios[1] = f"{(sign + pair + check) / mine:.1f} x"
+        parts = ["-" if part is None else f"{1e6 * part / count:.2f}" for part in (sign, pair, check)]
+        print(f"{name:28} {parts[0]:>8} {parts[1]:>8} {parts[2]:>8} {ratios[0]:>20} {ratios[1]:>10}", flush=True)
+
+    line("kernelmill", ours["sign_s"], ours["candidates_s"], ours["verify_s"])
     for name, peer in (("rensa, objects", rensa_objects), ("rensa, matrix, flags alone", rensa_matrix),
                        ("datasketch", datasketch)):
-        sign, pair = min((peer(sets) for _ in range(args.rounds)), key=sum)
-        print(f"{name:28} {sign:9.4f} {pair:9.4f} {count / (sign + pair):12.0f} "
-              f"{rate * (sign + pair) / count:10.2f}")
-    print(f"kernelmill's whole sign stage, from text, three kinds of sets: {count / ours['sign_text_s']:.0f} kernels/s")
+        sign, pair, found = min((peer(sets) for _ in range(args.rounds)), key=lambda row: row[0] + row[1])
+        line(name, sign, pair, None if found is None else verify(sets, found))
+    whole = 1e6 * (ours["sign_text_s"] + ours["candidates_s"] + ours["verify_s"]) / count
+    print(f"from text, with the other kinds of sets that the sign stage makes: sign {1e6 * ours['sign_text_s'] / count:.1f}, "
+          f"sign and verified pairs {whole:.1f} us a kernel")
 
 
 def growth(args, folder):
-    rows = []
-    for kernels in [int(k) for k in args.arguments] or [10_000, 1_000_000]:
+    first = {}
+    for kernels in [int(k) for k in args.arguments] or [10_000, 100_000, 1_000_000]:
         row = bench("growth", kernels, folder)
-        total = sum(row["seconds"].values())
-        rows.append(1e6 * total / kernels)
-        print(f"{kernels} kernels, {row['partitions']} partitions: {total:.1f} s, {rows[-1]:.1f} us a kernel "
-              f"({', '.join(f'{s} {1e6 * t / kernels:.1f}' for s, t in row['seconds'].items())}), "
-              f"peak {row['peak_mib']} MiB, {row['pairs']} near pairs, {row['dataset.kept']} kept", flush=True)
-    print(f"time a kernel, last over first: {rows[-1] / rows[0]:.2f}")
+        for clock in ("processor_seconds", "seconds"):
+            each = {stage: 1e6 * seconds / kernels for stage, seconds in row[clock].items()}
+            total = sum(each.values())
+            first.setdefault(clock, total)
+            print(f"{kernels} kernels of {row['tokens']:.0f} tokens, {clock.replace('_', ' ')}: {total:.1f} us each "
+                  f"({', '.join(f'{stage} {t:.1f}' for stage, t in each.items())}), "
+                  f"{total / first[clock]:.2f} x the first")
+        print(f"    peak {row['peak_mib']} MiB; {row['partitions']} partitions, {row['pairs']} near pairs, "
+              f"{row['dataset.kept']} kept ({row['dataset.kept'] / kernels:.3f}; 0.7 are like no other)", flush=True)
+        (folder / "blobs").unlink()
+
+
+def workers(_, folder):
+    import dedup_workers
+    dedup_workers.workers(folder)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["compare", "growth"])
+    parser.add_argument("what", choices=["compare", "growth", "workers"])
     parser.add_argument("arguments", nargs="*")
     parser.add_argument("--records")
     parser.add_argument("--folder")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
-        {"compare": compare, "growth": growth}[args.what](args, pathlib.Path(folder))
+        {"compare": compare, "growth": growth, "workers": workers}[args.what](args, pathlib.Path(folder))
 
 
 if __name__ == "__main__":

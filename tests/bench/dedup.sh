@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 cmake --preset release -DKERNELMILL_BENCH=ON >/dev/null
-cmake --build --preset release --target kernelmill dedup_bench >/dev/null
+cmake --build --preset release --target dedup_bench kernelmill kernelmill-store kernelmill-coordinator kernelmill-fetcher \
+  kernelmill-extractor kernelmill-validator kernelmill-deduplicator >/dev/null
 venv=build/peers/dedup-venv
 [[ -x $venv/bin/python ]] || { python3 -m venv "$venv" && "$venv/bin/pip" -q install rensa datasketch; }
 exec "$venv/bin/python" tests/bench/dedup.py "$@"

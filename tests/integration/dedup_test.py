@@ -111,6 +111,29 @@ class Duplicates(unittest.TestCase):
         self.assertEqual(int(after["total"]), int(before["total"]))
         self.assertEqual(int(after["cached"]), int(after["total"]) - 1)
 
+    def test_a_new_commit_signs_the_shards_that_changed_alone(self):
+        work = self.folder / "repository"
+        harness.write_many_kernels(work, 600, 1)
+        harness.git("init", "-q", "-b", "main", cwd=work)
+        source = f"  - git: file://{work}\n    name: many\n"
+        runs = []
+        for scale in ("0", "17"):
+            first = work / "kernels_00000.py"
+            first.write_text(first.read_text().replace("SCALE_0 = 0", f"SCALE_0 = {scale}").replace(
+                "tl.exp(x) * SCALE_0 - 0", f"tl.exp(x) * SCALE_0 - {scale}"))
+            harness.git("add", "-A", cwd=work)
+            harness.git("commit", "-q", "-m", "kernels", cwd=work)
+            rows, _, status = self.crawl(f"commit-{scale}", "{}", source)
+            ids = {path: row["id"] for path, row in rows.items() if row["repository"] == "many"}
+            runs.append((ids, {stage["stage"]: stage for stage in status["stages"]}["sign"]))
+        (ids, before), (new_ids, after) = runs
+        self.assertGreater(int(before["total"]), 4)
+        self.assertEqual(int(after["total"]), int(before["total"]))
+        self.assertEqual(int(after["cached"]), int(after["total"]) - 1)
+        # Records name the commit nonetheless.
+        self.assertEqual(ids.keys(), new_ids.keys())
+        self.assertEqual(len({*ids.values(), *new_ids.values()}), 2 * len(ids))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -14,10 +14,10 @@ namespace kernelmill::coordinator {
 namespace {
 
 // A partition reads every signature of the job; so there are a few as soon as they are worth it,
-// and more only as one's share of the bands grows large.
+// and more only where one's share of the bands would take much memory: 32 bytes a kernel and band.
 constexpr int64_t kKernelsPerSmallPartition = 2000;
 constexpr int64_t kSmallPartitions = 4;
-constexpr int64_t kKernelsPerPartition = 65536;
+constexpr int64_t kKernelsPerPartition = 262144;
 constexpr int64_t kMaxPartitions = 64;
 constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
 

@@ -348,7 +348,8 @@ TEST(JobPlan, PartitionsFollowTheNumberOfKernels) {
   EXPECT_EQ(PairPartitions(3999), 1);
   EXPECT_EQ(PairPartitions(4000), 2);
   EXPECT_EQ(PairPartitions(200'000), 4);
-  EXPECT_EQ(PairPartitions(1'000'000), 15);
+  EXPECT_EQ(PairPartitions(1'000'000), 4);
+  EXPECT_EQ(PairPartitions(2'000'000), 7);
   EXPECT_EQ(PairPartitions(100'000'000), 64);
 }
 

@@ -12,28 +12,37 @@
 //
 // Cheap looks first. Boilerplate puts kernels of little similarity into one bucket. A pair is
 // dropped unread where the sizes of its sets forbid the threshold, or where the 128 values agree in
-// a share that is kSlack below it: a shortfall of more than five standard deviations of that
-// estimate, which no similar pair meets in ten million. The estimate is made from a byte a value.
-// Only the sets of the pairs that are left are read at all.
+// a share that is kSlack below it: a shortfall of more than four standard deviations of that
+// estimate, which of pairs just at the threshold one in a hundred thousand meets, and of those at
+// 0.8, where that is no threshold itself, none. The estimate is made from a byte a value. Only the
+// sets of the pairs that are left are read at all.
+//
+// One look a pair. Two kernels often share several buckets. So pairs are not taken bucket by bucket
+// but kernel by kernel: each goes through all of its buckets at once and looks at those before it
+// in them, and the last kernel that looked at one is noted there.
 //
 // Many different sets in one bucket. Above kFullBucket kernels, each is compared only with the
-// first kWindow and the kWindow before it, so that a repository made to agree in a band costs
-// linear time. A near-duplicate that is missed so stays in the dataset; none is invented.
-//
-// One comparison a pair. Two kernels often share several buckets. They are compared in the first of
-// them only: each kernel keeps the ascending list of its buckets, and two such lists are merged
-// until they meet. Buckets above kFullBucket do not count as shared, since there the two may not
-// have been compared.
+// first kWindow and the kWindow before it, once in the order of their numbers and once in that of
+// their sketches, which puts those side by side that agree in more than this band. Of either window
+// none gets more than kEnough mates. So neither a repository made to agree in a band nor ten
+// thousand variants of one kernel cost more than linear time and space. A near-duplicate that is
+// missed so stays in the dataset; none is invented.
 
 #include "services/deduplicator/core/pair.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
 #include "common/base/status.h"
-#include "services/deduplicator/core/shingles.h"
+#include "services/deduplicator/core/hash_sort.h"
 #include "services/deduplicator/core/sign.h"
 
 namespace kernelmill::deduplicator {
@@ -41,7 +50,8 @@ namespace {
 
 constexpr size_t kFullBucket = 2048;
 constexpr size_t kWindow = 256;
-constexpr double kSlack = 0.25;
+constexpr int kEnough = 32;
+constexpr double kSlack = 0.18;
 constexpr int kMaxPartitions = 1 << 16;
 
 v1::Pair MakePair(uint32_t a, uint32_t b, Overlap overlap) {
@@ -55,6 +65,17 @@ v1::Pair MakePair(uint32_t a, uint32_t b, Overlap overlap) {
 
 bool Before(const v1::Pair& x, const v1::Pair& y) {
   return std::make_pair(x.a(), x.b()) < std::make_pair(y.a(), y.b());
+}
+
+absl::string_view BytesOf(const std::vector<uint32_t>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(uint32_t)};
+}
+
+// As memcmp, of the bytes from `turn` on and then those before it.
+template <typename Bytes>
+int CompareFrom(size_t turn, const Bytes& x, const Bytes& y) {
+  const int order = std::memcmp(x.data() + turn, y.data() + turn, x.size() - turn);
+  return order != 0 ? order : std::memcmp(x.data(), y.data(), turn);
 }
 
 absl::Status CheckThreshold(double threshold) {
@@ -112,7 +133,7 @@ void PairFinder::Observe(const v1::TokenSets& shard) {
     const MinHashValues values = MinHashOf(shard, i);
     numbers_.push_back(number);
     set_sizes_.push_back(size);
-    std::copy(values.begin(), values.end(), sketches_.emplace_back().begin());
+    sketches_.push_back(SketchOf(values));
     AddToBuckets(slot, values);
   }
 }
@@ -129,129 +150,122 @@ void PairFinder::AddToBuckets(uint32_t slot, const MinHashValues& values) {
 
 void PairFinder::EndObserving() {
   first_with_set_ = {};
-  std::sort(entries_.begin(), entries_.end());
-  DropLoneEntries();
-  ListBuckets();
-  ForEachBucket([&](size_t begin, size_t end) {
-    const auto bucket = absl::MakeConstSpan(entries_).subspan(begin, end - begin);
-    if (bucket.size() > kFullBucket) {
-      CompareInWindows(bucket);
-    } else {
-      CompareAll(bucket);
-    }
-  });
-  entries_ = {};
-  buckets_ = {};
-  bucket_starts_ = {};
+  MakeGroups();
+  CompareInGroups();
+  CompareInWindows();
+  group_starts_ = {};
+  members_ = {};
   sketches_ = {};
   ListNeeded();
 }
 
-// Calls visit(begin, end) for each run of entries with the same bucket.
-template <typename Visit>
-void PairFinder::ForEachBucket(Visit visit) const {
+// Turns the entries into groups.
+void PairFinder::MakeGroups() {
+  // Slots came in ascending order, and keep it within a bucket.
+  SortByHash(absl::MakeSpan(entries_), [](const Entry& entry) { return entry.bucket; });
   for (size_t begin = 0, end; begin < entries_.size(); begin = end) {
     end = begin + 1;
     while (end < entries_.size() && entries_[end].bucket == entries_[begin].bucket) ++end;
-    visit(begin, end);
+    if (end - begin < 2) continue;
+    group_starts_.push_back(static_cast<uint32_t>(members_.size()));
+    for (size_t i = begin; i < end; ++i) members_.push_back(entries_[i].slot);
   }
+  group_starts_.push_back(static_cast<uint32_t>(members_.size()));
+  entries_ = {};
 }
 
-// Keeps the entries of buckets of two or more.
-void PairFinder::DropLoneEntries() {
-  size_t kept = 0;
-  ForEachBucket([&](size_t begin, size_t end) {
-    if (end - begin < 2) return;
-    for (size_t i = begin; i < end; ++i) entries_[kept++] = entries_[i];
-  });
-  entries_.resize(kept);
-  entries_.shrink_to_fit();
+absl::Span<const uint32_t> PairFinder::Group(uint32_t group) const {
+  return absl::MakeConstSpan(members_).subspan(group_starts_[group],
+                                               group_starts_[group + 1] - group_starts_[group]);
 }
 
-// Turns the entries, which are sorted by bucket, into each kernel's list of buckets.
-void PairFinder::ListBuckets() {
-  bucket_starts_.assign(numbers_.size() + 1, 0);
-  std::vector<uint32_t> next;
+// All with all, but for large groups.
+void PairFinder::CompareInGroups() {
+  const auto groups = static_cast<uint32_t>(group_starts_.size() - 1);
+  std::vector<uint32_t> starts(numbers_.size() + 1);  // of each slot's groups
+  std::vector<uint32_t> groups_of;
   for (const bool counting : {true, false}) {
-    ForEachBucket([&](size_t begin, size_t end) {
-      if (end - begin > kFullBucket) return;
-      for (size_t i = begin; i < end; ++i) {
+    for (uint32_t group = 0; group < groups; ++group) {
+      if (Group(group).size() > kFullBucket) continue;
+      for (const uint32_t slot : Group(group)) {
         if (counting) {
-          ++bucket_starts_[entries_[i].slot + 1];
+          ++starts[slot + 1];
         } else {
-          buckets_[next[entries_[i].slot]++] = entries_[i].bucket;
+          groups_of[starts[slot]++] = group;
         }
       }
-    });
-    if (!counting) return;
-    std::partial_sum(bucket_starts_.begin(), bucket_starts_.end(), bucket_starts_.begin());
-    next = bucket_starts_;
-    buckets_.resize(bucket_starts_.back());
+    }
+    if (!counting) break;
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    groups_of.resize(starts.back());
   }
-}
-
-void PairFinder::CompareAll(absl::Span<const Entry> bucket) {
-  for (size_t i = 1; i < bucket.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (ShareEarlierBucket(bucket[j].slot, bucket[i].slot, bucket[i].bucket)) continue;
-      Propose(bucket[j].slot, bucket[i].slot);
+  // Each start has moved to its end, the next one's start.
+  std::vector<uint32_t> looked_at_by(numbers_.size(), ~uint32_t{0});
+  for (uint32_t slot = 0; slot < numbers_.size(); ++slot) {
+    for (uint32_t i = slot == 0 ? 0 : starts[slot - 1]; i < starts[slot]; ++i) {
+      for (const uint32_t mate : Group(groups_of[i])) {
+        if (mate == slot) break;
+        if (std::exchange(looked_at_by[mate], slot) != slot) Propose(mate, slot);
+      }
     }
   }
 }
 
-void PairFinder::CompareInWindows(absl::Span<const Entry> bucket) {
-  ++large_buckets_;
-  // Equal signatures make the same bucket in every band.
-  std::vector<uint64_t> kernels;
-  kernels.reserve(bucket.size());
-  for (const Entry& entry : bucket) kernels.push_back(entry.slot);
-  if (!windows_done_.insert(SetHash(kernels)).second) return;
-  for (size_t i = 1; i < bucket.size(); ++i) {
+void PairFinder::CompareInWindows() {
+  absl::flat_hash_set<uint64_t> done;
+  for (uint32_t group = 0; group + 1 < group_starts_.size(); ++group) {
+    if (Group(group).size() <= kFullBucket) continue;
+    ++large_buckets_;
+    std::vector<uint32_t> ordered(Group(group).begin(), Group(group).end());
+    const uint64_t members = StableHash64(BytesOf(ordered));
+    // Equal signatures make the same bucket in every band.
+    if (!done.insert(members).second) continue;
+    // For each bucket another value first, so that they do not all miss the same pairs.
+    const size_t turn = members % kPermutations;
+    CompareInWindows(ordered);
+    std::sort(ordered.begin(), ordered.end(), [&](uint32_t x, uint32_t y) {
+      const int order = CompareFrom(turn, sketches_[x], sketches_[y]);
+      return order != 0 ? order < 0 : x < y;
+    });
+    CompareInWindows(ordered);
+  }
+}
+
+void PairFinder::CompareInWindows(absl::Span<const uint32_t> group) {
+  for (size_t i = 1; i < group.size(); ++i) {
     const size_t firsts = std::min(i, kWindow);
     const size_t before = std::max(firsts, i - firsts);
-    for (size_t j = 0; j < firsts; ++j) Propose(bucket[j].slot, bucket[i].slot);
-    for (size_t j = before; j < i; ++j) Propose(bucket[j].slot, bucket[i].slot);
+    int mates = 0;
+    for (size_t j = 0; j < firsts && mates < kEnough; ++j) mates += Propose(group[j], group[i]);
+    mates = 0;
+    for (size_t j = i; j-- > before && mates < kEnough;) mates += Propose(group[j], group[i]);
   }
 }
 
-bool PairFinder::ShareEarlierBucket(uint32_t a, uint32_t b, uint64_t bucket) const {
-  size_t i = bucket_starts_[a];
-  size_t j = bucket_starts_[b];
-  // Both lists contain `bucket`, so neither runs out before it.
-  while (buckets_[i] != buckets_[j]) {
-    if (buckets_[i] < buckets_[j]) {
-      ++i;
-    } else {
-      ++j;
-    }
-  }
-  return buckets_[i] != bucket;
-}
-
-void PairFinder::Propose(uint32_t a, uint32_t b) {
+// Whether the two are to be verified.
+bool PairFinder::Propose(uint32_t a, uint32_t b) {
   ++candidates_;
-  if (MayBeSimilar(a, b)) proposed_.emplace_back(a, b);
+  if (!MayBeSimilar(a, b)) return false;
+  proposed_.push_back({std::min(a, b), std::max(a, b)});
+  return true;
 }
 
 bool PairFinder::MayBeSimilar(uint32_t a, uint32_t b) const {
-  const Sketch& x = sketches_[a];
-  const Sketch& y = sketches_[b];
-  uint8_t agreeing = 0;  // at most 128
-  for (int i = 0; i < kPermutations; ++i) agreeing += x[i] == y[i];
-  return agreeing >= least_agreeing_ && SizesMayReach(set_sizes_[a], set_sizes_[b], threshold_);
+  return CountAgreeing(sketches_[a], sketches_[b]) >= least_agreeing_ &&
+         SizesMayReach(set_sizes_[a], set_sizes_[b], threshold_);
 }
 
 // Turns the proposed pairs into sorted ones of numbers, and lists whose sets they need.
 void PairFinder::ListNeeded() {
-  for (auto& [a, b] : proposed_) {
-    a = numbers_[a];
-    b = numbers_[b];
-  }
-  std::sort(proposed_.begin(), proposed_.end());
-  proposed_.erase(std::unique(proposed_.begin(), proposed_.end()), proposed_.end());
+  for (Proposal& pair : proposed_) pair = {numbers_[pair.a], numbers_[pair.b]};
+  // As wide as a key can be, the numbers are spread about as evenly as hashes.
+  const int unused = std::countl_zero(uint64_t{observed_} << 32);
+  SortByHash(absl::MakeSpan(proposed_), [=](const Proposal& pair) { return pair.key() << unused; });
+  const auto equal = [](const Proposal& x, const Proposal& y) { return x.key() == y.key(); };
+  proposed_.erase(std::unique(proposed_.begin(), proposed_.end(), equal), proposed_.end());
   proposed_.shrink_to_fit();
   std::vector<bool> is_needed(observed_);
-  for (const auto& [a, b] : proposed_) is_needed[a] = is_needed[b] = true;
+  for (const Proposal& pair : proposed_) is_needed[pair.a] = is_needed[pair.b] = true;
   for (uint32_t number = 0; number < observed_; ++number) {
     if (is_needed[number]) needed_.push_back(number);
   }

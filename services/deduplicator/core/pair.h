@@ -3,14 +3,11 @@
 
 #include <google/protobuf/repeated_field.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -20,6 +17,7 @@
 #include "services/deduplicator/core/jaccard.h"
 #include "services/deduplicator/core/minhash.h"
 #include "services/deduplicator/core/set_store.h"
+#include "services/deduplicator/core/sketch.h"
 
 namespace kernelmill::deduplicator {
 
@@ -68,22 +66,21 @@ class PairFinder {
   struct Entry {
     uint64_t bucket;
     uint32_t slot;
-    friend bool operator<(const Entry& x, const Entry& y) {
-      return x.bucket != y.bucket ? x.bucket < y.bucket : x.slot < y.slot;
-    }
   };
-  using Sketch = std::array<uint8_t, kPermutations>;  // the lower half of each MinHash value
+  struct Proposal {
+    uint32_t a;
+    uint32_t b;
+    uint64_t key() const { return (uint64_t{a} << 32) | b; }
+  };
 
   bool Mine(int band, uint64_t key) const;
   void AddToBuckets(uint32_t slot, const MinHashValues& values);
-  void DropLoneEntries();
-  void ListBuckets();
-  template <typename Visit>
-  void ForEachBucket(Visit visit) const;
-  void CompareAll(absl::Span<const Entry> bucket);
-  void CompareInWindows(absl::Span<const Entry> bucket);
-  bool ShareEarlierBucket(uint32_t a, uint32_t b, uint64_t bucket) const;
-  void Propose(uint32_t a, uint32_t b);
+  void MakeGroups();
+  void CompareInGroups();
+  void CompareInWindows();
+  void CompareInWindows(absl::Span<const uint32_t> group);
+  absl::Span<const uint32_t> Group(uint32_t group) const;
+  bool Propose(uint32_t a, uint32_t b);
   bool MayBeSimilar(uint32_t a, uint32_t b) const;
   void ListNeeded();
   uint32_t IndexOf(uint32_t number) const;
@@ -102,13 +99,14 @@ class PairFinder {
   std::vector<uint32_t> set_sizes_;
   std::vector<Sketch> sketches_;
   std::vector<Entry> entries_;
-  std::vector<uint64_t> buckets_;  // each slot's but the large ones, ascending, one after another
-  std::vector<uint32_t> bucket_starts_;  // one a slot, and the end
 
-  std::vector<v1::Pair> equal_;                          // kernels with equal sets
-  std::vector<std::pair<uint32_t, uint32_t>> proposed_;  // slots to be verified; then numbers
+  // Buckets of two or more slots, numbered, and the slots of each one after another, ascending.
+  std::vector<uint32_t> group_starts_;  // one a group, and the end
+  std::vector<uint32_t> members_;
+
+  std::vector<v1::Pair> equal_;     // kernels with equal sets
+  std::vector<Proposal> proposed_;  // slots to be verified; then numbers
   std::vector<uint32_t> needed_;
-  absl::flat_hash_set<uint64_t> windows_done_;  // large buckets by a hash of their kernels
   int64_t candidates_ = 0;
   int64_t large_buckets_ = 0;
 };

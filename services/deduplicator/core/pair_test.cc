@@ -198,19 +198,52 @@ TEST(PairFinder, EqualSetsArePairedWithTheFirstAlone) {
   EXPECT_EQ(Find(job, 0.7, 4).size(), 9999u);
 }
 
-TEST(PairFinder, AHugeBucketCostsLinearTime) {
+// Kernels that are all like each other, in one bucket of every band.
+Sets Variants(uint64_t count) {
   Sets sets;
-  for (uint64_t i = 0; i < 2100; ++i) {
-    sets.push_back({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100 + i});
+  for (uint64_t i = 0; i < count; ++i) sets.push_back({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100 + i});
+  return sets;
+}
+
+TEST(PairFinder, AHugeBucketCostsLinearTime) {
+  for (const uint64_t kernels : {2100, 8400}) {
+    const Job job = JobOf(Variants(kernels), true);
+    Search search(0.7, 0, 1);
+    const PairMap pairs = search.Find(job);
+    EXPECT_GT(search.finder.large_buckets(), 0);
+    EXPECT_LE(search.finder.candidates(), static_cast<int64_t>(kernels) * 4 * 256);
+    EXPECT_LE(pairs.size(), kernels * 200);
+    // Everyone is still compared with the first.
+    for (uint32_t i = 1; i < kernels; ++i) EXPECT_EQ(pairs.count({0, i}), 1u) << i;
+    EXPECT_EQ(Find(job, 0.7, 2), pairs);
   }
-  const Job job = JobOf(sets, true);
+}
+
+// Families whose first band agrees with that of all the others: one bucket of 3,000.
+TEST(PairFinder, AHugeBucketOfOneBandHidesNoNearDuplicate) {
+  const Sets sets = Families(600, 5);
+  Job job = JobOf(sets);
+  const size_t band = BandsFor(0.7).rows * sizeof(uint16_t);
+  for (v1::TokenSets& shard : job.shards) {
+    std::string& values = *shard.mutable_minhash();
+    for (size_t at = 0; at < values.size(); at += sizeof(MinHashValues)) {
+      values.replace(at, band, band, '\0');
+    }
+  }
   Search search(0.7, 0, 1);
-  const PairMap pairs = search.Find(job);
-  EXPECT_GT(search.finder.large_buckets(), 0);
-  EXPECT_LE(search.finder.candidates(), 2100 * 512);
-  // Everyone is still compared with the first.
-  for (uint32_t i = 1; i < 2100; ++i) EXPECT_EQ(pairs.count({0, i}), 1u) << i;
-  EXPECT_EQ(Find(job, 0.7, 2), pairs);
+  const PairMap found = search.Find(job);
+  EXPECT_EQ(search.finder.large_buckets(), 1);
+  EXPECT_LE(search.finder.candidates(), 3000 * 4 * 256 + 100'000);
+  int close = 0, close_found = 0;
+  for (size_t family = 0; family < sets.size(); family += 5) {
+    const Sets members(sets.begin() + family, sets.begin() + family + 5);
+    for (const auto& [pair, overlap] : BruteForce(members, 0.8)) {
+      ++close;
+      close_found += found.count({pair.first + family, pair.second + family});
+    }
+  }
+  EXPECT_GT(close, 2000);
+  EXPECT_GE(close_found, 0.99 * close);
 }
 
 TEST(PairFinder, KernelsWithoutTokensAreLikeNothing) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,9 +16,9 @@ namespace kernelmill::deduplicator {
 class SpillSpace {
  public:
   virtual ~SpillSpace() = default;
-  virtual absl::Status Put(uint64_t key, absl::string_view bytes) = 0;
-  // INTERNAL: nothing was put there.
-  virtual absl::Status Get(uint64_t key, std::string* bytes) = 0;
+  virtual absl::Status Append(absl::string_view bytes) = 0;
+  // Fills `bytes` with what was appended from there on. INTERNAL: there is not as much.
+  virtual absl::Status Read(uint64_t offset, absl::Span<char> bytes) = 0;
 };
 
 // Shingle sets, numbered in the order in which they are added: in memory up to a number of bytes,
@@ -42,7 +41,6 @@ class SetStore {
   size_t in_memory_ = 0;  // sets; those that follow are spilled
   std::vector<uint64_t> shingles_;
   std::vector<uint64_t> ends_;  // of each set, counted in shingles over all of them
-  std::string bytes_;
 };
 
 }  // namespace kernelmill::deduplicator

@@ -7,6 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
+#include "services/deduplicator/core/hash_sort.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -29,7 +30,7 @@ std::vector<uint64_t> Windows(absl::Span<const uint64_t> hashes, size_t width) {
 }
 
 void MakeSet(std::vector<uint64_t>* hashes) {
-  std::sort(hashes->begin(), hashes->end());
+  SortByHash(absl::MakeSpan(*hashes), [](uint64_t hash) { return hash; });
   hashes->erase(std::unique(hashes->begin(), hashes->end()), hashes->end());
 }
 

@@ -16,7 +16,7 @@
 #include "common/cas/digest.h"
 #include "common/worker/stage_versions.h"
 #include "kernelmill/v1/dataset.pb.h"
-#include "services/deduplicator/adapters/rocksdb/rocksdb_spill.h"
+#include "services/deduplicator/adapters/file/file_spill.h"
 #include "services/deduplicator/core/holdout_matcher.h"
 #include "services/deduplicator/core/pair.h"
 #include "services/deduplicator/core/sign.h"
@@ -48,7 +48,7 @@ absl::Status ForEachShard(cas::BlobStore& store, const std::vector<cas::Digest>&
 // One kind of set: its finder and where its sets wait.
 struct Search {
   Search(double threshold, const v1::PairParams& params, const SpillOptions& options)
-      : spill(NewRocksdbSpill(options.folder)),
+      : spill(NewFileSpill(options.folder)),
         sets(options.memory_bytes, spill.get()),
         finder(threshold, params.partition(), params.partitions(), &sets) {}
 
@@ -119,27 +119,39 @@ class PairTask {
     return shards;
   }
 
+  // One kind of set after the other, so that the buckets of one are gone before those of the other
+  // are filled.
   absl::Status Observe() {
     uint32_t first = 0;
-    const auto observe = [&](size_t shard, const v1::SignatureShard& signatures) -> absl::Status {
-      RETURN_IF_ERROR(CheckSignatures(signatures));
-      const auto kernels = static_cast<uint32_t>(KernelsIn(signatures));
+    const auto count = [&](const v1::SignatureShard& shard) -> absl::Status {
+      RETURN_IF_ERROR(CheckSignatures(shard));
       firsts_.push_back(first);
-      first += kernels;
-      if (IsHoldout(shard)) {
-        near_.finder.SkipShard(kernels);
-        if (structural_) structural_->finder.SkipShard(kernels);
-      } else {
-        near_.finder.Observe(signatures.near());
-        if (structural_) structural_->finder.Observe(signatures.structural());
-      }
+      first += static_cast<uint32_t>(KernelsIn(shard));
       return absl::OkStatus();
     };
-    RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(
-        store_, signatures_, ShardsThat([](size_t) { return true; }), observe));
+    RETURN_IF_ERROR(ObserveIn(&near_.finder, &v1::SignatureShard::near, count));
     firsts_.push_back(first);
-    near_.finder.EndObserving();
-    if (structural_) structural_->finder.EndObserving();
+    if (!structural_) return absl::OkStatus();
+    return ObserveIn(&structural_->finder, &v1::SignatureShard::structural,
+                     [](const v1::SignatureShard&) { return absl::OkStatus(); });
+  }
+
+  using SetsOf = const v1::TokenSets& (v1::SignatureShard::*)() const;
+
+  template <typename Check>
+  absl::Status ObserveIn(PairFinder* finder, SetsOf sets_of, Check check) {
+    RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(
+        store_, signatures_, ShardsThat([](size_t) { return true; }),
+        [&](size_t shard, const v1::SignatureShard& signatures) -> absl::Status {
+          RETURN_IF_ERROR(check(signatures));
+          if (IsHoldout(shard)) {
+            finder->SkipShard(static_cast<uint32_t>(KernelsIn(signatures)));
+          } else {
+            finder->Observe((signatures.*sets_of)());
+          }
+          return absl::OkStatus();
+        }));
+    finder->EndObserving();
     return absl::OkStatus();
   }
 

@@ -14,8 +14,8 @@ struct SpillOptions {
 };
 
 // Finds the pairs of one partition of the bands, near and structural, and what its share of the
-// shards has in common with holdouts. Reads all signatures once, a batch of shards at a time, and
-// then of the shingles those shards that have something to compare.
+// shards has in common with holdouts. Reads all signatures once for either kind, a batch of shards
+// at a time, and then of the shingles those shards that have something to compare.
 class PairStage final : public worker::Stage {
  public:
   explicit PairStage(SpillOptions spill) : spill_(std::move(spill)) {}

@@ -154,7 +154,7 @@ class Search {
       if (cancelled_()) return absl::CancelledError("nobody waits for the answer");
       const auto after = shards.upper_bound(next->first);
       RETURN_IF_ERROR(
-          dataset::WalkShard(store_, manifest_, std::prev(after)->second, describing).status());
+          dataset::WalkShard(store_, manifest_, std::prev(after)->second, describing));
       next = after == shards.end() ? descriptions_.end() : descriptions_.lower_bound(after->first);
     }
     return absl::OkStatus();

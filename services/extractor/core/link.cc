@@ -9,7 +9,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "common/base/hash.h"
 #include "services/extractor/core/closure.h"
 #include "services/extractor/core/imported_launches.h"
 #include "services/extractor/core/text_lines.h"
@@ -119,20 +118,9 @@ void FillIn(const Closure& closure, v1::Kernel& kernel) {
 
 }  // namespace
 
-std::string KernelId(absl::string_view repository, absl::string_view commit,
-                     const v1::Kernel& kernel) {
-  const absl::string_view nul("\0", 1);
-  std::string place = absl::StrCat(repository, nul, commit, nul, kernel.path(), nul,
-                                   kernel.first_line(), nul, kernel.sha256());
-  if (kernel.has_json_pointer()) absl::StrAppend(&place, nul, kernel.json_pointer());
-  return Sha256Hex(place).substr(0, 32);
-}
-
-void LinkShard(absl::string_view repository, absl::string_view commit, SourceScope& scope,
-               v1::KernelShard& shard, const LinkOptions& options) {
+void LinkShard(SourceScope& scope, v1::KernelShard& shard, const LinkOptions& options) {
   size_t left = options.max_shard_bytes;
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
-    kernel.set_id(KernelId(repository, commit, kernel));
     if (kernel.has_cuda()) {
       kernel.set_module(kernel.source());
       continue;
@@ -145,8 +133,7 @@ void LinkShard(absl::string_view repository, absl::string_view commit, SourceSco
   shard.clear_launches();
 }
 
-void LinkShard(absl::string_view repository, absl::string_view commit, v1::KernelShard& shard,
-               const LinkOptions& options) {
+void LinkShard(v1::KernelShard& shard, const LinkOptions& options) {
   std::vector<std::string> paths;
   for (const v1::ExtractedFile& file : shard.files()) paths.push_back(file.path());
   SourceScope scope({shard.definitions().begin(), shard.definitions().end()}, std::move(paths));
@@ -154,7 +141,7 @@ void LinkShard(absl::string_view repository, absl::string_view commit, v1::Kerne
   for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches.Add(std::move(launch));
   launches.Resolve(scope);
   launches.FillIn(shard);
-  LinkShard(repository, commit, scope, shard, options);
+  LinkShard(scope, shard, options);
 }
 
 }  // namespace kernelmill::extractor

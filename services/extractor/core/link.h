@@ -2,9 +2,7 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_H_
 
 #include <cstddef>
-#include <string>
 
-#include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/source_scope.h"
 
@@ -18,7 +16,7 @@ struct LinkOptions {
   size_t max_shard_bytes = 64u << 20;
 };
 
-// Makes every kernel of a shard stand on its own: sets id, module, pieces, imports, free_names and
+// Makes every kernel of a shard stand on its own: sets module, pieces, imports, free_names and
 // self_contained, and drops the definitions and launches. `scope` has those of the whole source.
 //
 // What a CUDA function needs is in headers that nobody has: its module is its own text.
@@ -26,17 +24,10 @@ struct LinkOptions {
 // The module is: imports, what else the kernel needs (Closure says what and in which order), the
 // kernel, the statement that makes it one if no decorator does. Of a kernel in a string
 // (Kernel.string_begin) it is made from that string alone.
-void LinkShard(absl::string_view repository, absl::string_view commit, SourceScope& scope,
-               v1::KernelShard& shard, const LinkOptions& options = {});
+void LinkShard(SourceScope& scope, v1::KernelShard& shard, const LinkOptions& options = {});
 
 // The same for a shard that is a whole source.
-void LinkShard(absl::string_view repository, absl::string_view commit, v1::KernelShard& shard,
-               const LinkOptions& options = {});
-
-// The name of a kernel across jobs: 32 hexadecimal digits of SHA-256 over repository, commit, path,
-// first line and content hash, each but the last with a NUL after it.
-std::string KernelId(absl::string_view repository, absl::string_view commit,
-                     const v1::Kernel& kernel);
+void LinkShard(v1::KernelShard& shard, const LinkOptions& options = {});
 
 }  // namespace kernelmill::extractor
 

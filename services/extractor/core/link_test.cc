@@ -50,7 +50,7 @@ TEST(LinkTest, ModuleHoldsImportsThenDefinitionsInFileOrderThenTheKernel) {
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 9, "unused = 1\n", {"unused"});
   AddDefinition(shard, v1::Definition::KIND_IMPORT, 10, "from triton import jit\n", {"jit"})
       .add_modules("triton");
-  LinkShard("r", "c", shard);
+  LinkShard(shard);
   EXPECT_EQ(shard.kernels(0).module(),
             "from triton import jit\n\nM = 1\n\nN = M\n\ndef g(x): h(x)\n\ndef h(x): pass\n\n"
             "@jit\ndef k(): g(N)\n");
@@ -67,7 +67,7 @@ TEST(LinkTest, TheNearestBindingAboveCountsElseTheFirstBelow) {
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 2, "A = 2\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 30, "B = 3\n", {"B"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 40, "A = B = 4\n", {"A", "B"});
-  LinkShard("r", "c", shard);
+  LinkShard(shard);
   EXPECT_EQ(shard.kernels(0).module(), "A = 2\n\nB = 3\n\ndef k(): A, B\n");
 }
 
@@ -76,7 +76,7 @@ TEST(LinkTest, ABindingThatBuildsOnAnEarlierOneBringsItAlong) {
   AddKernel(shard, 10, "def k(): A\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 1, "A = []\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 2, "A = A + [1]\n", {"A"}, {"A"});
-  LinkShard("r", "c", shard);
+  LinkShard(shard);
   EXPECT_EQ(shard.kernels(0).module(), "A = []\n\nA = A + [1]\n\ndef k(): A\n");
 }
 
@@ -84,7 +84,7 @@ TEST(LinkTest, WhatNothingDefinesStaysFree) {
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): g(gone)\n", {"g", "gone"});
   AddDefinition(shard, v1::Definition::KIND_FUNCTION, 1, "def g(x): lost\n", {"g"}, {"lost"});
-  LinkShard("r", "c", shard);
+  LinkShard(shard);
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("gone", "lost"));
   EXPECT_FALSE(shard.kernels(0).self_contained());
 }
@@ -100,7 +100,7 @@ TEST(LinkTest, OnlyTritonTorchAndTheStandardLibraryAreSelfContained) {
     AddKernel(shard, 10, "def k(): m\n", {"m"});
     AddDefinition(shard, v1::Definition::KIND_IMPORT, 1, "import m\n", {"m"})
         .add_modules(test.module);
-    LinkShard("r", "c", shard);
+    LinkShard(shard);
     EXPECT_EQ(shard.kernels(0).self_contained(), test.self_contained) << test.module;
   }
 }
@@ -109,7 +109,7 @@ TEST(LinkTest, ANestedKernelIsDedentedInItsModuleAlone) {
   v1::KernelShard shard;
   AddKernel(shard, 5, "    @jit\n    def k():\n        pass", {});
   AddKernel(shard, 9, "    @jit\n    def k():\n  \"\"\"odd\"\"\"\n", {});
-  LinkShard("r", "c", shard);
+  LinkShard(shard);
   EXPECT_EQ(shard.kernels(0).module(), "@jit\ndef k():\n    pass\n");
   EXPECT_EQ(shard.kernels(0).source(), "    @jit\n    def k():\n        pass");
   EXPECT_EQ(shard.kernels(1).module(), "if True:\n    @jit\n    def k():\n  \"\"\"odd\"\"\"\n");
@@ -119,7 +119,7 @@ TEST(LinkTest, DefinitionsOfOtherFilesAreNotUsedUnlessImported) {
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): A\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 1, "A = 1\n", {"A"}).set_path("b.py");
-  LinkShard("r", "c", shard);
+  LinkShard(shard);
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("A"));
 }
 
@@ -145,7 +145,7 @@ TEST(LinkTest, DefinitionsOfOtherFilesComeByImportAndFromAllShards) {
   std::vector<v1::Definition> all(shard.definitions().begin(), shard.definitions().end());
   all.insert(all.end(), other.definitions().begin(), other.definitions().end());
   SourceScope scope(std::move(all), {"a.py", "b.py"});
-  LinkShard("r", "c", scope, shard);
+  LinkShard(scope, shard);
   EXPECT_EQ(shard.kernels(0).module(), "A = 1\n\ndef k(): A\n");
   EXPECT_TRUE(shard.kernels(0).self_contained());
   ASSERT_EQ(shard.kernels(0).pieces_size(), 2);
@@ -165,7 +165,7 @@ TEST(LinkTest, WhatOtherFilesHaveIsLeftOutBeyondTheLimit) {
   for (const char* path : {"a.py", "b.py"}) shard.add_files()->set_path(path);
   LinkOptions options;
   options.max_module_bytes = 1000;
-  LinkShard("r", "c", shard, options);
+  LinkShard(shard, options);
   EXPECT_EQ(shard.kernels(0).module(), "from .b import A\n\nB = 1\n\ndef k(): A\n");
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("A"));
 }
@@ -186,7 +186,7 @@ TEST(LinkTest, LongChainsOfFilesAndRingsOfImportsEnd) {
         .set_path(path);
     shard.add_files()->set_path(path);
   }
-  LinkShard("r", "c", shard);
+  LinkShard(shard);
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("N0"));
 }
 
@@ -197,19 +197,9 @@ TEST(LinkTest, AModuleBeyondTheLimitIsTheKernelAlone) {
                 absl::StrCat("A = '", std::string(2000, 'x'), "'\n"), {"A"});
   LinkOptions options;
   options.max_module_bytes = 1000;
-  LinkShard("r", "c", shard, options);
+  LinkShard(shard, options);
   EXPECT_EQ(shard.kernels(0).module(), "def k(): A\n");
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("A"));
-}
-
-TEST(LinkTest, IdIsTheHashOfWhereAndWhat) {
-  v1::KernelShard shard;
-  const v1::Kernel& kernel = AddKernel(shard, 10, "def k(): pass\n", {});
-  LinkShard("repo", "commit", shard);
-  const std::string preimage =
-      absl::StrCat("repo", std::string(1, '\0'), "commit", std::string(1, '\0'), "a.py",
-                   std::string(1, '\0'), "10", std::string(1, '\0'), kernel.sha256());
-  EXPECT_EQ(kernel.id(), Sha256Hex(preimage).substr(0, 32));
 }
 
 }  // namespace

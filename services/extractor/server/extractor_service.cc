@@ -47,7 +47,7 @@ class ExtractorService : public v1::Extractor::Service {
     v1::FileShard files;
     *files.mutable_files() = request.files();
     ASSIGN_OR_RETURN(v1::KernelShard kernels, ExtractKernels(files, parser_));
-    LinkShard("", "", kernels);
+    LinkShard(kernels);
     *response.mutable_kernels() = std::move(kernels);
     return absl::OkStatus();
   }

@@ -114,7 +114,7 @@ class LinkStage : public worker::Stage {
       worker::AddCounter(result, "kernels.found", DecideCandidates(source.names, shard));
       source.launches.FillIn(shard);
       SetRequirement(tree, shard);
-      LinkShard(tree.repository(), tree.commit(), scope, shard);
+      LinkShard(scope, shard);
       ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
       worker::AddOutput(result, "kernels", output, shard.kernels_size());
     }

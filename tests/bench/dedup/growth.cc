@@ -1,4 +1,5 @@
 #include <sys/resource.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +13,7 @@
 #include "common/cas/blob_store.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/deduplicator/core/tokenizer.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
 #include "tests/bench/dedup/commands.h"
 #include "tests/bench/dedup/file_blob_store.h"
@@ -22,7 +24,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kShard = 64;
-constexpr int kFamily = 5;  // kernels: one, and four that are like it
+// Of ten kernels that follow each other seven are like no other, and three are copies of one of
+// them with a few statements changed.
+constexpr int64_t kFamily = 10;
+constexpr int64_t kCopies = 3;
 
 uint64_t Next(uint64_t* state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15);
@@ -31,41 +36,58 @@ uint64_t Next(uint64_t* state) {
   return z ^ (z >> 31);
 }
 
-// A statement of a kernel: of a few shapes, over names and constants of its own.
+// A statement of a kernel, some twelve tokens: of a few shapes, over names, functions and constants
+// of its own.
 std::string Statement(uint64_t* state) {
-  static constexpr const char* kOps[] = {"exp", "log", "sqrt", "abs", "sin", "cos", "sigmoid"};
   const uint64_t r = Next(state);
   const auto pick = [r](int shift, uint64_t of) { return (r >> shift) % of; };
   switch (pick(60, 3)) {
     case 0:
       return absl::StrCat("    v", pick(0, 64), " = tl.load(p", pick(8, 8), " + v", pick(16, 64),
-                          " * ", pick(24, 512), ", mask=m", pick(40, 4), ")\n");
+                          " * ", pick(24, 512), ", mask=m", pick(40, 4), ", cache=ops.policy_",
+                          pick(30, 400), ")\n");
     case 1:
-      return absl::StrCat("    v", pick(0, 64), " = tl.", kOps[pick(8, 7)], "(v", pick(16, 64),
+      return absl::StrCat("    v", pick(0, 64), " = ops.apply_", pick(8, 400), "(v", pick(16, 64),
                           ") + v", pick(24, 64), " - ", pick(32, 1024), "\n");
     default:
-      return absl::StrCat("    v", pick(0, 64), " = v", pick(8, 64), " * v", pick(16, 64), " + v",
-                          pick(24, 64), "\n");
+      return absl::StrCat("    v", pick(0, 64), " = ops.mix_", pick(40, 400), "(v", pick(8, 64),
+                          ", v", pick(16, 64), ") * v", pick(24, 64), "\n");
   }
 }
 
-// Families of similar kernels: each member has a few statements of its own. The same prologue in
-// all of them, as in real ones.
+// 400 to 600 tokens. The same prologue in all of them, as in real ones.
 std::string KernelText(int64_t number) {
-  uint64_t family = static_cast<uint64_t>(number / kFamily) * 2 + 1;
+  const int64_t place = number % kFamily;
+  const int64_t changed = place < kCopies ? place + 1 : 0;  // statements; of the copies
+  uint64_t shared = static_cast<uint64_t>(changed > 0 ? number - place + kCopies : number) * 2 + 1;
   uint64_t own = static_cast<uint64_t>(number) * 2;
   std::string text = absl::StrCat("@triton.jit\ndef kernel_", number,
                                   "(p0, p1, n, BLOCK: tl.constexpr):\n"
                                   "    pid = tl.program_id(0)\n"
                                   "    offsets = pid * BLOCK + tl.arange(0, BLOCK)\n"
                                   "    mask = offsets < n\n");
-  const int statements = 8 + static_cast<int>(Next(&family) % 16);
-  const int changed = static_cast<int>(number % kFamily);
+  const int statements = 22 + static_cast<int>(Next(&shared) % 16);
   for (int i = 0; i < statements; ++i) {
-    const std::string shared = Statement(&family);
-    text += i * kFamily / statements == changed && i % 3 == 0 ? Statement(&own) : shared;
+    const std::string statement = Statement(&shared);
+    const bool is_changed = i % (statements / 4) == 3 && i / (statements / 4) < changed;
+    text += is_changed ? Statement(&own) : statement;
   }
   return text + "    tl.store(p1 + offsets, v1, mask=mask)\n";
+}
+
+double TokensPerKernel() {
+  constexpr int64_t kSample = 1000;
+  size_t tokens = 0;
+  for (int64_t i = 0; i < kSample; ++i) {
+    tokens += deduplicator::TokenizePython(KernelText(i)).size();
+  }
+  return static_cast<double>(tokens) / kSample;
+}
+
+double ProcessorSeconds() {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 class Run {
@@ -78,8 +100,10 @@ class Run {
     for (const auto& stage : stages_) {
       if (stage->name() != absl::string_view(action.stage())) continue;
       const Clock::time_point start = Clock::now();
+      const double processor = ProcessorSeconds();
       absl::StatusOr<v1::StageResult> result = stage->Run(action, store_);
       seconds_[action.stage()] += std::chrono::duration<double>(Clock::now() - start).count();
+      processor_seconds_[action.stage()] += ProcessorSeconds() - processor;
       return result;
     }
     return absl::NotFoundError(action.stage());
@@ -87,11 +111,13 @@ class Run {
 
   FileBlobStore& store() { return store_; }
   const std::map<std::string, double>& seconds() const { return seconds_; }
+  const std::map<std::string, double>& processor_seconds() const { return processor_seconds_; }
 
  private:
   FileBlobStore store_;
   std::vector<std::unique_ptr<worker::Stage>> stages_;
   std::map<std::string, double> seconds_;
+  std::map<std::string, double> processor_seconds_;
 };
 
 void AddInput(v1::Action* action, const std::string& name, const cas::Digest& digest) {
@@ -103,7 +129,7 @@ void AddInput(v1::Action* action, const std::string& name, const cas::Digest& di
 // The partitions that the coordinator would make.
 int PartitionsOf(int64_t kernels) {
   return static_cast<int>(
-      std::max(std::clamp<int64_t>(kernels / 2000, 1, 4), std::min<int64_t>(kernels / 65536, 64)));
+      std::max(std::clamp<int64_t>(kernels / 2000, 1, 4), std::min<int64_t>(kernels / 262144, 64)));
 }
 
 absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* resolve) {
@@ -158,10 +184,10 @@ absl::Status Growth(int64_t kernels, const std::string& folder) {
     AddInput(&resolve, "pairs", result.outputs(0).digest());
   }
   ASSIGN_OR_RETURN(const v1::StageResult result, run.Stage(resolve));
-  nlohmann::json json = {{"kernels", kernels},
-                         {"partitions", params.partitions()},
-                         {"pairs", pairs},
-                         {"seconds", run.seconds()}};
+  nlohmann::json json = {
+      {"kernels", kernels},       {"partitions", params.partitions()},
+      {"pairs", pairs},           {"tokens", TokensPerKernel()},
+      {"seconds", run.seconds()}, {"processor_seconds", run.processor_seconds()}};
   for (const v1::Counter& counter : result.counters()) json[counter.name()] = counter.value();
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);

@@ -42,7 +42,7 @@ inline v1::KernelShard Extract(absl::string_view text) {
 
 inline v1::KernelShard ExtractAndLink(absl::string_view text) {
   v1::KernelShard shard = Extract(text);
-  LinkShard("repository", "commit", shard);
+  LinkShard(shard);
   return shard;
 }
 

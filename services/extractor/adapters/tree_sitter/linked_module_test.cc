@@ -107,7 +107,7 @@ TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
   for (int i = 0; i < 2; ++i) {
     auto shard = ExtractKernels(i == 0 ? forward : backward, parser);
     ASSERT_TRUE(shard.ok());
-    LinkShard("r", "c", *shard);
+    LinkShard(*shard);
     ASSERT_TRUE(shard->SerializeToString(&bytes[i]));
     ASSERT_EQ(shard->kernels_size(), 6);
   }

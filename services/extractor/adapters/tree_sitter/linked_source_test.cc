@@ -34,7 +34,7 @@ std::vector<std::string> PiecesOf(const v1::Kernel& kernel) {
 // The kernel k of the files, linked.
 v1::Kernel Linked(const std::vector<NamedText>& files) {
   v1::KernelShard shard = ExtractFiles(files);
-  LinkShard("repository", "commit", shard);
+  LinkShard(shard);
   for (const v1::Kernel& kernel : shard.kernels()) {
     if (kernel.name() == "k") return kernel;
   }
@@ -248,7 +248,7 @@ TEST(LinkedSourceTest, AChoiceInAStringComesWholeToKernelsBesideItAndInPartsToIt
       "else:\n    f = triton.exp\n";
   v1::KernelShard shard =
       Extract(absl::StrCat("\n\nasync_compile.triton('k', '''\n", File(choice), "''')\n"));
-  LinkShard("repository", "commit", shard);
+  LinkShard(shard);
   ASSERT_EQ(shard.kernels_size(), 2);
   EXPECT_EQ(shard.kernels(0).module(),
             "import triton\n\nN = 1\n\n@triton.jit\ndef f(x): return x + N\n");

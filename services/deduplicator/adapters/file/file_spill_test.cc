@@ -1,4 +1,4 @@
-#include "services/deduplicator/adapters/rocksdb/rocksdb_spill.h"
+#include "services/deduplicator/adapters/file/file_spill.h"
 
 #include <gtest/gtest.h>
 
@@ -18,33 +18,39 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-TEST(RocksdbSpill, GivesBackWhatWasPut) {
+TEST(FileSpill, GivesBackWhatWasAppended) {
   const TempDir dir = *TempDir::Create();
-  const auto spill = NewRocksdbSpill(dir.path());
-  std::string bytes;
-  EXPECT_THAT(spill->Get(1, &bytes), StatusIs(absl::StatusCode::kInternal));
-  ASSERT_THAT(spill->Put(1, "one"), IsOk());
-  ASSERT_THAT(spill->Put(1 << 20, ""), IsOk());
-  ASSERT_THAT(spill->Get(1, &bytes), IsOk());
+  const auto spill = NewFileSpill(dir.path());
+  const std::string large(3 << 20, 'x');
+  ASSERT_THAT(spill->Append("one"), IsOk());
+  ASSERT_THAT(spill->Append(large), IsOk());
+  ASSERT_THAT(spill->Append("two"), IsOk());
+  std::string bytes(3, '\0');
+  ASSERT_THAT(spill->Read(0, absl::MakeSpan(bytes)), IsOk());
   EXPECT_EQ(bytes, "one");
-  ASSERT_THAT(spill->Get(1 << 20, &bytes), IsOk());
-  EXPECT_EQ(bytes, "");
-  EXPECT_THAT(spill->Get(2, &bytes), StatusIs(absl::StatusCode::kInternal));
+  ASSERT_THAT(spill->Read(3 + large.size(), absl::MakeSpan(bytes)), IsOk());
+  EXPECT_EQ(bytes, "two");
+  ASSERT_THAT(spill->Append("more"), IsOk());
+  ASSERT_THAT(spill->Read(6 + large.size(), absl::MakeSpan(bytes)), IsOk());
+  EXPECT_EQ(bytes, "mor");
+  EXPECT_THAT(spill->Read(9 + large.size(), absl::MakeSpan(bytes)),
+              StatusIs(absl::StatusCode::kInternal));
 }
 
-TEST(RocksdbSpill, LeavesNothingBehindAndMakesNothingInVain) {
+TEST(FileSpill, NeverHasANameThatCouldBeLeftBehind) {
   const TempDir dir = *TempDir::Create();
-  auto spill = NewRocksdbSpill(dir.path());
+  auto spill = NewFileSpill(dir.path());
+  ASSERT_THAT(spill->Append("one"), IsOk());
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
-  ASSERT_THAT(spill->Put(1, "one"), IsOk());
-  EXPECT_FALSE(std::filesystem::is_empty(dir.path()));
-  spill.reset();
-  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+TEST(FileSpill, AFolderThatCannotBeMadeIsAnError) {
+  EXPECT_FALSE(NewFileSpill("/proc/none")->Append("one").ok());
 }
 
 TEST(SetStore, SetsAreTheSameInMemoryAndSpilled) {
   const TempDir dir = *TempDir::Create();
-  const auto spill = NewRocksdbSpill(dir.path());
+  const auto spill = NewFileSpill(dir.path());
   SetStore sets(10 * sizeof(uint64_t), spill.get());
   std::vector<std::vector<uint64_t>> added;
   for (uint64_t i = 0; i < 20; ++i) {
