@@ -34,6 +34,15 @@ TEST(SetKernelIds, AnIdIsTheHashOfWhereAndWhat) {
   EXPECT_NE(shard.kernels(1).id(), shard.kernels(0).id());
 }
 
+TEST(SetKernelIds, EqualKernelsOfTwoStringsOfAFileAreTwo) {
+  v1::KernelShard shard = TwoKernels();
+  shard.mutable_kernels(1)->set_first_line(10);
+  shard.mutable_kernels(0)->set_json_pointer("/a");
+  shard.mutable_kernels(1)->set_json_pointer("/b");
+  SetKernelIds(v1::SourceTree(), &shard);
+  EXPECT_NE(shard.kernels(1).id(), shard.kernels(0).id());
+}
+
 TEST(SetKernelIds, AnIdThatIsThereStays) {
   v1::KernelShard shard = TwoKernels();
   shard.mutable_kernels(0)->set_id("known");

@@ -97,7 +97,7 @@ TEST(JsonFileTest, AStringIsAModuleOfItsOwn) {
   v1::KernelShard shard = ExtractFiles(
       {{"p/a.json", absl::StrCat("[", JsonString(kCode), ",", JsonString(relative), "]")},
        {"p/helpers.py", "M = 3\n"}});
-  LinkShard("repository", "commit", shard);
+  LinkShard(shard);
   ASSERT_THAT(shard.kernels(), SizeIs(2));
   EXPECT_EQ(shard.kernels(0).module(),
             absl::StrCat("import triton\nimport triton.language as tl\n\nN = 4\n\n",
@@ -107,15 +107,6 @@ TEST(JsonFileTest, AStringIsAModuleOfItsOwn) {
   EXPECT_FALSE(shard.kernels(1).self_contained());
   EXPECT_EQ(shard.kernels(1).module(),
             "import triton\nfrom .helpers import M\n\n@triton.jit\ndef other(x):\n    x + M + N\n");
-}
-
-TEST(JsonFileTest, EqualKernelsOfTwoStringsAreTwo) {
-  v1::KernelShard shard =
-      ExtractJson(absl::StrCat("[", JsonString(kCode), ",", JsonString(kCode), "]"));
-  LinkShard("repository", "commit", shard);
-  ASSERT_THAT(shard.kernels(), SizeIs(2));
-  EXPECT_EQ(shard.kernels(0).sha256(), shard.kernels(1).sha256());
-  EXPECT_NE(shard.kernels(0).id(), shard.kernels(1).id());
 }
 
 TEST(JsonFileTest, CudaIsReadWhereItSaysSo) {
@@ -268,7 +259,7 @@ TEST(JsonFileTest, StringsWithinAStringAreModulesToo) {
       absl::StrCat("async_compile.triton('inner', '''\n", inner, "''')\n", kCode);
   v1::KernelShard shard = ExtractJson(absl::StrCat("[", JsonString(text), "]"));
   EXPECT_THAT(Places(shard), ElementsAre("kernel /0 16-18", "inner /0 7-9"));
-  LinkShard("repository", "commit", shard);
+  LinkShard(shard);
   EXPECT_TRUE(shard.kernels(0).self_contained());
   EXPECT_TRUE(shard.kernels(1).self_contained());
   EXPECT_EQ(shard.kernels(1).form(), v1::KERNEL_FORM_STRING);
