@@ -51,14 +51,19 @@ absl::StatusOr<Digest> PutMessage(BlobStore& store, const Message& message) {
   return digest;
 }
 
-// Parses one message. DATA_LOSS: the blob is not such a message.
+// Parses one message in the place of another, whose memory it takes over. DATA_LOSS: the blob is
+// not such a message.
+template <typename Message>
+absl::Status ParseInto(const std::string& bytes, const Digest& digest, Message* message) {
+  if (message->ParseFromString(bytes)) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(ToString(digest), " is not a ", Message::descriptor()->full_name()));
+}
+
 template <typename Message>
 absl::StatusOr<Message> ParseMessage(const std::string& bytes, const Digest& digest) {
   Message message;
-  if (!message.ParseFromString(bytes)) {
-    return absl::DataLossError(
-        absl::StrCat(ToString(digest), " is not a ", Message::descriptor()->full_name()));
-  }
+  RETURN_IF_ERROR(ParseInto(bytes, digest, &message));
   return message;
 }
 

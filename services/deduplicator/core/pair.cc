@@ -22,11 +22,11 @@
 // in them, and the last kernel that looked at one is noted there.
 //
 // Many different sets in one bucket. Above kFullBucket kernels, each is compared only with the
-// first kWindow and the kWindow before it, once in the order of their numbers and once in that of
-// their sketches, which puts those side by side that agree in more than this band. Of either window
-// none gets more than kEnough mates. So neither a repository made to agree in a band nor ten
-// thousand variants of one kernel cost more than linear time and space. A near-duplicate that is
-// missed so stays in the dataset; none is invented.
+// first kWindow and with the kWindow before it, these once in the order of their numbers and once
+// in that of their sketches, which puts those side by side that agree in more than this band. Each
+// time kEnough mates are enough. So neither a repository made to agree in a band nor fifty thousand
+// variants of one kernel cost more than linear time and space. A near-duplicate that is missed so
+// stays in the dataset; none is invented.
 
 #include "services/deduplicator/core/pair.h"
 
@@ -50,7 +50,7 @@ namespace {
 
 constexpr size_t kFullBucket = 2048;
 constexpr size_t kWindow = 256;
-constexpr int kEnough = 32;
+constexpr int kEnough = 8;
 constexpr double kSlack = 0.18;
 constexpr int kMaxPartitions = 1 << 16;
 
@@ -222,23 +222,30 @@ void PairFinder::CompareInWindows() {
     if (!done.insert(members).second) continue;
     // For each bucket another value first, so that they do not all miss the same pairs.
     const size_t turn = members % kPermutations;
-    CompareInWindows(ordered);
+    CompareWithFirst(ordered);
+    CompareWithNearest(ordered);
     std::sort(ordered.begin(), ordered.end(), [&](uint32_t x, uint32_t y) {
       const int order = CompareFrom(turn, sketches_[x], sketches_[y]);
       return order != 0 ? order < 0 : x < y;
     });
-    CompareInWindows(ordered);
+    CompareWithNearest(ordered);
   }
 }
 
-void PairFinder::CompareInWindows(absl::Span<const uint32_t> group) {
+void PairFinder::CompareWithFirst(absl::Span<const uint32_t> group) {
   for (size_t i = 1; i < group.size(); ++i) {
-    const size_t firsts = std::min(i, kWindow);
-    const size_t before = std::max(firsts, i - firsts);
+    const size_t end = std::min(i, kWindow);
     int mates = 0;
-    for (size_t j = 0; j < firsts && mates < kEnough; ++j) mates += Propose(group[j], group[i]);
-    mates = 0;
-    for (size_t j = i; j-- > before && mates < kEnough;) mates += Propose(group[j], group[i]);
+    for (size_t j = 0; j < end && mates < kEnough; ++j) mates += Propose(group[j], group[i]);
+  }
+}
+
+// Each with those before it, the nearest first.
+void PairFinder::CompareWithNearest(absl::Span<const uint32_t> group) {
+  for (size_t i = 1; i < group.size(); ++i) {
+    const size_t end = i - std::min(i, kWindow);
+    int mates = 0;
+    for (size_t j = i; j-- > end && mates < kEnough;) mates += Propose(group[j], group[i]);
   }
 }
 

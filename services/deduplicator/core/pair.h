@@ -78,7 +78,8 @@ class PairFinder {
   void MakeGroups();
   void CompareInGroups();
   void CompareInWindows();
-  void CompareInWindows(absl::Span<const uint32_t> group);
+  void CompareWithFirst(absl::Span<const uint32_t> group);
+  void CompareWithNearest(absl::Span<const uint32_t> group);
   absl::Span<const uint32_t> Group(uint32_t group) const;
   bool Propose(uint32_t a, uint32_t b);
   bool MayBeSimilar(uint32_t a, uint32_t b) const;

@@ -211,8 +211,8 @@ TEST(PairFinder, AHugeBucketCostsLinearTime) {
     Search search(0.7, 0, 1);
     const PairMap pairs = search.Find(job);
     EXPECT_GT(search.finder.large_buckets(), 0);
-    EXPECT_LE(search.finder.candidates(), static_cast<int64_t>(kernels) * 4 * 256);
-    EXPECT_LE(pairs.size(), kernels * 200);
+    EXPECT_LE(search.finder.candidates(), static_cast<int64_t>(kernels) * 3 * 256);
+    EXPECT_LE(pairs.size(), kernels * 24);
     // Everyone is still compared with the first.
     for (uint32_t i = 1; i < kernels; ++i) EXPECT_EQ(pairs.count({0, i}), 1u) << i;
     EXPECT_EQ(Find(job, 0.7, 2), pairs);
@@ -233,7 +233,7 @@ TEST(PairFinder, AHugeBucketOfOneBandHidesNoNearDuplicate) {
   Search search(0.7, 0, 1);
   const PairMap found = search.Find(job);
   EXPECT_EQ(search.finder.large_buckets(), 1);
-  EXPECT_LE(search.finder.candidates(), 3000 * 4 * 256 + 100'000);
+  EXPECT_LE(search.finder.candidates(), 3000 * 3 * 256 + 100'000);
   int close = 0, close_found = 0;
   for (size_t family = 0; family < sets.size(); family += 5) {
     const Sets members(sets.begin() + family, sets.begin() + family + 5);

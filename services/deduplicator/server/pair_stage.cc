@@ -24,21 +24,20 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-constexpr size_t kBatch = 32;  // shards fetched at once: some MiB
+constexpr size_t kBatch = 8;  // shards fetched at once: some MiB
 
 // Calls visit(shard number, message) for each of the numbered blobs, in order.
 template <typename Message, typename Visit>
 absl::Status ForEachShard(cas::BlobStore& store, const std::vector<cas::Digest>& digests,
                           const std::vector<size_t>& shards, Visit visit) {
+  Message message;  // one for all: its memory is not asked for again
   for (size_t begin = 0; begin < shards.size(); begin += kBatch) {
     const size_t end = std::min(begin + kBatch, shards.size());
     std::vector<cas::Digest> batch;
     for (size_t i = begin; i < end; ++i) batch.push_back(digests[shards[i]]);
     ASSIGN_OR_RETURN(std::vector<std::string> blobs, store.Get(batch));
     for (size_t i = begin; i < end; ++i) {
-      ASSIGN_OR_RETURN(const Message message,
-                       cas::ParseMessage<Message>(blobs[i - begin], batch[i - begin]));
-      blobs[i - begin] = {};
+      RETURN_IF_ERROR(cas::ParseInto(blobs[i - begin], batch[i - begin], &message));
       RETURN_IF_ERROR(Annotate(visit(shards[i], message), absl::StrCat("shard ", shards[i])));
     }
   }
