@@ -257,6 +257,7 @@ TEST_F(SimilarServiceTest, ADeadlineEndsTheSearch) {
   EXPECT_THAT(rpc::FromGrpcStatus(stub_->Similar(&context, request_, &response_)),
               StatusIs(absl::StatusCode::kDeadlineExceeded));
   EXPECT_TRUE(store_.reading.HasBeenNotified());
+  absl::SleepFor(absl::Milliseconds(500));  // the server has a clock of its own for it
   go.Notify();
   server_->Shutdown(absl::InfiniteDuration());
   // The manifest, the clusters, a tree and a shard; not the rest, for nobody.
