@@ -100,6 +100,9 @@ class Hanging(workload.ChaosTest):
                     for s in self.connect(node, 50, os.urandom(40)):
                         s.close()
                 watched.look()
+                for node in nodes:  # it lets go of them while more come, however busy the machine is
+                    harness.wait_until(lambda n=node: usage(n)[0] < watched.before[n][0] + MORE_FILES // 2,
+                                       "files to be closed beside the flood", clusters.DEADLINE)
                 rounds += 1
                 self.shim.file_delay_us = 0
             self.assert_unharmed(submission)

@@ -95,6 +95,7 @@ class DescribeVisitor final : public dataset::DatasetVisitor {
     place->set_last_line(kernel.last_line());
     place->set_qualname(kernel.qualname());
     place->set_dsl(kernel.dsl());
+    if (kernel.has_json_pointer()) place->set_json_pointer(kernel.json_pointer());
   }
 
   const std::map<int, FindVisitor::Source>& sources_;

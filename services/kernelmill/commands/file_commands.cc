@@ -23,6 +23,7 @@
 #include "services/exporter/core/json.h"
 #include "services/exporter/core/records.h"
 #include "services/kernelmill/commands/local_files.h"
+#include "services/kernelmill/commands/path_text.h"
 #include "services/kernelmill/core/outcome.h"
 #include "services/kernelmill/embedded/embedded_stages.h"
 
@@ -129,12 +130,6 @@ class FileCommand {
     return response;
   }
 
-  // Of a kernel in a JSON file with the pointer, as a URL has it.
-  static std::string PlaceText(const std::string& path, const v1::Kernel& kernel) {
-    if (!kernel.has_json_pointer()) return ToUtf8(path);
-    return absl::StrCat(ToUtf8(path), "#", ToUtf8(kernel.json_pointer()));
-  }
-
   static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
     Json json = {{"dsl", DslWord(kernel.dsl())},      {"role", RoleWord(kernel.role())},
                  {"first_line", kernel.first_line()}, {"last_line", kernel.last_line()},
@@ -149,7 +144,7 @@ class FileCommand {
 
   void ShowKernel(const std::string& path, const v1::Kernel& kernel) {
     if (!console_.json()) {
-      console_.Result(absl::StrCat(PlaceText(path, kernel), ":", kernel.first_line(), "-",
+      console_.Result(absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "-",
                                    kernel.last_line(), "  ", ToUtf8(kernel.qualname()), "  ",
                                    DslWord(kernel.dsl()), " ", RoleWord(kernel.role()), ", ",
                                    kernel.tokens(), " tokens\n"));
@@ -180,7 +175,7 @@ class FileCommand {
       return;
     }
     std::string line =
-        absl::StrCat(PlaceText(path, kernel), ":", kernel.first_line(), "  ",
+        absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "  ",
                      ToUtf8(kernel.qualname()), "  ", verdict.accepted() ? "accepted" : "rejected");
     if (!verdict.reasons().empty()) {
       absl::StrAppend(&line, " (", absl::StrJoin(verdict.reasons(), ", "), ")");

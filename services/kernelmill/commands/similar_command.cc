@@ -23,6 +23,7 @@
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/exporter/core/json.h"
 #include "services/exporter/core/records.h"
+#include "services/kernelmill/commands/path_text.h"
 #include "services/kernelmill/core/outcome.h"
 #include "services/kernelmill/embedded/embedded_stages.h"
 
@@ -149,6 +150,7 @@ Json PlaceJson(const v1::KernelPlace& place) {
                {"last_line", place.last_line()},
                {"dsl", exporter::DslWord(place.dsl())}};
   exporter::SetText(json, "path", place.path());
+  if (place.has_json_pointer()) exporter::SetText(json, "json_pointer", place.json_pointer());
   exporter::SetText(json, "qualname", place.qualname());
   return json;
 }
@@ -185,7 +187,7 @@ Json ResultJson(const std::string& file, const v1::Kernel& kernel,
 
 std::string PlaceText(const v1::KernelPlace& place) {
   const std::string at = place.commit().empty() ? "" : "@" + place.commit().substr(0, 12);
-  return absl::StrCat(OneLine(place.repository()), at, "  ", OneLine(place.path()),
+  return absl::StrCat(OneLine(place.repository()), at, "  ", OneLine(PathText(place.path(), place)),
                       Lines(place.first_line(), place.last_line()), "  ",
                       OneLine(place.qualname()));
 }

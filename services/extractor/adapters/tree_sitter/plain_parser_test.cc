@@ -103,6 +103,7 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "f'{a'\n",
                                        "x = 1_a\n",
                                        "x = 0o28\n",
+                                       "x = 0._1\n",
                                        "x = 0b12\n",
                                        "x = 0x1\xc3\xa9\n",
                                        "\xc3\xa9 = 1\n",

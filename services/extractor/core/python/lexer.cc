@@ -244,7 +244,7 @@ uint32_t Lexer::EndOfNumber(uint32_t at) const {
     }
   }
   uint32_t end = EndOfDigits(at, 10);
-  if (At(end) == '.') end = EndOfDigits(end + 1, 10);
+  if (At(end) == '.') end = IsDigit(At(end + 1)) ? EndOfDigits(end + 1, 10) : end + 1;
   if (At(end) == 'e' || At(end) == 'E') {
     const uint32_t sign = At(end + 1) == '+' || At(end + 1) == '-' ? 1 : 0;
     if (!IsDigit(At(end + 1 + sign))) return at;
