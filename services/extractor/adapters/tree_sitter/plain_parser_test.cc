@@ -104,6 +104,8 @@ TEST(PlainParserTest, WhatItIsNotSureOfIsLeftToTreeSitter) {
                                        "x = 1_a\n",
                                        "x = 0o28\n",
                                        "x = 0._1\n",
+                                       "a: b\\\n[c]\n",
+                                       "def f(a: b  # c\n    [d]): pass\n",
                                        "x = 0b12\n",
                                        "x = 0x1\xc3\xa9\n",
                                        "\xc3\xa9 = 1\n",

@@ -162,7 +162,9 @@ class Parser {
   // types.cc
   bool TypeElement() { return Type(Field::kNone); }
   bool Type(Field field);
+  bool IsTypeName() const { return Is(Token::kName) || Is(Token::kType); }
   bool IsGeneric() const;
+  bool IsGenericBeyondLine() const;
   bool GenericType();
 
   // strings.cc

@@ -3,18 +3,39 @@
 
 namespace kernelmill::extractor::python {
 
+namespace {
+
+// The place of the first character from `at` on that is no blank, line end or part of a comment.
+size_t SkipLineEnds(absl::string_view text, size_t at) {
+  for (;;) {
+    at = text.find_first_not_of(" \t\r\n\\", at);
+    if (at == absl::string_view::npos || text[at] != '#') return at;
+    at = text.find('\n', at);
+  }
+}
+
+bool IsBracketAt(absl::string_view text, size_t at) {
+  return at != absl::string_view::npos && text[at] == '[';
+}
+
+}  // namespace
+
 // Whether the name that comes next has a subscript, which makes it a generic_type.
 bool Parser::IsGeneric() const {
-  if (!Is(Token::kName) && !Is(Token::kType)) return false;
-  const size_t next = text_.find_first_not_of(" \t", lexer_.end());
-  return next != absl::string_view::npos && text_[next] == '[';
+  return IsTypeName() && IsBracketAt(text_, text_.find_first_not_of(" \t", lexer_.end()));
+}
+
+// Whether a bracket follows the name on another line: tree-sitter goes on with it in other places
+// than elsewhere.
+bool Parser::IsGenericBeyondLine() const {
+  return IsTypeName() && !IsGeneric() && IsBracketAt(text_, SkipLineEnds(text_, lexer_.end()));
 }
 
 // An annotation.
 bool Parser::Type(Field field) {
   const Depth depth(*this);
   const Begin begin = Here();
-  if (!depth.ok) return false;
+  if (!depth.ok || IsGenericBeyondLine()) return false;
   if (!IsGeneric()) {
     if (!Expression()) return false;
   } else {
