@@ -155,9 +155,9 @@ class Program {
   }
 
   void AddCrawl() {
-    CLI::App* sub = Add(
-        "crawl", "run a job in this process and write its dataset",
-        [this](cli::Console& console) { return cli::Crawl(flags_.crawl, signal_, console); });
+    CLI::App* sub =
+        Add("crawl", "run a job in this process and write its dataset",
+            [this](cli::Console& console) { return cli::Crawl(flags_.crawl, signal_, console); });
     cli::CrawlOptions& options = flags_.crawl;
     options.data_dir = DefaultDataDir();
     options.workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -276,8 +276,8 @@ class Program {
 
   void AddFiles(const char* name, const char* help,
                 absl::StatusOr<int> (*run)(const std::vector<std::string>&, cli::Console&)) {
-    CLI::App* sub = Add(
-        name, help, [this, run](cli::Console& console) { return run(flags_.paths, console); });
+    CLI::App* sub =
+        Add(name, help, [this, run](cli::Console& console) { return run(flags_.paths, console); });
     sub->add_option("PATH", flags_.paths, "Python files, or folders of them")->required();
     AddCommonFlags(*sub, &flags_);
   }
@@ -302,14 +302,14 @@ class Program {
     AddOnStore(store, "verify", "read every blob; exit code 1 if any is damaged",
                [this](auto& console) {
                  return cli::StoreVerify(flags_.cluster.store, flags_.drop_damaged, signal_,
-                                            console);
+                                         console);
                })
         ->add_flag("--drop-damaged", flags_.drop_damaged,
                    "drop them, so that the stages which need them make them anew");
     AddOnStore(store, "gc", "drop what was used least recently and nobody holds",
                [this](auto& console) {
-                 return cli::StoreCollectGarbage(flags_.cluster.store, flags_.target_bytes,
-                                                    signal_, console);
+                 return cli::StoreCollectGarbage(flags_.cluster.store, flags_.target_bytes, signal_,
+                                                 console);
                })
         ->add_option("--target-bytes", flags_.target_bytes,
                      "until no more content than this is left, e.g. 20GB; 0: all that is not held")

@@ -20,12 +20,12 @@
 #include "common/config/job_spec.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
-#include "services/exporter/core/json.h"
-#include "services/exporter/core/records.h"
 #include "services/cli/commands/local_files.h"
 #include "services/cli/commands/path_text.h"
 #include "services/cli/core/outcome.h"
 #include "services/cli/embedded/embedded_stages.h"
+#include "services/exporter/core/json.h"
+#include "services/exporter/core/records.h"
 
 namespace kernelmill::cli {
 namespace {

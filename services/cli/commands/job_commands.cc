@@ -10,13 +10,13 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/config/job_file.h"
-#include "services/exporter/core/exporter.h"
-#include "services/exporter/core/output_dir.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/core/outcome.h"
 #include "services/cli/core/status_json.h"
 #include "services/cli/core/watch.h"
 #include "services/cli/embedded/embedded_cluster.h"
+#include "services/exporter/core/exporter.h"
+#include "services/exporter/core/output_dir.h"
 
 namespace kernelmill::cli {
 namespace {

@@ -21,11 +21,11 @@
 #include "common/dataset/ledger.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
-#include "services/exporter/core/json.h"
-#include "services/exporter/core/records.h"
 #include "services/cli/commands/path_text.h"
 #include "services/cli/core/outcome.h"
 #include "services/cli/embedded/embedded_stages.h"
+#include "services/exporter/core/json.h"
+#include "services/exporter/core/records.h"
 
 namespace kernelmill::cli {
 namespace {
