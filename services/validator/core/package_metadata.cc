@@ -227,7 +227,8 @@ PackageMetadata::PackageMetadata(const v1::SourceTree& tree) {
       if (BaseName(file.path()) != wanted) continue;
       std::optional<v1::License> license =
           ReadDeclared(file.path(), ReadDeclarations(file.path(), file.content()));
-      if (license.has_value()) folders_.emplace(std::string(FolderOf(file.path())), *std::move(license));
+      if (license.has_value())
+        folders_.emplace(std::string(FolderOf(file.path())), *std::move(license));
     }
   }
 }
