@@ -14,15 +14,17 @@ def python_certificates():
     """The file of certificates that this Python trusts, or else pip; None if there is neither."""
     import ssl
 
-    found = ssl.get_default_verify_paths().cafile
+    file = ssl.get_default_verify_paths().cafile
+    if file:
+        return file
     for module in ("certifi", "pip._vendor.certifi"):
-        if found:
-            break
         try:
-            found = __import__(module, fromlist=["where"]).where()
+            file = __import__(module, fromlist=["where"]).where()
         except (ImportError, OSError):
-            pass
-    return found
+            continue
+        if os.path.exists(file):
+            return file
+    return None
 
 
 def environment():

@@ -4,6 +4,7 @@ again byte for byte. tests/packages/run.sh installs and runs them. Standard libr
 import base64
 import email
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -208,6 +209,35 @@ class Wheel(Package):
         loaded = output("ldd", self.program)
         for name in self.libraries:
             self.assertIn(str(self.root), next(line for line in loaded.splitlines() if line.split()[0] == name))
+
+
+class Launcher(unittest.TestCase):
+    """What python/kernelmill tells the program of the machine."""
+
+    def environment(self, debian_certificates, prefix=None, **variables):
+        code = ("import sys, kernelmill.__main__ as m; m.DEBIAN_CERTIFICATES = sys.argv[1];"
+                "sys.prefix = sys.argv[2] or sys.prefix; import json; print(json.dumps(m.environment()))")
+        env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "python"), **variables}
+        return json.loads(output("python3", "-c", code, debian_certificates, prefix or "", env=env))
+
+    def test_debian_s_certificates_need_no_word(self):
+        self.assertNotIn("SSL_CERT_FILE", self.environment(debian_certificates=__file__))
+
+    def test_elsewhere_python_s_certificates_are_named(self):
+        with tempfile.NamedTemporaryFile() as trusted:
+            env = self.environment(debian_certificates="/nonexistent", SSL_CERT_FILE=trusted.name)
+            self.assertEqual(env["SSL_CERT_FILE"], trusted.name)
+        named = self.environment(debian_certificates="/nonexistent").get("SSL_CERT_FILE")
+        self.assertTrue(named is None or os.path.exists(named))
+        env = self.environment(debian_certificates="/nonexistent", CURL_CA_BUNDLE="/mine")
+        self.assertNotIn("SSL_CERT_FILE", env)
+
+    def test_a_virtual_environment_s_pip_is_asked_where_it_is_not_activated(self):
+        env = self.environment(__file__, prefix="/venv")
+        self.assertEqual(env["VIRTUAL_ENV"], "/venv")
+        self.assertTrue(env["PATH"].startswith("/venv/bin:"))
+        activated = self.environment(__file__, prefix="/venv", VIRTUAL_ENV="/venv", PATH=f"/venv/bin:{os.environ['PATH']}")
+        self.assertEqual(activated["PATH"].count("/venv/bin:"), 1)
 
 
 if __name__ == "__main__":
