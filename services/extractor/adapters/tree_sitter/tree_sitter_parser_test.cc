@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/testing/status_matchers.h"
-#include "services/extractor/adapters/tree_sitter/extract_for_test.h"
+#include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
 namespace {
