@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {

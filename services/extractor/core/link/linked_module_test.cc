@@ -4,6 +4,10 @@
 
 #include <string>
 
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/link.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
