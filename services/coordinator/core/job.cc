@@ -22,9 +22,8 @@ constexpr int kMaxTroubledShown = 100;
 
 std::string PlanFingerprint() {
   std::string text;
-  for (int i = 0; i < kStageCount; ++i) {
-    const auto stage = static_cast<StageId>(i);
-    absl::StrAppend(&text, StageName(stage), "=", StageVersion(stage), ";");
+  for (const StageInfo& stage : worker::StageTable()) {
+    absl::StrAppend(&text, stage.name, "=", stage.version, ";");
   }
   return text;
 }
@@ -32,7 +31,7 @@ std::string PlanFingerprint() {
 Job::Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec)
     : sequence_(sequence), base_(std::move(base)), plan_(std::move(spec)) {
   for (int i = 0; i < kStageCount; ++i) {
-    progress_[i].set_stage(std::string(StageName(static_cast<StageId>(i))));
+    progress_[i].set_stage(std::string(StageInfoOf(static_cast<StageId>(i)).name));
   }
 }
 
@@ -181,7 +180,7 @@ const v1::Source* Job::SourceToPin(uint32_t index) const {
 
 std::string Job::HostOf(uint32_t index) const {
   const TaskKey& key = tasks_[index - 1].key;
-  if (key.stage > StageId::kFetch) return "";
+  if (!StageInfoOf(key.stage).calls_host) return "";
   return HostOfSource(plan_.spec().sources(key.source));
 }
 
@@ -253,7 +252,7 @@ v1::JobStatus Job::Status() const {
     const Task& task = tasks_[index - 1];
     v1::Troubled& troubled = *status.add_troubled();
     troubled.set_source(plan_.SourceNameOf(task.key));
-    troubled.set_stage(std::string(StageName(task.key.stage)));
+    troubled.set_stage(std::string(StageInfoOf(task.key.stage).name));
     troubled.set_attempts(task.attempts);
     troubled.set_last_error(ToUtf8(error.ToString()));
   }

@@ -13,6 +13,9 @@
 namespace kernelmill::coordinator {
 namespace {
 
+using worker::FailureCost;
+using worker::StageScope;
+
 // A partition reads every signature of the job; so there are a few as soon as they are worth it,
 // and more only where one's share of the bands would take much memory: 32 bytes a kernel and band.
 constexpr int64_t kKernelsPerSmallPartition = 2000;
@@ -288,35 +291,49 @@ void JobPlan::PassBarriers(Tasks& next) {
 std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& error) {
   AddFailure(task, error);
   Tasks next;
+  switch (StageInfoOf(task.stage).failure_cost) {
+    case FailureCost::kSource:
+      sources_[task.source] = Source();
+      sources_[task.source].failed = true;
+      break;
+    case FailureCost::kFiles:
+      LoseShard(task);
+      break;
+    case FailureCost::kJob:
+      state_ = v1::JOB_STATE_FAILED;
+      break;
+  }
+  NoLongerAwaited(task, next);
+  PassBarriers(next);
+  return next;
+}
+
+void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
   switch (task.stage) {
     case StageId::kDiscover:
-      sources_[task.source].failed = true;
       if (--searches_open_ == 0) SearchesOver(next);
       break;
     case StageId::kPin:
     case StageId::kFetch:
     case StageId::kLink:
-      FailSource(task.source);
+      --sources_unlinked_;
       break;
     case StageId::kExtract:
-      LoseShard(task);
       if (--sources_[task.source].extracts_open == 0) ExtractionOver(task.source, next);
       break;
     case StageId::kValidate:
     case StageId::kSign:
-      LoseShard(task);
       --checks_open_;
       break;
-    default:
-      state_ = v1::JOB_STATE_FAILED;
-      break;
+    case StageId::kPair:
+    case StageId::kResolve:
+    case StageId::kManifest:
+      break;  // the job has failed
   }
-  PassBarriers(next);
-  return next;
 }
 
 std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
-  if (task.stage != StageId::kExtract) return {};
+  if (!StageInfoOf(task.stage).splittable) return {};
   Source& state = sources_[task.source];
   const auto files = static_cast<int32_t>(state.files[task.shard].items);
   Tasks next;
@@ -343,21 +360,15 @@ void JobPlan::LoseShard(const TaskKey& task) {
   state.lost_files += state.files[task.shard].items;
 }
 
-void JobPlan::FailSource(int32_t source) {
-  sources_[source] = Source();
-  sources_[source].failed = true;
-  --sources_unlinked_;
-}
-
 std::string JobPlan::SourceNameOf(const TaskKey& task) const {
-  if (task.stage >= StageId::kPair) return "";
+  if (StageInfoOf(task.stage).scope == StageScope::kJob) return "";
   return config::SourceName(spec_.sources(task.source));
 }
 
 v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
   v1::Failure& failure = failures_[task];
   failure.set_source(SourceNameOf(task));
-  failure.set_stage(std::string(StageName(task.stage)));
+  failure.set_stage(std::string(StageInfoOf(task.stage).name));
   failure.set_code(absl::StatusCodeToString(code));
   return failure;
 }
@@ -365,11 +376,12 @@ v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
 void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
   v1::Failure& failure = NewFailure(task, error.code());
   failure.set_message(ToUtf8(error.message()));
-  if (task.stage < StageId::kExtract || task.stage >= StageId::kPair) return;
+  const StageScope scope = StageInfoOf(task.stage).scope;
+  if (scope == StageScope::kJob) return;
   const Source& state = sources_[task.source];
   int64_t files = 0;  // without the lost ones, which have failures of their own
   for (int32_t k = 0; k < state.shards(); ++k) {
-    const bool concerned = task.stage == StageId::kLink || k == task.shard;
+    const bool concerned = scope == StageScope::kSource || k == task.shard;
     if (concerned && !state.lost[k]) files += state.files[k].items;
   }
   failure.set_files(files);

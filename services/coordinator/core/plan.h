@@ -28,8 +28,7 @@ namespace kernelmill::coordinator {
 // order in which results arrive: inputs stand in the order of (source, shard). Feeding the same
 // outcomes again, in any order in which each task was possible, rebuilds the same state.
 //
-// What a failure costs: of discover, pin, fetch and link the source; of extract, validate and sign
-// the shard; of any other the job.
+// What a failure costs is in the stage table (FailureCost).
 class JobPlan {
  public:
   // `spec` has its defaults written out (config::WithDefaults).
@@ -104,7 +103,8 @@ class JobPlan {
   void BeginSources(Tasks& next);
   // The last extraction of the source has ended, one way or the other.
   void ExtractionOver(int32_t source, Tasks& next);
-  void FailSource(int32_t source);
+  // Takes a task that failed out of what the barriers wait for.
+  void NoLongerAwaited(const TaskKey& task, Tasks& next);
   // The shard's files are lost from here on.
   void LoseShard(const TaskKey& task);
   void AddSetAside(const TaskKey& task, const v1::StageResult& result);

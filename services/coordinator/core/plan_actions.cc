@@ -19,9 +19,8 @@ void AddInput(v1::Action& action, absl::string_view name, const BlobRef& ref) {
 
 void AddStages(v1::ManifestParams& params) {
   std::vector<std::pair<std::string, int>> stages;
-  for (int i = 0; i < kStageCount; ++i) {
-    const auto stage = static_cast<StageId>(i);
-    stages.emplace_back(std::string(StageName(stage)), StageVersion(stage));
+  for (const StageInfo& stage : worker::StageTable()) {
+    stages.emplace_back(std::string(stage.name), stage.version);
   }
   std::sort(stages.begin(), stages.end());
   for (const auto& [name, version] : stages) {
@@ -35,8 +34,8 @@ void AddStages(v1::ManifestParams& params) {
 
 v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   v1::Action action;
-  action.set_stage(std::string(StageName(task.stage)));
-  action.set_stage_version(StageVersion(task.stage));
+  action.set_stage(std::string(StageInfoOf(task.stage).name));
+  action.set_stage_version(StageInfoOf(task.stage).version);
   v1::StageParams& params = *action.mutable_params();
   switch (task.stage) {
     case StageId::kDiscover:

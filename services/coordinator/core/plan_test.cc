@@ -26,7 +26,7 @@ using ::testing::UnorderedElementsAre;
 
 std::string Name(const TaskKey& key) {
   const std::string piece = key.piece == kWhole ? "" : absl::StrCat("/", key.piece);
-  return absl::StrCat(StageName(key.stage), " ", key.source, ".", key.shard, piece);
+  return absl::StrCat(StageInfoOf(key.stage).name, " ", key.source, ".", key.shard, piece);
 }
 
 std::vector<std::string> Names(const std::vector<TaskKey>& keys) {

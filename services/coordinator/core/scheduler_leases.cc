@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/base/status.h"
-#include "common/worker/action_codec.h"
+#include "common/worker/stage.h"
 #include "services/coordinator/core/scheduler.h"
 #include "services/coordinator/core/visits.h"
 

@@ -29,7 +29,7 @@ absl::Status ErrorOf(const google::rpc::Status& error) {
 
 void LogAttempt(const Job& job, const Job::Task& task, const absl::Status& error) {
   LogWarning("attempt failed", {{"job", job.id()},
-                                {"stage", StageName(task.key.stage)},
+                                {"stage", StageInfoOf(task.key.stage).name},
                                 {"source", task.key.source},
                                 {"shard", task.key.shard},
                                 {"piece", task.key.piece},
@@ -169,7 +169,7 @@ void Scheduler::AttemptCrashed(const LeaseTable::Ended& lease, const absl::Statu
   LogAttempt(*job, task, error);
   // What ran in company is not known to be the one that ended the worker.
   const int crashes = lease.terms.alone ? task.crashes + 1 : 1;
-  const bool single = task.key.stage != StageId::kExtract || job->FilesOf(index) <= 1;
+  const bool single = !StageInfoOf(task.key.stage).splittable || job->FilesOf(index) <= 1;
   const int limit = single ? options_.max_attempts : options_.crash_limit;
   if (!lease.terms.alone || crashes < limit) {
     job->AttemptLost(index, /*token=*/0, error,

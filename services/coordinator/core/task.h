@@ -3,33 +3,16 @@
 
 #include <compare>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
-#include "absl/strings/string_view.h"
+#include "common/worker/stage_table.h"
 
 namespace kernelmill::coordinator {
 
-// The stages in the order of the data flow. The numbers are stored, and mean something only to a
-// build with the same PlanFingerprint().
-enum class StageId : uint8_t {
-  kDiscover,
-  kPin,
-  kFetch,
-  kExtract,
-  kLink,
-  kValidate,
-  kSign,
-  kPair,
-  kResolve,
-  kManifest,
-};
-inline constexpr int kStageCount = 10;
-
-absl::string_view StageName(StageId stage);
-int StageVersion(StageId stage);
-// None: no such stage.
-std::optional<StageId> StageNamed(absl::string_view name);
+using worker::kStageCount;
+using worker::StageId;
+using worker::StageInfo;
+using worker::StageInfoOf;
 
 // Which piece of a shard an extraction takes: a node of the tree of halves, 1 being the whole shard
 // and 2n and 2n + 1 the halves of n; with kSetAside, a file that is not read any more but recorded

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/metrics/metrics.h"
+#include "common/worker/stage_table.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -62,8 +63,8 @@ void ShowTally(const Scheduler::Tally& tally) {
     metrics::Gauge("kernelmill_coordinator_jobs", "Jobs", {{"state", StateName(state)}})
         .Set(at == tally.jobs.end() ? 0 : static_cast<double>(at->second));
   }
-  for (int i = 0; i < kStageCount; ++i) {
-    const std::string stage(StageName(static_cast<StageId>(i)));
+  for (const worker::StageInfo& info : worker::StageTable()) {
+    const std::string stage(info.name);
     const auto at = tally.tasks.find(stage);
     const v1::StageProgress sum = at == tally.tasks.end() ? v1::StageProgress() : at->second;
     ShowTasks(stage, "done", sum.done());

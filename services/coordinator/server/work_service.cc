@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "absl/time/time.h"
 #include "common/base/status.h"
 #include "common/rpc/status.h"
+#include "common/worker/stage_table.h"
 #include "services/coordinator/server/coordinator_metrics.h"
 
 namespace kernelmill::coordinator {
@@ -49,9 +49,9 @@ absl::Status CheckBatch(int size) {
 StageSet StagesOf(const v1::LeaseRequest& request) {
   StageSet stages;
   for (const v1::StageName& name : request.stages()) {
-    const std::optional<StageId> stage = StageNamed(name.stage());
-    if (stage.has_value() && StageVersion(*stage) == name.version()) {
-      stages.set(static_cast<size_t>(*stage));
+    const worker::StageInfo* const stage = worker::FindStage(name.stage());
+    if (stage != nullptr && stage->version == name.version()) {
+      stages.set(static_cast<size_t>(stage->id));
     }
   }
   return stages;

@@ -1,4 +1,4 @@
-#include "common/worker/lease_keeper.h"
+#include "common/worker/lease_renewer.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,10 +13,10 @@ constexpr absl::Duration kIdle = absl::Seconds(60);
 
 }  // namespace
 
-LeaseKeeper::LeaseKeeper(WorkQueue& queue, std::string worker)
+LeaseRenewer::LeaseRenewer(WorkQueue& queue, std::string worker)
     : queue_(queue), worker_(std::move(worker)), thread_([this] { Run(); }) {}
 
-LeaseKeeper::~LeaseKeeper() {
+LeaseRenewer::~LeaseRenewer() {
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
@@ -25,7 +25,7 @@ LeaseKeeper::~LeaseKeeper() {
   thread_.join();
 }
 
-void LeaseKeeper::Hold(const v1::LeasedTask& task) {
+void LeaseRenewer::Hold(const v1::LeasedTask& task) {
   {
     absl::MutexLock lock(&mutex_);
     Held held;
@@ -38,19 +38,19 @@ void LeaseKeeper::Hold(const v1::LeasedTask& task) {
   wake_.Notify();
 }
 
-void LeaseKeeper::Release(const v1::LeaseRef& lease) {
+void LeaseRenewer::Release(const v1::LeaseRef& lease) {
   absl::MutexLock lock(&mutex_);
   const auto at = held_.find(lease.task());
   if (at != held_.end() && at->second.token == lease.token()) held_.erase(at);
 }
 
-bool LeaseKeeper::IsLost(const v1::LeaseRef& lease) const {
+bool LeaseRenewer::IsLost(const v1::LeaseRef& lease) const {
   absl::MutexLock lock(&mutex_);
   const auto at = held_.find(lease.task());
   return given_up_ || at == held_.end() || at->second.token != lease.token() || at->second.lost;
 }
 
-std::vector<v1::LeaseRef> LeaseKeeper::GiveUp() {
+std::vector<v1::LeaseRef> LeaseRenewer::GiveUp() {
   std::vector<v1::LeaseRef> leases;
   {
     absl::MutexLock lock(&mutex_);
@@ -66,7 +66,7 @@ std::vector<v1::LeaseRef> LeaseKeeper::GiveUp() {
   return leases;
 }
 
-void LeaseKeeper::Run() {
+void LeaseRenewer::Run() {
   while (true) {
     const uint64_t seen = wake_.generation();
     {
@@ -83,7 +83,7 @@ void LeaseKeeper::Run() {
   }
 }
 
-std::vector<v1::LeaseRef> LeaseKeeper::TakeDue(Time now) {
+std::vector<v1::LeaseRef> LeaseRenewer::TakeDue(Time now) {
   absl::MutexLock lock(&mutex_);
   std::vector<v1::LeaseRef> due;
   for (auto& [task, held] : held_) {
@@ -96,7 +96,7 @@ std::vector<v1::LeaseRef> LeaseKeeper::TakeDue(Time now) {
   return due;
 }
 
-absl::Duration LeaseKeeper::UntilDue(Time now) {
+absl::Duration LeaseRenewer::UntilDue(Time now) {
   absl::MutexLock lock(&mutex_);
   absl::Duration wait = kIdle;
   for (const auto& [task, held] : held_) {
@@ -107,7 +107,7 @@ absl::Duration LeaseKeeper::UntilDue(Time now) {
   return wait;
 }
 
-void LeaseKeeper::Renew(const std::vector<v1::LeaseRef>& leases) {
+void LeaseRenewer::Renew(const std::vector<v1::LeaseRef>& leases) {
   v1::RenewRequest request;
   request.set_worker(worker_);
   for (const v1::LeaseRef& lease : leases) *request.add_leases() = lease;

@@ -1,10 +1,9 @@
-#include "common/worker/action_codec.h"
+#include "common/worker/stage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/testing/status_matchers.h"
-#include "common/worker/stage.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -31,7 +30,7 @@ TEST(ActionDigest, DependsOnStageVersionInputsAndParameters) {
   EXPECT_FALSE(cas::SameDigest(versioned, ActionDigest(action)));
 }
 
-TEST(ActionCodec, ResultsSurviveTheRoundTripAndNameTheirBlobs) {
+TEST(ResultCodec, ResultsSurviveTheRoundTripAndNameTheirBlobs) {
   const cas::ActionResult encoded = EncodeResult(Result());
   ASSERT_EQ(encoded.output_files_size(), 2);
   EXPECT_EQ(encoded.output_files(1).path(), "files#1");
@@ -41,7 +40,7 @@ TEST(ActionCodec, ResultsSurviveTheRoundTripAndNameTheirBlobs) {
   EXPECT_EQ(decoded->SerializeAsString(), Result().SerializeAsString());
 }
 
-TEST(ActionCodec, WhatDisagreesIsNoResult) {
+TEST(ResultCodec, WhatDisagreesIsNoResult) {
   cas::ActionResult digest = EncodeResult(Result());
   *digest.mutable_output_files(1)->mutable_digest() = cas::DigestOf("c");
   cas::ActionResult order = EncodeResult(Result());

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_COMMON_WORKER_LEASE_KEEPER_H_
-#define KERNELMILL_COMMON_WORKER_LEASE_KEEPER_H_
+#ifndef KERNELMILL_COMMON_WORKER_LEASE_RENEWER_H_
+#define KERNELMILL_COMMON_WORKER_LEASE_RENEWER_H_
 
 #include <chrono>
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace kernelmill::worker {
 // Renews a worker's leases, each when a third of its time to live has passed, from one thread, and
 // knows which are lost. A coordinator that does not answer loses nothing yet: it decides when it is
 // back. Thread-safe.
-class LeaseKeeper {
+class LeaseRenewer {
  public:
   // `queue` must outlive it.
-  LeaseKeeper(WorkQueue& queue, std::string worker);
-  ~LeaseKeeper();
+  LeaseRenewer(WorkQueue& queue, std::string worker);
+  ~LeaseRenewer();
 
   // Keeps the lease until Release().
   void Hold(const v1::LeasedTask& task);
@@ -67,4 +67,4 @@ class LeaseKeeper {
 
 }  // namespace kernelmill::worker
 
-#endif  // KERNELMILL_COMMON_WORKER_LEASE_KEEPER_H_
+#endif  // KERNELMILL_COMMON_WORKER_LEASE_RENEWER_H_
