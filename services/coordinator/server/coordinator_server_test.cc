@@ -22,7 +22,7 @@
 #include "common/worker/worker.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "kernelmill/v1/work.grpc.pb.h"
-#include "services/coordinator/core/task.h"
+#include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/testing/scripted_results.h"
 
 namespace kernelmill::coordinator {

@@ -46,8 +46,8 @@ absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const P
 
 // Looks into no file of the piece: each is listed with path, size and hash as failed for `reason`,
 // a short stable word. INVALID_ARGUMENT: `reason` is not one, or as for ExtractPiece.
-absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece& piece,
-                                         const std::string& reason);
+absl::StatusOr<v1::KernelShard> Quarantine(const v1::FileShard& files, const Piece& piece,
+                                           const std::string& reason);
 
 // Puts the kernels in the order of their paths and lines, those of a JSON file in the order of its
 // strings first; what stands on one line keeps its order.

@@ -1,89 +1,78 @@
-// The part of Scheduler that decides who runs what.
+#include "services/coordinator/core/dispatch/dispatcher.h"
 
+#include <optional>
 #include <utility>
 
-#include "common/base/status.h"
 #include "common/worker/stage.h"
-#include "services/coordinator/core/scheduler.h"
-#include "services/coordinator/core/visits.h"
+#include "services/coordinator/core/dispatch/pin_history.h"
 
 namespace kernelmill::coordinator {
+namespace {
 
-Job* Scheduler::Running(uint64_t task) {
-  const auto job = running_.find(JobOf(task));
-  return job == running_.end() ? nullptr : job->second.get();
+// The host that the task calls on; empty: none.
+std::string HostOf(const Job& job, uint32_t index) {
+  const TaskKey& key = job.Find(index)->key;
+  if (!StageInfoOf(key.stage).calls_host) return "";
+  return HostOfSource(job.spec().sources(key.source));
 }
 
-void Scheduler::Requeue(uint64_t task) {
-  if (Job* job = Running(task)) {
-    job->Requeue(IndexOf(task));
-    ready_.Notify();
-  }
-}
-
-LeaseTable::Terms Scheduler::TermsOf(const Job& job, uint32_t index, const v1::Action& action) {
-  LeaseTable::Terms terms;
+LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action) {
+  LeaseTerms terms;
   terms.alone = job.Find(index)->crashes > 0;
   terms.action = worker::ActionDigest(action).hash();
-  terms.host = job.HostOf(index);
+  terms.host = HostOf(job, index);
   return terms;
 }
 
-absl::StatusOr<Scheduler::Leases> Scheduler::Lease(const Asker& asker) {
-  RETURN_IF_ERROR(status());
-  Leases leases;
-  uint64_t ticket = 0;
-  {
-    absl::MutexLock lock(&mutex_);
-    if (draining_) return absl::UnavailableError("the coordinator is draining");
-    const Clock::Time now = clock_.Now();
-    Change change;
-    const WorkerRegistry::Seen seen = workers_.Hear(asker.worker, asker.incarnation);
-    if (seen.ended != 0) {
-      for (const LeaseTable::Ended& lease : leases_.TakeOf(seen.ended)) {
-        AttemptCrashed(lease, absl::AbortedError("its worker ended in the middle of it"), now,
-                       change);
-      }
+}  // namespace
+
+void Dispatcher::RestoreLeases() {
+  const Clock::Time now = clock_.Now();
+  for (const auto& [sequence, job] : jobs_.running()) {
+    for (const uint32_t index : job->LeasedTasks()) {
+      const uint64_t task = TaskId(sequence, index);
+      LeaseTerms terms = TermsOf(*job, index, job->ActionOf(index));
+      in_flight_.Lead(terms.action, task);
+      hosts_.Take(terms.host, task, now);
+      leases_.Restore(task, job->Find(index)->token, now, std::move(terms));
     }
-    Expire(now, change);
-    const Choice choice = ChooseJob(asker.stages);
-    if (!choice.alone) {
-      LeaseShared(asker, seen.run, now, leases, change);
-    } else if (asker.held > 0) {
-      leases.finish_first = true;
-    } else {
-      while (const auto index = choice.job->PopAlone(asker.stages)) {
-        if (LeaseOne(*choice.job, *index, seen.run, now, leases, change)) break;
-      }
-    }
-    ticket = Append(std::move(change));
   }
-  if (!leases.tasks.empty()) RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/false));
+}
+
+Leases Dispatcher::Lease(const LeaseQuery& query, uint64_t run, Change& change) {
+  Leases leases;
+  const Choice choice = ChooseJob(query.stages);
+  if (!choice.alone) {
+    LeaseShared(query, run, leases, change);
+  } else if (query.held > 0) {
+    leases.finish_first = true;
+  } else {
+    while (const auto index = choice.job->PopAlone(query.stages)) {
+      if (LeaseOne(*choice.job, *index, run, leases, change)) break;
+    }
+  }
   return leases;
 }
 
-void Scheduler::LeaseShared(const Asker& asker, uint64_t run, Clock::Time now, Leases& leases,
-                            Change& change) {
-  while (static_cast<int>(leases.tasks.size()) < asker.max_tasks) {
-    const Choice choice = ChooseJob(asker.stages);
+void Dispatcher::LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leases,
+                             Change& change) {
+  while (static_cast<int>(leases.tasks.size()) < query.max_tasks) {
+    const Choice choice = ChooseJob(query.stages);
     if (choice.job == nullptr || choice.alone) return;
     last_served_ = choice.job->sequence();
-    const std::optional<uint32_t> index = choice.job->PopReady(asker.stages);
-    LeaseOne(*choice.job, *index, run, now, leases, change);
+    const std::optional<uint32_t> index = choice.job->PopReady(query.stages);
+    LeaseOne(*choice.job, *index, run, leases, change);
   }
 }
 
-// Of the jobs with something ready, those with the highest priority; of these one with a task that
-// must run alone; else the one with the fewest leases, so that jobs share the workers evenly, and
-// of equals the next in turn.
-Scheduler::Choice Scheduler::ChooseJob(const StageSet& stages) {
+Dispatcher::Choice Dispatcher::ChooseJob(const StageSet& stages) const {
   Choice best;
   const auto before = [last = last_served_](const Job& a, const Job& b) {
     if (a.leased() != b.leased()) return a.leased() < b.leased();
     const bool a_next = a.sequence() > last, b_next = b.sequence() > last;
     return a_next != b_next ? a_next : a.sequence() < b.sequence();
   };
-  for (const auto& [sequence, job] : running_) {
+  for (const auto& [sequence, job] : jobs_.running()) {
     const bool alone = job->HasAlone(stages);
     if (!alone && !job->HasShared(stages)) continue;
     const bool better = best.job == nullptr || job->priority() > best.job->priority() ||
@@ -94,29 +83,12 @@ Scheduler::Choice Scheduler::ChooseJob(const StageSet& stages) {
   return best;
 }
 
-// The wall clock decides here, and nowhere else: visits outlive the process. What it decides is
-// kept as the task's outcome, so that it is decided once.
-bool Scheduler::PinFromVisit(Job& job, uint32_t index, Change& change) {
-  const v1::Source* const source = job.SourceToPin(index);
-  if (source == nullptr || !source->has_git() || !job.spec().has_visits()) return false;
-  const absl::StatusOr<Visit> visit = store_.LastVisit(source->git(), source->ref());
-  if (!visit.ok() || !IsRecent(*visit, job.spec().visits(), clock_.WallNow())) return false;
-  const absl::StatusOr<v1::StageResult> pinned = PinFrom(*visit, *source);
-  if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
-  if (pinned.ok()) {
-    job.Succeeded(index, *pinned, /*cached=*/true, change);
-  } else {
-    job.Failed(index, /*token=*/0, pinned.status(), change);
-  }
-  return true;
-}
-
-bool Scheduler::LeaseOne(Job& job, uint32_t index, uint64_t run, Clock::Time now, Leases& leases,
-                         Change& change) {
-  if (PinFromVisit(job, index, change)) return false;
+bool Dispatcher::LeaseOne(Job& job, uint32_t index, uint64_t run, Leases& leases, Change& change) {
+  if (PinFromHistory(job, index, change)) return false;
+  const Clock::Time now = clock_.Now();
   const uint64_t id = TaskId(job.sequence(), index);
   v1::Action action = job.ActionOf(index);
-  LeaseTable::Terms terms = TermsOf(job, index, action);
+  LeaseTerms terms = TermsOf(job, index, action);
   terms.worker = run;
   const bool alone = terms.alone;
   if (!hosts_.Take(terms.host, id, now)) return false;
@@ -138,19 +110,82 @@ bool Scheduler::LeaseOne(Job& job, uint32_t index, uint64_t run, Clock::Time now
   return true;
 }
 
-absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(
-    const std::vector<v1::LeaseRef>& leases) {
-  RETURN_IF_ERROR(status());
-  absl::MutexLock lock(&mutex_);
+// The wall clock decides here, as the history outlives the process. What it decides is stored as
+// the task's outcome, so that it is decided once.
+bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
+  const v1::Source* const source = job.SourceToPin(index);
+  if (source == nullptr || !source->has_git() || !job.spec().has_visits()) return false;
+  const absl::StatusOr<PinRecord> last = store_.LastPin(source->git(), source->ref());
+  if (!last.ok() || !IsRecent(*last, job.spec().visits(), clock_.WallNow())) return false;
+  const absl::StatusOr<v1::StageResult> pinned = ResultFrom(*last, *source);
+  if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
+  if (pinned.ok()) {
+    job.Succeeded(index, *pinned, /*cached=*/true, change);
+  } else {
+    job.Failed(index, /*token=*/0, pinned.status(), change);
+  }
+  return true;
+}
+
+std::vector<v1::LeaseRef> Dispatcher::Renew(const std::vector<v1::LeaseRef>& leases) {
   const Clock::Time now = clock_.Now();
-  Change change;
-  Expire(now, change);
-  Append(std::move(change));  // kept with the next change that somebody waits for
   std::vector<v1::LeaseRef> lost;
   for (const v1::LeaseRef& lease : leases) {
     if (!leases_.Renew(lease.task(), lease.token(), now)) lost.push_back(lease);
   }
   return lost;
+}
+
+std::vector<uint64_t> Dispatcher::Free(const LeaseTerms& terms) {
+  hosts_.Release(terms.host);
+  return in_flight_.End(terms.action);
+}
+
+std::vector<uint64_t> Dispatcher::ReleaseLease(uint64_t task) {
+  return Free(leases_.Release(task));
+}
+
+void Dispatcher::FreeAndRequeue(const std::vector<EndedLease>& ended) {
+  for (const EndedLease& lease : ended) {
+    for (const uint64_t follower : Free(lease.terms)) Requeue(follower);
+  }
+}
+
+std::vector<EndedLease> Dispatcher::TakeExpired() {
+  std::vector<EndedLease> ended = leases_.TakeExpired(clock_.Now());
+  FreeAndRequeue(ended);
+  return ended;
+}
+
+std::vector<EndedLease> Dispatcher::TakeLeasesOf(uint64_t run) {
+  std::vector<EndedLease> ended = leases_.TakeOf(run);
+  FreeAndRequeue(ended);
+  return ended;
+}
+
+void Dispatcher::ReleaseLeasesOf(const Job& job) {
+  for (const uint32_t index : job.LeasedTasks()) {
+    for (const uint64_t follower : ReleaseLease(TaskId(job.sequence(), index))) Requeue(follower);
+  }
+}
+
+void Dispatcher::Requeue(uint64_t task) {
+  if (Job* const job = jobs_.Running(JobOf(task))) {
+    job->Requeue(IndexOf(task));
+    ready_.Notify();
+  }
+}
+
+void Dispatcher::ReadyDue() {
+  const Clock::Time now = clock_.Now();
+  for (const uint64_t task : hosts_.TakeRunnable(now)) Requeue(task);
+  for (const auto& [sequence, job] : jobs_.running()) {
+    if (job->Promote(now)) ready_.Notify();
+  }
+}
+
+void Dispatcher::PauseHost(const Job& job, uint32_t index, Clock::Time until) {
+  hosts_.Pause(HostOf(job, index), until);
 }
 
 }  // namespace kernelmill::coordinator

@@ -16,29 +16,19 @@ using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
-TEST_F(SchedulerTest, StaleLeaseIsRefused) {
-  Submit(GitJob(1));
-  const v1::LeasedTask first = LeaseOne();
-  clock_.Advance(seconds(31));
-  const v1::LeasedTask second = LeaseOne();
-  ASSERT_EQ(second.task(), first.task());
-  EXPECT_LT(first.token(), second.token());
-  EXPECT_EQ(second.attempt(), 2);
-  EXPECT_THAT(Complete(Done(first)), StatusIs(absl::StatusCode::kFailedPrecondition));
-  EXPECT_THAT(Complete(Done(second)), IsOk());
-  EXPECT_THAT(Complete(Done(first)), StatusIs(absl::StatusCode::kFailedPrecondition));
-}
+class DispatcherTest : public SchedulerTest {};
 
-TEST_F(SchedulerTest, ALeaseThatRanOutIsStaleEvenBeforeAnotherHasTheTask) {
-  Submit(GitJob(1));
+TEST_F(DispatcherTest, DrainLeasesNothingMoreButTakesResults) {
+  Submit(GitJob(2));
   const v1::LeasedTask task = LeaseOne();
-  clock_.Advance(seconds(30));
-  EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
+  scheduler_->Drain();
+  EXPECT_THAT(scheduler_->Lease({.stages = StageSet().set()}),
+              StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(Complete(Done(task)), IsOk());
 }
 
-TEST_F(SchedulerTest, ExpiredLeaseIsGivenAgain) {
+TEST_F(DispatcherTest, ExpiredLeaseIsGivenAgain) {
   Submit(GitJob(1));
   const v1::LeasedTask task = LeaseOne();
   EXPECT_TRUE(Lease().empty());
@@ -49,7 +39,7 @@ TEST_F(SchedulerTest, ExpiredLeaseIsGivenAgain) {
   EXPECT_EQ(LeaseOne().task(), task.task());
 }
 
-TEST_F(SchedulerTest, RenewalKeepsALease) {
+TEST_F(DispatcherTest, RenewalKeepsALease) {
   Submit(GitJob(1));
   const v1::LeasedTask task = LeaseOne();
   const v1::LeaseRef lease = For(task).lease();
@@ -61,78 +51,7 @@ TEST_F(SchedulerTest, RenewalKeepsALease) {
   EXPECT_EQ(scheduler_->Renew({lease})->size(), 1u);
 }
 
-TEST_F(SchedulerTest, CompletionTwiceIsIdempotent) {
-  const std::string job = Submit(GitJob(1));
-  v1::LeasedTask task;
-  for (std::vector<v1::LeasedTask> tasks = Lease(); !tasks.empty(); tasks = Lease()) {
-    task = tasks[0];
-    EXPECT_THAT(Complete(Done(task)), IsOk());
-    EXPECT_THAT(Complete(Done(task)), IsOk()) << task.action().stage();
-  }
-  EXPECT_EQ(Get(job).stages(static_cast<int>(StageId::kExtract)).done(), 2);
-  ASSERT_EQ(task.action().stage(), "manifest");
-  Open();
-  EXPECT_THAT(Complete(Done(task)), IsOk()) << "also after the job and a restart";
-}
-
-TEST_F(SchedulerTest, LeasesLostTooOftenFailTheTask) {
-  options_.max_attempts = 3;
-  Open();
-  const std::string job = Submit(GitJob(1));
-  v1::LeasedTask task;
-  for (int i = 0; i < 3; ++i) {
-    task = LeaseOne();
-    EXPECT_EQ(task.attempt(), i + 1);
-    clock_.Advance(seconds(30));
-  }
-  scheduler_->Tick();
-  EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
-  RunAll();
-  const v1::JobStatus status = Get(job);
-  EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
-  ASSERT_EQ(status.failures_size(), 1);
-  EXPECT_EQ(status.failures(0).code(), "DEADLINE_EXCEEDED");
-  EXPECT_THAT(status.failures(0).message(), HasSubstr("gave up after 3 attempts"));
-}
-
-TEST_F(SchedulerTest, ARetryableErrorIsTriedAgainLaterAndAPermanentOneIsNot) {
-  const std::string job = Submit(GitJob(1));
-  v1::LeasedTask task = LeaseOne();
-  EXPECT_THAT(Complete(Error(task, absl::StatusCode::kUnavailable)), IsOk());
-  EXPECT_THAT(Complete(Error(task, absl::StatusCode::kUnavailable)), IsOk()) << "said twice";
-  EXPECT_TRUE(Lease().empty());
-  clock_.Advance(seconds(1));
-  task = LeaseOne();
-  EXPECT_EQ(task.attempt(), 2);
-  EXPECT_THAT(Complete(Error(task, absl::StatusCode::kUnavailable)), IsOk());
-  clock_.Advance(seconds(1));
-  EXPECT_TRUE(Lease().empty()) << "the pause must grow";
-  clock_.Advance(seconds(1));
-  EXPECT_THAT(Complete(Error(LeaseOne(), absl::StatusCode::kNotFound)), IsOk());
-  RunAll();
-  ASSERT_EQ(Get(job).failures_size(), 1);
-  EXPECT_EQ(Get(job).failures(0).code(), "NOT_FOUND");
-}
-
-TEST_F(SchedulerTest, AHandbackCountsNoAttempt) {
-  Submit(GitJob(1));
-  v1::Completion handback = For(LeaseOne());
-  handback.mutable_handback();
-  EXPECT_THAT(Complete(handback), IsOk());
-  EXPECT_EQ(LeaseOne().attempt(), 1);
-}
-
-TEST_F(SchedulerTest, WhatIsNotAResultFailsTheTask) {
-  const std::string job = Submit(GitJob(1));
-  v1::Completion completion = For(LeaseOne());
-  completion.mutable_result();
-  EXPECT_THAT(Complete(completion), IsOk());
-  RunAll();
-  ASSERT_EQ(Get(job).failures_size(), 1);
-  EXPECT_EQ(Get(job).failures(0).code(), "INTERNAL");
-}
-
-TEST_F(SchedulerTest, TasksGoOnlyToWorkersOfTheirStage) {
+TEST_F(DispatcherTest, TasksGoOnlyToWorkersOfTheirStage) {
   Submit(GitJob(1));
   StageSet extract;
   extract.set(static_cast<int>(StageId::kExtract));
@@ -140,7 +59,7 @@ TEST_F(SchedulerTest, TasksGoOnlyToWorkersOfTheirStage) {
   EXPECT_EQ(Lease(64).size(), 1u);
 }
 
-TEST_F(SchedulerTest, JobsTakeTurns) {
+TEST_F(DispatcherTest, JobsTakeTurns) {
   v1::JobSpec other = GitJob(3);
   for (v1::Source& source : *other.mutable_sources()) source.set_git("other " + source.git());
   const std::string a = Submit(GitJob(3));
@@ -150,26 +69,7 @@ TEST_F(SchedulerTest, JobsTakeTurns) {
   EXPECT_THAT(order, ElementsAre(a, b, a, b, a));
 }
 
-TEST_F(SchedulerTest, AnEndedJobTakesItsLeasesBack) {
-  const std::string job = Submit(GitJob(1));
-  for (const char* stage : {"pin", "fetch", "extract", "extract", "link"}) {
-    const v1::LeasedTask task = LeaseOne();
-    ASSERT_EQ(task.action().stage(), stage);
-    EXPECT_THAT(Complete(Done(task)), IsOk());
-  }
-  const v1::LeasedTask task = LeaseOne();
-  const auto cancelled = scheduler_->Cancel(job);
-  ASSERT_THAT(cancelled, IsOk());
-  EXPECT_EQ(cancelled->state(), v1::JOB_STATE_CANCELLED);
-  EXPECT_EQ(scheduler_->Renew({For(task).lease()})->size(), 1u);
-  EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
-  EXPECT_TRUE(Lease(64).empty());
-  Open();
-  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_CANCELLED);
-  EXPECT_TRUE(Lease(64).empty());
-}
-
-TEST_F(SchedulerTest, TheHighestPriorityGoesFirst) {
+TEST_F(DispatcherTest, TheHighestPriorityGoesFirst) {
   Submit(GitJob(3));
   const auto urgent = scheduler_->Submit(GitJob(2), "", 5);
   ASSERT_THAT(urgent, IsOk());
@@ -182,14 +82,14 @@ TEST_F(SchedulerTest, TheHighestPriorityGoesFirst) {
   EXPECT_NE(tasks[2].job(), *urgent);
 }
 
-TEST_F(SchedulerTest, AJobWithoutLeasesGoesBeforeOneThatHasMany) {
+TEST_F(DispatcherTest, AJobWithoutLeasesGoesBeforeOneThatHasMany) {
   Submit(GitJob(6));
   Lease(3);
   const std::string late = Submit(GitJob(6));
   for (const v1::LeasedTask& task : Lease(3)) EXPECT_EQ(task.job(), late);
 }
 
-TEST_F(SchedulerTest, EqualActionsRunOnceAlsoAcrossJobs) {
+TEST_F(DispatcherTest, EqualActionsRunOnceAlsoAcrossJobs) {
   const std::string a = Submit(GitJob(1)), b = Submit(GitJob(1));
   const std::vector<v1::LeasedTask> pins = Lease(64);
   ASSERT_EQ(pins.size(), 1u) << "both ask for the same";
@@ -205,24 +105,8 @@ TEST_F(SchedulerTest, EqualActionsRunOnceAlsoAcrossJobs) {
   EXPECT_GT(shared, 0);
 }
 
-TEST_F(SchedulerTest, WhoFollowsAnEqualActionRunsItselfWhenTheLeaderFails) {
-  const std::string a = Submit(GitJob(1)), b = Submit(GitJob(1));
-  const v1::LeasedTask leader = LeaseOne();
-  EXPECT_TRUE(Lease().empty());
-  EXPECT_THAT(Complete(Error(leader, absl::StatusCode::kNotFound)), IsOk());
-  const Scheduler::Leases leases =
-      Ask({.stages = StageSet().set(static_cast<int>(StageId::kPin)), .max_tasks = 64});
-  ASSERT_EQ(leases.tasks.size(), 1u);
-  const v1::LeasedTask follower = leases.tasks[0];
-  EXPECT_NE(follower.job(), leader.job());
-  ASSERT_THAT(scheduler_->Cancel(follower.job()), IsOk());
-  RunAll();
-  EXPECT_EQ(Get(a).state(), v1::JOB_STATE_DONE);
-  EXPECT_EQ(Get(b).state(), v1::JOB_STATE_CANCELLED);
-}
-
-TEST_F(SchedulerTest, AHostIsCalledOnByAFewTasksAtATime) {
-  options_.host_limit = 2;
+TEST_F(DispatcherTest, AHostIsCalledOnByAFewTasksAtATime) {
+  options_.dispatch.host_limit = 2;
   Open();
   v1::JobSpec spec;
   spec.set_name("job");
@@ -241,12 +125,12 @@ TEST_F(SchedulerTest, AHostIsCalledOnByAFewTasksAtATime) {
   EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
 }
 
-TEST_F(SchedulerTest, AStartedAnewWorkersTasksAreFreeAtOnce) {
+TEST_F(DispatcherTest, AStartedAnewWorkersTasksAreFreeAtOnce) {
   Submit(GitJob(1));
-  const Scheduler::Asker before = {.stages = StageSet().set(), .worker = "w", .incarnation = 1};
+  const LeaseQuery before = {.stages = StageSet().set(), .worker = "w", .incarnation = 1};
   const std::vector<v1::LeasedTask> lost = Ask(before).tasks;
   ASSERT_EQ(lost.size(), 1u);
-  Scheduler::Asker after = before;
+  LeaseQuery after = before;
   after.incarnation = 2;
   const std::vector<v1::LeasedTask> again = Ask(after).tasks;
   ASSERT_EQ(again.size(), 1u);
@@ -255,12 +139,12 @@ TEST_F(SchedulerTest, AStartedAnewWorkersTasksAreFreeAtOnce) {
   EXPECT_THAT(Complete(Done(lost[0])), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
-TEST_F(SchedulerTest, ASuspectRunsAloneAndBusyWorkersAreAskedToFinishFirst) {
+TEST_F(DispatcherTest, ASuspectRunsAloneAndBusyWorkersAreAskedToFinishFirst) {
   Submit(GitJob(3));
   ASSERT_EQ(Lease(2).size(), 2u);
   clock_.Advance(seconds(30));
-  Scheduler::Asker busy = {.stages = StageSet().set(), .max_tasks = 64, .held = 1};
-  Scheduler::Leases leases = Ask(busy);
+  LeaseQuery busy = {.stages = StageSet().set(), .max_tasks = 64, .held = 1};
+  Leases leases = Ask(busy);
   EXPECT_TRUE(leases.tasks.empty());
   EXPECT_TRUE(leases.finish_first);
   busy.held = 0;
@@ -274,7 +158,7 @@ TEST_F(SchedulerTest, ASuspectRunsAloneAndBusyWorkersAreAskedToFinishFirst) {
   EXPECT_FALSE(leases.tasks[0].alone());
 }
 
-TEST_F(SchedulerTest, ALeaseOutlivesTheCoordinator) {
+TEST_F(DispatcherTest, ALeaseOutlivesTheCoordinator) {
   Submit(GitJob(1));
   const v1::LeasedTask task = LeaseOne();
   Open();
@@ -283,7 +167,7 @@ TEST_F(SchedulerTest, ALeaseOutlivesTheCoordinator) {
   EXPECT_THAT(Complete(Done(task)), IsOk());
 }
 
-TEST_F(SchedulerTest, ALeaseFromBeforeARestartRunsOutToo) {
+TEST_F(DispatcherTest, ALeaseFromBeforeARestartRunsOutToo) {
   Submit(GitJob(1));
   const v1::LeasedTask task = LeaseOne();
   Open();
@@ -292,6 +176,32 @@ TEST_F(SchedulerTest, ALeaseFromBeforeARestartRunsOutToo) {
   EXPECT_EQ(again.task(), task.task());
   EXPECT_LT(task.token(), again.token());
   EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(DispatcherTest, AHostThatAsksForItIsLeftAloneAndTheOthersAreNot) {
+  v1::JobSpec spec;
+  spec.set_name("job");
+  for (const char* url : {"https://a.org/1", "https://a.org/2", "https://b.org/1"}) {
+    spec.add_sources()->set_git(url);
+  }
+  const std::string job = Submit(spec);
+  v1::Completion busy = Error(LeaseOne(), absl::StatusCode::kUnavailable);
+  busy.set_retry_after_ms(60'000);
+  EXPECT_THAT(Complete(busy), IsOk());
+  const std::vector<v1::LeasedTask> others = Lease(64);
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others[0].action().params().pin().source().git(), "https://b.org/1");
+  EXPECT_THAT(Complete(Done(others[0])), IsOk());
+  RunAll();  // all of b.org, but for what waits for the whole job
+  clock_.Advance(std::chrono::seconds(59));
+  scheduler_->Tick();
+  EXPECT_TRUE(Lease(64).empty());
+  clock_.Advance(std::chrono::seconds(1));
+  scheduler_->Tick();
+  EXPECT_EQ(Lease(64).size(), 2u);
+  clock_.Advance(std::chrono::seconds(31));
+  RunAll();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
 }
 
 }  // namespace

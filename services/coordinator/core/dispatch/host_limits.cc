@@ -1,4 +1,4 @@
-#include "services/coordinator/core/host_limits.h"
+#include "services/coordinator/core/dispatch/host_limits.h"
 
 #include <algorithm>
 #include <cstddef>

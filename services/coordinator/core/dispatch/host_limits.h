@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_HOST_LIMITS_H_
-#define KERNELMILL_SERVICES_COORDINATOR_CORE_HOST_LIMITS_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_HOST_LIMITS_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_HOST_LIMITS_H_
 
 #include <cstdint>
 #include <deque>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernelmill/v1/job.pb.h"
-#include "services/coordinator/core/clock.h"
+#include "services/coordinator/core/state/clock.h"
 
 namespace kernelmill::coordinator {
 
@@ -46,4 +46,4 @@ class HostLimits {
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_HOST_LIMITS_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_HOST_LIMITS_H_

@@ -1,4 +1,4 @@
-#include "services/coordinator/core/host_limits.h"
+#include "services/coordinator/core/dispatch/host_limits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

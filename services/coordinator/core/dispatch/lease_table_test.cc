@@ -1,4 +1,4 @@
-#include "services/coordinator/core/lease_table.h"
+#include "services/coordinator/core/dispatch/lease_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-std::vector<uint64_t> Tasks(const std::vector<LeaseTable::Ended>& ended) {
+std::vector<uint64_t> Tasks(const std::vector<EndedLease>& ended) {
   std::vector<uint64_t> tasks;
-  for (const LeaseTable::Ended& one : ended) tasks.push_back(one.task);
+  for (const EndedLease& one : ended) tasks.push_back(one.task);
   return tasks;
 }
 
@@ -72,7 +72,7 @@ TEST(LeaseTable, AWorkersLeasesEndWithIt) {
   table.Grant(7, kNow, {.worker = 1});
   table.Grant(8, kNow, {.worker = 2});
   table.Renew(9, table.Grant(9, kNow, {.worker = 1, .alone = true, .host = "h"}), kNow);
-  const std::vector<LeaseTable::Ended> ended = table.TakeOf(1);
+  const std::vector<EndedLease> ended = table.TakeOf(1);
   EXPECT_THAT(Tasks(ended), UnorderedElementsAre(7, 9));
   EXPECT_TRUE(ended[1].terms.alone) << "a renewal must keep the terms";
   EXPECT_EQ(ended[1].terms.host, "h");

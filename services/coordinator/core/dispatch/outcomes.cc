@@ -1,24 +1,17 @@
-// The part of Scheduler that takes what workers hand in, and deals with those that hand in nothing.
+#include "services/coordinator/core/dispatch/outcomes.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "services/coordinator/core/scheduler.h"
-#include "services/coordinator/core/visits.h"
+#include "services/coordinator/core/dispatch/pin_history.h"
 
 namespace kernelmill::coordinator {
 namespace {
 
 constexpr int kMaxBackoffFactor = 30;
 constexpr int64_t kMaxPauseMs = int64_t{24} * 60 * 60 * 1000;  // of a host, at its wish
-
-absl::Status Stale(const v1::LeaseRef& lease) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is not held"));
-}
 
 // The wire's status as ours; an error that says OK is one all the same.
 absl::Status ErrorOf(const google::rpc::Status& error) {
@@ -32,183 +25,158 @@ void LogAttempt(const Job& job, const Job::Task& task, const absl::Status& error
                                 {"stage", StageInfoOf(task.key.stage).name},
                                 {"source", task.key.source},
                                 {"shard", task.key.shard},
-                                {"piece", task.key.piece},
+                                {"sub_shard", task.key.sub_shard},
                                 {"attempt", task.attempts + 1},
                                 {"error", error.ToString()}});
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
-    const std::vector<v1::Completion>& completions) {
-  RETURN_IF_ERROR(status());
-  std::vector<absl::Status> statuses;
-  uint64_t ticket = 0;
-  {
-    absl::MutexLock lock(&mutex_);
-    const Clock::Time now = clock_.Now();
-    Change change;
-    Expire(now, change);
-    for (const v1::Completion& completion : completions) {
-      statuses.push_back(CompleteOne(completion, now, change));
-    }
-    Append(std::move(change));
-    ticket = commits_.last();  // of changes made before too: a repeated completion answers for them
-  }
-  RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/!options_.abandon_unfinished));
-  return statuses;
-}
-
-absl::Status Scheduler::CompleteOne(const v1::Completion& completion, Clock::Time now,
-                                    Change& change) {
+std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion, Change& change) {
   const v1::LeaseRef& lease = completion.lease();
   if (completion.outcome_case() == v1::Completion::OUTCOME_NOT_SET) {
     return absl::InvalidArgumentError("a completion without an outcome");
   }
-  if (!leases_.Holds(lease.task(), lease.token())) return Repeated(lease);
-  Job& job = *Running(lease.task());  // a lease is of a running job
+  Job* const job = jobs_.Running(JobOf(lease.task()));
   const uint32_t index = IndexOf(lease.task());
-  const std::vector<uint64_t> followers = LetGo(leases_.Release(lease.task()));
+  if (!dispatcher_.Holds(lease)) {
+    if (jobs_.HasEnded(JobOf(lease.task()))) return std::nullopt;
+    const Job::Task* const task = job == nullptr ? nullptr : job->Find(index);
+    return task == nullptr ? StatusOfRepeated(lease, TaskState::kReady, /*token=*/0)
+                           : StatusOfRepeated(lease, task->state, task->token);
+  }
+  const std::vector<uint64_t> followers = dispatcher_.ReleaseLease(lease.task());
   if (completion.has_result()) {
     Succeeded(lease.task(), followers, completion.result(), completion.cached(), change);
     return absl::OkStatus();
   }
-  for (const uint64_t follower : followers) Requeue(follower);
+  for (const uint64_t follower : followers) dispatcher_.Requeue(follower);
   if (completion.has_handback()) {
-    job.HandedBack(index, change);
-  } else {
-    const int64_t pause_ms = std::clamp<int64_t>(completion.retry_after_ms(), 0, kMaxPauseMs);
-    if (pause_ms > 0) {
-      hosts_.Pause(job.HostOf(index), now + std::chrono::milliseconds(pause_ms));
-    }
-    AttemptFailed(job, index, lease.token(), ErrorOf(completion.error()), now, change);
+    job->HandedBack(index, change);
+    return absl::OkStatus();
   }
+  const int64_t pause_ms = std::clamp<int64_t>(completion.retry_after_ms(), 0, kMaxPauseMs);
+  if (pause_ms > 0) {
+    dispatcher_.PauseHost(*job, index, clock_.Now() + std::chrono::milliseconds(pause_ms));
+  }
+  AttemptFailed(*job, index, lease.token(), ErrorOf(completion.error()), change);
   return absl::OkStatus();
 }
 
-void Scheduler::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
-                          const v1::StageResult& result, bool cached, Change& change) {
-  Job* job = Running(task);
+absl::Status Outcomes::StatusOfRepeated(const v1::LeaseRef& lease, TaskState state,
+                                        uint64_t token) {
+  if (lease.token() != 0 && token == lease.token() && state != TaskState::kLeased) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is not held"));
+}
+
+void Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
+                         const v1::StageResult& result, bool cached, Change& change) {
+  Job* job = jobs_.Running(JobOf(task));
   if (const v1::Source* source = job->SourceToPin(IndexOf(task))) {
-    if (auto visit = VisitOf(*source, result, clock_.WallNow())) change.visits.push_back(*visit);
+    if (auto pin = PinRecordOf(*source, result, clock_.WallNow())) change.pins.push_back(*pin);
   }
   job->Succeeded(IndexOf(task), result, cached, change);
-  Settle(*job, change);
+  EndIfOver(*job, change);
   for (const uint64_t follower : followers) {
-    job = Running(follower);
+    job = jobs_.Running(JobOf(follower));
     // Its job may have ended, or be run anew, since it began to follow.
     const Job::Task* waiting = job == nullptr ? nullptr : job->Find(IndexOf(follower));
     if (waiting == nullptr || waiting->state != TaskState::kReady) continue;
     job->Succeeded(IndexOf(follower), result, /*cached=*/true, change);
-    Settle(*job, change);
+    EndIfOver(*job, change);
   }
 }
 
-std::vector<uint64_t> Scheduler::LetGo(const LeaseTable::Terms& terms) {
-  hosts_.Release(terms.host);
-  return in_flight_.End(terms.action);
-}
-
-absl::Status Scheduler::Repeated(const v1::LeaseRef& lease) {
-  if (lease.token() == 0) return Stale(lease);
-  if (Job* job = Running(lease.task())) {
-    const Job::Task* task = job->Find(IndexOf(lease.task()));
-    const bool taken =
-        task != nullptr && task->state != TaskState::kLeased && task->token == lease.token();
-    return taken ? absl::OkStatus() : Stale(lease);
-  }
-  const auto ended = ended_.find(JobOf(lease.task()));
-  if (ended == ended_.end()) return Stale(lease);
-  RETURN_IF_ERROR(commits_.Wait(ended->second.ticket, /*sync=*/false));
-  const absl::StatusOr<TaskRow> row = store_.Task(lease.task());
-  if (absl::IsNotFound(row.status())) return Stale(lease);
-  RETURN_IF_ERROR(row.status());
-  const bool taken = row->state != TaskState::kLeased && row->token == lease.token();
-  return taken ? absl::OkStatus() : Stale(lease);
-}
-
-Clock::Time Scheduler::RetryAt(int attempts, Clock::Time now) {
+Clock::Time Outcomes::RetryAt(int attempts) {
   const int factor = std::min(1 << std::min(attempts, 5), kMaxBackoffFactor);
   const double jitter = absl::Uniform(random_, 0.6, 1.0);
-  return now +
+  return clock_.Now() +
          std::chrono::duration_cast<Clock::Duration>(options_.retry_backoff * factor * jitter);
 }
 
-void Scheduler::AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                              Clock::Time now, Change& change) {
+void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
+                             Change& change) {
   const Job::Task& task = *job.Find(index);
   LogAttempt(job, task, error);
   // Those that ended with the worker have a limit of their own.
   const int errors = std::max(task.attempts - task.crashes, 0) + 1;
   if (!IsRetryable(error)) {
-    GiveUp(job, index, token, error, change);
+    Fail(job, index, token, error, change);
   } else if (errors >= options_.max_attempts) {
-    GiveUp(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
-           change);
+    Fail(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
+         change);
   } else {
-    job.AttemptLost(index, token, error, Job::Crash::kNone, RetryAt(task.attempts, now), change);
+    job.AttemptLost(index, token, error, Job::Crash::kNone, RetryAt(task.attempts), change);
   }
-  Settle(job, change);
+  EndIfOver(job, change);
 }
 
-void Scheduler::GiveUp(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                       Change& change) {
+void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
+                    Change& change) {
   if (const v1::Source* source = job.SourceToPin(index)) {
-    if (auto visit = VisitOf(*source, error, clock_.WallNow())) change.visits.push_back(*visit);
+    if (auto pin = PinRecordOf(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
   }
   job.Failed(index, token, error, change);
 }
 
-void Scheduler::AttemptCrashed(const LeaseTable::Ended& lease, const absl::Status& error,
-                               Clock::Time now, Change& change) {
-  for (const uint64_t follower : LetGo(lease.terms)) Requeue(follower);
-  Job* const job = Running(lease.task);
-  if (job == nullptr) return;  // another one in the caller's list ended the job
+void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error, Change& change) {
+  Job* const job = jobs_.Running(JobOf(lease.task));
+  if (job == nullptr) return;  // another of the ended leases ended the job
   const uint32_t index = IndexOf(lease.task);
   const Job::Task& task = *job->Find(index);
   LogAttempt(*job, task, error);
   // What ran in company is not known to be the one that ended the worker.
   const int crashes = lease.terms.alone ? task.crashes + 1 : 1;
-  const bool single = !StageInfoOf(task.key.stage).splittable || job->FilesOf(index) <= 1;
-  const int limit = single ? options_.max_attempts : options_.crash_limit;
+  const bool halvable = StageInfoOf(task.key.stage).splittable && job->FileCountOf(index) > 1;
+  const int limit = halvable ? options_.crash_limit : options_.max_attempts;
   if (!lease.terms.alone || crashes < limit) {
     job->AttemptLost(index, /*token=*/0, error,
                      lease.terms.alone ? Job::Crash::kAlone : Job::Crash::kInCompany,
-                     /*retry_at=*/now, change);
+                     /*retry_at=*/clock_.Now(), change);
   } else {
-    const absl::Status why = Annotate(error, absl::StrCat("gave up after ", crashes, " attempts"));
-    const auto begin = static_cast<uint8_t>(std::max(1, options_.crash_limit - 1));
-    if (job->Split(index, why, begin, change)) {
-      LogWarning("a shard is taken apart", {{"job", job->id()}, {"task", lease.task}});
-    } else {
-      job->Failed(index, /*token=*/0, why, change);
-    }
+    SplitOrFail(*job, index, Annotate(error, absl::StrCat("gave up after ", crashes, " attempts")),
+                change);
   }
-  Settle(*job, change);
+  EndIfOver(*job, change);
 }
 
-void Scheduler::Expire(Clock::Time now, Change& change) {
-  for (const LeaseTable::Ended& lease : leases_.TakeExpired(now)) {
+void Outcomes::SplitOrFail(Job& job, uint32_t index, const absl::Status& error, Change& change) {
+  const auto begin = static_cast<uint8_t>(std::max(1, options_.crash_limit - 1));
+  if (job.Split(index, error, begin, change)) {
+    LogWarning("a shard is split", {{"job", job.id()}, {"task", TaskId(job.sequence(), index)}});
+  } else {
+    job.Failed(index, /*token=*/0, error, change);
+  }
+}
+
+void Outcomes::EndIfOver(Job& job, Change& change) {
+  if (!job.ended()) return;
+  dispatcher_.ReleaseLeasesOf(job);
+  jobs_.End(job, change);
+}
+
+void Outcomes::Cancel(Job& job, Change& change) {
+  job.Cancel();
+  EndIfOver(job, change);
+}
+
+void Outcomes::WorkerEnded(uint64_t run, Change& change) {
+  if (run == 0) return;
+  for (const EndedLease& lease : dispatcher_.TakeLeasesOf(run)) {
+    AttemptCrashed(lease, absl::AbortedError("its worker ended in the middle of it"), change);
+  }
+}
+
+void Outcomes::Expire(Change& change) {
+  for (const EndedLease& lease : dispatcher_.TakeExpired()) {
     AttemptCrashed(
         lease, absl::DeadlineExceededError("its worker was not heard of before the lease ran out"),
-        now, change);
+        change);
   }
-  for (const uint64_t task : hosts_.TakeRunnable(now)) Requeue(task);
-  for (const auto& [sequence, job] : running_) {
-    if (job->Promote(now)) ready_.Notify();
-  }
-}
-
-void Scheduler::Tick() {
-  uint64_t ticket = 0;
-  {
-    absl::MutexLock lock(&mutex_);
-    Change change;
-    Expire(clock_.Now(), change);
-    ticket = Append(std::move(change));
-  }
-  // An error stays in status(), where the owner looks.
-  if (status().ok()) commits_.Wait(ticket, /*sync=*/false).IgnoreError();
+  dispatcher_.ReadyDue();
 }
 
 }  // namespace kernelmill::coordinator

@@ -15,16 +15,16 @@ using ::kernelmill::testing::IsOk;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 
-// A worker that ends on one file of the source: runs all tasks, and ends at extractions whose piece
-// has the file.
-class PoisonTest : public SchedulerTest {
+// A worker that ends on one file of the source: runs all tasks, and ends at extractions that
+// read the file.
+class QuarantineTest : public SchedulerTest {
  protected:
-  // Whether a whole shard's or a piece's extraction reads file `poison_`.
+  // Whether an extraction, of a shard or a part of it, reads file `poison_`.
   bool Ends(const v1::Action& action) const {
-    if (action.stage() != "extract" || action.params().extract().set_aside() != "") return false;
+    if (action.stage() != "extract" || action.params().extract().quarantine() != "") return false;
     if (!action.params().has_extract()) return true;
-    const v1::ExtractParams& piece = action.params().extract();
-    return piece.first() <= poison_ && poison_ < piece.first() + piece.count();
+    const v1::ExtractParams& part = action.params().extract();
+    return part.first() <= poison_ && poison_ < part.first() + part.count();
   }
   v1::JobStatus Run(const std::string& job) {
     while (Get(job).state() == v1::JOB_STATE_RUNNING) {
@@ -55,7 +55,7 @@ class PoisonTest : public SchedulerTest {
   std::vector<v1::Action> actions_;
 };
 
-TEST_F(PoisonTest, AShardIsHalvedUntilTheFileThatEndsItsWorkerStandsAlone) {
+TEST_F(QuarantineTest, AShardIsHalvedUntilTheFileThatEndsItsWorkerStandsAlone) {
   stages_.shards = {{"r0", 1}};  // of 10 files
   for (const bool reopen : {false, true}) {
     reopen_ = reopen;
@@ -67,24 +67,23 @@ TEST_F(PoisonTest, AShardIsHalvedUntilTheFileThatEndsItsWorkerStandsAlone) {
     EXPECT_EQ(status.failures(0).stage(), "extract");
     EXPECT_EQ(status.failures(0).path(), "file 6");
     EXPECT_EQ(status.failures(0).files(), 1);
-    std::vector<int> pieces;
     const v1::Action* link = nullptr;
     for (const v1::Action& action : actions_) {
       if (action.stage() == "link") link = &action;
-      if (action.stage() == "extract" && action.params().extract().set_aside() != "") {
+      if (action.stage() == "extract" && action.params().extract().quarantine() != "") {
         EXPECT_EQ(action.params().extract().first(), poison_);
         EXPECT_EQ(action.params().extract().count(), 1);
       }
     }
     ASSERT_NE(link, nullptr);
-    // [0,5) [5,8)->[5,7)->[5,6) [6,7) [7,8); [8,10): 5 pieces of the one shard.
-    EXPECT_THAT(link->params().link().pieces(), ElementsAre(5));
+    // [0,5) [5,8)->[5,7)->[5,6) [6,7) [7,8); [8,10): 5 sub-shards of the one shard.
+    EXPECT_THAT(link->params().link().inputs_per_shard(), ElementsAre(5));
     EXPECT_EQ(link->inputs_size(), 1 + 5);
     EXPECT_LT(deaths_, 15) << "every level must cost a few lives only";
   }
 }
 
-TEST_F(PoisonTest, TheDatasetDoesNotDependOnWhereWorkersEndedByChance) {
+TEST_F(QuarantineTest, TheDatasetDoesNotDependOnWhereWorkersEndedByChance) {
   stages_.shards = {{"r0", 1}};
   poison_ = -1;  // only the whole shard ends its worker, as by a machine that was too small
   const v1::JobStatus status = Run(Submit(GitJob(1)));

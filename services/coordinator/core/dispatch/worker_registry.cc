@@ -1,4 +1,4 @@
-#include "services/coordinator/core/worker_registry.h"
+#include "services/coordinator/core/dispatch/worker_registry.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ constexpr size_t kRemembered = 16;  // incarnations of one name
 
 }  // namespace
 
-WorkerRegistry::Seen WorkerRegistry::Hear(const std::string& worker, uint64_t incarnation) {
+WorkerRegistry::Runs WorkerRegistry::Hear(const std::string& worker, uint64_t incarnation) {
   if (incarnation == 0 || worker.empty()) return {};
   const auto [at, fresh] = entries_.try_emplace(worker);
   Entry& entry = at->second;

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_WORKER_REGISTRY_H_
-#define KERNELMILL_SERVICES_COORDINATOR_CORE_WORKER_REGISTRY_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_WORKER_REGISTRY_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_WORKER_REGISTRY_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +19,12 @@ class WorkerRegistry {
  public:
   explicit WorkerRegistry(size_t max_workers = 10'000) : max_workers_(max_workers) {}
 
-  struct Seen {
-    uint64_t run = 0;    // names this run of the worker; 0: unknown
-    uint64_t ended = 0;  // the run before, which has ended; 0: none
+  struct Runs {
+    uint64_t current = 0;  // names this run of the worker; 0: unknown
+    uint64_t ended = 0;    // the run before, which has ended; 0: none
   };
   // Incarnation 0 is unknown, and ends nothing.
-  Seen Hear(const std::string& worker, uint64_t incarnation);
+  Runs Hear(const std::string& worker, uint64_t incarnation);
 
  private:
   struct Entry {
@@ -44,4 +44,4 @@ class WorkerRegistry {
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_WORKER_REGISTRY_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_WORKER_REGISTRY_H_

@@ -1,4 +1,4 @@
-#include "services/coordinator/core/worker_registry.h"
+#include "services/coordinator/core/dispatch/worker_registry.h"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@ namespace {
 TEST(WorkerRegistry, ANewIncarnationEndsTheRunBefore) {
   WorkerRegistry registry;
   const auto first = registry.Hear("a", 11);
-  EXPECT_NE(first.run, 0u);
+  EXPECT_NE(first.current, 0u);
   EXPECT_EQ(first.ended, 0u);
-  EXPECT_EQ(registry.Hear("a", 11).run, first.run);
+  EXPECT_EQ(registry.Hear("a", 11).current, first.current);
   EXPECT_EQ(registry.Hear("b", 12).ended, 0u);
   const auto second = registry.Hear("a", 13);
-  EXPECT_NE(second.run, first.run);
-  EXPECT_EQ(second.ended, first.run);
+  EXPECT_NE(second.current, first.current);
+  EXPECT_EQ(second.ended, first.current);
   EXPECT_EQ(registry.Hear("a", 13).ended, 0u) << "only once";
 }
 
@@ -29,8 +29,8 @@ TEST(WorkerRegistry, ANameThatTwoWorkersShareEndsNothing) {
 
 TEST(WorkerRegistry, WhoDoesNotSayIsNotKnown) {
   WorkerRegistry registry;
-  EXPECT_EQ(registry.Hear("a", 0).run, 0u);
-  EXPECT_EQ(registry.Hear("", 5).run, 0u);
+  EXPECT_EQ(registry.Hear("a", 0).current, 0u);
+  EXPECT_EQ(registry.Hear("", 5).current, 0u);
 }
 
 TEST(WorkerRegistry, ForgetsWhomItHeardOfLongestAgo) {
@@ -40,7 +40,7 @@ TEST(WorkerRegistry, ForgetsWhomItHeardOfLongestAgo) {
   registry.Hear("a", 1);
   registry.Hear("c", 3);
   EXPECT_EQ(registry.Hear("a", 4).ended, 1u) << "a was heard of after b";
-  EXPECT_NE(registry.Hear("b", 2).run, b.run);
+  EXPECT_NE(registry.Hear("b", 2).current, b.current);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "services/coordinator/core/job.h"
+#include "services/coordinator/core/jobs/job.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/coordinator/core/host_limits.h"
 
 namespace kernelmill::coordinator {
 
@@ -152,18 +151,18 @@ void Job::Failed(uint32_t index, uint64_t token, const absl::Status& error, Chan
 
 bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change) {
   Task& task = At(index);
-  const std::vector<TaskKey> pieces = plan_.Split(task.key);
-  if (pieces.empty()) return false;
+  const std::vector<TaskKey> parts = plan_.Split(task.key);
+  if (parts.empty()) return false;
   SetState(task, TaskState::kSplit);
   errors_.erase(index);
   TaskRow row = RowOf(index);
   row.error = error;
   change.tasks.push_back(std::move(row));
-  for (const TaskKey& piece : pieces) {
-    // What is set aside is not read any more; what cannot be halved further has all its chances.
-    const bool single = plan_.FilesOf(piece) == 1;
-    const uint8_t begin = piece.piece & kSetAside ? 0 : single ? 1 : crashes;
-    Create({piece}, begin, change);
+  for (const TaskKey& part : parts) {
+    // A quarantined file is not read any more; what cannot be halved further has all its chances.
+    const bool single = plan_.FileCountOf(part) == 1;
+    const uint8_t begin = part.sub_shard & kQuarantined ? 0 : single ? 1 : crashes;
+    Create({part}, begin, change);
   }
   return true;
 }
@@ -176,12 +175,6 @@ void Job::Cancel() {
 const v1::Source* Job::SourceToPin(uint32_t index) const {
   const TaskKey& key = tasks_[index - 1].key;
   return key.stage == StageId::kPin ? &plan_.spec().sources(key.source) : nullptr;
-}
-
-std::string Job::HostOf(uint32_t index) const {
-  const TaskKey& key = tasks_[index - 1].key;
-  if (!StageInfoOf(key.stage).calls_host) return "";
-  return HostOfSource(plan_.spec().sources(key.source));
 }
 
 // The basic idea: rows stand in the order in which their tasks were created, and a task is created

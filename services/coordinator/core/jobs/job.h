@@ -1,12 +1,18 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_JOB_H_
-#define KERNELMILL_SERVICES_COORDINATOR_CORE_JOB_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_JOBS_JOB_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_JOBS_JOB_H_
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
+#include <queue>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -15,13 +21,74 @@
 #include "absl/status/statusor.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
-#include "services/coordinator/core/clock.h"
-#include "services/coordinator/core/plan.h"
-#include "services/coordinator/core/ready_queue.h"
-#include "services/coordinator/core/state_store.h"
-#include "services/coordinator/core/task.h"
+#include "services/coordinator/core/plan/plan.h"
+#include "services/coordinator/core/plan/task.h"
+#include "services/coordinator/core/state/clock.h"
+#include "services/coordinator/core/state/state_store.h"
 
 namespace kernelmill::coordinator {
+
+using StageSet = std::bitset<kStageCount>;
+
+// The tasks of one job that wait for a worker, by stage; the earliest created goes first, so that a
+// task which comes back keeps its place. Tasks that must run alone wait apart. Four bytes a task.
+// Not thread-safe.
+class ReadyQueue {
+ public:
+  void Push(StageId stage, uint32_t index, bool alone) {
+    (alone ? alone_ : shared_)[static_cast<int>(stage)].push(index);
+  }
+
+  // Keeps the task back until `when`.
+  void PushLater(StageId stage, uint32_t index, bool alone, Clock::Time when) {
+    later_.insert({when, {stage, index, alone}});
+  }
+
+  // Moves the tasks whose time has come; returns whether there were any.
+  bool Promote(Clock::Time now) {
+    bool any = false;
+    while (!later_.empty() && later_.begin()->first <= now) {
+      const auto [stage, index, alone] = later_.begin()->second;
+      Push(stage, index, alone);
+      later_.erase(later_.begin());
+      any = true;
+    }
+    return any;
+  }
+
+  // The earliest task of one of the stages, of those that may run beside others.
+  std::optional<uint32_t> Pop(const StageSet& stages) { return PopFrom(shared_, stages); }
+  // Likewise, of those that must run alone.
+  std::optional<uint32_t> PopAlone(const StageSet& stages) { return PopFrom(alone_, stages); }
+  bool HasAlone(const StageSet& stages) const { return Any(alone_, stages); }
+  bool HasShared(const StageSet& stages) const { return Any(shared_, stages); }
+
+ private:
+  using Heap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
+  using Heaps = std::array<Heap, kStageCount>;
+
+  static bool Any(const Heaps& heaps, const StageSet& stages) {
+    for (int i = 0; i < kStageCount; ++i) {
+      if (stages[i] && !heaps[i].empty()) return true;
+    }
+    return false;
+  }
+
+  static std::optional<uint32_t> PopFrom(Heaps& heaps, const StageSet& stages) {
+    Heap* best = nullptr;
+    for (int i = 0; i < kStageCount; ++i) {
+      Heap& heap = heaps[i];
+      if (stages[i] && !heap.empty() && (best == nullptr || heap.top() < best->top())) best = &heap;
+    }
+    if (best == nullptr) return std::nullopt;
+    const uint32_t index = best->top();
+    best->pop();
+    return index;
+  }
+
+  Heaps shared_, alone_;
+  std::set<std::pair<Clock::Time, std::tuple<StageId, uint32_t, bool>>> later_;
+};
 
 // The stage versions that this build plans with. A job that another build planned is planned anew;
 // the action cache then answers for the stages that did not change.
@@ -60,8 +127,8 @@ class Job {
   // A result that the plan refuses fails the task.
   void Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change);
   void Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change);
-  // Puts pieces of its input in the task's place, each with `crashes` to begin with if it can be
-  // taken apart further. False: it cannot be taken apart; nothing has changed.
+  // Puts the halves of its sub-shard in the task's place, each with `crashes` to begin with if it
+  // can be split further. False: it cannot be split; nothing has changed.
   bool Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change);
   // Ends the job. Its leases are the caller's to release.
   void Cancel();
@@ -81,11 +148,10 @@ class Job {
   // The source that the task pins; null if it is no pin.
   const v1::Source* SourceToPin(uint32_t index) const;
   // How many files an extraction has.
-  int32_t FilesOf(uint32_t index) const { return plan_.FilesOf(tasks_[index - 1].key); }
-  // The host that the task calls on, of a task that fetches from one; else empty.
-  std::string HostOf(uint32_t index) const;
+  int32_t FileCountOf(uint32_t index) const { return plan_.FileCountOf(tasks_[index - 1].key); }
   // The tasks that hold a lease, for a restart.
   std::vector<uint32_t> LeasedTasks() const;
+  const std::array<v1::StageProgress, kStageCount>& progress() const { return progress_; }
   size_t task_count() const { return tasks_.size(); }
   int leased() const { return leased_; }
   int32_t priority() const { return base_.priority(); }
@@ -130,4 +196,4 @@ class Job {
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_JOB_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_JOBS_JOB_H_

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "common/cas/digest.h"
 #include "common/testing/status_matchers.h"
 #include "services/coordinator/core/testing/scheduler_fixture.h"
 
@@ -17,22 +16,9 @@ using ::kernelmill::testing::StatusIs;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-TEST_F(SchedulerTest, RunsAJobToItsDataset) {
-  const std::string job = Submit(GitJob(2));
-  EXPECT_EQ(job, "job-000001");
-  RunAll();
-  const v1::JobStatus status = Get(job);
-  EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
-  EXPECT_THAT(cas::CheckDigest(status.dataset()), IsOk());
-  ASSERT_EQ(status.stages_size(), kStageCount);
-  const v1::StageProgress& extract = status.stages(static_cast<int>(StageId::kExtract));
-  EXPECT_EQ(extract.stage(), "extract");
-  EXPECT_EQ(extract.total(), 4);
-  EXPECT_EQ(extract.done(), 4);
-  EXPECT_EQ(extract.running(), 0);
-}
+class JobTableTest : public SchedulerTest {};
 
-TEST_F(SchedulerTest, SubmitIsIdempotentByRequestId) {
+TEST_F(JobTableTest, SubmitIsIdempotentByRequestId) {
   const std::string job = Submit(GitJob(1), "request");
   EXPECT_EQ(Submit(GitJob(1), "request"), job);
   EXPECT_NE(Submit(GitJob(1), "another"), job);
@@ -41,11 +27,11 @@ TEST_F(SchedulerTest, SubmitIsIdempotentByRequestId) {
   EXPECT_EQ(scheduler_->ListJobs().size(), 2u);
 }
 
-TEST_F(SchedulerTest, AWrongSpecIsRefused) {
+TEST_F(JobTableTest, AWrongSpecIsRefused) {
   EXPECT_THAT(scheduler_->Submit(v1::JobSpec(), ""), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-TEST_F(SchedulerTest, RetryRunsAnEndedJobAgainWithItsPins) {
+TEST_F(JobTableTest, RetryRunsAnEndedJobAgainWithItsPins) {
   const std::string job = Submit(GitJob(1));
   EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // pin
   const v1::LeasedTask old = LeaseOne();
@@ -66,7 +52,7 @@ TEST_F(SchedulerTest, RetryRunsAnEndedJobAgainWithItsPins) {
   EXPECT_EQ(scheduler_->ListJobs().size(), 1u);
 }
 
-TEST_F(SchedulerTest, ADeletedJobIsForgottenAndItsNumberNotUsedAgain) {
+TEST_F(JobTableTest, ADeletedJobIsForgottenAndItsNumberNotUsedAgain) {
   const std::string job = Submit(GitJob(1), "request");
   EXPECT_THAT(scheduler_->Delete(job), StatusIs(absl::StatusCode::kFailedPrecondition));
   RunAll();
@@ -77,8 +63,8 @@ TEST_F(SchedulerTest, ADeletedJobIsForgottenAndItsNumberNotUsedAgain) {
   EXPECT_EQ(Submit(GitJob(1), "request"), "job-000002");
 }
 
-TEST_F(SchedulerTest, EndedJobsAreDeletedAfterTheirRetentionAndRunningOnesAreNot) {
-  options_.job_retention = absl::Hours(1);
+TEST_F(JobTableTest, EndedJobsAreDeletedAfterTheirRetentionAndRunningOnesAreNot) {
+  options_.jobs.retention = absl::Hours(1);
   Open();
   const std::string ended = Submit(GitJob(1));
   RunAll();
@@ -90,8 +76,8 @@ TEST_F(SchedulerTest, EndedJobsAreDeletedAfterTheirRetentionAndRunningOnesAreNot
   EXPECT_EQ(Get(running).state(), v1::JOB_STATE_RUNNING);
 }
 
-TEST_F(SchedulerTest, TooManyUnfinishedJobsAreRefused) {
-  options_.max_unfinished_jobs = 2;
+TEST_F(JobTableTest, TooManyUnfinishedJobsAreRefused) {
+  options_.jobs.max_unfinished_jobs = 2;
   Open();
   const std::string first = Submit(GitJob(1), "a");
   Submit(GitJob(1));
@@ -101,65 +87,11 @@ TEST_F(SchedulerTest, TooManyUnfinishedJobsAreRefused) {
   Submit(GitJob(1));
 }
 
-TEST_F(SchedulerTest, DrainLeasesNothingMoreButTakesResults) {
-  Submit(GitJob(2));
-  const v1::LeasedTask task = LeaseOne();
-  scheduler_->Drain();
-  EXPECT_THAT(scheduler_->Lease({.stages = StageSet().set()}),
-              StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(Complete(Done(task)), IsOk());
-}
-
-TEST_F(SchedulerTest, ARestartAtAnyMomentLosesNothingAndChangesNothing) {
-  const v1::JobSpec spec = GitJob(3);
-  const std::string first = Submit(spec);
-  RunAll();
-  const v1::JobStatus expected = Get(first);
-
-  const std::string second = Submit(spec);
-  int done = 0;
-  for (std::vector<v1::LeasedTask> tasks = Lease(2); !tasks.empty(); tasks = Lease(2)) {
-    EXPECT_THAT(Complete(Done(tasks[0])), IsOk());
-    ++done;
-    store_.LosePower();
-    Open();
-    // The others' leases were not synced: gone, or still good. Either way the tasks are there.
-    for (size_t i = 1; i < tasks.size(); ++i) {
-      const absl::Status status = Complete(Done(tasks[i]));
-      if (status.ok()) ++done;
-    }
-    clock_.Advance(seconds(31));
-  }
-  const v1::JobStatus status = Get(second);
-  EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
-  EXPECT_TRUE(cas::SameDigest(status.dataset(), expected.dataset()));
-  int64_t counted = 0;
-  for (int i = 0; i < kStageCount; ++i) {
-    EXPECT_EQ(status.stages(i).total(), expected.stages(i).total()) << i;
-    counted += status.stages(i).done();
-  }
-  EXPECT_EQ(counted, done) << "one accepted result a task";
-}
-
-TEST_F(SchedulerTest, NothingIsAcknowledgedOnceTheStoreHasFailed) {
-  const std::string job = Submit(GitJob(1));
-  const v1::LeasedTask task = LeaseOne();
-  store_.FailWrites(absl::ResourceExhaustedError("disk full"));
-  EXPECT_THAT(scheduler_->Complete({Done(task)}), StatusIs(absl::StatusCode::kResourceExhausted));
-  store_.FailWrites(absl::OkStatus());
-  EXPECT_THAT(scheduler_->Submit(GitJob(1), ""), StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_THAT(scheduler_->status(), StatusIs(absl::StatusCode::kResourceExhausted));
-  Open();
-  EXPECT_THAT(Complete(Done(task)), IsOk()) << "a new start continues where the disk is";
-  RunAll();
-  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
-}
-
-TEST_F(SchedulerTest, AbandonsWhatWasUnfinished) {
+TEST_F(JobTableTest, AbandonsWhatWasUnfinished) {
   const std::string done = Submit(GitJob(1));
   RunAll();
   const std::string unfinished = Submit(GitJob(1));
-  options_.abandon_unfinished = true;
+  options_.jobs.abandon_unfinished = true;
   Open();
   EXPECT_EQ(Get(unfinished).state(), v1::JOB_STATE_ABANDONED);
   EXPECT_EQ(Get(done).state(), v1::JOB_STATE_DONE);
@@ -167,7 +99,7 @@ TEST_F(SchedulerTest, AbandonsWhatWasUnfinished) {
   EXPECT_EQ(Submit(GitJob(1)), "job-000003");
 }
 
-TEST_F(SchedulerTest, AJobOfAnotherBuildIsPlannedAnew) {
+TEST_F(JobTableTest, AJobOfAnotherBuildIsPlannedAnew) {
   const std::string job = Submit(GitJob(1));
   EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());
   std::vector<JobRow> rows = *store_.Jobs();
@@ -182,17 +114,7 @@ TEST_F(SchedulerTest, AJobOfAnotherBuildIsPlannedAnew) {
   EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
 }
 
-TEST_F(SchedulerTest, UnknownJobsAndTasksAreNamed) {
-  EXPECT_THAT(scheduler_->GetJob("job-000009"), StatusIs(absl::StatusCode::kNotFound));
-  v1::Completion completion;
-  completion.mutable_lease()->set_task(TaskId(9, 9));
-  completion.mutable_lease()->set_token(1);
-  EXPECT_THAT(Complete(completion), StatusIs(absl::StatusCode::kInvalidArgument));
-  completion.mutable_handback();
-  EXPECT_THAT(Complete(completion), StatusIs(absl::StatusCode::kFailedPrecondition));
-}
-
-TEST_F(SchedulerTest, TasksThatAreTriedAgainAreShownWithTheirLastError) {
+TEST_F(JobTableTest, TasksThatAreTriedAgainAreShownWithTheirLastError) {
   const std::string job = Submit(GitJob(1));
   EXPECT_THAT(Complete(Error(LeaseOne(), absl::StatusCode::kUnavailable)), IsOk());
   for (int i = 0; i < 2; ++i) {

@@ -1,20 +1,20 @@
-#include "services/coordinator/core/plan.h"
+#include "services/coordinator/core/plan/plan.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/cas/digest.h"
 #include "common/config/job_spec.h"
 
 namespace kernelmill::coordinator {
 namespace {
 
 using worker::FailureCost;
-using worker::StageScope;
 
 // A partition reads every signature of the job; so there are a few as soon as they are worth it,
 // and more only where one's share of the bands would take much memory: 32 bytes a kernel and band.
@@ -22,7 +22,24 @@ constexpr int64_t kKernelsPerSmallPartition = 2000;
 constexpr int64_t kSmallPartitions = 4;
 constexpr int64_t kKernelsPerPartition = 262144;
 constexpr int64_t kMaxPartitions = 64;
-constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
+
+// INVALID_ARGUMENT: another name than `name`, not a digest, or a negative count.
+absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name) {
+  if (digest.name() != name) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output ", JsonString(digest.name()), " where '", name, "' belongs"));
+  }
+  RETURN_IF_ERROR(Annotate(cas::CheckDigest(digest.digest()), name));
+  if (digest.items() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": negative count of items"));
+  }
+  BlobRef ref;
+  const std::string raw = absl::HexStringToBytes(digest.digest().hash());
+  std::copy(raw.begin(), raw.end(), ref.hash.begin());
+  ref.size = digest.digest().size_bytes();
+  ref.items = digest.items();
+  return ref;
+}
 
 absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_view name) {
   if (result.outputs_size() != 1) {
@@ -32,18 +49,17 @@ absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_v
   return ToBlobRef(result.outputs(0), name);
 }
 
-// The first of the result's failures, each with its reason, of `total`.
-std::string NamedFailures(const v1::StageResult& result, int64_t total) {
-  std::string names;
-  for (int i = 0; i < std::min(result.failures_size(), kNamedFiles); ++i) {
-    const v1::FileFailure& failure = result.failures(i);
-    absl::StrAppend(&names, i == 0 ? " " : ", ", ToUtf8(failure.path()), " (", failure.reason(),
-                    ")");
-  }
-  return total > kNamedFiles ? absl::StrCat(names, ", ...") : names;
-}
-
 }  // namespace
+
+v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name) {
+  v1::NamedDigest digest;
+  digest.set_name(std::string(name));
+  digest.mutable_digest()->set_hash(
+      absl::BytesToHexString(absl::string_view(ref.hash.data(), ref.hash.size())));
+  digest.mutable_digest()->set_size_bytes(ref.size);
+  digest.set_items(ref.items);
+  return digest;
+}
 
 int32_t PairPartitions(int64_t kernels) {
   return static_cast<int32_t>(
@@ -187,11 +203,11 @@ absl::Status JobPlan::Extracted(const TaskKey& task, const v1::StageResult& resu
   Source& state = sources_[task.source];
   ASSIGN_OR_RETURN(const BlobRef kernels, OnlyOutput(result, "kernels"));
   state.kernels.resize(state.files.size());
-  if (task.piece == kWhole) {
+  if (task.sub_shard == kWholeShard) {
     state.kernels[task.shard] = kernels;
   } else {
-    state.split[task.shard].Take(task.piece, kernels);
-    if (task.piece & kSetAside) AddSetAside(task, result);
+    state.split[task.shard][task.sub_shard] = kernels;
+    if (task.sub_shard & kQuarantined) AddQuarantined(task, result);
   }
   if (--state.extracts_open == 0) ExtractionOver(task.source, next);
   return absl::OkStatus();
@@ -337,9 +353,9 @@ std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
   Source& state = sources_[task.source];
   const auto files = static_cast<int32_t>(state.files[task.shard].items);
   Tasks next;
-  for (const Piece piece : Pieces::Split(files, task.piece)) {
+  for (const SubShard sub_shard : coordinator::Split(task.sub_shard, files)) {
     next.push_back(task);
-    next.back().piece = piece;
+    next.back().sub_shard = sub_shard;
   }
   if (!next.empty()) {
     state.split[task.shard];
@@ -348,88 +364,20 @@ std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
   return next;
 }
 
-int32_t JobPlan::FilesOf(const TaskKey& task) const {
+int32_t JobPlan::FileCountOf(const TaskKey& task) const {
   const auto files = static_cast<int32_t>(sources_[task.source].files[task.shard].items);
-  return Pieces::RangeOf(files, task.piece).count;
+  return FilesOf(task.sub_shard, files).count;
 }
 
 void JobPlan::LoseShard(const TaskKey& task) {
   Source& state = sources_[task.source];
-  if (state.lost[task.shard]) return;  // another piece of it, or another stage, was lost before
+  if (state.lost[task.shard]) return;  // by another sub-shard or stage
   state.lost[task.shard] = true;
   state.lost_files += state.files[task.shard].items;
 }
 
-std::string JobPlan::SourceNameOf(const TaskKey& task) const {
-  if (StageInfoOf(task.stage).scope == StageScope::kJob) return "";
-  return config::SourceName(spec_.sources(task.source));
-}
-
-v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
-  v1::Failure& failure = failures_[task];
-  failure.set_source(SourceNameOf(task));
-  failure.set_stage(std::string(StageInfoOf(task.stage).name));
-  failure.set_code(absl::StatusCodeToString(code));
-  return failure;
-}
-
-void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
-  v1::Failure& failure = NewFailure(task, error.code());
-  failure.set_message(ToUtf8(error.message()));
-  const StageScope scope = StageInfoOf(task.stage).scope;
-  if (scope == StageScope::kJob) return;
-  const Source& state = sources_[task.source];
-  int64_t files = 0;  // without the lost ones, which have failures of their own
-  for (int32_t k = 0; k < state.shards(); ++k) {
-    const bool concerned = scope == StageScope::kSource || k == task.shard;
-    if (concerned && !state.lost[k]) files += state.files[k].items;
-  }
-  failure.set_files(files);
-}
-
-void JobPlan::AddSetAside(const TaskKey& task, const v1::StageResult& result) {
-  v1::Failure& failure = NewFailure(task, absl::StatusCode::kAborted);
-  failure.set_message("set aside: its extraction ended the worker again and again");
-  failure.set_files(1);
-  if (!result.failures().empty()) failure.set_path(result.failures(0).path());
-}
-
-void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
-  if (result.failures().empty()) return;
-  const TaskKey task = {.stage = StageId::kFetch, .source = source};
-  v1::Failure& failure = NewFailure(task, absl::StatusCode::kDataLoss);
-  for (const v1::Counter& counter : result.counters()) {
-    if (absl::StartsWith(counter.name(), "files.failed.")) {
-      failure.set_files(failure.files() + counter.value());
-    }
-  }
-  failure.set_message(
-      absl::StrCat("files that could not be had:", NamedFailures(result, failure.files())));
-  failure.set_path(result.failures(0).path());
-}
-
-void JobPlan::AddUnmadePairs(const TaskKey& task, const v1::StageResult& result) {
-  if (result.failures().empty()) return;
-  v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
-  failure.set_message(
-      absl::StrCat("pairs that could not be made:", NamedFailures(result, result.failures_size())));
-}
-
 bool JobPlan::IsHoldout(int32_t source) const {
   return spec_.sources(source).role() == v1::SOURCE_ROLE_HOLDOUT;
-}
-
-void JobPlan::FillStatus(v1::JobStatus& status) const {
-  for (const auto& [task, failure] : failures_) *status.add_failures() = failure;
-  for (const auto& [name, value] : counters_) {
-    v1::Counter* counter = status.add_counters();
-    counter->set_name(name);
-    counter->set_value(value);
-  }
-  if (state_ == v1::JOB_STATE_RUNNING) return;
-  *status.mutable_lock() = spec_;
-  if (state_ != v1::JOB_STATE_DONE) return;
-  *status.mutable_dataset() = ToNamedDigest(manifest_, "manifest").digest();
 }
 
 }  // namespace kernelmill::coordinator

@@ -1,6 +1,7 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_H_
-#define KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_PLAN_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_PLAN_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -8,14 +9,22 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
-#include "services/coordinator/core/blob_ref.h"
-#include "services/coordinator/core/pieces.h"
-#include "services/coordinator/core/task.h"
+#include "services/coordinator/core/plan/task.h"
 
 namespace kernelmill::coordinator {
+
+// A NamedDigest without its name, in a third of the memory: a job may have a million of them.
+struct BlobRef {
+  std::array<char, 32> hash{};
+  int64_t size = 0;
+  int64_t items = 0;
+};
+
+v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name);
 
 // The task graph of one job, as a pure state machine: outcomes of tasks go in, the tasks that they
 // make possible come out. No I/O, no clock; not thread-safe.
@@ -45,13 +54,13 @@ class JobPlan {
   // Takes the final failure of a task.
   std::vector<TaskKey> Fail(const TaskKey& task, const absl::Status& error);
 
-  // The tasks that take the place of one that ends its worker again and again: of an extraction the
-  // halves of its piece, or its one file set aside. Empty: it cannot be taken apart, and is best
-  // failed; then nothing has changed.
+  // The tasks that take the place of one that ends its worker again and again: of an extraction its
+  // halves, or its one file quarantined. Empty: it cannot be split, and is best failed; then
+  // nothing has changed.
   std::vector<TaskKey> Split(const TaskKey& task);
 
-  // How many files an extraction's piece has.
-  int32_t FilesOf(const TaskKey& task) const;
+  // How many files an extraction has.
+  int32_t FileCountOf(const TaskKey& task) const;
 
   // Ends the job where it stands.
   void Cancel() { state_ = v1::JOB_STATE_CANCELLED; }
@@ -80,8 +89,8 @@ class JobPlan {
     int64_t lost_files = 0;
     BlobRef tree;
     std::vector<BlobRef> files, kernels, linked, verdicts, signatures, shingles;
-    std::vector<bool> lost;           // the stages that follow do not see the shard
-    std::map<int32_t, Pieces> split;  // shards that are extracted in pieces
+    std::vector<bool> lost;  // the stages that follow do not see the shard
+    std::map<int32_t, std::map<SubShard, BlobRef>> split;  // the kernels of shards that are split
 
     int32_t shards() const { return static_cast<int32_t>(files.size()); }
   };
@@ -107,7 +116,7 @@ class JobPlan {
   void NoLongerAwaited(const TaskKey& task, Tasks& next);
   // The shard's files are lost from here on.
   void LoseShard(const TaskKey& task);
-  void AddSetAside(const TaskKey& task, const v1::StageResult& result);
+  void AddQuarantined(const TaskKey& task, const v1::StageResult& result);
   // Files that the fetch could not get.
   void AddUnfetched(int32_t source, const v1::StageResult& result);
   // Pairs that the job names and that could not be made.
@@ -119,6 +128,7 @@ class JobPlan {
   bool IsHoldout(int32_t source) const;
 
   // ActionFor, by stage (plan_actions.cc).
+  std::vector<BlobRef> KernelsOf(const Source& source, int32_t shard) const;
   void FillExtract(const TaskKey& task, v1::Action& action) const;
   void FillLink(int32_t source, v1::Action& action) const;
   void FillValidate(const TaskKey& task, v1::Action& action) const;
@@ -162,4 +172,4 @@ int32_t PairPartitions(int64_t kernels);
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_PLAN_H_

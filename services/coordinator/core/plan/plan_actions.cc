@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/config/job_spec.h"
-#include "services/coordinator/core/plan.h"
+#include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -75,30 +75,40 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
 void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
   const BlobRef& files = sources_[task.source].files[task.shard];
   AddInput(action, "files", files);
-  if (task.piece == kWhole) return;
-  const Pieces::Range range = Pieces::RangeOf(static_cast<int32_t>(files.items), task.piece);
+  if (task.sub_shard == kWholeShard) return;
+  const FileRange range = FilesOf(task.sub_shard, static_cast<int32_t>(files.items));
   v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
   params.set_first(range.first);
   params.set_count(range.count);
-  if (task.piece & kSetAside) params.set_set_aside("crash");
+  if (task.sub_shard & kQuarantined) params.set_quarantine("crash");
+}
+
+// In the order of the files.
+std::vector<BlobRef> JobPlan::KernelsOf(const Source& source, int32_t shard) const {
+  const auto split = source.split.find(shard);
+  if (split == source.split.end()) return {source.kernels[shard]};
+  const auto files = static_cast<int32_t>(source.files[shard].items);
+  std::map<int32_t, BlobRef> by_first;
+  for (const auto& [sub_shard, ref] : split->second)
+    by_first[FilesOf(sub_shard, files).first] = ref;
+  std::vector<BlobRef> kernels;
+  for (const auto& [first, ref] : by_first) kernels.push_back(ref);
+  return kernels;
 }
 
 void JobPlan::FillLink(int32_t source, v1::Action& action) const {
   const Source& state = sources_[source];
   AddInput(action, "tree", state.tree);
-  std::vector<int32_t> pieces;
+  std::vector<int32_t> inputs;
   for (int32_t k = 0; k < state.shards(); ++k) {
     if (state.lost[k]) continue;
-    const auto split = state.split.find(k);
-    const std::vector<BlobRef> kernels =
-        split == state.split.end()
-            ? std::vector<BlobRef>{state.kernels[k]}
-            : split->second.InOrder(static_cast<int32_t>(state.files[k].items));
+    const std::vector<BlobRef> kernels = KernelsOf(state, k);
     for (const BlobRef& ref : kernels) AddInput(action, "kernels", ref);
-    pieces.push_back(static_cast<int32_t>(kernels.size()));
+    inputs.push_back(static_cast<int32_t>(kernels.size()));
   }
   if (state.split.empty()) return;
-  for (const int32_t count : pieces) action.mutable_params()->mutable_link()->add_pieces(count);
+  v1::LinkParams& params = *action.mutable_params()->mutable_link();
+  for (const int32_t count : inputs) params.add_inputs_per_shard(count);
 }
 
 void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {

@@ -1,4 +1,4 @@
-#include "services/coordinator/core/plan.h"
+#include "services/coordinator/core/plan/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 std::string Name(const TaskKey& key) {
-  const std::string piece = key.piece == kWhole ? "" : absl::StrCat("/", key.piece);
-  return absl::StrCat(StageInfoOf(key.stage).name, " ", key.source, ".", key.shard, piece);
+  const std::string part = key.sub_shard == kWholeShard ? "" : absl::StrCat("/", key.sub_shard);
+  return absl::StrCat(StageInfoOf(key.stage).name, " ", key.source, ".", key.shard, part);
 }
 
 std::vector<std::string> Names(const std::vector<TaskKey>& keys) {
@@ -397,7 +397,7 @@ TEST(JobPlan, AShardThatCannotBeExtractedIsLeftOutAndItsFilesAreCounted) {
   EXPECT_EQ(status.failures(0).stage(), "extract");
 }
 
-TEST(JobPlan, PiecesOfAShardAreLinkedInTheOrderOfItsFiles) {
+TEST(JobPlan, SubShardsAreLinkedInTheOrderOfItsFiles) {
   Runner run(GitJob(1));
   run.splits = {"extract 0.1", "extract 0.1/2"};
   run.RunAll(7);
@@ -406,19 +406,19 @@ TEST(JobPlan, PiecesOfAShardAreLinkedInTheOrderOfItsFiles) {
   EXPECT_EQ(half.params().extract().count(), 5);
   EXPECT_FALSE(run.actions["extract 0.0"].params().has_extract());
   const v1::Action& link = run.actions["link 0.0"];
-  EXPECT_THAT(link.params().link().pieces(), ElementsAre(1, 3));
+  EXPECT_THAT(link.params().link().inputs_per_shard(), ElementsAre(1, 3));
   ASSERT_EQ(link.inputs_size(), 5);
   int input = 2;
-  for (const char* piece : {"extract 0.1/4", "extract 0.1/5", "extract 0.1/3"}) {
+  for (const char* part : {"extract 0.1/4", "extract 0.1/5", "extract 0.1/3"}) {
     EXPECT_TRUE(
-        cas::SameDigest(link.inputs(input++).digest(), run.results[piece].outputs(0).digest()))
-        << piece;
+        cas::SameDigest(link.inputs(input++).digest(), run.results[part].outputs(0).digest()))
+        << part;
   }
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
   EXPECT_EQ(run.Status().failures_size(), 0);
 }
 
-TEST(JobPlan, OnlyAnExtractionCanBeTakenApart) {
+TEST(JobPlan, OnlyAnExtractionCanBeSplit) {
   Runner run(GitJob(1));
   run.Open(run.plan.Start());
   EXPECT_THAT(run.plan.Split(run.open[0]), IsEmpty());

@@ -1,9 +1,10 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_TASK_H_
-#define KERNELMILL_SERVICES_COORDINATOR_CORE_TASK_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_TASK_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_TASK_H_
 
 #include <compare>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "common/worker/stage_table.h"
 
@@ -14,19 +15,35 @@ using worker::StageId;
 using worker::StageInfo;
 using worker::StageInfoOf;
 
-// Which piece of a shard an extraction takes: a node of the tree of halves, 1 being the whole shard
-// and 2n and 2n + 1 the halves of n; with kSetAside, a file that is not read any more but recorded
-// as failed.
-using Piece = uint16_t;
-inline constexpr Piece kWhole = 1;
-inline constexpr Piece kSetAside = 0x8000;
+// A part of a shard that is extracted by itself, because one of the shard's files ends the worker.
+//
+// The basic idea: halve whatever ends its worker until the file that does it stands alone, and
+// quarantine that file: it is not read any more, but recorded as failed. A sub-shard is named by
+// its place in the tree of halves, not by when it was made, so that sub-shards, and with them all
+// actions, do not depend on the order in which workers ended.
+//
+// 1 is the whole shard, 2n and 2n + 1 are the halves of n; kQuarantined is added for a quarantined
+// file.
+using SubShard = uint16_t;
+inline constexpr SubShard kWholeShard = 1;
+inline constexpr SubShard kQuarantined = 0x8000;
+
+struct FileRange {
+  int32_t first = 0;
+  int32_t count = 0;
+};
+
+// Which of the shard's `files` the sub-shard has.
+FileRange FilesOf(SubShard sub_shard, int32_t files);
+// What takes the place of a sub-shard that ended its worker for good: its halves, or its one file
+// quarantined. None: it cannot be split further.
+std::vector<SubShard> Split(SubShard sub_shard, int32_t files);
 
 // Which task of a job: a stage, the source by its place in the job, and the shard of that source
-// (for pair, the partition). What a stage does not have is 0; only extract has other pieces than
-// the whole.
+// (for pair, the partition). What a stage does not have is 0; only extract has sub-shards.
 struct TaskKey {
   StageId stage = StageId::kDiscover;
-  Piece piece = kWhole;
+  SubShard sub_shard = kWholeShard;
   int32_t source = 0;
   int32_t shard = 0;
 
@@ -35,14 +52,14 @@ struct TaskKey {
     if (const auto order = a.stage <=> b.stage; order != 0) return order;
     if (const auto order = a.source <=> b.source; order != 0) return order;
     if (const auto order = a.shard <=> b.shard; order != 0) return order;
-    return a.piece <=> b.piece;
+    return a.sub_shard <=> b.sub_shard;
   }
   template <typename H>
   friend H AbslHashValue(H h, const TaskKey& key) {
-    return H::combine(std::move(h), key.stage, key.piece, key.source, key.shard);
+    return H::combine(std::move(h), key.stage, key.sub_shard, key.source, key.shard);
   }
 };
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_TASK_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_TASK_H_

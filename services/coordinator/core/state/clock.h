@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_CLOCK_H_
-#define KERNELMILL_SERVICES_COORDINATOR_CORE_CLOCK_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_CLOCK_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_CLOCK_H_
 
 #include <chrono>
 
@@ -17,10 +17,10 @@ class Clock {
   virtual ~Clock() = default;
   // Monotonic time: leases do not notice when somebody sets the wall clock.
   virtual Time Now() const { return std::chrono::steady_clock::now(); }
-  // The wall clock, for what outlives the process: when repositories were visited.
+  // The wall clock, for what outlives the process: when refs were pinned.
   virtual absl::Time WallNow() const { return absl::Now(); }
 };
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_CLOCK_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_CLOCK_H_

@@ -1,4 +1,4 @@
-#include "services/coordinator/core/commit_queue.h"
+#include "services/coordinator/core/state/commit_queue.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_COMMIT_QUEUE_H_
-#define KERNELMILL_SERVICES_COORDINATOR_CORE_COMMIT_QUEUE_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_COMMIT_QUEUE_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_COMMIT_QUEUE_H_
 
 #include <cstdint>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "services/coordinator/core/state_store.h"
+#include "services/coordinator/core/state/state_store.h"
 
 namespace kernelmill::coordinator {
 
@@ -49,4 +49,4 @@ class CommitQueue {
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_COMMIT_QUEUE_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_COMMIT_QUEUE_H_

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STORE_H_
-#define KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STORE_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STATE_STORE_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STATE_STORE_H_
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
-#include "services/coordinator/core/task.h"
+#include "services/coordinator/core/plan/task.h"
 
 namespace kernelmill::coordinator {
 
@@ -27,7 +27,7 @@ enum class TaskState : uint8_t {
   kLeased = 1,
   kDone = 2,
   kFailed = 3,
-  kSplit = 4,  // others, of pieces of its input, have taken its place
+  kSplit = 4,  // the halves of its sub-shard have taken its place
 };
 
 // A task as it is kept.
@@ -54,8 +54,8 @@ struct JobRow {
   v1::JobStatus status;    // as it was submitted, or as it ended
 };
 
-// How the last visit of a git repository's ref went.
-struct Visit {
+// How the last attempt to pin a git repository's ref went.
+struct PinRecord {
   std::string git, ref;  // as the source has them
   absl::Time when;       // by the wall clock, in whole seconds
   absl::StatusCode code = absl::StatusCode::kOk;
@@ -69,11 +69,11 @@ struct Change {
   std::vector<uint32_t> deleted;  // jobs of which nothing stays
   std::vector<std::pair<uint32_t, v1::JobStatus>> statuses;
   std::vector<TaskRow> tasks;
-  std::vector<Visit> visits;
+  std::vector<PinRecord> pins;
 
   bool empty() const {
     return jobs.empty() && erased.empty() && deleted.empty() && statuses.empty() && tasks.empty() &&
-           visits.empty();
+           pins.empty();
   }
 };
 
@@ -102,10 +102,10 @@ class StateStore {
   // NOT_FOUND: no such job, no such task.
   virtual absl::StatusOr<v1::JobStatus> Status(uint32_t job) = 0;
   virtual absl::StatusOr<TaskRow> Task(uint64_t id) = 0;
-  // NOT_FOUND: the ref was never visited.
-  virtual absl::StatusOr<Visit> LastVisit(const std::string& git, const std::string& ref) = 0;
+  // NOT_FOUND: nobody tried to pin the ref.
+  virtual absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) = 0;
 };
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STORE_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STATE_STORE_H_
