@@ -69,7 +69,7 @@ TEST_F(OutcomesTest, ACompletionTwiceInOneCallIsTakenOnceAlsoIfItEndsTheJob) {
 }
 
 TEST_F(OutcomesTest, LeasesLostTooOftenFailTheTask) {
-  options_.max_attempts = 3;
+  options_.outcomes.max_attempts = 3;
   Open();
   const std::string job = Submit(GitJob(1));
   v1::LeasedTask task;
