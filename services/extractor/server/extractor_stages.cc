@@ -16,11 +16,12 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract.h"
-#include "services/extractor/core/imported_launches.h"
-#include "services/extractor/core/jit_names.h"
-#include "services/extractor/core/link.h"
-#include "services/extractor/core/source_scope.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/imported_launches.h"
+#include "services/extractor/core/link/jit_names.h"
+#include "services/extractor/core/link/kernel_shards.h"
+#include "services/extractor/core/link/link.h"
+#include "services/extractor/core/link/source_scope.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -43,7 +44,7 @@ class ExtractStage : public worker::Stage {
     v1::StageResult result;
     worker::AddOutput(result, "kernels", output, kernels.kernels_size());
     Count(kernels, result);
-    if (!action.params().extract().quarantine().empty()) ListFailures(kernels, result);
+    if (!action.params().extract().set_aside().empty()) ListFailures(kernels, result);
     return result;
   }
 
@@ -53,7 +54,7 @@ class ExtractStage : public worker::Stage {
     if (!params.has_extract()) return ExtractKernels(files, parser_);
     const v1::ExtractParams& extract = params.extract();
     const Piece piece = {extract.first(), extract.count()};
-    if (!extract.quarantine().empty()) return Quarantine(files, piece, extract.quarantine());
+    if (!extract.set_aside().empty()) return SetAside(files, piece, extract.set_aside());
     return ExtractPiece(files, piece, parser_);
   }
 
@@ -96,8 +97,8 @@ class LinkStage : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));
     const std::vector<cas::Digest> inputs = worker::InputsNamed(action, "kernels");
-    ASSIGN_OR_RETURN(const std::vector<int> counts,
-                     InputsPerShard(action.params().link(), inputs.size()));
+    ASSIGN_OR_RETURN(const std::vector<int> pieces,
+                     PiecesOfShards(action.params().link(), inputs.size()));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
     ASSIGN_OR_RETURN(WholeSource source, ReadWhole(store, inputs));
@@ -105,7 +106,7 @@ class LinkStage : public worker::Stage {
     source.launches.Resolve(scope);
     v1::StageResult result;
     auto next = inputs.begin();
-    for (const int count : counts) {
+    for (const int count : pieces) {
       ASSIGN_OR_RETURN(v1::KernelShard shard, Join(store, next, next + count));
       next += count;
       worker::AddCounter(result, "kernels.found", DecideCandidates(source.names, shard));
@@ -164,19 +165,19 @@ class LinkStage : public worker::Stage {
   }
 
   // How many inputs each shard is made of.
-  static absl::StatusOr<std::vector<int>> InputsPerShard(const v1::LinkParams& params,
+  static absl::StatusOr<std::vector<int>> PiecesOfShards(const v1::LinkParams& params,
                                                          size_t inputs) {
-    if (params.inputs_per_shard().empty()) return std::vector<int>(inputs, 1);
+    if (params.pieces().empty()) return std::vector<int>(inputs, 1);
     int64_t sum = 0;
-    for (const int count : params.inputs_per_shard()) {
-      if (count < 1) return absl::InvalidArgumentError("a shard of no inputs");
-      sum += count;
+    for (const int pieces : params.pieces()) {
+      if (pieces < 1) return absl::InvalidArgumentError("a shard of no pieces");
+      sum += pieces;
     }
     if (sum != static_cast<int64_t>(inputs)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("shards of ", sum, " inputs together, but ", inputs, " inputs"));
+          absl::StrCat("shards of ", sum, " pieces together, but ", inputs, " inputs"));
     }
-    return std::vector<int>(params.inputs_per_shard().begin(), params.inputs_per_shard().end());
+    return std::vector<int>(params.pieces().begin(), params.pieces().end());
   }
 
   static absl::StatusOr<v1::KernelShard> Join(cas::BlobStore& store, Inputs begin, Inputs end) {

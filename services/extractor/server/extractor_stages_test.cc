@@ -185,13 +185,13 @@ class PiecesTest : public ExtractorStagesTest {
     AddInput(linking_, "tree", tree);
   }
 
-  v1::Action PieceOf(int first, int count, const std::string& quarantine = "") {
+  v1::Action PieceOf(int first, int count, const std::string& set_aside = "") {
     v1::Action action;
     AddInput(action, "files", files_);
     v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
     params.set_first(first);
     params.set_count(count);
-    params.set_quarantine(quarantine);
+    params.set_set_aside(set_aside);
     return action;
   }
   v1::StageResult Extracted(const v1::Action& action) {
@@ -210,11 +210,11 @@ class PiecesTest : public ExtractorStagesTest {
     const v1::NamedDigest whole = ExtractedWhole().outputs(0);
     v1::LinkParams& params = *action.mutable_params()->mutable_link();
     *action.add_inputs() = whole;
-    params.add_inputs_per_shard(1);
+    params.add_pieces(1);
     for (const v1::NamedDigest& piece : pieces) *action.add_inputs() = piece;
-    params.add_inputs_per_shard(static_cast<int>(pieces.size()));
+    params.add_pieces(static_cast<int>(pieces.size()));
     *action.add_inputs() = whole;
-    params.add_inputs_per_shard(1);
+    params.add_pieces(1);
     return link().Run(action, store_);
   }
 
@@ -255,7 +255,7 @@ TEST_F(PiecesTest, HoldTogetherWhatTheWholeShardDoesHoweverItIsSplit) {
   }
 }
 
-TEST_F(PiecesTest, AQuarantinedFileIsListedAndTheRestGoesOn) {
+TEST_F(PiecesTest, AFileSetAsideIsListedAndTheRestGoesOn) {
   const v1::StageResult aside = Extracted(PieceOf(3, 1, "killed_worker"));
   ASSERT_EQ(aside.failures_size(), 1);
   EXPECT_EQ(aside.failures(0).path(), "c.py");
@@ -308,8 +308,7 @@ TEST_F(PiecesTest, LinkRefusesCountsThatDoNotMatchItsInputs) {
     v1::Action action = linking_;
     *action.add_inputs() = whole;
     *action.add_inputs() = whole;
-    for (const int count : pieces)
-      action.mutable_params()->mutable_link()->add_inputs_per_shard(count);
+    for (const int count : pieces) action.mutable_params()->mutable_link()->add_pieces(count);
     EXPECT_THAT(link().Run(action, store_), StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
