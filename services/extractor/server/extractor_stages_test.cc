@@ -121,10 +121,12 @@ TEST_F(ExtractorStagesTest, LinkAnswersShardForShardInOrder) {
 
 TEST_F(ExtractorStagesTest, LinkFindsWrappersInOtherShardsOfTheSource) {
   v1::Action action;
-  AddInput(action, "tree", v1::SourceTree());
   const std::pair<const char*, const char*> kFiles[] = {
       {"p/kernel.py", "from .util import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
       {"p/util.py", "import triton\ndef my_jit(f): return triton.jit(f)\n"}};
+  v1::SourceTree tree;
+  for (const auto& [path, content] : kFiles) tree.add_files()->set_path(path);
+  AddInput(action, "tree", tree);
   for (const auto& [path, content] : kFiles) {
     v1::FileShard files;
     files.add_files()->set_path(path);

@@ -147,11 +147,13 @@ TEST(LinkTest, DefinitionsOfOtherFilesComeByImportAndFromAllShards) {
   v1::SourceTree tree;
   for (const char* path : {"a.py", "b.py"}) tree.add_files()->set_path(path);
   const auto read = [&](size_t i) { return i == 0 ? other : shard; };
-  const auto write = [&](v1::KernelShard linked) {
-    shard = std::move(linked);
+  v1::KernelShard linked;  // the last
+  const auto write = [&](v1::KernelShard written) {
+    linked = std::move(written);
     return absl::OkStatus();
   };
   ASSERT_TRUE(LinkSource(tree, {2, read}, write).ok());
+  shard = linked;
   EXPECT_EQ(shard.kernels(0).module(), "A = 1\n\ndef k(): A\n");
   EXPECT_TRUE(shard.kernels(0).self_contained());
   ASSERT_EQ(shard.kernels(0).pieces_size(), 2);
