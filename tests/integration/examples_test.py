@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The jobs in examples/ and deploy/jobs: the client takes every one, and those that need no network run."""
+"""The jobs in examples/ and deploy/jobs: the client takes every one, and those that need no network run. What
+they write is what docs/dataset.md explains."""
 
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -10,6 +12,29 @@ import harness
 
 JOBS = sorted([*(harness.ROOT / "examples").glob("*.yaml"), *(harness.ROOT / "deploy/jobs").glob("*.yaml")])
 OFFLINE = ("folder", "inductor", "cuda")
+
+
+# Objects whose keys are data: names of tags, checks, reasons, stages, of a configuration's parameters, of categories.
+DATA = {"tag_rules", "rules", "checks", "configs", "stages", "by_reason", "skipped_by_reason", "failed_by_reason",
+        "skipped_strings_by_reason", "functions_of_other_dsls", "categories"}
+
+
+def keys_in(value):
+    """The keys of an object and of those in it."""
+    if isinstance(value, list):
+        return {key for entry in value for key in keys_in(entry)}
+    if not isinstance(value, dict):
+        return set()
+    return set(value) | {key for name, entry in value.items() if name not in DATA for key in keys_in(entry)}
+
+
+def keys_of(out):
+    """The keys of every record of an export, and of its report."""
+    keys = keys_in(json.loads((out / "report.json").read_text()))
+    for name in ("kernels.jsonl", "ledger.jsonl", "cuda_triton_pairs.jsonl", "notices.jsonl"):
+        for line in (out / name).read_text().splitlines():
+            keys |= keys_in(json.loads(line))
+    return keys
 
 
 def submit(job):
@@ -35,11 +60,14 @@ class ExamplesTest(unittest.TestCase):
             self.assertIn("job.yaml:2: sources[0].includes: unknown key", done.stderr)
 
     def test_those_that_need_no_network_run(self):
+        page = (harness.ROOT / "docs/dataset.md").read_text()
+        explained = {word for span in re.findall(r"`([^`]+)`", page) for word in re.findall(r"\w+", span)}
         for name in OFFLINE:
             with self.subTest(job=name), tempfile.TemporaryDirectory() as folder:
                 out = pathlib.Path(folder) / "out"
                 harness.crawl(harness.ROOT / f"examples/{name}.yaml", out, pathlib.Path(folder) / "data")
                 self.assertGreater(json.loads((out / "report.json").read_text())["kernels"]["kept"], 0)
+                self.assertEqual(keys_of(out) - explained, set())
 
 
 if __name__ == "__main__":

@@ -12,16 +12,16 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract.h"
-#include "services/extractor/core/imported_launches.h"
-#include "services/extractor/core/jit_names.h"
-#include "services/extractor/core/link.h"
-#include "services/extractor/core/source_scope.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/imported_launches.h"
+#include "services/extractor/core/link/jit_names.h"
+#include "services/extractor/core/link/kernel_shards.h"
+#include "services/extractor/core/link/link.h"
+#include "services/extractor/core/link/source_scope.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -34,8 +34,7 @@ constexpr size_t kMaxLaunches = 64u << 20;
 // "files" -> "kernels": of all files, or of the piece that the parameters name.
 class ExtractStage : public worker::Stage {
  public:
-  absl::string_view name() const override { return "extract"; }
-  int version() const override { return worker::kExtractVersion; }
+  worker::StageId id() const override { return worker::StageId::kExtract; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "files"));
@@ -93,8 +92,7 @@ class ExtractStage : public worker::Stage {
 // "tree", "kernels"* of one source -> "kernels"*, one a shard, in the same order.
 class LinkStage : public worker::Stage {
  public:
-  absl::string_view name() const override { return "link"; }
-  int version() const override { return worker::kLinkVersion; }
+  worker::StageId id() const override { return worker::StageId::kLink; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));
