@@ -8,8 +8,8 @@ namespace kernelmill::worker {
 // another output.
 inline constexpr int kDiscoverVersion = 1;
 inline constexpr int kPinVersion = 1;
-inline constexpr int kFetchVersion = 3;
-inline constexpr int kExtractVersion = 7;
+inline constexpr int kFetchVersion = 4;
+inline constexpr int kExtractVersion = 8;
 inline constexpr int kLinkVersion = 6;
 inline constexpr int kValidateVersion = 5;
 inline constexpr int kSignVersion = 3;

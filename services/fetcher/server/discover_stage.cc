@@ -11,9 +11,8 @@
 #include "common/worker/stage_versions.h"
 #include "kernelmill/v1/action.pb.h"
 #include "services/fetcher/adapters/github/github_client.h"
-#include "services/fetcher/adapters/github/token_file.h"
-#include "services/fetcher/core/discover.h"
-#include "services/fetcher/server/stored_pages.h"
+#include "services/fetcher/core/discover/discover.h"
+#include "services/fetcher/server/store_caches.h"
 
 namespace kernelmill::fetcher {
 namespace {

@@ -15,7 +15,7 @@
 #include "common/worker/stage.h"
 #include "kernelmill/v1/action.pb.h"
 #include "services/fetcher/adapters/github/testing/github_stub.h"
-#include "services/fetcher/server/stored_pages.h"
+#include "services/fetcher/server/store_caches.h"
 
 namespace kernelmill::fetcher {
 namespace {
