@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_FETCHER_ADAPTERS_SMART_HTTP_V2_RESPONSE_H_
-#define KERNELMILL_SERVICES_FETCHER_ADAPTERS_SMART_HTTP_V2_RESPONSE_H_
+#ifndef KERNELMILL_SERVICES_FETCHER_ADAPTERS_SMART_HTTP_V2_MESSAGES_H_
+#define KERNELMILL_SERVICES_FETCHER_ADAPTERS_SMART_HTTP_V2_MESSAGES_H_
 
 #include <cstdint>
 #include <map>
@@ -29,7 +29,7 @@ struct ObjectRequest {
 std::string RefsRequest(const std::vector<std::string>& prefixes);
 std::string FetchRequest(const ObjectRequest& request);
 
-// The answers to the requests of v2_request.h, read as they come: nobody needs them whole.
+// The answers to the requests above, read as they come: nobody needs them whole.
 // UNIMPLEMENTED: it is no such answer, so the server does not speak this protocol, or not all of
 // it. What the server itself says went wrong: as CodeOfGitError; else UNIMPLEMENTED, for it may
 // be the request that it does not understand, or UNAVAILABLE once it has begun to send objects.
@@ -99,4 +99,4 @@ class PackResponse : public V2Response {
 
 }  // namespace kernelmill::fetcher
 
-#endif  // KERNELMILL_SERVICES_FETCHER_ADAPTERS_SMART_HTTP_V2_RESPONSE_H_
+#endif  // KERNELMILL_SERVICES_FETCHER_ADAPTERS_SMART_HTTP_V2_MESSAGES_H_
