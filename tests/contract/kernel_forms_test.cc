@@ -11,7 +11,7 @@
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract.h"
+#include "services/extractor/core/extract/extract.h"
 #include "services/fetcher/core/selection/file_policy.h"
 
 namespace kernelmill {
