@@ -34,7 +34,7 @@ class DiscoverStage : public worker::Stage {
     github.time = options_.command_timeout;
     // Read anew each time: tokens are replaced while a fetcher runs.
     ASSIGN_OR_RETURN(github.token, ReadTokenFile(options_.github_token_file));
-    StoredPages pages(store);
+    StorePageCache pages(store);
     GithubClient client(std::move(github), pages);
     ASSIGN_OR_RETURN(const Discovery found,
                      DiscoverRepositories(action.params().discover().discover(), client));

@@ -18,6 +18,27 @@
 namespace kernelmill::fetcher {
 namespace {
 
+// INTERNAL: no memory.
+absl::StatusOr<std::string> Gzip(absl::string_view bytes) {
+  constexpr int kGzipFormat = 16 + MAX_WBITS;
+  constexpr int kMemoryLevel = 8;  // zlib's default
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipFormat, kMemoryLevel,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    return absl::InternalError("zlib");
+  }
+  std::string zipped(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = bytes.size();
+  stream.next_out = reinterpret_cast<Bytef*>(zipped.data());
+  stream.avail_out = zipped.size();
+  const int result = deflate(&stream, Z_FINISH);
+  zipped.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) return absl::InternalError("zlib");
+  return zipped;
+}
+
 constexpr char kResult[] = "application/x-git-upload-pack-result";
 constexpr size_t kZipFrom = 1024;  // bytes, as git does
 constexpr int64_t kMaxDropped = 64
@@ -118,27 +139,6 @@ absl::StatusOr<HttpResponse> Post(CURL* curl, const UploadPackPost& post, BodySi
   absl::StatusOr<HttpResponse> response = Perform(curl, url, transfer);
   curl_easy_reset(curl);  // nothing of this stays in it but the connection
   return response;
-}
-
-// INTERNAL: no memory.
-absl::StatusOr<std::string> Gzip(absl::string_view bytes) {
-  constexpr int kGzipFormat = 16 + MAX_WBITS;
-  constexpr int kMemoryLevel = 8;  // zlib's default
-  z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipFormat, kMemoryLevel,
-                   Z_DEFAULT_STRATEGY) != Z_OK) {
-    return absl::InternalError("zlib");
-  }
-  std::string zipped(deflateBound(&stream, bytes.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = bytes.size();
-  stream.next_out = reinterpret_cast<Bytef*>(zipped.data());
-  stream.avail_out = zipped.size();
-  const int result = deflate(&stream, Z_FINISH);
-  zipped.resize(stream.total_out);
-  deflateEnd(&stream);
-  if (result != Z_STREAM_END) return absl::InternalError("zlib");
-  return zipped;
 }
 
 }  // namespace
