@@ -41,8 +41,8 @@ absl::StatusOr<std::string> Gzip(absl::string_view bytes) {
 
 constexpr char kResult[] = "application/x-git-upload-pack-result";
 constexpr size_t kZipFrom = 1024;  // bytes, as git does
-constexpr int64_t kMaxDropped = 64
-                                << 10;  // more of an answer that nobody reads costs the connection
+// More of an answer that nobody reads costs the connection.
+constexpr int64_t kMaxDropped = 64 << 10;
 constexpr long kBufferBytes = 256 << 10;
 
 struct Transfer {
