@@ -5,9 +5,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "services/deduplicator/core/pair.h"
-#include "services/deduplicator/core/resolve.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/pair/duplicate_finder.h"
+#include "services/deduplicator/core/resolve/resolve.h"
+#include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
 namespace {

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "services/deduplicator/core/deduplicate.h"
-#include "services/deduplicator/core/jaccard.h"
-#include "services/deduplicator/core/tokenizer.h"
+#include "services/deduplicator/core/sign/jaccard.h"
+#include "services/deduplicator/core/sign/tokenizer.h"
 
 namespace kernelmill::deduplicator {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/stages.pb.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
 

@@ -17,9 +17,9 @@
 #include "common/worker/stage_versions.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "services/deduplicator/adapters/file/file_spill.h"
-#include "services/deduplicator/core/holdout_matcher.h"
-#include "services/deduplicator/core/pair.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/pair/duplicate_finder.h"
+#include "services/deduplicator/core/pair/holdout_matcher.h"
+#include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
 namespace {

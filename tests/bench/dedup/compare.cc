@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "common/base/status.h"
-#include "services/deduplicator/core/minhash.h"
-#include "services/deduplicator/core/pair.h"
-#include "services/deduplicator/core/shingles.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/pair/duplicate_finder.h"
+#include "services/deduplicator/core/sign/minhash.h"
+#include "services/deduplicator/core/sign/shingles.h"
+#include "services/deduplicator/core/sign/sign.h"
 #include "tests/bench/dedup/commands.h"
 
 namespace kernelmill::bench {

@@ -13,7 +13,7 @@
 #include "common/cas/blob_store.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/deduplicator/core/tokenizer.h"
+#include "services/deduplicator/core/sign/tokenizer.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
 #include "tests/bench/dedup/commands.h"
 #include "tests/bench/dedup/file_blob_store.h"

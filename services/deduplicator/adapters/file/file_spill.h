@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "services/deduplicator/core/set_store.h"
+#include "services/deduplicator/core/pair/set_store.h"
 
 namespace kernelmill::deduplicator {
 
