@@ -1,151 +1,136 @@
 #include "common/code/lexer.h"
 
 #include <cstddef>
+#include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
+#include "common/code/bytes.h"
+#include "common/code/c.h"
+#include "common/code/python.h"
 
 namespace kernelmill::code {
 namespace {
 
-bool IsNameByte(char c) {
-  return absl::ascii_isalnum(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-}
+using absl::string_view;
 
-bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
+class PythonLexer {
+ public:
+  explicit PythonLexer(string_view text) : text_(text) { tokens_.reserve(text.size() / 3); }
 
-size_t EndOfLine(absl::string_view text, size_t at) {
-  while (at < text.size() && !IsLineEnd(text[at])) ++at;
-  return at;
-}
+  std::vector<Token> Run() {
+    while (at_ < text_.size()) Step();
+    return std::move(tokens_);
+  }
 
-size_t EndOfWord(absl::string_view text, size_t at) {
-  while (at < text.size() && IsNameByte(text[at])) ++at;
-  return at;
-}
-
-// One past the string whose opening quote is at `at`.
-size_t EndOfString(absl::string_view text, size_t at, bool triple_allowed) {
-  const char quote = text[at];
-  const bool triple =
-      triple_allowed && text.size() - at >= 3 && text[at + 1] == quote && text[at + 2] == quote;
-  at += triple ? 3 : 1;
-  while (at < text.size()) {
-    if (text[at] == '\\') {
-      at +=
-          text.substr(at, 3) == "\\\r\n" ? 3 : 2;  // past the end at worst; the last line mends it
-    } else if (triple) {
-      if (text[at] == quote && text.size() - at >= 3 && text[at + 1] == quote &&
-          text[at + 2] == quote) {
-        return at + 3;
-      }
-      ++at;
-    } else if (text[at] == quote) {
-      return at + 1;
-    } else if (IsLineEnd(text[at])) {
-      return at;
+ private:
+  void Step() {
+    const char c = text_[at_];
+    if (IsNewline(c)) {
+      begins_statement_ |= depth_ == 0;
+      ++at_;
+    } else if (IsBlank(c)) {
+      ++at_;
+    } else if (c == '#') {
+      const size_t end = EndOfLine(text_, at_);
+      tokens_.push_back({text_.substr(at_, end - at_), Token::kComment});
+      at_ = end;
+    } else if (const size_t end = EndOfLineSplice(text_, at_); end > at_) {
+      at_ = end;
+    } else if (IsQuote(c)) {
+      Take(EndOfPythonString(text_, at_, {}), Token::kString);
+    } else if (IsNumberAt(text_, at_)) {
+      Take(EndOfPythonNumber(text_, at_), Token::kNumber);
+    } else if (IsNameByte(c)) {
+      TakeName();
     } else {
-      ++at;
+      TakeOperator();
     }
   }
-  return text.size();
-}
 
-// Whether a name of these letters before a quote is a string's prefix: r, b, u, f, t and pairs of
-// them.
-bool IsStringPrefix(absl::string_view name) {
-  if (name.size() > 2) return false;
-  for (const char c : name) {
-    if (!absl::StrContains("rbuft", absl::ascii_tolower(c))) return false;
+  void TakeName() {
+    const size_t end = EndOfName(text_, at_);
+    if (IsQuote(ByteAt(text_, end))) {
+      if (const auto prefix = ReadPythonPrefix(text_.substr(at_, end - at_))) {
+        return Take(EndOfPythonString(text_, end, *prefix), Token::kString);
+      }
+    }
+    Take(end, Token::kName);
   }
-  return true;
-}
 
-bool IsQuote(absl::string_view text, size_t at) {
-  return at < text.size() && (text[at] == '"' || text[at] == '\'');
-}
+  void TakeOperator() {
+    const char c = text_[at_];
+    const bool ends_statement = c == ';' && depth_ == 0;
+    begins_statement_ |= ends_statement;
+    if (c == '(' || c == '[' || c == '{') ++depth_;
+    if ((c == ')' || c == ']' || c == '}') && depth_ > 0) --depth_;
+    Take(EndOfPythonOperator(text_, at_), Token::kOperator);
+    begins_statement_ = ends_statement;
+  }
 
-size_t EndOfBlockComment(absl::string_view text, size_t at) {
-  const size_t end = text.find("*/", at + 2);
-  return end == absl::string_view::npos ? text.size() : end + 2;
-}
+  void Take(size_t end, Token::Kind kind) {
+    tokens_.push_back({text_.substr(at_, end - at_), kind, begins_statement_});
+    begins_statement_ = false;
+    at_ = end;
+  }
+
+  const string_view text_;
+  size_t at_ = 0;
+  std::vector<Token> tokens_;
+  int depth_ = 0;  // of brackets
+  bool begins_statement_ = true;
+};
+
+class CLexer {
+ public:
+  explicit CLexer(string_view text) : text_(text) { tokens_.reserve(text.size() / 3); }
+
+  std::vector<Token> Run() {
+    while (at_ < text_.size()) Step();
+    return std::move(tokens_);
+  }
+
+ private:
+  void Step() {
+    const char c = text_[at_];
+    if (IsBlank(c) || IsNewline(c)) {
+      ++at_;
+    } else if (const size_t comment = EndOfCComment(text_, at_); comment > at_) {
+      Take(comment, Token::kComment);
+    } else if (const size_t spliced = EndOfLineSplice(text_, at_); spliced > at_) {
+      at_ = spliced;
+    } else if (IsQuote(c)) {
+      Take(EndOfCString(text_, at_, CPrefix::kNone), Token::kString);
+    } else if (IsNumberAt(text_, at_)) {
+      Take(EndOfCNumber(text_, at_), Token::kNumber);
+    } else if (IsCNameByte(c)) {
+      TakeName();
+    } else {
+      Take(EndOfCOperator(text_, at_), Token::kOperator);
+    }
+  }
+
+  void TakeName() {
+    const size_t end = EndOfCName(text_, at_);
+    if (const char quote = ByteAt(text_, end); IsQuote(quote)) {
+      const CPrefix prefix = ReadCPrefix(text_.substr(at_, end - at_), quote);
+      if (prefix != CPrefix::kNone) return Take(EndOfCString(text_, end, prefix), Token::kString);
+    }
+    Take(end, Token::kName);
+  }
+
+  void Take(size_t end, Token::Kind kind) {
+    tokens_.push_back({text_.substr(at_, end - at_), kind});
+    at_ = end;
+  }
+
+  const string_view text_;
+  size_t at_ = 0;
+  std::vector<Token> tokens_;
+};
 
 }  // namespace
 
-std::vector<Token> LexPython(absl::string_view text) {
-  std::vector<Token> tokens;
-  size_t at = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    size_t end = at + 1;
-    Token::Kind kind = Token::kPunctuation;
-    if (absl::ascii_isspace(c)) {
-      ++at;
-      continue;
-    }
-    if (c == '#') {
-      kind = Token::kComment;
-      end = EndOfLine(text, at);
-    } else if (IsQuote(text, at)) {
-      kind = Token::kString;
-      end = EndOfString(text, at, true);
-    } else if (IsNameByte(c)) {
-      kind = absl::ascii_isdigit(c) ? Token::kNumber : Token::kName;
-      end = EndOfWord(text, at);
-      if (kind == Token::kName && IsQuote(text, end) && IsStringPrefix(text.substr(at, end - at))) {
-        kind = Token::kString;
-        end = EndOfString(text, end, true);
-      }
-    }
-    tokens.push_back({kind, text.substr(at, end - at)});
-    at = end;
-  }
-  return tokens;
-}
-
-std::vector<Token> LexC(absl::string_view text) {
-  std::vector<Token> tokens;
-  size_t at = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    const absl::string_view two = text.substr(at, 2);
-    size_t end = at + 1;
-    Token::Kind kind = Token::kPunctuation;
-    if (absl::ascii_isspace(c)) {
-      ++at;
-      continue;
-    }
-    if (two == "//") {
-      kind = Token::kComment;
-      end = EndOfLine(text, at);
-    } else if (two == "/*") {
-      kind = Token::kComment;
-      end = EndOfBlockComment(text, at);
-    } else if (IsQuote(text, at)) {
-      kind = Token::kString;
-      end = EndOfString(text, at, false);
-    } else if (IsNameByte(c)) {
-      kind = absl::ascii_isdigit(c) ? Token::kNumber : Token::kName;
-      end = EndOfWord(text, at);
-    }
-    tokens.push_back({kind, text.substr(at, end - at)});
-    at = end;
-  }
-  return tokens;
-}
-
-absl::string_view StringContent(absl::string_view token) {
-  while (!token.empty() && !IsQuote(token, 0)) token.remove_prefix(1);
-  if (token.empty()) return token;
-  const char quote = token[0];
-  const bool triple = token.size() >= 6 && token[1] == quote && token[2] == quote;
-  size_t width = triple ? 3 : 1;
-  token.remove_prefix(width);
-  while (width > 0 && !token.empty() && token.back() == quote) {
-    token.remove_suffix(1);
-    --width;
-  }
-  return token;
+std::vector<Token> Lex(string_view text, Language language) {
+  return language == Language::kC ? CLexer(text).Run() : PythonLexer(text).Run();
 }
 
 }  // namespace kernelmill::code

@@ -9,10 +9,10 @@ namespace kernelmill::worker {
 inline constexpr int kDiscoverVersion = 1;
 inline constexpr int kPinVersion = 1;
 inline constexpr int kFetchVersion = 3;
-inline constexpr int kExtractVersion = 7;
+inline constexpr int kExtractVersion = 8;
 inline constexpr int kLinkVersion = 6;
-inline constexpr int kValidateVersion = 5;
-inline constexpr int kSignVersion = 3;
+inline constexpr int kValidateVersion = 6;
+inline constexpr int kSignVersion = 4;
 inline constexpr int kPairVersion = 3;
 inline constexpr int kResolveVersion = 2;
 inline constexpr int kManifestVersion = 2;

@@ -40,8 +40,7 @@ absl::StatusOr<v1::Clusters> Deduplicate(const v1::DeduplicateRequest& request) 
     verdicts.add_verdicts()->set_accepted(true);
   }
   v1::PairSet pairs;
-  SetStore sets(0, nullptr);
-  PairFinder finder(params.threshold(), 0, 1, &sets);
+  DuplicateFinder finder(params.threshold(), /*partition=*/0, /*partitions=*/1);
   finder.Observe(shard.signatures.near());
   finder.EndObserving();
   for (const uint32_t number : finder.needed()) {

@@ -100,23 +100,24 @@ absl::Status CheckPairParams(const v1::PairParams& params) {
   return absl::OkStatus();
 }
 
-PairFinder::PairFinder(double threshold, int partition, int partitions, SetStore* sets)
+DuplicateFinder::DuplicateFinder(double threshold, int partition, int partitions,
+                                 const SpillOptions& spill)
     : threshold_(threshold),
       partition_(partition),
       partitions_(partitions),
       bands_(BandsFor(threshold)),
       least_agreeing_(static_cast<int>(std::ceil((threshold - kSlack) * kPermutations))),
-      sets_(*sets) {}
+      sets_(spill) {}
 
 // With more partitions than bands, each band's buckets are shared out among as many of them as come
 // to it.
-bool PairFinder::Mine(int band, uint64_t key) const {
+bool DuplicateFinder::IsInPartition(int band, uint64_t key) const {
   if (partitions_ <= bands_.count) return band % partitions_ == partition_;
   const int sharers = (partitions_ - 1 - band) / bands_.count + 1;
   return partition_ == band + bands_.count * static_cast<int>(key % sharers);
 }
 
-void PairFinder::Observe(const v1::TokenSets& shard) {
+void DuplicateFinder::Observe(const v1::TokenSets& shard) {
   for (int i = 0; i < shard.hashes_size(); ++i) {
     const uint32_t number = observed_++;
     const uint32_t size = shard.sizes(i);
@@ -138,17 +139,17 @@ void PairFinder::Observe(const v1::TokenSets& shard) {
   }
 }
 
-void PairFinder::AddToBuckets(uint32_t slot, const MinHashValues& values) {
+void DuplicateFinder::AddToBuckets(uint32_t slot, const MinHashValues& values) {
   const bool whole_bands = partitions_ <= bands_.count;
   const int step = whole_bands ? partitions_ : 1;
   for (int band = whole_bands ? partition_ : 0; band < bands_.count; band += step) {
     const uint64_t key =
         BucketKey(band, absl::MakeConstSpan(values).subspan(band * bands_.rows, bands_.rows));
-    if (Mine(band, key)) entries_.push_back({key, slot});
+    if (IsInPartition(band, key)) entries_.push_back({key, slot});
   }
 }
 
-void PairFinder::EndObserving() {
+void DuplicateFinder::EndObserving() {
   first_with_set_ = {};
   MakeGroups();
   CompareInGroups();
@@ -160,7 +161,7 @@ void PairFinder::EndObserving() {
 }
 
 // Turns the entries into groups.
-void PairFinder::MakeGroups() {
+void DuplicateFinder::MakeGroups() {
   // Slots came in ascending order, and keep it within a bucket.
   SortByHash(absl::MakeSpan(entries_), [](const Entry& entry) { return entry.bucket; });
   for (size_t begin = 0, end; begin < entries_.size(); begin = end) {
@@ -174,13 +175,13 @@ void PairFinder::MakeGroups() {
   entries_ = {};
 }
 
-absl::Span<const uint32_t> PairFinder::Group(uint32_t group) const {
+absl::Span<const uint32_t> DuplicateFinder::Group(uint32_t group) const {
   return absl::MakeConstSpan(members_).subspan(group_starts_[group],
                                                group_starts_[group + 1] - group_starts_[group]);
 }
 
 // All with all, but for large groups.
-void PairFinder::CompareInGroups() {
+void DuplicateFinder::CompareInGroups() {
   const auto groups = static_cast<uint32_t>(group_starts_.size() - 1);
   std::vector<uint32_t> starts(numbers_.size() + 1);  // of each slot's groups
   std::vector<uint32_t> groups_of;
@@ -211,7 +212,7 @@ void PairFinder::CompareInGroups() {
   }
 }
 
-void PairFinder::CompareInWindows() {
+void DuplicateFinder::CompareInWindows() {
   absl::flat_hash_set<uint64_t> done;
   for (uint32_t group = 0; group + 1 < group_starts_.size(); ++group) {
     if (Group(group).size() <= kFullBucket) continue;
@@ -232,7 +233,7 @@ void PairFinder::CompareInWindows() {
   }
 }
 
-void PairFinder::CompareWithFirst(absl::Span<const uint32_t> group) {
+void DuplicateFinder::CompareWithFirst(absl::Span<const uint32_t> group) {
   for (size_t i = 1; i < group.size(); ++i) {
     const size_t end = std::min(i, kWindow);
     int mates = 0;
@@ -241,7 +242,7 @@ void PairFinder::CompareWithFirst(absl::Span<const uint32_t> group) {
 }
 
 // Each with those before it, the nearest first.
-void PairFinder::CompareWithNearest(absl::Span<const uint32_t> group) {
+void DuplicateFinder::CompareWithNearest(absl::Span<const uint32_t> group) {
   for (size_t i = 1; i < group.size(); ++i) {
     const size_t end = i - std::min(i, kWindow);
     int mates = 0;
@@ -250,20 +251,20 @@ void PairFinder::CompareWithNearest(absl::Span<const uint32_t> group) {
 }
 
 // Whether the two are to be verified.
-bool PairFinder::Propose(uint32_t a, uint32_t b) {
+bool DuplicateFinder::Propose(uint32_t a, uint32_t b) {
   ++candidates_;
   if (!MayBeSimilar(a, b)) return false;
   proposed_.push_back({std::min(a, b), std::max(a, b)});
   return true;
 }
 
-bool PairFinder::MayBeSimilar(uint32_t a, uint32_t b) const {
+bool DuplicateFinder::MayBeSimilar(uint32_t a, uint32_t b) const {
   return CountAgreeing(sketches_[a], sketches_[b]) >= least_agreeing_ &&
          SizesMayReach(set_sizes_[a], set_sizes_[b], threshold_);
 }
 
 // Turns the proposed pairs into sorted ones of numbers, and lists whose sets they need.
-void PairFinder::ListNeeded() {
+void DuplicateFinder::ListNeeded() {
   for (Proposal& pair : proposed_) pair = {numbers_[pair.a], numbers_[pair.b]};
   // As wide as a key can be, the numbers are spread about as evenly as hashes.
   const int unused = std::countl_zero(uint64_t{observed_} << 32);
@@ -280,22 +281,26 @@ void PairFinder::ListNeeded() {
   set_sizes_ = {};
 }
 
-uint32_t PairFinder::IndexOf(uint32_t number) const {
+uint32_t DuplicateFinder::IndexOf(uint32_t number) const {
   return static_cast<uint32_t>(std::lower_bound(needed_.begin(), needed_.end(), number) -
                                needed_.begin());
 }
 
-bool PairFinder::NeedsAny(uint32_t first, uint32_t count) const {
+bool DuplicateFinder::NeedsAny(uint32_t first, uint32_t count) const {
   const uint32_t index = IndexOf(first);
   return index < needed_.size() && needed_[index] - first < count;
 }
 
-absl::Status PairFinder::Load(absl::Span<const uint64_t> shingles) {
+bool DuplicateFinder::NeedsNext(uint32_t number) const {
+  return sets_.size() < needed_.size() && needed_[sets_.size()] == number;
+}
+
+absl::Status DuplicateFinder::Load(absl::Span<const uint64_t> shingles) {
   RETURN_IF_ERROR(CheckSet(shingles));
   return sets_.Add(shingles);
 }
 
-absl::Status PairFinder::Find(Pairs* pairs) {
+absl::Status DuplicateFinder::Find(Pairs* pairs) {
   if (sets_.size() != needed_.size()) {
     return absl::FailedPreconditionError(
         absl::StrCat(sets_.size(), " sets of ", needed_.size(), " that are needed"));
@@ -306,7 +311,7 @@ absl::Status PairFinder::Find(Pairs* pairs) {
   return absl::OkStatus();
 }
 
-absl::Status PairFinder::Verify(Pairs* pairs) {
+absl::Status DuplicateFinder::Verify(Pairs* pairs) {
   std::vector<uint64_t> first_buffer;
   std::vector<uint64_t> other_buffer;
   absl::Span<const uint64_t> first;

@@ -13,9 +13,8 @@
 #include "absl/types/span.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
-#include "services/deduplicator/core/pair/bands.h"
-#include "services/deduplicator/core/pair/set_store.h"
-#include "services/deduplicator/core/pair/sketch.h"
+#include "services/deduplicator/core/pair/lsh.h"
+#include "services/deduplicator/core/pair/shingle_sets.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/minhash.h"
 
@@ -29,19 +28,18 @@ absl::Status CheckPairParams(const v1::PairParams& params);
 // Finds the pairs of similar sets of one partition of the bands, in two passes over the job, the
 // second over those sets alone that have a candidate to be compared with:
 //
-//   PairFinder finder(threshold, partition, partitions, &sets);
+//   DuplicateFinder finder(threshold, partition, partitions, spill);
 //   for (shard : all) finder.Observe(shard.near());   // or SkipShard: not looked at
 //   finder.EndObserving();
-//   for (shingles : all that Needs names, ascending) RETURN_IF_ERROR(finder.Load(shingles));
+//   for (shingles : those of needed()) RETURN_IF_ERROR(finder.Load(shingles));
 //   RETURN_IF_ERROR(finder.Find(&pairs));
 //
-// Holds some two hundred bytes a kernel, its own buckets, and the sets that `sets` keeps. The union
-// of the pairs over all partitions does not depend on how many there are. A pair whose kernels
-// share buckets of several partitions is found in each of them. Not thread-safe.
-class PairFinder {
+// Holds some two hundred bytes a kernel, its own buckets, and of the sets as many as the options
+// allow. The union of the pairs over all partitions does not depend on how many there are. A pair
+// whose kernels share buckets of several partitions is found in each of them. Not thread-safe.
+class DuplicateFinder {
  public:
-  // `sets` is empty and outlives the finder.
-  PairFinder(double threshold, int partition, int partitions, SetStore* sets);
+  DuplicateFinder(double threshold, int partition, int partitions, const SpillOptions& spill = {});
 
   // First pass: the next shard's summaries, whose columns are as long as each other.
   void Observe(const v1::TokenSets& shard);
@@ -52,6 +50,8 @@ class PairFinder {
   absl::Span<const uint32_t> needed() const { return needed_; }
   // Whether that is any of the `count` kernels from number `first`.
   bool NeedsAny(uint32_t first, uint32_t count) const;
+  // Whether the set that Load takes next is that kernel's.
+  bool NeedsNext(uint32_t number) const;
   // Second pass: the set of the next needed kernel. INVALID_ARGUMENT: it is none.
   absl::Status Load(absl::Span<const uint64_t> shingles);
 
@@ -60,6 +60,7 @@ class PairFinder {
 
   int64_t candidates() const { return candidates_; }        // pairs of bucket mates looked at
   int64_t large_buckets() const { return large_buckets_; }  // not compared all with all
+  size_t spilled() const { return sets_.spilled(); }        // sets that did not fit in memory
 
  private:
   // A kernel in a bucket, by its slot: its place among the first kernels of each set.
@@ -73,7 +74,7 @@ class PairFinder {
     uint64_t key() const { return (uint64_t{a} << 32) | b; }
   };
 
-  bool Mine(int band, uint64_t key) const;
+  bool IsInPartition(int band, uint64_t key) const;
   void AddToBuckets(uint32_t slot, const MinHashValues& values);
   void MakeGroups();
   void CompareInGroups();
@@ -92,7 +93,7 @@ class PairFinder {
   const int partitions_;
   const Bands bands_;
   const int least_agreeing_;
-  SetStore& sets_;  // of needed_, in that order
+  ShingleSets sets_;  // of needed_, in that order
 
   uint32_t observed_ = 0;
   absl::flat_hash_map<uint64_t, uint32_t> first_with_set_;  // by SetHash, its slot

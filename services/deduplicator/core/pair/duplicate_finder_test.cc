@@ -45,10 +45,10 @@ Job JobOf(const Sets& sets, bool clashing = false) {
   return job;
 }
 
-// A finder that keeps its sets in memory, taken through both passes.
+// A finder, taken through both passes.
 struct Search {
   Search(double threshold, int partition, int partitions)
-      : sets(0, nullptr), finder(threshold, partition, partitions, &sets) {}
+      : finder(threshold, partition, partitions) {}
 
   PairMap Find(const Job& job) {
     for (const v1::TokenSets& shard : job.shards) finder.Observe(shard);
@@ -67,8 +67,7 @@ struct Search {
     return pairs;
   }
 
-  SetStore sets;
-  PairFinder finder;
+  DuplicateFinder finder;
 };
 
 PairMap Find(const Job& job, double threshold, int partitions = 1) {
@@ -118,7 +117,7 @@ Sets Families(int families, int copies) {
   return sets;
 }
 
-TEST(PairFinder, FindsWhatBruteForceFinds) {
+TEST(DuplicateFinder, FindsWhatBruteForceFinds) {
   const Sets sets = Families(60, 8);
   const PairMap found = Find(JobOf(sets), 0.7);
   const PairMap expected = BruteForce(sets, 0.7);
@@ -138,7 +137,7 @@ TEST(PairFinder, FindsWhatBruteForceFinds) {
   EXPECT_GT(expected.size(), close + 100u);  // the threshold was put to the test as well
 }
 
-TEST(PairFinder, TheUnionDoesNotDependOnThePartitions) {
+TEST(DuplicateFinder, TheUnionDoesNotDependOnThePartitions) {
   const Job job = JobOf(Families(30, 8));
   const PairMap one = Find(job, 0.6);
   EXPECT_GT(one.size(), 100u);
@@ -146,7 +145,7 @@ TEST(PairFinder, TheUnionDoesNotDependOnThePartitions) {
   for (const int partitions : {3, 32, 33, 100}) EXPECT_EQ(Find(job, 0.6, partitions), one);
 }
 
-TEST(PairFinder, APartitionHoldsAShare) {
+TEST(DuplicateFinder, APartitionHoldsAShare) {
   const Job job = JobOf(Families(30, 8));
   Search whole(0.7, 0, 1), part(0.7, 1, 8);
   whole.Find(job);
@@ -154,7 +153,7 @@ TEST(PairFinder, APartitionHoldsAShare) {
   EXPECT_LT(part.finder.candidates(), whole.finder.candidates());
 }
 
-TEST(PairFinder, OnlySetsThatAreComparedAreNeeded) {
+TEST(DuplicateFinder, OnlySetsThatAreComparedAreNeeded) {
   Sets sets = Families(10, 1);  // like no other
   for (const std::vector<uint64_t>& set : Families(1, 2)) sets.push_back(set);
   Search search(0.7, 0, 1);
@@ -164,7 +163,7 @@ TEST(PairFinder, OnlySetsThatAreComparedAreNeeded) {
   EXPECT_FALSE(search.finder.NeedsAny(1, 8));
 }
 
-TEST(PairFinder, AShardThatIsSkippedStillCounts) {
+TEST(DuplicateFinder, AShardThatIsSkippedStillCounts) {
   const Sets sets = Families(1, 3);
   Search search(0.5, 0, 1);
   search.finder.SkipShard(100);
@@ -173,11 +172,11 @@ TEST(PairFinder, AShardThatIsSkippedStillCounts) {
   EXPECT_EQ(pairs.begin()->first, (std::pair<uint32_t, uint32_t>(100, 101)));
 }
 
-TEST(PairFinder, ABucketMateThatIsNotSimilarIsNoPair) {
+TEST(DuplicateFinder, ABucketMateThatIsNotSimilarIsNoPair) {
   EXPECT_TRUE(Find(JobOf({{1, 2, 3}, {3, 4, 5}}, true), 0.7).empty());
 }
 
-TEST(PairFinder, TheThresholdItselfIsReached) {
+TEST(DuplicateFinder, TheThresholdItselfIsReached) {
   std::vector<uint64_t> ten = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const std::vector<uint64_t> seven(ten.begin(), ten.begin() + 7);
   EXPECT_EQ(Find(JobOf({ten, seven}, true), 0.7).size(), 1u);
@@ -185,7 +184,7 @@ TEST(PairFinder, TheThresholdItselfIsReached) {
   EXPECT_EQ(Find(JobOf({ten, seven}, true), 0.7).size(), 0u);
 }
 
-TEST(PairFinder, EqualSetsArePairedWithTheFirstAlone) {
+TEST(DuplicateFinder, EqualSetsArePairedWithTheFirstAlone) {
   const Job job = JobOf(Sets(10000, {1, 2, 3}), true);
   Search search(0.7, 0, 1);
   const PairMap pairs = search.Find(job);
@@ -205,7 +204,7 @@ Sets Variants(uint64_t count) {
   return sets;
 }
 
-TEST(PairFinder, AHugeBucketCostsLinearTime) {
+TEST(DuplicateFinder, AHugeBucketCostsLinearTime) {
   for (const uint64_t kernels : {2100, 8400}) {
     const Job job = JobOf(Variants(kernels), true);
     Search search(0.7, 0, 1);
@@ -220,7 +219,7 @@ TEST(PairFinder, AHugeBucketCostsLinearTime) {
 }
 
 // Families whose first band agrees with that of all the others: one bucket of 3,000.
-TEST(PairFinder, AHugeBucketOfOneBandHidesNoNearDuplicate) {
+TEST(DuplicateFinder, AHugeBucketOfOneBandHidesNoNearDuplicate) {
   const Sets sets = Families(600, 5);
   Job job = JobOf(sets);
   const size_t band = BandsFor(0.7).rows * sizeof(uint16_t);
@@ -246,18 +245,18 @@ TEST(PairFinder, AHugeBucketOfOneBandHidesNoNearDuplicate) {
   EXPECT_GE(close_found, 0.99 * close);
 }
 
-TEST(PairFinder, KernelsWithoutTokensAreLikeNothing) {
+TEST(DuplicateFinder, KernelsWithoutTokensAreLikeNothing) {
   EXPECT_TRUE(Find(JobOf({{}, {}}), 0.7).empty());
 }
 
-TEST(PairFinder, AMalformedSetIsRefused) {
+TEST(DuplicateFinder, AMalformedSetIsRefused) {
   Search search(0.7, 0, 1);
   for (const std::vector<uint64_t>& bad : Sets{{2, 1}, {1, 1}}) {
     EXPECT_THAT(search.finder.Load(bad), StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
 
-TEST(PairFinder, SetsThatAreMissingAreNoticed) {
+TEST(DuplicateFinder, SetsThatAreMissingAreNoticed) {
   Search search(0.7, 0, 1);
   for (const v1::TokenSets& shard : JobOf({{1, 2, 3, 4}, {1, 2, 3, 4, 5}}, true).shards) {
     search.finder.Observe(shard);

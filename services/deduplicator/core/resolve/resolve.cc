@@ -23,13 +23,16 @@
 #include "common/base/status.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
-#include "services/deduplicator/core/sign/word_overlap.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 static_assert(kNone == Contaminations::kNoHoldout);
+
+// From this overlap of words on a prompt gives its completion away: the write-up's leakage filter
+// flags such pairs for review.
+constexpr double kLeakage = 0.8;
 
 // The number under which `key` is known, a new one for a new key.
 uint32_t Intern(std::string key, absl::flat_hash_map<std::string, uint32_t>* ids) {
@@ -158,12 +161,12 @@ std::vector<uint32_t> Resolver::Ranked() const {
   return order;
 }
 
-// Calls visit(Match) for every leader that the kernel repeats or resembles; of one leader the
+// Calls callback(Match) for every leader that the kernel repeats or resembles; of one leader the
 // strictest kind comes first.
-template <typename Visit>
-void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Visit visit) {
+template <typename Callback>
+void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback callback) {
   const auto offer = [&](uint32_t found, absl::string_view kind, double similarity) {
-    if (found != kNone) visit(Match{found, kind, similarity});
+    if (found != kNone) callback(Match{found, kind, similarity});
   };
   const Candidate& kernel = kernels_[number];
   offer(leaders.by_exact[kernel.exact], "exact", 1);

@@ -79,8 +79,8 @@ class Resolver {
   Index EmptyIndex() const;
   void Enter(uint32_t number, Index* index);
   std::vector<uint32_t> Ranked() const;
-  template <typename Visit>
-  void ForEachMatch(uint32_t number, const Index& leaders, Visit visit);
+  template <typename Callback>
+  void ForEachMatch(uint32_t number, const Index& leaders, Callback callback);
   bool Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
                  v1::Decision* decision);
   void Describe(uint32_t number, const Contaminations& contaminations, v1::Decision* decision);

@@ -24,11 +24,12 @@ class SimilarityGraph {
   void Build();
 
   uint32_t GroupOf(uint32_t number);
-  // Calls visit(group, similarity) for the other groups that a kernel's is similar to, ascending.
-  template <typename Visit>
-  void ForEachNeighbour(uint32_t group, Visit visit) const {
+  // Calls callback(group, similarity) for the other groups that a kernel's is similar to,
+  // ascending.
+  template <typename Callback>
+  void ForEachNeighbour(uint32_t group, Callback callback) const {
     for (size_t i = edge_starts_[group]; i < edge_starts_[group + 1]; ++i) {
-      visit(edges_[i].to, Similarity(edges_[i].overlap));
+      callback(edges_[i].to, Similarity(edges_[i].overlap));
     }
   }
 

@@ -14,7 +14,7 @@ namespace kernelmill::deduplicator {
 
 // Sorts items by a 64-bit key, ascending; items of equal keys keep their order. Made for keys that
 // are hashes: these are spread evenly, so that their upper bits alone put about one item into each
-// of as many drawers as there are items, in one pass over them. Keys that are not spread evenly
+// of as many buckets as there are items, in one pass over them. Keys that are not spread evenly
 // cost a pass for every eleven bits, at most six.
 template <typename T, typename KeyOf>
 class HashSorter {
@@ -38,23 +38,23 @@ class HashSorter {
         std::min({static_cast<int>(std::bit_width(items.size())), kMostBits, 64 - done});
     std::array<uint32_t, (1 << kMostBits) + 1> starts;
     Distribute(items, 64 - done - bits, bits, starts.data());
-    for (size_t drawer = 0; drawer < size_t{1} << bits; ++drawer) {
-      const size_t size = starts[drawer + 1] - starts[drawer];
-      if (size > 1) SortFrom(items.subspan(starts[drawer], size), done + bits);
+    for (size_t bucket = 0; bucket < size_t{1} << bits; ++bucket) {
+      const size_t size = starts[bucket + 1] - starts[bucket];
+      if (size > 1) SortFrom(items.subspan(starts[bucket], size), done + bits);
     }
   }
 
-  // Orders the items by `bits` bits of their keys; drawer d becomes [starts[d], starts[d + 1]).
+  // Orders the items by `bits` bits of their keys; bucket d becomes [starts[d], starts[d + 1]).
   void Distribute(absl::Span<T> items, int shift, int bits, uint32_t* starts) {
     const uint64_t mask = (uint64_t{1} << bits) - 1;
     std::array<uint32_t, 1 << kMostBits> next;
     std::fill(next.begin(), next.begin() + (size_t{1} << bits), 0);
     for (const T& item : items) ++next[(key_(item) >> shift) & mask];
     uint32_t start = 0;
-    for (size_t drawer = 0; drawer <= mask; ++drawer) {
-      starts[drawer] = start;
-      start += next[drawer];
-      next[drawer] = starts[drawer];
+    for (size_t bucket = 0; bucket <= mask; ++bucket) {
+      starts[bucket] = start;
+      start += next[bucket];
+      next[bucket] = starts[bucket];
     }
     starts[mask + 1] = start;
     for (const T& item : items) scratch_[next[(key_(item) >> shift) & mask]++] = item;

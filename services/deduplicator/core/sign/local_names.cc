@@ -15,19 +15,19 @@ using Names = absl::flat_hash_set<string_view>;
 // How far a list of parameters or of a loop's targets is followed, so that no text takes long.
 constexpr size_t kReach = 1024;
 
-bool IsName(const Token& token) { return token.kind == TokenKind::kWord; }
+bool IsName(const Token& token) { return token.kind == Token::kName; }
 
 bool Is(const Token& token, string_view text) { return token.text == text; }
 
 int DepthChange(const Token& token) {
-  if (token.kind != TokenKind::kOperator) return 0;
+  if (token.kind != Token::kOperator) return 0;
   if (Is(token, "(") || Is(token, "[") || Is(token, "{")) return 1;
   return Is(token, ")") || Is(token, "]") || Is(token, "}") ? -1 : 0;
 }
 
 // "=", "+=", ":=", but no comparison.
 bool IsAssignment(const Token& token) {
-  if (token.kind != TokenKind::kOperator || token.text.back() != '=') return false;
+  if (token.kind != Token::kOperator || token.text.back() != '=') return false;
   return !Is(token, "==") && !Is(token, "!=") && !Is(token, "<=") && !Is(token, ">=");
 }
 
@@ -161,7 +161,7 @@ Names CLocals(absl::Span<const Token> tokens) {
   for (size_t i = 1; i + 1 < tokens.size(); ++i) {
     const Token& before = tokens[i - 1];
     const Token& after = tokens[i + 1];
-    if (!IsName(tokens[i]) || after.kind != TokenKind::kOperator) continue;
+    if (!IsName(tokens[i]) || after.kind != Token::kOperator) continue;
     if (IsTypeWord(tokens[i].text)) continue;
     if (Is(before, ".") || Is(before, "->") || Is(before, "::")) continue;
     const bool declared = (IsName(before) && !IsStatementWord(before.text)) || Is(before, "*") ||

@@ -52,8 +52,8 @@ std::vector<Folded> Fold(absl::Span<const Token> tokens, absl::Span<const uint64
   folded.reserve(tokens.size());
   for (size_t i = 0; i < tokens.size(); ++i) {
     Folded& token = folded.emplace_back(Folded{token_hashes[i]});
-    if (tokens[i].kind == TokenKind::kNumber) token.hash = kNumberHash;
-    if (tokens[i].kind == TokenKind::kString) token.hash = kStringHash;
+    if (tokens[i].kind == Token::kNumber) token.hash = kNumberHash;
+    if (tokens[i].kind == Token::kString) token.hash = kStringHash;
     if (!local[i]) continue;
     token.hash = kNameHash;
     for (uint32_t back = 1; back < kShingleTokens && back <= i; ++back) {

@@ -6,12 +6,12 @@
 #include <functional>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "common/base/hash.h"
-#include "common/dataset/fim.h"
+#include "common/code/python.h"
 #include "services/deduplicator/core/sign/local_names.h"
 #include "services/deduplicator/core/sign/shingles.h"
 #include "services/deduplicator/core/sign/tokenizer.h"
-#include "services/deduplicator/core/sign/word_overlap.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -32,7 +32,22 @@ bool Fits(const v1::TokenSets& sets, int kernels) {
          sets.minhash().size() == kernels * kMinHashBytes;
 }
 
+std::vector<uint64_t> Words(absl::string_view text) {
+  std::vector<uint64_t> words;
+  for (size_t end, begin = 0; begin < text.size(); begin = end + 1) {
+    for (end = begin; end < text.size() && !code::IsPythonSpace(text[end]);) ++end;
+    if (end > begin) words.push_back(StableHash64(text.substr(begin, end - begin)));
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
 }  // namespace
+
+Overlap WordOverlap(const dataset::FimPair& pair) {
+  return Compare(Words(pair.prompt), Words(pair.completion));
+}
 
 void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   v1::SignatureShard& signatures = shard->signatures;
@@ -45,7 +60,7 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   signatures.add_paths(kernel.path());
   signatures.add_first_lines(kernel.first_line());
 
-  const Language language = kernel.dsl() == v1::DSL_CUDA ? Language::kC : Language::kPython;
+  const Language language = code::LanguageOf(kernel.dsl());
   const std::vector<Token> tokens = Tokenize(kernel.source(), language);
   const std::vector<uint64_t> hashes = TokenHashes(tokens);
   const std::vector<uint64_t> near = Shingles(hashes);

@@ -5,8 +5,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "common/dataset/fim.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/minhash.h"
 
 namespace kernelmill::deduplicator {
@@ -16,6 +18,9 @@ struct SignedShard {
   v1::SignatureShard signatures;
   v1::ShingleShard shingles;
 };
+
+// The distinct words, runs of anything but white space, of the two sides of a pair.
+Overlap WordOverlap(const dataset::FimPair& pair);
 
 // Appends a kernel.
 void Sign(const v1::Kernel& kernel, SignedShard* shard);

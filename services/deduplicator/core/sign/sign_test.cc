@@ -92,5 +92,15 @@ TEST(CheckSignatures, RefusesColumnsThatDiffer) {
   EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+// Expected values: Python's a, b = set(p.split()), set(c.split()); len(a & b), len(a | b).
+TEST(WordOverlap, IsOfDistinctWords) {
+  const Overlap overlap = WordOverlap({"x = load(p)\n\ty = x", "y = x + 1\r\n\vx = x"});
+  EXPECT_EQ(overlap.common, 3u);
+  EXPECT_EQ(overlap.total, 6u);
+  EXPECT_EQ(WordOverlap({"a b", ""}).common, 0u);
+  EXPECT_EQ(Similarity(WordOverlap({"", " "})), 0);
+  EXPECT_EQ(Similarity(WordOverlap({"a b c d", "e d c b a"})), 0.8);
+}
+
 }  // namespace
 }  // namespace kernelmill::deduplicator

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/code/lexer.h"
+#include "common/code/python.h"
 #include "common/spdx/text/words.h"
 #include "services/validator/core/license/attribution.h"
 #include "services/validator/core/license/text.h"
@@ -17,9 +18,7 @@
 namespace kernelmill::validator {
 namespace {
 
-using code::LexC;
-using code::LexPython;
-using code::StringContent;
+using code::Language;
 using code::Token;
 
 constexpr size_t kHeadBytes = 64 << 10;
@@ -73,13 +72,13 @@ class HeadReader {
     absl::ConsumePrefix(&head, "\xef\xbb\xbf");
     const bool c_like = IsCLike(path);
     bool before_code = true;
-    for (const Token& token : c_like ? LexC(head) : LexPython(head)) {
+    for (const Token& token : code::Lex(head, c_like ? Language::kC : Language::kPython)) {
       if (token.kind == Token::kComment) {
         Add(token.text);
         continue;
       }
       if (before_code && !c_like && token.kind == Token::kString) {
-        Add(StringContent(token.text));
+        Add(code::PythonStringContent(token.text));
         lines_.push_back({"", line_});  // ends a paragraph
       }
       before_code = false;

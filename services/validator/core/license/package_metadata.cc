@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
 #include "common/code/lexer.h"
+#include "common/code/python.h"
 #include "common/spdx/expression.h"
 #include "services/validator/core/license/evidence.h"
 #include "services/validator/core/license/files.h"
@@ -21,8 +22,6 @@
 namespace kernelmill::validator {
 namespace {
 
-using code::LexPython;
-using code::StringContent;
 using code::Token;
 
 using spdx::LicenseTerm;
@@ -117,7 +116,7 @@ std::vector<Declaration> ReadSections(absl::string_view content, bool toml) {
 
 std::vector<Declaration> ReadSetupPy(absl::string_view content) {
   std::vector<Declaration> found;
-  const std::vector<Token> tokens = LexPython(content);
+  const std::vector<Token> tokens = code::Lex(content, code::Language::kPython);
   const char* counted = content.data();
   int line = 1;
   for (size_t i = 0; i < tokens.size() && found.size() < kMaxDeclarations; ++i) {
@@ -125,7 +124,7 @@ std::vector<Declaration> ReadSetupPy(absl::string_view content) {
     if (token.kind != Token::kString) continue;
     line += static_cast<int>(std::count(counted, token.text.data(), '\n'));
     counted = token.text.data();
-    const absl::string_view text = StringContent(token.text);
+    const absl::string_view text = code::PythonStringContent(token.text);
     const bool argument = i >= 2 && tokens[i - 1].text == "=" && tokens[i - 2].text == "license";
     if (argument || IsClassifier(text)) found.push_back({std::string(text), line});
   }

@@ -18,7 +18,8 @@
 namespace kernelmill::validator {
 namespace {
 
-using code::LexPython;
+using code::Language;
+using code::Lex;
 using code::Token;
 
 template <typename List>
@@ -30,7 +31,7 @@ bool IsIn(const List& list, absl::string_view word) {
 std::set<std::string> JitAliases(const v1::Kernel& kernel) {
   std::set<std::string> aliases;
   for (const std::string& statement : kernel.imports()) {
-    const std::vector<Token> tokens = LexPython(statement);
+    const std::vector<Token> tokens = Lex(statement, Language::kPython);
     for (size_t i = 2; i < tokens.size(); ++i) {
       if (tokens[i - 2].text == "jit" && tokens[i - 1].text == "as") {
         aliases.emplace(tokens[i].text);
@@ -43,9 +44,9 @@ std::set<std::string> JitAliases(const v1::Kernel& kernel) {
 // The dotted name with which a decorator's text begins.
 std::string DecoratorName(absl::string_view decorator) {
   std::string name;
-  for (const Token& token : LexPython(decorator)) {
+  for (const Token& token : Lex(decorator, Language::kPython)) {
     const bool part =
-        token.kind == Token::kName || (token.kind == Token::kPunctuation && token.text == ".");
+        token.kind == Token::kName || (token.kind == Token::kOperator && token.text == ".");
     if (token.kind == Token::kComment) continue;
     if (!part) break;
     absl::StrAppend(&name, token.text);

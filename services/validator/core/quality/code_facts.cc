@@ -11,13 +11,12 @@
 namespace kernelmill::validator {
 namespace {
 
-using code::LexPython;
 using code::Token;
 
 constexpr int kMaxDottedParts = 16;
 
-bool IsPunctuation(const std::vector<Token>& tokens, size_t i, char c) {
-  return i < tokens.size() && tokens[i].kind == Token::kPunctuation && tokens[i].text[0] == c;
+bool IsOperator(const std::vector<Token>& tokens, size_t i, absl::string_view text) {
+  return i < tokens.size() && tokens[i].kind == Token::kOperator && tokens[i].text == text;
 }
 
 bool IsName(const std::vector<Token>& tokens, size_t i) {
@@ -30,7 +29,7 @@ std::string CalleeBefore(const std::vector<Token>& tokens, size_t open) {
   if (open == 0 || !IsName(tokens, open - 1)) return "";
   size_t first = open - 1;
   for (int parts = 1; parts < kMaxDottedParts; ++parts) {
-    if (first < 2 || !IsPunctuation(tokens, first - 1, '.') || !IsName(tokens, first - 2)) break;
+    if (first < 2 || !IsOperator(tokens, first - 1, ".") || !IsName(tokens, first - 2)) break;
     first -= 2;
   }
   if (first > 0 && (tokens[first - 1].text == "def" || tokens[first - 1].text == "class"))
@@ -67,7 +66,7 @@ class Reader {
   void ReadToken(size_t i) {
     const Token& token = tokens_[i];
     if (token.kind == Token::kName) names_.emplace(token.text);
-    const char c = token.kind == Token::kPunctuation ? token.text[0] : '\0';
+    const char c = token.kind == Token::kOperator && token.text.size() == 1 ? token.text[0] : '\0';
     if (c == ')' || c == ']' || c == '}') {
       if (!frames_.empty()) Close();
       return;
@@ -83,11 +82,10 @@ class Reader {
     }
   }
 
-  // "name =" at the beginning of an argument is a keyword; "name ==" is not.
+  // "name =" at the beginning of an argument is a keyword.
   void NoteArgument(size_t i) {
     Frame& frame = frames_.back();
-    if (!frame.argument && IsName(tokens_, i) && IsPunctuation(tokens_, i + 1, '=') &&
-        !IsPunctuation(tokens_, i + 2, '=')) {
+    if (!frame.argument && IsName(tokens_, i) && IsOperator(tokens_, i + 1, "=")) {
       frame.keyword = true;
       if (!frame.call.callee.empty()) frame.call.keywords.emplace_back(tokens_[i].text);
     }
@@ -110,7 +108,7 @@ class Reader {
 }  // namespace
 
 CodeFacts ReadCode(absl::string_view code) {
-  std::vector<Token> tokens = LexPython(code);
+  std::vector<Token> tokens = code::Lex(code, code::Language::kPython);
   tokens.erase(std::remove_if(tokens.begin(), tokens.end(),
                               [](const Token& token) { return token.kind == Token::kComment; }),
                tokens.end());

@@ -16,6 +16,13 @@ TEST(MaskCoverage, CountsLoadsAndStoresAndThoseThatAreMasked) {
   EXPECT_EQ(masks.masked_stores(), 1);
 }
 
+TEST(MaskCoverage, AKeywordOnAContinuedLineIsNoMaskInItsPlace) {
+  const v1::MaskCoverage masks =
+      CoverMasks(ReadCode("a = tl.load(p, \\\n  other=0.0)\nb = tl.load(p, \\\n  mask=m)\n"));
+  EXPECT_EQ(masks.loads(), 2);
+  EXPECT_EQ(masks.masked_loads(), 1);
+}
+
 TEST(MaskCoverage, DescriptorsAreCutAtTheBounds) {
   const v1::MaskCoverage masks =
       CoverMasks(ReadCode("tl._experimental_descriptor_load(d, [0], [8], "

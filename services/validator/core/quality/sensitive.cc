@@ -16,8 +16,6 @@
 namespace kernelmill::validator {
 namespace {
 
-using code::LexC;
-using code::LexPython;
 using code::Token;
 
 constexpr size_t kMaxFindings = 100;
@@ -122,7 +120,7 @@ std::vector<v1::Sensitive> FindSensitive(const v1::Kernel& kernel) {
     Finder finder(where, text, &found);
     finder.FindSecrets();
     if (absl::StrContains(text, "@")) {
-      finder.FindAddresses(kernel.dsl() == v1::DSL_CUDA ? LexC(text) : LexPython(text));
+      finder.FindAddresses(code::Lex(text, code::LanguageOf(kernel.dsl())));
     }
   };
   find(v1::Sensitive::TEXT_SOURCE, kernel.source());

@@ -12,17 +12,11 @@
 namespace kernelmill::validator {
 namespace {
 
-using code::LexC;
-using code::LexPython;
 using code::Token;
 
 constexpr int kLongLine = 1000;
 constexpr double kLongOnAverage = 200;
 constexpr size_t kHead = 4096;
-
-std::vector<Token> Lex(const v1::Kernel& kernel, absl::string_view text) {
-  return kernel.dsl() == v1::DSL_CUDA ? LexC(text) : LexPython(text);
-}
 
 double RoundedToThousandths(double value) {
   return static_cast<double>(static_cast<int64_t>(value * 1000 + 0.5)) / 1000;
@@ -48,7 +42,7 @@ void ReadLines(const v1::Kernel& kernel, v1::Quality* quality) {
     ++lines;
   }
   size_t comments = InkedBytes(kernel.docstring());
-  for (const Token& token : Lex(kernel, source)) {
+  for (const Token& token : code::Lex(source, code::LanguageOf(kernel.dsl()))) {
     if (token.kind == Token::kComment) comments += InkedBytes(token.text);
   }
   const size_t ink = InkedBytes(source);
@@ -74,7 +68,7 @@ std::string GeneratedSign(const v1::Kernel& kernel, absl::string_view file) {
                                            "file was generated",
                                            "file is generated"};
   if (kernel.has_inductor()) return "inductor";
-  for (const Token& token : Lex(kernel, file.substr(0, kHead))) {
+  for (const Token& token : code::Lex(file.substr(0, kHead), code::LanguageOf(kernel.dsl()))) {
     if (token.kind != Token::kComment && token.kind != Token::kString) continue;
     const std::string words = absl::AsciiStrToLower(token.text);
     for (const absl::string_view sign : kSigns) {

@@ -1,4 +1,4 @@
-#include "services/deduplicator/core/pair/bands.h"
+#include "services/deduplicator/core/pair/lsh.h"
 
 #include <gtest/gtest.h>
 
@@ -24,6 +24,23 @@ TEST(Bands, TheSameValuesInAnotherBandAreAnotherBucket) {
   const std::vector<uint16_t> values = {1, 2, 3, 4};
   EXPECT_EQ(BucketKey(3, values), BucketKey(3, values));
   EXPECT_NE(BucketKey(3, values), BucketKey(4, values));
+}
+
+TEST(CountAgreeing, CountsTheValuesThatAreEqual) {
+  MinHashValues x{};
+  for (int i = 0; i < kPermutations; ++i) x[i] = static_cast<uint16_t>(7 * i);
+  MinHashValues y = x;
+  for (int agreeing = kPermutations; agreeing >= 0; --agreeing) {
+    EXPECT_EQ(CountAgreeing(SketchOf(x), SketchOf(y)), agreeing);
+    if (agreeing > 0) y[agreeing - 1] ^= 1;
+  }
+}
+
+TEST(SketchOf, KeepsTheLowerHalf) {
+  MinHashValues values{};
+  values[3] = 0xabcd;
+  EXPECT_EQ(SketchOf(values)[3], 0xcd);
+  EXPECT_EQ(SketchOf(values)[4], 0);
 }
 
 }  // namespace
