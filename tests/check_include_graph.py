@@ -9,7 +9,7 @@ Every folder is one target (km_library, or km_test_library where tests alone use
   undeclared  a file includes a folder whose target its own target does not name: a .cc needs it in DEPS or
               PRIVATE_DEPS, a header that other folders include needs it in DEPS
   cycle       targets that depend on each other in a ring
-  service     a service that includes another's folders; services/kernelmill, which wires all of them into
+  service     a service that includes another's folders; services/cli, which wires all of them into
               one process, may include what each has in server/, and services/exporter
   upward      common/ including services/; a folder of common/ including one that common/CMakeLists.txt
               lists after it (tests aside); within a service, core/ including adapters/ or server/, or
@@ -185,7 +185,7 @@ class Checker:
 
     def check_services(self, where, here, there, included):
         if here[1] != there[1]:
-            wired = here[1] == "kernelmill" and (there[1] == "exporter" or there[2] == "server")
+            wired = here[1] == "cli" and (there[1] == "exporter" or there[2] == "server")
             if not wired:
                 self.problem("service", where, f"services/{here[1]} includes {included}")
             return
@@ -248,8 +248,8 @@ CLEAN = {
     "services/x/core/c.h": '#include "common/base/a.h"\n', "services/x/core/c.cc": '#include "services/x/core/c.h"\n',
     "services/x/server/CMakeLists.txt": "km_library(x_server SRCS s.cc PRIVATE_DEPS x_core)",
     "services/x/server/s.h": "", "services/x/server/s.cc": '#include "services/x/core/c.h"\n',
-    "services/kernelmill/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_server)",
-    "services/kernelmill/main.cc": '#include "services/x/server/s.h"\n',
+    "services/cli/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_server)",
+    "services/cli/main.cc": '#include "services/x/server/s.h"\n',
 }
 # What is changed in the clean tree, and the one problem that must be found.
 BROKEN = [
@@ -259,8 +259,8 @@ BROKEN = [
     ("cycle", {"common/base/CMakeLists.txt": CLEAN["common/base/CMakeLists.txt"].replace("absl::status", "x_core")}),
     ("service", {"services/y/core/CMakeLists.txt": "km_library(y_core SRCS c.cc DEPS x_core)",
                  "services/y/core/c.cc": '#include "services/x/core/c.h"\n'}),
-    ("service", {"services/kernelmill/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_core)",
-                 "services/kernelmill/main.cc": '#include "services/x/core/c.h"\n'}),
+    ("service", {"services/cli/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_core)",
+                 "services/cli/main.cc": '#include "services/x/core/c.h"\n'}),
     ("upward", {"common/base/a.cc": '#include "common/rpc/r.h"\n',
                 "common/rpc/CMakeLists.txt": "km_library(common_rpc SRCS r.cc DEPS kernelmill_proto)",
                 "common/rpc/r.h": "",

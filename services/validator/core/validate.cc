@@ -14,7 +14,6 @@
 #include "services/validator/core/quality/checks.h"
 #include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/rules.h"
-#include "services/validator/core/quality/score.h"
 #include "services/validator/core/quality/sensitive.h"
 #include "services/validator/core/quality/text_signals.h"
 #include "services/validator/core/tokens/encoding.h"

@@ -7,13 +7,42 @@
 #include "absl/strings/str_cat.h"
 #include "common/spdx/text/legal_words.h"
 #include "common/spdx/text/words.h"
-#include "services/validator/core/license/forms.h"
 #include "services/validator/core/license/match.h"
 
 namespace kernelmill::validator {
 namespace {
 
 using spdx::LegalWord;
+
+// A phrase, as NormalizeWords leaves it, that stands for terms of which the SPDX list has no text.
+struct LicensePhrase {
+  const char* id;  // LicenseRef- of ours, or an SPDX exception
+  const char* phrase;
+};
+
+constexpr LicensePhrase kPhrases[] = {
+    {"LLVM-exception", "llvm exceptions to the apache 2.0 license"},
+    {"LicenseRef-Commons-Clause", "commons clause license condition"},
+    {"LicenseRef-NVIDIA-Proprietary",
+     "without an express license agreement from nvidia corporation"},
+    {"LicenseRef-Proprietary", "proprietary and confidential"},
+    {"LicenseRef-OpenRAIL", "use based restrictions"},
+    {"LicenseRef-NonCommercial", "non commercial use"},
+    {"LicenseRef-NonCommercial", "non commercial purposes"},
+    {"LicenseRef-NonCommercial", "noncommercial use"},
+    {"LicenseRef-NonCommercial", "noncommercial purposes only"},
+    {"LicenseRef-NonCommercial", "for research purposes only"},
+    {"LicenseRef-NonCommercial", "research use only"},
+};
+
+// How licences begin that are often altered, or cut off: where one begins and no text of the list
+// follows, nothing may be concluded.
+constexpr const char* kBeginnings[] = {
+    "permission is hereby granted free of charge to any person obtaining a copy",
+    "permission is hereby granted free of charge to any person or organization obtaining a copy",
+    "distribute this software for any purpose with or without fee is hereby granted",
+    "redistribution and use in source and binary forms with or without modification are permitted",
+};
 
 // Overwrites the words [begin, end) in `text` with blanks; lines stay.
 void Blank(const std::vector<LegalWord>& words, size_t begin, size_t end, std::string* text) {
@@ -24,9 +53,9 @@ void Blank(const std::vector<LegalWord>& words, size_t begin, size_t end, std::s
 }
 
 // Licences found, each once, and what the text says besides.
-class Collector {
+class TextMatcher {
  public:
-  explicit Collector(TextMatches* matches) : matches_(*matches) {}
+  explicit TextMatcher(TextMatches* matches) : matches_(*matches) {}
 
   void AddTexts(absl::string_view text) {
     const std::vector<LegalWord> words = spdx::LegalWords(text);
@@ -51,12 +80,12 @@ class Collector {
 
   void AddPhrases() {
     const std::string rest = spdx::NormalizeWords(matches_.rest);
-    for (const LicensePhrase& phrase : LicensePhrases()) {
+    for (const LicensePhrase& phrase : kPhrases) {
       if (spdx::FindPhrase(rest, phrase.phrase) == std::string::npos) continue;
       if (!AddId(phrase.id)) continue;
       matches_.evidence.push_back(MakeEvidence("phrase", phrase.id, phrase.phrase, 1));
     }
-    for (const absl::string_view beginning : LicenseBeginnings()) {
+    for (const absl::string_view beginning : kBeginnings) {
       if (spdx::FindPhrase(rest, beginning) == std::string::npos) continue;
       matches_.altered = true;
       matches_.evidence.push_back(MakeEvidence("phrase", "", beginning, 0));
@@ -93,10 +122,10 @@ class Collector {
 
 TextMatches MatchLicenseTexts(absl::string_view text) {
   TextMatches matches;
-  Collector collector(&matches);
-  collector.AddTexts(text);
-  collector.AddPhrases();
-  collector.Finish();
+  TextMatcher matcher(&matches);
+  matcher.AddTexts(text);
+  matcher.AddPhrases();
+  matcher.Finish();
   return matches;
 }
 

@@ -9,10 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/base/text.h"
 #include "common/code/lexer.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
-#include "services/validator/core/quality/dotted_name.h"
 #include "services/validator/core/quality/mask_coverage.h"
 
 namespace kernelmill::validator {

@@ -5,8 +5,6 @@
 
 #include <string>
 
-#include "services/validator/core/quality/score.h"
-
 namespace kernelmill::validator {
 namespace {
 

@@ -1,12 +1,86 @@
 #include "services/validator/core/tokens/split.h"
 
-#include <algorithm>
-#include <cstdint>
+#include <utf8proc.h>
 
-#include "services/validator/core/tokens/char_class.h"
+#include <algorithm>
+#include <array>
+#include <cstdint>
 
 namespace kernelmill::validator::bpe {
 namespace {
+
+// What the patterns of the encodings ask of a character, as bits. Categories are Unicode 15's.
+enum CharClass : uint8_t {
+  kUpper = 1 << 0,     // \p{Lu}, \p{Lt}
+  kLower = 1 << 1,     // \p{Ll}
+  kCaseless = 1 << 2,  // \p{Lm}, \p{Lo}
+  kMark = 1 << 3,      // \p{M}
+  kNumber = 1 << 4,    // \p{N}
+  kSpace = 1 << 5,     // \s, line ends among them
+  kLineEnd = 1 << 6,   // \r, \n
+};
+constexpr uint8_t kLetter = kUpper | kLower | kCaseless;
+
+// The character at a place of a text, and its class.
+struct Char {
+  int32_t code = -1;  // -1: the text is over
+  uint8_t size = 0;   // bytes
+  uint8_t classes = 0;
+
+  bool Is(uint8_t any) const { return (classes & any) != 0; }
+  bool Ended() const { return size == 0; }
+};
+
+// White_Space beside the ASCII ones: separators by category, and one control character.
+constexpr int32_t kNextLine = 0x85;
+
+uint8_t ClassOf(int32_t code) {
+  if (code == '\r' || code == '\n') return kSpace | kLineEnd;
+  if (code == '\t' || code == '\v' || code == '\f' || code == kNextLine) return kSpace;
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LT:
+      return kUpper;
+    case UTF8PROC_CATEGORY_LL:
+      return kLower;
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+      return kCaseless;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+      return kMark;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return kNumber;
+    case UTF8PROC_CATEGORY_ZS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+      return kSpace;
+    default:
+      return 0;
+  }
+}
+
+std::array<uint8_t, 128> AsciiClasses() {
+  std::array<uint8_t, 128> classes{};
+  for (int32_t code = 0; code < 128; ++code) classes[code] = ClassOf(code);
+  return classes;
+}
+
+// The character at `at` of UTF-8 text.
+Char CharAt(absl::string_view text, size_t at) {
+  static const std::array<uint8_t, 128> ascii = AsciiClasses();
+  if (at >= text.size()) return {};
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
+  if (*bytes < 128) return {*bytes, 1, ascii[*bytes]};
+  utf8proc_int32_t code = 0;
+  const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
+  const utf8proc_ssize_t size = utf8proc_iterate(bytes, left, &code);
+  if (size <= 0) return {-1, 1, 0};  // not UTF-8: a symbol of one byte
+  return {code, static_cast<uint8_t>(size), ClassOf(code)};
+}
 
 constexpr size_t kNoMatch = 0;     // no piece ends at the text's begin
 constexpr int32_t kLongS = 0x17f;  // that (?i:s) matches too

@@ -40,6 +40,10 @@ class Vocabulary {
   size_t longest_ = 0;  // bytes of the longest token
 };
 
+// Files of the npm package tiktoken, linked in by the assembler.
+absl::string_view Cl100kBaseText();
+absl::string_view O200kBaseText();
+
 }  // namespace kernelmill::validator::bpe
 
 #endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_VOCABULARY_H_

@@ -1,0 +1,213 @@
+#include "services/cli/commands/file_commands.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/config/job_spec.h"
+#include "common/rpc/status.h"
+#include "kernelmill/v1/stages.grpc.pb.h"
+#include "services/cli/commands/local_files.h"
+#include "services/cli/commands/path_text.h"
+#include "services/cli/core/outcome.h"
+#include "services/cli/embedded/embedded_stages.h"
+#include "services/exporter/core/json.h"
+#include "services/exporter/core/records.h"
+
+namespace kernelmill::cli {
+namespace {
+
+using exporter::DslWord;
+using exporter::Json;
+using exporter::RoleWord;
+
+// The extractor's limits on one call.
+constexpr size_t kBatchFiles = 256;
+constexpr int64_t kBatchBytes = 8 << 20;
+constexpr int64_t kMaxLicenseBytes = 1 << 20;
+
+// Walks files in batches, and turns what each holds into output.
+class FileCommand {
+ public:
+  static absl::StatusOr<int> Run(const std::vector<std::string>& paths, bool validate,
+                                 Console& console) {
+    ASSIGN_OR_RETURN(const std::vector<LocalFile> files, FindPythonFiles(paths));
+    ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedStages> stages, EmbeddedStages::Start());
+    FileCommand command(validate, *stages, console);
+    for (const LocalFile& file : files) RETURN_IF_ERROR(command.Add(file));
+    RETURN_IF_ERROR(command.RunBatch());
+    return command.exit_code_;
+  }
+
+ private:
+  FileCommand(bool validate, EmbeddedStages& stages, Console& console)
+      : validate_(validate),
+        extractor_(v1::Extractor::NewStub(stages.channel())),
+        validator_(v1::Validator::NewStub(stages.channel())),
+        console_(console) {}
+
+  absl::Status Add(const LocalFile& file) {
+    absl::StatusOr<std::string> content = ReadFile("/" + file.absolute, kBatchBytes);
+    if (!content.ok()) {
+      console_.Fail(content.status());
+      exit_code_ = kInputsFailed;
+      return absl::OkStatus();
+    }
+    const int64_t size = static_cast<int64_t>(content->size());
+    if (batch_.size() == kBatchFiles || batch_bytes_ + size > kBatchBytes) {
+      RETURN_IF_ERROR(RunBatch());
+    }
+    batch_bytes_ += size;
+    v1::SourceFile* added = request_.add_files();
+    added->set_path(file.absolute);
+    *added->mutable_content() = *std::move(content);
+    batch_.push_back(file);
+    return absl::OkStatus();
+  }
+
+  absl::Status RunBatch() {
+    if (batch_.empty()) return absl::OkStatus();
+    std::map<std::string, std::string> shown;
+    for (const LocalFile& file : batch_) shown[file.absolute] = file.shown;
+    v1::ExtractResponse extracted;
+    grpc::ClientContext context;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(extractor_->Extract(&context, request_, &extracted)));
+    for (const v1::ExtractedFile& file : extracted.kernels().files()) {
+      if (file.failed().empty()) continue;
+      console_.Fail(absl::DataLossError(absl::StrCat(shown[file.path()], ": ", file.failed())));
+      exit_code_ = kInputsFailed;
+    }
+    v1::ValidateResponse validated;
+    if (validate_) {
+      ASSIGN_OR_RETURN(validated, Validate(extracted.kernels()));
+    }
+    for (int i = 0; i < extracted.kernels().kernels_size(); ++i) {
+      const v1::Kernel& kernel = extracted.kernels().kernels(i);
+      if (validate_) {
+        ShowVerdict(shown[kernel.path()], kernel, validated.verdicts().verdicts(i));
+      } else {
+        ShowKernel(shown[kernel.path()], kernel);
+      }
+    }
+    request_.Clear();
+    batch_.clear();
+    batch_bytes_ = 0;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<v1::ValidateResponse> Validate(const v1::KernelShard& kernels) {
+    v1::ValidateRequest request;
+    *request.mutable_kernels() = kernels;
+    *request.mutable_files() = request_.files();
+    *request.mutable_licenses() = config::WithDefaults({}).licenses();
+    for (const LocalFile& license : FindLicenseFiles(batch_)) {
+      absl::StatusOr<std::string> content = ReadFile("/" + license.absolute, kMaxLicenseBytes);
+      // A licence that cannot be read is no evidence.
+      if (!content.ok()) continue;
+      v1::SourceFile* added = request.add_license_files();
+      added->set_path(license.absolute);
+      *added->mutable_content() = *std::move(content);
+    }
+    v1::ValidateResponse response;
+    grpc::ClientContext context;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(validator_->Validate(&context, request, &response)));
+    if (response.verdicts().verdicts_size() != kernels.kernels_size()) {
+      return absl::InternalError("the validator answered for other kernels");
+    }
+    return response;
+  }
+
+  static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
+    Json json = {{"dsl", DslWord(kernel.dsl())},      {"role", RoleWord(kernel.role())},
+                 {"first_line", kernel.first_line()}, {"last_line", kernel.last_line()},
+                 {"sha256", kernel.sha256()},         {"lexical_tokens", kernel.tokens()}};
+    exporter::SetText(json, "path", path);
+    if (kernel.has_json_pointer()) {
+      exporter::SetText(json, "json_pointer", kernel.json_pointer());
+    }
+    exporter::SetText(json, "qualname", kernel.qualname());
+    return json;
+  }
+
+  void ShowKernel(const std::string& path, const v1::Kernel& kernel) {
+    if (!console_.json()) {
+      console_.Result(absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "-",
+                                   kernel.last_line(), "  ", ToUtf8(kernel.qualname()), "  ",
+                                   DslWord(kernel.dsl()), " ", RoleWord(kernel.role()), ", ",
+                                   kernel.tokens(), " tokens\n"));
+      return;
+    }
+    Json json = KernelJson(path, kernel);
+    exporter::SetText(json, "signature", kernel.signature());
+    exporter::SetText(json, "docstring", kernel.docstring());
+    exporter::SetText(json, "source", kernel.source());
+    exporter::SetText(json, "module", kernel.module());
+    console_.Result(exporter::Canonical(json) + "\n");
+  }
+
+  void ShowVerdict(const std::string& path, const v1::Kernel& kernel, const v1::Verdict& verdict) {
+    if (!verdict.accepted()) exit_code_ = kInputsFailed;
+    if (console_.json()) {
+      Json json = KernelJson(path, kernel);
+      json["accepted"] = verdict.accepted();
+      json["reasons"] =
+          std::vector<std::string>(verdict.reasons().begin(), verdict.reasons().end());
+      json["license"] = exporter::LicenseJson(verdict.license());
+      json["checks"] = exporter::ChecksJson(verdict.checks());
+      json["rules"] = exporter::RulesJson(verdict);
+      json["quality"] = exporter::QualityJson(verdict.quality(), v1::QualityPolicy());
+      json["tokens"] = exporter::TokensJson(verdict.source_tokens());
+      json["module_tokens"] = exporter::TokensJson(verdict.module_tokens());
+      console_.Result(exporter::Canonical(json) + "\n");
+      return;
+    }
+    std::string line =
+        absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "  ",
+                     ToUtf8(kernel.qualname()), "  ", verdict.accepted() ? "accepted" : "rejected");
+    if (!verdict.reasons().empty()) {
+      absl::StrAppend(&line, " (", absl::StrJoin(verdict.reasons(), ", "), ")");
+    }
+    absl::StrAppend(&line, "  ", verdict.license().expression(), "  score ",
+                    verdict.quality().score());
+    std::vector<absl::string_view> failed;
+    for (const v1::RuleResult& result : verdict.rules()) {
+      if (result.outcome() == v1::RuleResult::OUTCOME_FAIL) failed.push_back(result.rule());
+    }
+    if (!failed.empty()) absl::StrAppend(&line, "  lacks ", absl::StrJoin(failed, ", "));
+    console_.Result(line + "\n");
+  }
+
+  const bool validate_;
+  const std::unique_ptr<v1::Extractor::Stub> extractor_;
+  const std::unique_ptr<v1::Validator::Stub> validator_;
+  Console& console_;
+  v1::ExtractRequest request_;
+  std::vector<LocalFile> batch_;  // as in request_
+  int64_t batch_bytes_ = 0;
+  int exit_code_ = kDone;
+};
+
+}  // namespace
+
+absl::StatusOr<int> ExtractFiles(const std::vector<std::string>& paths, Console& console) {
+  return FileCommand::Run(paths, /*validate=*/false, console);
+}
+
+absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console& console) {
+  return FileCommand::Run(paths, /*validate=*/true, console);
+}
+
+}  // namespace kernelmill::cli

@@ -1,0 +1,181 @@
+#include "services/cli/commands/job_commands.h"
+
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/config/job_file.h"
+#include "services/cli/commands/cluster.h"
+#include "services/cli/core/outcome.h"
+#include "services/cli/core/status_json.h"
+#include "services/cli/core/watch.h"
+#include "services/cli/embedded/embedded_cluster.h"
+#include "services/exporter/core/exporter.h"
+#include "services/exporter/core/output_dir.h"
+
+namespace kernelmill::cli {
+namespace {
+
+constexpr absl::Duration kStopGrace = absl::Seconds(5);
+
+// Names a submission, so that a repeated try does not make a second job.
+std::string NewRequestId() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 4; ++i) absl::StrAppend(&id, absl::Hex(random(), absl::kZeroPad8));
+  return id;
+}
+
+absl::Status ExportJob(const v1::JobStatus& status, const std::string& out_dir,
+                       cas::BlobStore& store) {
+  exporter::ExportRequest request;
+  request.dataset = status.dataset();
+  request.lock = status.lock();
+  request.failures.assign(status.failures().begin(), status.failures().end());
+  request.out_dir = out_dir;
+  return Annotate(exporter::ExportDataset(store, request), "export");
+}
+
+void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
+  console.Result(console.json() ? SummaryJson(status, out_dir) + "\n"
+                                : SummaryText(status, out_dir));
+}
+
+// Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
+absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job, absl::Duration patience,
+                              const std::string& out_dir, Console& console) {
+  const std::unique_ptr<Reporter> reporter = console.NewReporter();
+  WatchOptions options;
+  options.reconnect_for = patience;
+  options.on_lost = [&](const absl::Status& error) { reporter->ShowLost(error); };
+  ASSIGN_OR_RETURN(const v1::JobStatus status,
+                   WatchJob(cluster.jobs(), job, options,
+                            [&](const v1::JobStatus& now) { reporter->Show(now, absl::Now()); }));
+  const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
+  if (exported) RETURN_IF_ERROR(ExportJob(status, out_dir, cluster.store()));
+  PrintSummary(status, exported ? out_dir : "", console);
+  return ExitCodeOf(status);
+}
+
+absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec, int priority,
+                                       Console& console) {
+  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, NewRequestId(), priority));
+  console.Note(absl::StrCat("job ", job));
+  return job;
+}
+
+void PrintState(const v1::JobStatus& status, Console& console) {
+  console.Result(console.json() ? StatusJson(status) + "\n" : StateText(status));
+}
+
+}  // namespace
+
+absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
+                          Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
+  // Hours of work should not end in a refusal.
+  RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
+                   EmbeddedCluster::Start({.data_dir = options.data_dir,
+                                           .workers = options.workers,
+                                           .package_index = options.package_index,
+                                           .github_api = options.github_api,
+                                           .github_token_file = options.github_token_file}));
+  const auto cluster = Connect(*embedded, signal);
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*priority=*/0, console));
+  absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
+  // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
+  // process; the store loses nothing by that.
+  if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());
+  return code;
+}
+
+absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
+                           rpc::TerminationSignal& signal, Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
+  if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  const auto cluster = Connect(address, address.reconnect_for, signal, console);
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.priority, console));
+  if (options.wait || !options.out_dir.empty()) {
+    return FollowJob(*cluster, job, address.reconnect_for, options.out_dir, console);
+  }
+  console.Result(console.json() ? absl::StrCat("{\"job\":", JsonString(job), "}\n")
+                                : absl::StrCat(job, "\n"));
+  return kDone;
+}
+
+absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
+                          rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, address.reconnect_for, signal, console);
+  return FollowJob(*cluster, job, address.reconnect_for, "", console);
+}
+
+absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
+                             Console& console) {
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  ASSIGN_OR_RETURN(const std::vector<v1::JobStatus> jobs, cluster->jobs().ListJobs());
+  if (!console.json()) {
+    console.Result(JobsText(jobs));
+    return kDone;
+  }
+  for (const v1::JobStatus& job : jobs) console.Result(StatusJson(job) + "\n");
+  return kDone;
+}
+
+absl::StatusOr<int> Report(const ClusterAddress& address, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(job));
+  console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
+  return kDone;
+}
+
+absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().CancelJob(job));
+  if (status.state() != v1::JOB_STATE_CANCELLED) {
+    console.Note(absl::StrCat("job ", job, " had ended before"));
+  }
+  PrintState(status, console);
+  return kDone;
+}
+
+absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& options,
+                          rpc::TerminationSignal& signal, Console& console) {
+  if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  const auto cluster = Connect(address, address.reconnect_for, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().RetryJob(options.job));
+  if (options.wait || !options.out_dir.empty()) {
+    return FollowJob(*cluster, options.job, address.reconnect_for, options.out_dir, console);
+  }
+  PrintState(status, console);
+  return kDone;
+}
+
+absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  RETURN_IF_ERROR(cluster->jobs().DeleteJob(job));
+  console.Result(console.json() ? absl::StrCat("{\"job\":", JsonString(job), ",\"deleted\":true}\n")
+                                : absl::StrCat(job, "  deleted\n"));
+  return kDone;
+}
+
+absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job,
+                           const std::string& out_dir, rpc::TerminationSignal& signal,
+                           Console& console) {
+  RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
+  const auto cluster = Connect(address, kShortPatience, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster->jobs(), job));
+  RETURN_IF_ERROR(ExportJob(status, out_dir, cluster->store()));
+  PrintSummary(status, out_dir, console);
+  return ExitCodeOf(status);
+}
+
+}  // namespace kernelmill::cli

@@ -1,0 +1,197 @@
+#include "services/cli/commands/job_commands.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/server_context.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "common/base/file.h"
+#include "common/rpc/server.h"
+#include "common/testing/status_matchers.h"
+#include "kernelmill/v1/crawl.grpc.pb.h"
+#include "services/cli/commands/testing/command_test.h"
+#include "services/cli/core/outcome.h"
+
+namespace kernelmill::cli {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// One job, "j"; a submit makes it, and a watch ends it with `end`.
+class FakeCrawl : public v1::Crawl::Service {
+ public:
+  grpc::Status Submit(grpc::ServerContext*, const v1::SubmitRequest* request,
+                      v1::SubmitResponse* response) override {
+    absl::MutexLock lock(&mutex_);
+    request_ids.insert(request->request_id());
+    job.set_priority(request->priority());
+    if (lost_answers-- > 0) return {grpc::StatusCode::UNAVAILABLE, "the answer was lost"};
+    response->set_job("j");
+    return grpc::Status::OK;
+  }
+  grpc::Status Watch(grpc::ServerContext*, const v1::WatchRequest*,
+                     grpc::ServerWriter<v1::JobStatus>* writer) override {
+    absl::MutexLock lock(&mutex_);
+    job.set_state(end);
+    writer->Write(job);
+    return grpc::Status::OK;
+  }
+  grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest*,
+                      v1::JobStatus* response) override {
+    *response = job;
+    return grpc::Status::OK;
+  }
+  grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest*,
+                        v1::ListJobsResponse* response) override {
+    *response->add_jobs() = job;
+    return grpc::Status::OK;
+  }
+  grpc::Status Cancel(grpc::ServerContext*, const v1::CancelRequest*,
+                      v1::JobStatus* response) override {
+    if (job.state() == v1::JOB_STATE_RUNNING) job.set_state(v1::JOB_STATE_CANCELLED);
+    *response = job;
+    return grpc::Status::OK;
+  }
+  grpc::Status Retry(grpc::ServerContext*, const v1::RetryRequest* request,
+                     v1::JobStatus* response) override {
+    if (request->job() != "j") return {grpc::StatusCode::NOT_FOUND, "no such job"};
+    job.set_state(v1::JOB_STATE_RUNNING);
+    job.set_runs(job.runs() + 1);
+    *response = job;
+    return grpc::Status::OK;
+  }
+  grpc::Status Delete(grpc::ServerContext*, const v1::DeleteRequest*,
+                      v1::DeleteResponse*) override {
+    if (job.state() != v1::JOB_STATE_RUNNING) return grpc::Status::OK;
+    return {grpc::StatusCode::FAILED_PRECONDITION, "j is running"};
+  }
+
+  FakeCrawl() {
+    job.set_job("j");
+    job.set_state(v1::JOB_STATE_RUNNING);
+    job.set_runs(1);
+  }
+  v1::JobStatus job;
+  v1::JobState end = v1::JOB_STATE_DONE;
+  std::set<std::string> request_ids;
+  int lost_answers = 0;
+
+ private:
+  absl::Mutex mutex_;
+};
+
+class JobCommandsTest : public CommandTest {
+ protected:
+  JobCommandsTest() : dir_(*TempDir::Create()) {
+    cluster_.coordinator = "unix:" + dir_.path() + "/coordinator";
+    server_ = *rpc::Server::Start({cluster_.coordinator}, {&service_});
+    submit_.job_file = dir_.path() + "/job.yaml";
+    EXPECT_THAT(WriteFile(submit_.job_file, "name: j\nsources:\n  - git: https://example.org/a\n"),
+                IsOk());
+  }
+  using JobCommand = absl::StatusOr<int> (*)(const ClusterAddress&, const std::string&,
+                                             rpc::TerminationSignal&, Console&);
+  absl::StatusOr<int> RunOn(bool json, JobCommand command) {
+    return Run(json, [&](Console& console) { return command(cluster_, "j", signal_, console); });
+  }
+  absl::StatusOr<int> RunSubmit(bool json) {
+    return Run(json, [&](Console& console) { return Submit(cluster_, submit_, signal_, console); });
+  }
+  absl::StatusOr<int> RunRetry(const std::string& job, bool wait) {
+    const RetryOptions options = {.job = job, .wait = wait, .out_dir = ""};
+    return Run(false, [&](Console& console) { return Retry(cluster_, options, signal_, console); });
+  }
+
+  rpc::TerminationSignal signal_;
+  TempDir dir_;
+  ClusterAddress cluster_;
+  FakeCrawl service_;
+  std::unique_ptr<rpc::Server> server_;
+  SubmitOptions submit_;
+};
+
+TEST_F(JobCommandsTest, ASubmitWhoseAnswerIsLostIsMadeOnce) {
+  service_.lost_answers = 2;
+  submit_.priority = 7;
+  EXPECT_EQ(RunSubmit(false).value(), kDone);
+  EXPECT_EQ(out_, "j\n");
+  EXPECT_THAT(err_, HasSubstr("does not answer"));
+  EXPECT_THAT(service_.request_ids, SizeIs(1));
+  EXPECT_EQ(service_.job.priority(), 7);
+  EXPECT_EQ(RunSubmit(true).value(), kDone);
+  EXPECT_EQ(out_, "{\"job\":\"j\"}\n");
+  EXPECT_THAT(service_.request_ids, SizeIs(2));
+}
+
+TEST_F(JobCommandsTest, TheEndOfAJobThatWasWaitedForIsTheExitCode) {
+  submit_.wait = true;
+  EXPECT_EQ(RunSubmit(false).value(), kDone);
+  service_.end = v1::JOB_STATE_CANCELLED;
+  EXPECT_EQ(RunSubmit(true).value(), kInputsFailed);
+  EXPECT_EQ(nlohmann::json::parse(out_)["exit"], 1);
+  EXPECT_EQ(RunOn(false, Watch).value(), kInputsFailed);
+  EXPECT_THAT(out_, HasSubstr("cancelled"));
+  service_.end = v1::JOB_STATE_DONE;
+  service_.job.add_failures()->set_path("a.py");
+  EXPECT_EQ(RunOn(false, Watch).value(), kInputsFailed);
+  EXPECT_THAT(out_, HasSubstr("a.py"));
+}
+
+TEST_F(JobCommandsTest, CancelSaysHowTheJobEnded) {
+  EXPECT_EQ(RunOn(false, Cancel).value(), kDone);
+  EXPECT_EQ(out_, "j  cancelled\n");
+  EXPECT_EQ(err_, "");
+  service_.job.set_state(v1::JOB_STATE_DONE);
+  EXPECT_EQ(RunOn(false, Cancel).value(), kDone);
+  EXPECT_EQ(out_, "j  done\n");
+  EXPECT_EQ(err_, "job j had ended before\n");
+  EXPECT_EQ(RunOn(true, Cancel).value(), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_)["state"], "JOB_STATE_DONE");
+}
+
+TEST_F(JobCommandsTest, RetryRunsTheJobAgain) {
+  service_.job.set_state(v1::JOB_STATE_FAILED);
+  EXPECT_EQ(RunRetry("j", /*wait=*/false).value(), kDone);
+  EXPECT_EQ(out_, "j  running\n");
+  EXPECT_EQ(RunRetry("j", /*wait=*/true).value(), kDone);
+  EXPECT_THAT(out_, HasSubstr("run 3"));
+  EXPECT_THAT(RunRetry("x", /*wait=*/false), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(JobCommandsTest, ARunningJobIsNotDeleted) {
+  EXPECT_EQ(ExitCodeOf(RunOn(false, Delete).status()), kRequestWrong);
+  service_.job.set_state(v1::JOB_STATE_DONE);
+  EXPECT_EQ(RunOn(false, Delete).value(), kDone);
+  EXPECT_EQ(out_, "j  deleted\n");
+  EXPECT_EQ(RunOn(true, Delete).value(), kDone);
+  EXPECT_EQ(out_, "{\"job\":\"j\",\"deleted\":true}\n");
+}
+
+TEST_F(JobCommandsTest, ReportsAndListsTellWhatIsTriedAgain) {
+  v1::Troubled* task = service_.job.add_troubled();
+  task->set_stage("fetch");
+  task->set_source("demo");
+  task->set_attempts(2);
+  EXPECT_EQ(RunOn(false, Report).value(), kDone);
+  EXPECT_THAT(out_, HasSubstr("demo  fetch  after 2 attempts"));
+  EXPECT_EQ(RunOn(true, Report).value(), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_)["troubled"][0]["source"], "demo");
+  const auto list = Run(false, [this](Console& c) { return ListJobs(cluster_, signal_, c); });
+  EXPECT_EQ(list.value(), kDone);
+  EXPECT_THAT(out_, HasSubstr("running"));
+}
+
+}  // namespace
+}  // namespace kernelmill::cli

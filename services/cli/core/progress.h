@@ -1,0 +1,60 @@
+#ifndef KERNELMILL_SERVICES_CLI_CORE_PROGRESS_H_
+#define KERNELMILL_SERVICES_CLI_CORE_PROGRESS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kernelmill/v1/crawl.pb.h"
+
+namespace kernelmill::cli {
+
+// What is known of one stage at one moment, rate included.
+struct StageView {
+  std::string stage;
+  int64_t total = 0;
+  int64_t done = 0;
+  int64_t cached = 0;
+  int64_t failed = 0;
+  double per_second = 0;  // of this watch; 0 is unknown
+  absl::Duration left;    // infinite: unknown
+};
+
+// Turns a job's statuses into what is shown of them. Keeps when each stage was first seen at work,
+// to say rates. Not thread-safe.
+class ProgressTracker {
+ public:
+  void Update(const v1::JobStatus& status, absl::Time now);
+  // The stages in the order of the data flow, those without a task aside.
+  const std::vector<StageView>& stages() const { return stages_; }
+
+ private:
+  struct Start {
+    absl::Time time;
+    int64_t finished = 0;
+  };
+  std::map<std::string, Start> starts_;
+  std::vector<StageView> stages_;
+};
+
+// "extract   [=======>     ]  12/30  4.2/s  0:05 left  3 cached  1 failed", cut to `width` columns.
+std::string BarLine(const StageView& stage, int width);
+
+// "extract 12/30, 3 cached, 1 failed".
+std::string PlainLine(const StageView& stage);
+
+// "2 tasks are tried again: fetch of demo: UNAVAILABLE: ...": how many tasks have failed and are
+// not given up, and the worst of them. Empty if there is none.
+std::string TroubleLine(const v1::JobStatus& status);
+
+// The first `width` columns of a line in UTF-8, taking each character for one.
+std::string CutTo(const std::string& line, int width);
+
+// Minutes and seconds, or hours, minutes and seconds; "?" for an infinite duration.
+std::string ShortDuration(absl::Duration duration);
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_CORE_PROGRESS_H_

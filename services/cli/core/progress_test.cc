@@ -1,0 +1,179 @@
+#include "services/cli/core/progress.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "services/cli/core/reporter.h"
+
+namespace kernelmill::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+void SetStage(v1::JobStatus& status, int at, const std::string& name, int total, int done,
+              int cached, int failed) {
+  while (status.stages_size() <= at) status.add_stages();
+  v1::StageProgress* stage = status.mutable_stages(at);
+  stage->set_stage(name);
+  stage->set_total(total);
+  stage->set_done(done);
+  stage->set_cached(cached);
+  stage->set_failed(failed);
+}
+
+v1::JobStatus Running() {
+  v1::JobStatus status;
+  status.set_state(v1::JOB_STATE_RUNNING);
+  SetStage(status, 0, "fetch", 2, 2, 1, 0);
+  SetStage(status, 1, "extract", 30, 10, 0, 0);
+  SetStage(status, 2, "sign", 0, 0, 0, 0);
+  return status;
+}
+
+const absl::Time kStart = absl::FromUnixSeconds(1'000);
+
+TEST(ProgressTracker, SaysRateAndTimeLeft) {
+  ProgressTracker tracker;
+  v1::JobStatus status = Running();
+  tracker.Update(status, kStart);
+  ASSERT_EQ(tracker.stages().size(), 2u);
+  EXPECT_EQ(tracker.stages()[1].left, absl::InfiniteDuration());
+  SetStage(status, 1, "extract", 30, 18, 0, 2);
+  tracker.Update(status, kStart + absl::Seconds(5));
+  EXPECT_EQ(tracker.stages()[1].per_second, 2);
+  EXPECT_EQ(tracker.stages()[1].left, absl::Seconds(5));
+  SetStage(status, 1, "extract", 30, 28, 0, 2);
+  tracker.Update(status, kStart + absl::Seconds(10));
+  EXPECT_EQ(tracker.stages()[1].left, absl::ZeroDuration());
+}
+
+TEST(BarLine, ShowsCountsRateTimeLeftAndCached) {
+  const StageView stage = {"extract", 30, 10, 4, 5, 2, absl::Seconds(65)};
+  EXPECT_EQ(
+      BarLine(stage, 200),
+      "extract   [============>           ]    15/30       2.0/s  1:05 left  4 cached  5 failed");
+  EXPECT_EQ(BarLine(stage, 12), "extract   [=");
+  EXPECT_EQ(BarLine(stage, -1), "");
+}
+
+TEST(BarLine, AFinishedStageIsFull) {
+  const StageView stage = {"fetch", 2, 2, 0, 0, 1, absl::ZeroDuration()};
+  EXPECT_THAT(BarLine(stage, 200), HasSubstr("[========================]"));
+  EXPECT_THAT(BarLine(stage, 200), Not(HasSubstr("left")));
+}
+
+TEST(ShortDuration, RoundsUp) {
+  EXPECT_EQ(ShortDuration(absl::Milliseconds(59'100)), "1:00");
+  EXPECT_EQ(ShortDuration(absl::Seconds(3661)), "1:01:01");
+  EXPECT_EQ(ShortDuration(absl::InfiniteDuration()), "?");
+}
+
+v1::JobStatus WithTrouble(int tasks) {
+  v1::JobStatus status = Running();
+  for (int i = 0; i < tasks; ++i) {
+    v1::Troubled* task = status.add_troubled();
+    task->set_stage("fetch");
+    task->set_source("repo" + std::to_string(i));
+    task->set_attempts(i == 1 ? 9 : 1);
+    task->set_last_error("UNAVAILABLE: no\nroute");
+  }
+  return status;
+}
+
+TEST(TroubleLine, CountsAndNamesTheWorst) {
+  EXPECT_EQ(TroubleLine(Running()), "");
+  EXPECT_EQ(TroubleLine(WithTrouble(1)),
+            "1 task is tried again: fetch of repo0: UNAVAILABLE: no route");
+  EXPECT_EQ(TroubleLine(WithTrouble(3)),
+            "3 tasks are tried again: fetch of repo1: UNAVAILABLE: no route");
+  EXPECT_THAT(TroubleLine(WithTrouble(100)), StartsWith("100 or more tasks are"));
+}
+
+TEST(CutTo, NeverCutsACharacterInTwo) {
+  EXPECT_EQ(CutTo("a\xc3\xa4z", 3), "a\xc3\xa4z");
+  EXPECT_EQ(CutTo("a\xc3\xa4z", 2), "a\xc3\xa4");
+  EXPECT_EQ(CutTo("a\xc3\xa4z", 1), "a");
+  EXPECT_EQ(CutTo("abc", -1), "");
+}
+
+TEST(PlainReporter, SaysOnceThatTasksAreTriedAgain) {
+  std::string out;
+  const auto reporter = NewPlainReporter([&](absl::string_view text) { out += std::string(text); });
+  reporter->Show(Running(), kStart);
+  out.clear();
+  reporter->Show(WithTrouble(2), kStart + absl::Seconds(3));
+  EXPECT_EQ(out, "2 tasks are tried again: fetch of repo1: UNAVAILABLE: no route\n");
+  out.clear();
+  reporter->Show(WithTrouble(2), kStart + absl::Seconds(6));
+  EXPECT_EQ(out, "");
+  reporter->Show(Running(), kStart + absl::Seconds(9));
+  EXPECT_EQ(out, "");
+  reporter->ShowLost(absl::UnavailableError("gone"));
+  EXPECT_EQ(out, "the coordinator does not answer; trying again: gone\n");
+}
+
+TEST(BarReporter, DrawsTroubleBelowTheBarsAndTakesItAwayAgain) {
+  std::string out;
+  const auto reporter =
+      NewBarReporter([&](absl::string_view text) { out += std::string(text); }, [] { return 31; });
+  reporter->Show(WithTrouble(1), kStart);
+  EXPECT_THAT(out, ::testing::EndsWith("\r\x1b[2K1 task is tried again: fetch o\n"));
+  out.clear();
+  reporter->Show(Running(), kStart + absl::Seconds(1));
+  EXPECT_THAT(out, StartsWith("\x1b[3A\r\x1b[2Kfetch"));
+  EXPECT_THAT(out, ::testing::EndsWith("\n\x1b[J"));
+  out.clear();
+  reporter->ShowLost(absl::UnavailableError("gone"));
+  EXPECT_THAT(out, StartsWith("\x1b[2A\r\x1b[2Kfetch"));
+  EXPECT_THAT(out, ::testing::EndsWith("\r\x1b[2Kthe coordinator does not answe\n"));
+  out.clear();
+  reporter->Show(Running(), kStart + absl::Seconds(1));  // at once, though it was just drawn
+  EXPECT_THAT(out, StartsWith("\x1b[3A\r\x1b[2Kfetch"));
+}
+
+TEST(PlainReporter, WritesALineForEachStageThatMoved) {
+  std::string out;
+  const auto reporter = NewPlainReporter([&](absl::string_view text) { out += std::string(text); });
+  v1::JobStatus status = Running();
+  reporter->Show(status, kStart);
+  EXPECT_EQ(out, "fetch 2/2, 1 cached\nextract 10/30\n");
+  out.clear();
+  SetStage(status, 1, "extract", 30, 11, 0, 0);
+  reporter->Show(status, kStart + absl::Seconds(1));
+  EXPECT_EQ(out, "");  // too soon
+  reporter->Show(status, kStart + absl::Seconds(3));
+  EXPECT_EQ(out, "extract 11/30\n");
+  out.clear();
+  SetStage(status, 1, "extract", 30, 30, 0, 0);
+  status.set_state(v1::JOB_STATE_DONE);
+  reporter->Show(status, kStart + absl::Seconds(3));
+  EXPECT_EQ(out, "extract 30/30\n");  // the end is always shown
+}
+
+TEST(BarReporter, RedrawsInPlace) {
+  std::string out;
+  const auto reporter =
+      NewBarReporter([&](absl::string_view text) { out += std::string(text); }, [] { return 80; });
+  reporter->Show(Running(), kStart);
+  EXPECT_THAT(out, StartsWith("\r\x1b[2Kfetch"));
+  out.clear();
+  reporter->Show(Running(), kStart + absl::Seconds(1));
+  EXPECT_THAT(out, StartsWith("\x1b[2A\r\x1b[2Kfetch"));
+}
+
+TEST(JsonReporter, WritesAnObjectALine) {
+  std::string out;
+  const auto reporter = NewJsonReporter([&](absl::string_view text) { out += std::string(text); });
+  reporter->Show(Running(), kStart);
+  EXPECT_THAT(out, StartsWith("{"));
+  EXPECT_THAT(out, HasSubstr("\"stage\":\"extract\""));
+  EXPECT_EQ(out.find('\n'), out.size() - 1);
+}
+
+}  // namespace
+}  // namespace kernelmill::cli

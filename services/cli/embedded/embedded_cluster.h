@@ -1,0 +1,50 @@
+#ifndef KERNELMILL_SERVICES_CLI_EMBEDDED_EMBEDDED_CLUSTER_H_
+#define KERNELMILL_SERVICES_CLI_EMBEDDED_EMBEDDED_CLUSTER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace grpc {
+class Channel;
+}
+
+namespace kernelmill::cli {
+
+// A whole cluster in this process: the store, the coordinator and every stage, wired to each other
+// by the same gRPC services as the seven programs, over sockets that this user alone can reach. The
+// one place that knows several services. Thread-safe.
+class EmbeddedCluster {
+ public:
+  struct Options {
+    std::string data_dir;           // made if it is not there; kept, so that the next run is warm
+    int workers = 1;                // tasks at a time
+    std::string package_index;      // of Python packages; empty: what pip would use
+    std::string github_api;         // the REST API's URL; empty: GitHub's own
+    std::string github_token_file;  // with a token for it; empty: none
+  };
+
+  // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it.
+  static absl::StatusOr<std::unique_ptr<EmbeddedCluster>> Start(const Options& options);
+  // Stops everything, and waits for the stages that run.
+  ~EmbeddedCluster();
+
+  // Leases nothing more, waits for the stages that run, and after `grace` hands their tasks back.
+  // Then stops every service, the clients of others first. False: some stages still run, and this
+  // object cannot go until they end. Call once.
+  bool Stop(absl::Duration grace);
+
+  std::shared_ptr<grpc::Channel> coordinator();
+  std::shared_ptr<grpc::Channel> store();
+
+ private:
+  struct Parts;
+  explicit EmbeddedCluster(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_EMBEDDED_EMBEDDED_CLUSTER_H_
