@@ -12,7 +12,7 @@
 #include "services/deduplicator/core/sign/tokenizer.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/cuda/lexer.h"
-#include "services/extractor/core/syntax_tree.h"
+#include "services/extractor/core/syntax/syntax_tree.h"
 
 namespace kernelmill {
 namespace {
