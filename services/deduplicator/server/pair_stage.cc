@@ -13,7 +13,6 @@
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "services/deduplicator/core/pair/duplicate_finder.h"
 #include "services/deduplicator/core/pair/holdout_matcher.h"
@@ -210,8 +209,6 @@ class PairTask {
 };
 
 }  // namespace
-
-int PairStage::version() const { return worker::kPairVersion; }
 
 absl::StatusOr<v1::StageResult> PairStage::Run(const v1::Action& action, cas::BlobStore& store) {
   RETURN_IF_ERROR(CheckPairParams(action.params().pair()));
