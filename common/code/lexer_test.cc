@@ -121,7 +121,7 @@ TEST(Lexer, HostileNestingTakesLinearTimeAndNoStack) {
   for (const char* piece :
        {"f'{", "f\"{f'''{", "f'''{x:{", "f'''{(", "R\"(", "rf'{\\'", "{", "'''"}) {
     std::string text;
-    while (text.size() < 1 << 20) text += piece;
+    while (text.size() < 1 << 18) text += piece;
     for (const Language language : {Language::kPython, Language::kC}) {
       EXPECT_FALSE(Lex(text, language).empty());
     }
