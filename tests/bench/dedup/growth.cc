@@ -79,7 +79,7 @@ double TokensPerKernel() {
   constexpr int64_t kSample = 1000;
   size_t tokens = 0;
   for (int64_t i = 0; i < kSample; ++i) {
-    tokens += deduplicator::TokenizePython(KernelText(i)).size();
+    tokens += deduplicator::Tokenize(KernelText(i), deduplicator::Language::kPython).size();
   }
   return static_cast<double>(tokens) / kSample;
 }
