@@ -147,7 +147,7 @@ TEST_F(ExtractorStagesTest, LinkFindsWrappersInOtherShardsOfTheSource) {
   EXPECT_EQ(shard->kernels(0).form(), v1::KERNEL_FORM_WRAPPED);
   EXPECT_EQ(shard->kernels(0).found_by(), "util.my_jit");
   EXPECT_EQ(shard->kernels(0).module(),
-            "from .util import my_jit  # triton\n\n@my_jit\ndef k(): pass\n");
+            "import triton\n\ndef my_jit(f): return triton.jit(f)\n\n@my_jit\ndef k(): pass\n");
   EXPECT_EQ(shard->files(0).kernels(), 1);
 }
 
