@@ -30,7 +30,9 @@ def keys_in(value):
 
 def keys_of(out):
     """The keys of every record of an export, and of its report."""
-    keys = keys_in(json.loads((out / "report.json").read_text()))
+    manifest = json.loads((out / "MANIFEST.json").read_text())
+    keys = keys_in(json.loads((out / "report.json").read_text())) | keys_in(manifest)
+    keys |= {key for category in manifest["categories"].values() for key in keys_in(category)}
     for name in ("kernels.jsonl", "ledger.jsonl", "cuda_triton_pairs.jsonl", "notices.jsonl"):
         for line in (out / name).read_text().splitlines():
             keys |= keys_in(json.loads(line))
