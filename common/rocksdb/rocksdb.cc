@@ -1,9 +1,13 @@
-#include "common/rocksdb/status.h"
+#include "common/rocksdb/rocksdb.h"
 
+#include <cstdarg>
+#include <cstdio>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/log.h"
 
 namespace kernelmill {
 namespace {
@@ -30,6 +34,23 @@ absl::StatusCode CodeOf(const rocksdb::Status& status) {
   }
 }
 
+class ProcessLogger : public rocksdb::Logger {
+ public:
+  ProcessLogger() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+
+  // The plain form carries a file's header and what has no level; there is no file here.
+  void Logv(const char*, va_list) override {}
+  void LogHeader(const char*, va_list) override {}
+
+  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    if (level < GetInfoLogLevel() || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
+    char text[1024];  // a longer line is cut
+    std::vsnprintf(text, sizeof(text), format, arguments);
+    Log(level == rocksdb::InfoLogLevel::WARN_LEVEL ? LogLevel::kWarning : LogLevel::kError,
+        "rocksdb", {{"text", absl::StripAsciiWhitespace(text)}});
+  }
+};
+
 }  // namespace
 
 absl::Status FromRocksStatus(const rocksdb::Status& status, absl::string_view context) {
@@ -51,5 +72,7 @@ absl::Status FromOpenStatus(const rocksdb::Status& status, absl::string_view dir
   }
   return FromRocksStatus(status, dir);
 }
+
+std::shared_ptr<rocksdb::Logger> NewProcessLogger() { return std::make_shared<ProcessLogger>(); }
 
 }  // namespace kernelmill
