@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/cas/blob_store.h"
-#include "common/rpc/process.h"
+#include "common/rpc/server.h"
 #include "services/cli/commands/console.h"
 #include "services/cli/commands/interrupt.h"
 #include "services/cli/core/crawl_client.h"

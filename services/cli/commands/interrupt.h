@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "common/cas/blob_store.h"
-#include "common/rpc/process.h"
+#include "common/rpc/server.h"
 
 namespace kernelmill::cli {
 

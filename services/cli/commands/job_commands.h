@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "common/rpc/process.h"
+#include "common/rpc/server.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/console.h"
 

@@ -13,7 +13,7 @@
 #include "services/cli/core/outcome.h"
 #include "services/cli/core/status_json.h"
 #include "services/cli/core/store_text.h"
-#include "services/store/server/offline/offline.h"
+#include "services/store/server/store_server.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -88,7 +88,7 @@ absl::StatusOr<int> StoreBackup(const std::string& address, const std::string& n
 
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console) {
-  RETURN_IF_ERROR(Annotate(store::RestoreStore(backup_dir, data_dir), "restore"));
+  RETURN_IF_ERROR(Annotate(store::StoreServer::Restore(backup_dir, data_dir), "restore"));
   console.Result(console.json() ? absl::StrCat("{\"restored\":", JsonString(data_dir),
                                                ",\"from\":", JsonString(backup_dir), "}\n")
                                 : absl::StrCat(data_dir, "  restored from ", backup_dir, "\n"));

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "common/rpc/process.h"
+#include "common/rpc/server.h"
 #include "services/cli/commands/console.h"
 
 namespace kernelmill::cli {
