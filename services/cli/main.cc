@@ -18,12 +18,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/rpc/process.h"
+#include "services/cli/commands/commands.h"
 #include "services/cli/commands/console.h"
-#include "services/cli/commands/file_commands.h"
-#include "services/cli/commands/job_commands.h"
-#include "services/cli/commands/similar_command.h"
-#include "services/cli/commands/store_commands.h"
-#include "services/cli/core/outcome.h"
 
 namespace kernelmill {
 namespace {
@@ -138,7 +134,7 @@ class Program {
       return cli::Console(flags_.json).Fail(absl::InvalidArgumentError(e.what()));
     }
     ConfigureLog("kernelmill", flags_.log_level);
-    flags_.cluster.reconnect_for = absl::Seconds(flags_.reconnect_seconds);
+    flags_.cluster.reconnect_timeout = absl::Seconds(flags_.reconnect_seconds);
     cli::Console console(flags_.json);
     const absl::StatusOr<int> code = command_(console);
     if (!code.ok()) return console.Fail(code.status());

@@ -1,5 +1,3 @@
-#include "services/cli/commands/file_commands.h"
-
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <grpcpp/channel.h>
@@ -20,12 +18,14 @@
 #include "common/config/job_spec.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
+#include "services/cli/commands/commands.h"
 #include "services/cli/commands/local_files.h"
-#include "services/cli/commands/path_text.h"
-#include "services/cli/core/outcome.h"
-#include "services/cli/embedded/embedded_stages.h"
-#include "services/exporter/core/json.h"
+#include "services/cli/core/exit_code.h"
+#include "services/cli/core/format.h"
+#include "services/cli/embedded/embedded_cluster.h"
+#include "services/exporter/core/output/json.h"
 #include "services/exporter/core/records.h"
+#include "services/exporter/core/verdict_json.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -45,18 +45,18 @@ class FileCommand {
   static absl::StatusOr<int> Run(const std::vector<std::string>& paths, bool validate,
                                  Console& console) {
     ASSIGN_OR_RETURN(const std::vector<LocalFile> files, FindPythonFiles(paths));
-    ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedStages> stages, EmbeddedStages::Start());
-    FileCommand command(validate, *stages, console);
+    ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedServices> services, EmbeddedServices::Start());
+    FileCommand command(validate, *services, console);
     for (const LocalFile& file : files) RETURN_IF_ERROR(command.Add(file));
     RETURN_IF_ERROR(command.RunBatch());
     return command.exit_code_;
   }
 
  private:
-  FileCommand(bool validate, EmbeddedStages& stages, Console& console)
+  FileCommand(bool validate, EmbeddedServices& services, Console& console)
       : validate_(validate),
-        extractor_(v1::Extractor::NewStub(stages.channel())),
-        validator_(v1::Validator::NewStub(stages.channel())),
+        extractor_(v1::Extractor::NewStub(services.channel())),
+        validator_(v1::Validator::NewStub(services.channel())),
         console_(console) {}
 
   absl::Status Add(const LocalFile& file) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "services/exporter/core/csv.h"
-#include "services/exporter/core/json.h"
+#include "services/exporter/core/output/json.h"
 
 namespace kernelmill::exporter {
 namespace {
