@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/rpc/process.h"
+#include "common/version/version.h"
 #include "services/cli/commands/commands.h"
 #include "services/cli/commands/console.h"
 
@@ -105,7 +106,7 @@ class Program {
  public:
   explicit Program(rpc::TerminationSignal& signal) : signal_(signal) {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", KERNELMILL_VERSION);
+    app_.set_version_flag("--version", "kernelmill " + Version());
     AddCrawl();
     AddSubmit();
     AddWatch();
