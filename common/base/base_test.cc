@@ -4,8 +4,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
+#include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 
@@ -43,6 +45,39 @@ TEST(Text, BrokenUtf8IsRepairedByteByByte) {
 
 TEST(Text, JsonStringEscapesControlBytes) {
   EXPECT_EQ(JsonString(absl::string_view("\"\\\n\t\x01\0", 6)), "\"\\\"\\\\\\n\\t\\u0001\\u0000\"");
+}
+
+TEST(Text, ContainsFindsWordsAtBothEndsAndTheEmptyWord) {
+  const std::string text = std::string(100, 'x') + "triton" + std::string(1, '\0') + "end";
+  EXPECT_TRUE(Contains(text, "triton"));
+  EXPECT_TRUE(Contains(text, "xtriton"));
+  EXPECT_TRUE(Contains(text, "end")) << "beyond a zero byte";
+  EXPECT_TRUE(Contains(text, ""));
+  EXPECT_FALSE(Contains(text, "ends"));
+  EXPECT_FALSE(Contains("", "a"));
+}
+
+TEST(Text, PartsOfADottedName) {
+  EXPECT_EQ(FirstPart("triton.language.load"), "triton");
+  EXPECT_EQ(LastPart("triton.language.load"), "load");
+  EXPECT_EQ(FirstPart("load"), "load");
+  EXPECT_EQ(LastPart("load"), "load");
+  EXPECT_EQ(LastPart("a."), "");
+}
+
+TEST(Path, BaseNameAndFolder) {
+  EXPECT_EQ(BaseName("a/b/c.py"), "c.py");
+  EXPECT_EQ(FolderOf("a/b/c.py"), "a/b");
+  EXPECT_EQ(BaseName("c.py"), "c.py");
+  EXPECT_EQ(FolderOf("c.py"), "");
+  EXPECT_EQ(BaseName("a/"), "");
+  EXPECT_EQ(FolderOf("/a"), "");
+}
+
+TEST(Clock, MonotonicNowNeverGoesBack) {
+  const absl::Duration before = MonotonicNow();
+  EXPECT_GT(before, absl::ZeroDuration());
+  EXPECT_GE(MonotonicNow(), before);
 }
 
 TEST(Status, AnnotateKeepsTheCode) {

@@ -1,5 +1,7 @@
 #include "common/base/text.h"
 
+#include <string.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,6 +37,16 @@ bool AreAscii(absl::string_view bytes, size_t at) {
 }
 
 }  // namespace
+
+bool Contains(absl::string_view text, absl::string_view word) {
+  return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
+}
+
+absl::string_view FirstPart(absl::string_view dotted) { return dotted.substr(0, dotted.find('.')); }
+
+absl::string_view LastPart(absl::string_view dotted) {
+  return dotted.substr(dotted.rfind('.') + 1);  // npos + 1 is 0
+}
 
 bool IsUtf8(absl::string_view bytes) {
   for (size_t at = 0; at < bytes.size();) {

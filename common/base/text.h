@@ -7,6 +7,15 @@
 
 namespace kernelmill {
 
+// Whether `word` occurs in `text`. For whole files: memmem is vectorized in the C library, which
+// absl::StrContains is not.
+bool Contains(absl::string_view text, absl::string_view word);
+
+// The first and the last part of a dotted name: "triton" and "load" of "triton.language.load", all
+// of a name without a dot.
+absl::string_view FirstPart(absl::string_view dotted);
+absl::string_view LastPart(absl::string_view dotted);
+
 // Whether `bytes` is well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsUtf8(absl::string_view bytes);
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "common/base/path.h"
 #include "common/python/standard_modules.h"
 
 namespace kernelmill::python {
@@ -13,15 +14,6 @@ namespace {
 
 // Of more folders that hold one of a name it is not looked which are meant.
 constexpr size_t kMaxRoots = 64;
-
-absl::string_view FolderOf(absl::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == absl::string_view::npos ? "" : path.substr(0, slash);
-}
-
-absl::string_view BaseOf(absl::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-}
 
 std::string Join(absl::string_view folder, absl::string_view rest) {
   if (folder.empty() || rest.empty()) return absl::StrCat(folder, rest);
@@ -43,7 +35,7 @@ ModulePaths::ModulePaths(const std::vector<std::string>& paths) {
     for (absl::string_view at = FolderOf(path); !at.empty() && folders.emplace(at).second;) {
       at = FolderOf(at);
     }
-    if (BaseOf(module) == "__init__") {
+    if (BaseName(module) == "__init__") {
       packages_.emplace(FolderOf(module));
       files_[FolderOf(module)] = path;  // before a module of the same name
     } else {
@@ -52,7 +44,7 @@ ModulePaths::ModulePaths(const std::vector<std::string>& paths) {
   }
   for (const std::string& folder : folders) {
     const absl::string_view parent = FolderOf(folder);
-    if (!IsPackage(parent)) roots_[BaseOf(folder)].emplace_back(parent);
+    if (!IsPackage(parent)) roots_[BaseName(folder)].emplace_back(parent);
   }
   for (auto& [name, parents] : roots_) std::sort(parents.begin(), parents.end());
 }

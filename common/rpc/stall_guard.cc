@@ -1,20 +1,12 @@
 #include "common/rpc/stall_guard.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
 
 namespace kernelmill::rpc {
-namespace {
-
-absl::Duration MonotonicNow() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
-
-}  // namespace
-
 StallGuard::StallGuard(const Options& options) : options_(options), watcher_([this] { Watch(); }) {}
 
 StallGuard::~StallGuard() {

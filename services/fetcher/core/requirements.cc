@@ -7,14 +7,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/path.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
 constexpr size_t kMaxSpecifier = 256;
 constexpr int kNoRank = 5;
-
-absl::string_view BaseName(absl::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool IsWheelMetadata(absl::string_view path) {
   const size_t slash = path.find('/');

@@ -1,20 +1,15 @@
 #include "services/fetcher/core/support_files.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "common/base/text.h"
 #include "services/fetcher/core/content_filter.h"
 #include "services/fetcher/core/import_lines.h"
 
 namespace kernelmill::fetcher {
 namespace {
-
-bool Contains(absl::string_view text, absl::string_view word) {
-  return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
-}
 
 // Whether a file with a marker may make kernels whose modules others complete.
 bool MayMakeKernels(absl::string_view content) {

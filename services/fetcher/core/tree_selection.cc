@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/base/path.h"
 #include "common/base/status.h"
 #include "services/fetcher/core/path_policy.h"
 #include "services/fetcher/core/requirements.h"
@@ -19,13 +20,6 @@ namespace {
 absl::Status OverLimit(absl::string_view what, int64_t limit) {
   return absl::FailedPreconditionError(absl::StrCat("the tree has more than ", limit, " ", what));
 }
-
-absl::string_view Folder(absl::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == absl::string_view::npos ? absl::string_view() : path.substr(0, slash);
-}
-
-absl::string_view BaseName(absl::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool IsLicenseName(absl::string_view name) {
   const bool named =
@@ -47,7 +41,7 @@ bool IsMetadataName(absl::string_view name) {
 
 // The folder whose files the licence file is about: its own, or that which holds its LICENSES
 // folder.
-absl::string_view LicensedFolder(absl::string_view path) {
+absl::string_view LicensedFolderOf(absl::string_view path) {
   for (size_t begin = 0; begin < path.size();) {
     const size_t slash = path.find('/', begin);
     if (slash == absl::string_view::npos) break;
@@ -56,7 +50,7 @@ absl::string_view LicensedFolder(absl::string_view path) {
     }
     begin = slash + 1;
   }
-  return Folder(path);
+  return FolderOf(path);
 }
 
 bool ByPath(const Entry& a, const Entry& b) {
@@ -67,8 +61,8 @@ bool ByPath(const Entry& a, const Entry& b) {
 absl::flat_hash_set<absl::string_view> Ancestors(const std::vector<Entry>& files) {
   absl::flat_hash_set<absl::string_view> folders = {absl::string_view()};
   for (const Entry& file : files) {
-    absl::string_view folder = Folder(file.path);
-    while (!folder.empty() && folders.insert(folder).second) folder = Folder(folder);
+    absl::string_view folder = FolderOf(file.path);
+    while (!folder.empty() && folders.insert(folder).second) folder = FolderOf(folder);
   }
   return folders;
 }
@@ -77,7 +71,7 @@ absl::flat_hash_set<absl::string_view> Ancestors(const std::vector<Entry>& files
 
 bool IsLicensePath(absl::string_view path) {
   if (IsLicenseName(BaseName(path)) || IsMetadataName(BaseName(path))) return true;
-  for (const absl::string_view part : absl::StrSplit(Folder(path), '/')) {
+  for (const absl::string_view part : absl::StrSplit(FolderOf(path), '/')) {
     if (absl::EqualsIgnoreCase(part, "licenses")) return true;
   }
   return false;
@@ -126,7 +120,7 @@ void TreeSelection::Finish(Listing& listing, PathRule always) {
                                    [&](const Entry& entry) {
                                      const bool wanted = always != nullptr && always(entry.path);
                                      return !wanted &&
-                                            !folders.contains(LicensedFolder(entry.path));
+                                            !folders.contains(LicensedFolderOf(entry.path));
                                    }),
                     candidates_.end());
   const auto depth = [](const Entry& entry) {

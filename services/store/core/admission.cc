@@ -1,19 +1,11 @@
 #include "services/store/core/admission.h"
 
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
 
 namespace kernelmill::store {
-namespace {
-
-absl::Duration MonotonicNow() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
-
-}  // namespace
-
 absl::Status Admission::Admit(int64_t bytes) {
   if (limit_ == 0) return absl::OkStatus();
   const absl::Duration give_up = MonotonicNow() + patience_;

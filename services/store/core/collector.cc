@@ -1,11 +1,11 @@
 #include "services/store/core/collector.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 
@@ -13,10 +13,6 @@ namespace kernelmill::store {
 namespace {
 
 constexpr absl::Duration kMoreToDo = absl::Milliseconds(20);
-
-absl::Duration MonotonicNow() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
 
 }  // namespace
 

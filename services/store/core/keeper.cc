@@ -1,10 +1,10 @@
 #include "services/store/core/keeper.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 
@@ -13,10 +13,6 @@ namespace {
 
 constexpr size_t kMaxDamaged = 100'000;  // marks that are kept
 constexpr Tick kTicksKept = 2;           // this one and the one before
-
-absl::Duration MonotonicNow() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
 
 int64_t BytesPerTick(const RetentionOptions& options) {
   if (options.bytes_per_tick > 0) return options.bytes_per_tick;

@@ -1,18 +1,14 @@
 #include "services/store/core/uploads.h"
 
-#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
 #include "common/base/status.h"
 
 namespace kernelmill::store {
 namespace {
-
-absl::Duration MonotonicNow() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
 
 bool IsCompressed(const ResourceName& name) { return name.compression == Compression::kZstd; }
 

@@ -9,9 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/base/text.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
-#include "services/validator/core/dotted_name.h"
 #include "services/validator/core/lexer.h"
 #include "services/validator/core/mask_coverage.h"
 

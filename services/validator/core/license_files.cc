@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/path.h"
 #include "common/base/text.h"
 #include "common/spdx/text/words.h"
 #include "services/validator/core/attribution.h"
@@ -33,9 +34,7 @@ struct PathParts {
 };
 
 PathParts Split(absl::string_view path) {
-  const size_t slash = path.rfind('/');
-  if (slash == absl::string_view::npos) return {"", absl::AsciiStrToLower(path)};
-  return {std::string(path.substr(0, slash)), absl::AsciiStrToLower(path.substr(slash + 1))};
+  return {std::string(FolderOf(path)), absl::AsciiStrToLower(BaseName(path))};
 }
 
 // Where a wheel's licence file belongs in the tree of its project: "x.dist-info/licenses/a/LICENSE"

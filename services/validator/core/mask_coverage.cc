@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "services/validator/core/dotted_name.h"
+#include "common/base/text.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -28,6 +28,13 @@ bool HasPositionalMask(const Call& call) {
 }
 
 }  // namespace
+
+bool IsDescriptorAccess(absl::string_view dotted) {
+  return absl::StrContains(dotted, "tensor_descriptor") ||
+         absl::StrContains(dotted, "descriptor_load") ||
+         absl::StrContains(dotted, "descriptor_store") || absl::StrContains(dotted, ".tma.") ||
+         absl::StartsWith(dotted, "tma.");
+}
 
 bool IsMasked(const Call& call) {
   return HasKeyword(call, "mask") || HasKeyword(call, "boundary_check") || HasPositionalMask(call);

@@ -7,6 +7,10 @@
 
 namespace kernelmill::validator {
 
+// Whether the dotted name is an access through a descriptor, which the hardware cuts at the
+// tensor's bounds.
+bool IsDescriptorAccess(absl::string_view dotted);
+
 // Whether a call of Triton's or Gluon's language, as written, loads or stores at its own bounds: it
 // is given a mask, by keyword or in its place, or a boundary_check.
 bool IsMasked(const Call& call);

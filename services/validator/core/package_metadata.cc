@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/path.h"
 #include "common/base/text.h"
 #include "common/spdx/expression.h"
 #include "services/validator/core/lexer.h"
@@ -32,13 +33,6 @@ constexpr size_t kMaxDeclarations = 64;
 
 // In the order in which they are asked.
 constexpr const char* kFiles[] = {"pyproject.toml", "setup.cfg", "setup.py"};
-
-absl::string_view BaseName(absl::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-std::string Folder(absl::string_view path) {
-  const size_t slash = path.rfind('/');
-  return std::string(path.substr(0, slash == absl::string_view::npos ? 0 : slash));
-}
 
 // The string literals of a line of TOML, without their quotes; escapes are left as written.
 std::vector<absl::string_view> Strings(absl::string_view line) {
@@ -233,19 +227,20 @@ PackageMetadata::PackageMetadata(const v1::SourceTree& tree) {
       if (BaseName(file.path()) != wanted) continue;
       std::optional<v1::License> license =
           ReadDeclared(file.path(), ReadDeclarations(file.path(), file.content()));
-      if (license.has_value()) folders_.emplace(Folder(file.path()), *std::move(license));
+      if (license.has_value())
+        folders_.emplace(std::string(FolderOf(file.path())), *std::move(license));
     }
   }
 }
 
 std::optional<v1::License> PackageMetadata::Nearest(absl::string_view path) const {
   if (wheel_.has_value() || folders_.empty()) return wheel_;
-  std::string folder = Folder(path);
+  std::string folder(FolderOf(path));
   while (true) {
     const auto found = folders_.find(folder);
     if (found != folders_.end()) return found->second;
     if (folder.empty()) return std::nullopt;
-    folder = Folder(folder);
+    folder = std::string(FolderOf(folder));
   }
 }
 

@@ -24,6 +24,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/path.h"
 #include "services/exporter/core/pairs/identifier_words.h"
 
 namespace kernelmill::exporter {
@@ -63,9 +64,8 @@ Numbers WordsOf(string_view name, Vocabulary& raw) {
 
 // The name of the path's file without its extension.
 string_view StemOf(string_view path) {
-  const size_t slash = path.rfind('/');
-  if (slash != string_view::npos) path.remove_prefix(slash + 1);
-  return path.substr(0, path.find('.'));
+  const string_view name = BaseName(path);
+  return name.substr(0, name.find('.'));
 }
 
 // Whether a CUDA kernel does something itself. One of a single statement hands on to another

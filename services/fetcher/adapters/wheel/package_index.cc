@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/http_client.h"
@@ -141,7 +142,7 @@ std::vector<IndexFile> ParseIndexHtml(const std::string& body, const std::string
       entry.sha256 = HashOrNothing(fragment.substr(0, fragment.find('&')));
     }
     const std::string path = entry.url.substr(0, entry.url.find('?'));
-    entry.filename = PercentDecoded(path.substr(path.rfind('/') + 1));
+    entry.filename = PercentDecoded(BaseName(path));
     entry.yanked = yanked;
     out.push_back(std::move(entry));
   }

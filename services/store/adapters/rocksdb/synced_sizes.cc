@@ -13,6 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/log.h"
+#include "common/base/path.h"
 
 // The file is an array of records; that of log n is number n % kRecords:
 //   number:u64 size:u64 hash:u64, the last being StableHash64 of the first two, as this machine
@@ -73,7 +74,7 @@ void SyncedSizes::Note(uint64_t number, uint64_t size) {
 }
 
 bool ParseLogName(absl::string_view path, uint64_t* number) {
-  absl::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  absl::string_view name = BaseName(path);
   if (!absl::EndsWith(name, ".log")) return false;
   name.remove_suffix(4);
   for (const char c : name) {

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""The jobs in examples/ and deploy/jobs: the client takes every one, and those that need no network run."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import harness
+
+JOBS = sorted([*(harness.ROOT / "examples").glob("*.yaml"), *(harness.ROOT / "deploy/jobs").glob("*.yaml")])
+OFFLINE = ("folder", "inductor", "cuda")
+
+
+def submit(job):
+    """Hands the job to a coordinator that is not there: exit code 3 means that the job itself was taken."""
+    return harness.run(harness.BIN / "kernelmill", "submit", job, "--coordinator",
+                       f"127.0.0.1:{harness.free_port()}", "--reconnect-seconds", "0", check=False)
+
+
+class ExamplesTest(unittest.TestCase):
+    def test_every_job_is_taken(self):
+        self.assertGreater(len(JOBS), 8)
+        for job in JOBS:
+            with self.subTest(job=job.name):
+                done = submit(job)
+                self.assertEqual(done.returncode, 3, done.stderr)
+
+    def test_a_job_with_an_unknown_key_is_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            job = pathlib.Path(folder) / "job.yaml"
+            job.write_text("name: a\nsources: [{path: x, includes: [y]}]\n")
+            done = submit(job)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("job.yaml:2: sources[0].includes: unknown key", done.stderr)
+
+    def test_those_that_need_no_network_run(self):
+        for name in OFFLINE:
+            with self.subTest(job=name), tempfile.TemporaryDirectory() as folder:
+                out = pathlib.Path(folder) / "out"
+                harness.crawl(harness.ROOT / f"examples/{name}.yaml", out, pathlib.Path(folder) / "data")
+                self.assertGreater(json.loads((out / "report.json").read_text())["kernels"]["kept"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
