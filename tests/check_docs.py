@@ -10,6 +10,7 @@ Of every Markdown file:
   file     a file of C++ or proto in backticks that ends no path here
   command  `kernelmill SUBCOMMAND` that the client does not have
   flag     `--flag` in docs/ that no program of ours has
+  missing  a key of job files (docs/jobs.md), a flag or a metric (docs/operations.md, docs/commands.md) that is nowhere
   message  an error message that docs/troubleshooting.md lists, and no program prints; ... stands for what varies
   length   a README.md of more than 120 lines
 """
@@ -29,6 +30,9 @@ FILE = re.compile(r"[\w/]+\.(?:h|cc|proto)")
 # In a command line and in prose alike; not in "the kernelmill program", nor "kernelmill.v1".
 COMMAND = re.compile(r"(?<![\w/-])(?:[\w./-]*/)?kernelmill ((?:store )?[a-z]+)\b")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]+)")
+OPTION = re.compile(r'add_(?:option|flag)\(\s*"--([a-z-]+)')
+METRIC = re.compile(r'"(kernelmill_[a-z_]+)"')
+FIELD = re.compile(r"^  (?:optional |repeated )?[\w.]+ (\w+) = \d+;|^    [\w.]+ (\w+) = \d+;", re.MULTILINE)
 # What a string literal may hold, and adjacent literals that make one.
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 SKIPPED_FOLDERS = {".git", ".cache", "build", "quickstart-out", "node_modules"}
@@ -71,6 +75,8 @@ class Checker:
         programs = list(sources(root, "services", "common"))
         self.words = set(LITERAL.findall("\n".join(programs)))
         scripts = list(sources(root, "tests", "deploy"))
+        self.options = {option for text in programs for option in OPTION.findall(text)}
+        self.metrics = {metric for text in programs for metric in METRIC.findall(text)}
         self.flags = {flag for text in programs + scripts for flag in FLAG.findall(text)}
         self.files = [f"/{path.relative_to(root).as_posix()}" for top in ("common", "services", "tests", "proto")
                       for path in (root / top).rglob("*") if path.suffix in (".h", ".cc", ".proto")]
@@ -129,6 +135,20 @@ class Checker:
                     if part and part not in self.messages:
                         self.problem("message", path, f"no program says: {part}")
 
+    def check_complete(self):
+        job = self.root / "proto/kernelmill/v1/job.proto"
+        if job.exists():
+            self.check_named("docs/jobs.md", {a or b for a, b in FIELD.findall(job.read_text(encoding="utf-8"))})
+        flags = {f"--{option}" for option in self.options}
+        self.check_named("docs/operations.md", flags | self.metrics, "docs/commands.md")
+
+    def check_named(self, page, words, *others):
+        pages = [self.root / name for name in (page, *others)]
+        text = "\n".join(path.read_text(encoding="utf-8") for path in pages if path.exists())
+        for word in sorted(words):
+            if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text):
+                self.problem("missing", pages[0], f"{word} is not explained")
+
     def run(self):
         for path in markdown_files(self.root):
             text = path.read_text(encoding="utf-8")
@@ -148,6 +168,7 @@ class Checker:
         troubleshooting = self.root / "docs/troubleshooting.md"
         if troubleshooting.exists():
             self.check_messages(troubleshooting)
+        self.check_complete()
         return self.problems
 
 
@@ -164,7 +185,7 @@ def self_test():
         root = pathlib.Path(folder)
         for name in ("docs", "services/cli", "common", "tests", "deploy"):
             (root / name).mkdir(parents=True)
-        (root / "services/cli/main.cc").write_text('Add("crawl", "a job "\n    "here is gone"); Flag("--out");')
+        (root / "services/cli/main.cc").write_text('Add("crawl", "a job "\n    "here is gone"); add_flag("--out", "kernelmill_x");')
         (root / "docs/good.md").write_text("# Two words\n`services/{cli,x}/*.cc`, `kernelmill crawl`, [a](good.md#two-words)\n")
         (root / "docs/bad.md").write_text("[a](none.md) [b](good.md#none) `common/none.h` `none.h` `kernelmill sing` `--none`\n"
                                           "```sh\nkernelmill dance\n```\n")
@@ -172,7 +193,8 @@ def self_test():
         (root / "README.md").write_text("x\n" * (README_LINES + 1))
         problems = Checker(root).run()
         kinds = sorted(problem.split(": ")[1] for problem in problems)
-        expected = sorted(["link", "link", "path", "file", "command", "command", "flag", "message", "length"])
+        expected = sorted(["link", "link", "path", "file", "command", "command", "flag", "message", "length",
+                           "missing", "missing"])
         if kinds != expected:
             print("\n".join(problems), f"self-test: {kinds} are not {expected}", sep="\n", file=sys.stderr)
             return 1

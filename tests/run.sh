@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# usage: run.sh [--compose] [CTEST_ARGUMENT...]
+# usage: run.sh [--compose] [--packages] [CTEST_ARGUMENT...]
 # Installs what is missing, builds release, and runs every test; ctest's summary comes last.
-# --compose also brings the cluster up on this machine's Docker engine (tests/integration/compose.sh).
+# --compose also brings the cluster up on this machine's Docker engine (tests/integration/compose.sh), --packages installs
+# the Debian packages and the wheel in clean containers there (tests/packages/run.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-compose=
-if [[ "${1:-}" = --compose ]]; then
-  compose=yes
+compose=""
+packages=""
+while [[ "${1:-}" = --compose || "${1:-}" = --packages ]]; do
+  if [[ "$1" = --compose ]]; then compose=yes; else packages=yes; fi
   shift
-fi
+done
 
 deploy/install.sh
 deploy/build.sh release
@@ -20,14 +22,18 @@ for peer in bazel_remote tiktoken; do
   }
 done
 
-if [[ -z "$compose" ]]; then
-  echo "run.sh: compose cluster skipped: not asked for (--compose)"
-else
-  tests/integration/compose.sh || {
-    status=$?
-    [[ $status -eq 77 ]] || exit "$status" # 77: no Docker engine, and it said so
-  }
-fi
+# on_docker ASKED FLAG SCRIPT
+on_docker() {
+  local status=0
+  if [[ -z "$1" ]]; then
+    echo "run.sh: $3 skipped: not asked for ($2)"
+    return 0
+  fi
+  "$3" || status=$?
+  [[ $status -eq 0 || $status -eq 77 ]] || exit "$status" # 77: no Docker engine, and it said so
+}
+on_docker "$compose" --compose tests/integration/compose.sh
+on_docker "$packages" --packages tests/packages/run.sh
 
 # Chaos tests depend on when a fault meets what; a test that fails is run once more, and both are in the log.
 exec ctest --preset release --output-on-failure --parallel 2 --repeat until-pass:2 "$@"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Makes the two images that docker-compose.yml and the Dockerfile name but do not build, where no image
-# registry can be reached: debian:bookworm-slim from this machine's own Debian mirror, and prom/prometheus
-# from Debian's package. An image that exists or can be pulled is left alone. Needs root.
+# usage: base_images.sh [debian:SUITE-slim...]
+# Makes images where no image registry can be reached; one that exists or can be pulled is left alone. Those of
+# Debian come from this machine's own Debian mirror. Without arguments: the two that docker-compose.yml and the
+# Dockerfile name but do not build, debian:bookworm-slim and prom/prometheus (from Debian's package). Needs root.
 #
 # What this machine needs to reach its mirror (apt sources and settings, extra CA certificates, pip's and
 # npm's settings) goes into the image that is made here, so that nothing of it has to be committed.
@@ -17,18 +18,22 @@ have() { docker image inspect "$1" >/dev/null 2>&1; }
 # A pull that hangs is as good as none.
 pulled() { timeout 60 docker pull --quiet "$1" >/dev/null 2>&1; }
 
-make_base() {
-  local root="$scratch/root" file
+# make_debian debian:SUITE-slim
+make_debian() {
+  local suite=${1#debian:} root file
+  suite=${suite%-slim}
+  root="$scratch/$suite"
   command -v debootstrap >/dev/null || {
-    echo "base_images.sh: $base cannot be pulled, and debootstrap is not installed" >&2
+    echo "base_images.sh: $1 cannot be pulled, and debootstrap is not installed" >&2
     exit 1
   }
-  debootstrap --variant=minbase --include=ca-certificates bookworm "$root" >"$scratch/log" 2>&1 || {
+  debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" >"$scratch/log" 2>&1 || {
     tail -n 20 "$scratch/log" >&2
     exit 1
   }
   rm -rf "$root"/etc/apt/sources.list* "$root"/var/cache/apt/archives/*.deb
   cp -r /etc/apt/sources.list* "$root/etc/apt/"
+  find "$root"/etc/apt/sources.list* -type f -exec sed -i "s/bookworm/$suite/g" {} +
   for file in /etc/apt/apt.conf.d/*; do
     if grep -q 'Acquire::' "$file"; then cp "$file" "$root/etc/apt/apt.conf.d/"; fi
   done
@@ -41,7 +46,7 @@ make_base() {
   done
   # What Debian's own slim image leaves out.
   rm -rf "$root"/usr/share/{doc,man,locale,info}/* "$root"/var/lib/apt/lists/*
-  tar -C "$root" -c . | docker import --change 'CMD ["bash"]' - "$base" >/dev/null
+  tar -C "$root" -c . | docker import --change 'CMD ["bash"]' - "$1" >/dev/null
 }
 
 make_prometheus() {
@@ -56,5 +61,8 @@ ENTRYPOINT ["/usr/bin/prometheus"]
 DOCKERFILE
 }
 
-have "$base" || pulled "$base" || make_base
-have "$prometheus" || pulled "$prometheus" || make_prometheus
+readonly wanted=("${@:-$base}")
+for image in "${wanted[@]}"; do
+  have "$image" || pulled "$image" || make_debian "$image"
+done
+[[ $# -gt 0 ]] || have "$prometheus" || pulled "$prometheus" || make_prometheus

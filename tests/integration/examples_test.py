@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The jobs in examples/ and deploy/jobs: the client takes every one, and those that need no network run."""
+"""The jobs in examples/ and deploy/jobs: the client takes every one, and those that need no network run. What
+they write is what docs/dataset.md explains."""
 
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -10,6 +12,15 @@ import harness
 
 JOBS = sorted([*(harness.ROOT / "examples").glob("*.yaml"), *(harness.ROOT / "deploy/jobs").glob("*.yaml")])
 OFFLINE = ("folder", "inductor", "cuda")
+
+
+def keys_of(out):
+    """The keys of every record of an export, and of its report."""
+    keys = set(json.loads((out / "report.json").read_text()))
+    for name in ("kernels.jsonl", "ledger.jsonl", "cuda_triton_pairs.jsonl", "notices.jsonl"):
+        for line in (out / name).read_text().splitlines():
+            keys |= set(json.loads(line))
+    return keys
 
 
 def submit(job):
@@ -35,11 +46,14 @@ class ExamplesTest(unittest.TestCase):
             self.assertIn("job.yaml:2: sources[0].includes: unknown key", done.stderr)
 
     def test_those_that_need_no_network_run(self):
+        page = (harness.ROOT / "docs/dataset.md").read_text()
+        explained = {word for span in re.findall(r"`([^`]+)`", page) for word in re.findall(r"\w+", span)}
         for name in OFFLINE:
             with self.subTest(job=name), tempfile.TemporaryDirectory() as folder:
                 out = pathlib.Path(folder) / "out"
                 harness.crawl(harness.ROOT / f"examples/{name}.yaml", out, pathlib.Path(folder) / "data")
                 self.assertGreater(json.loads((out / "report.json").read_text())["kernels"]["kept"], 0)
+                self.assertEqual(keys_of(out) - explained, set())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# What build_deb.sh and build_wheel.sh share; both run it in the project's root.
+
+# The date in all that is packed: the commit's.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)}
+export SOURCE_DATE_EPOCH
+
+# need COMMAND DEBIAN_PACKAGE
+need() {
+  command -v "$1" >/dev/null || {
+    echo "$(basename "$0"): $1 is missing (Debian package: $2)" >&2
+    exit 1
+  }
+}
+
+# The folder of the built programs: KERNELMILL_BIN as it is, or else build/release's, brought up to date.
+programs() {
+  if [[ -z "${KERNELMILL_BIN:-}" ]]; then deploy/build.sh release >&2; fi
+  echo "${KERNELMILL_BIN:-$PWD/build/release/bin}"
+}
+
+project_version() { sed -n 's/^project(kernelmill VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
+
+# A file's name, size and digest.
+report() {
+  printf '%s  %d bytes  sha256 %s\n' "$1" "$(stat -c %s "$1")" "$(sha256sum "$1" | cut -d' ' -f1)"
+}

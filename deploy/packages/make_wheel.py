@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""usage: make_wheel.py PROGRAM VERSION OUT_DIR
+
+Makes a wheel of the client: the program, the shared libraries that it needs as Debian ships them, and
+python/kernelmill, which starts it. Prints the wheel's path.
+
+The program gets an RPATH to the libraries beside it, which their own needs are found by as well, so that the
+libraries' bytes stay Debian's. glibc, libstdc++ and libgcc are the machine's; the wheel's tag (manylinux_2_N) says
+which glibc is needed, by the symbol versions that the program and the libraries ask for.
+
+The bytes are a function of the program, the libraries and SOURCE_DATE_EPOCH. Standard library only; runs ldd,
+objdump, strip and patchelf."""
+
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What every Linux of the wheel's tag has, in the C and C++ libraries' own versions.
+OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s))\.so")
+# The oldest glibc whose distributions ship a libstdc++ with these symbols (the policies of auditwheel).
+GLIBC_OF_GLIBCXX = {28: 31, 29: 34, 30: 35}
+# Debian packages of headers that are compiled in.
+HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
+LIBRARY_LIST = """The shared libraries in kernelmill/lib are those of Debian 12, unchanged. The copyright and the licences of each are in
+the file of its package beside this one; its source is that of the Debian package and version named here.
+
+"""
+
+
+def output(*argv):
+    return subprocess.run([str(a) for a in argv], check=True, capture_output=True, text=True).stdout
+
+
+def shared_libraries(program):
+    """{soname: file} of all that the program needs, directly or not, and the machine does not have anyway."""
+    found = {}
+    for line in output("ldd", program).splitlines():
+        match = re.match(r"\s*(\S+) => (\S+|not found)", line)
+        if not match or OF_THE_MACHINE.match(match[1]):
+            continue
+        if match[2] == "not found":
+            sys.exit(f"make_wheel.py: {match[1]} is not found")
+        found[match[1]] = pathlib.Path(match[2]).resolve()
+    return dict(sorted(found.items()))
+
+
+def platform_tag(files):
+    """manylinux_2_N_ARCH with the smallest N that has all symbol versions that the files need."""
+    glibc = 17
+    for file in files:
+        symbols = output("objdump", "-T", file)
+        for version in re.findall(r"\bGLIBC_2\.(\d+)", symbols):
+            glibc = max(glibc, int(version))
+        for version in re.findall(r"\bGLIBCXX_3\.4\.(\d+)", symbols):
+            if int(version) > max(GLIBC_OF_GLIBCXX):
+                sys.exit(f"make_wheel.py: {file}: GLIBCXX_3.4.{version} is not known")
+            glibc = max(glibc, GLIBC_OF_GLIBCXX.get(int(version), 17))
+    return f"manylinux_2_{glibc}_{os.uname().machine}"
+
+
+def debian_package(file):
+    """The installed package that ships a library: (name, version, source)."""
+    for path in (str(file), str(file).removeprefix("/usr")):
+        done = subprocess.run(["dpkg-query", "-S", path], capture_output=True, text=True)
+        if done.returncode == 0:
+            name = done.stdout.split(": ")[0].split(":")[0]
+            return tuple(output("dpkg-query", "-W", "-f=${Package}\t${Version}\t${source:Package}", name).split("\t"))
+    sys.exit(f"make_wheel.py: {file} is of no Debian package: its licence is not known")
+
+
+def copyright_file(package):
+    file = pathlib.Path("/usr/share/doc") / package / "copyright"
+    if not file.exists():
+        sys.exit(f"make_wheel.py: {file} is missing: the licence of what the wheel carries")
+    return file.read_bytes()
+
+
+def licenses(libraries):
+    """{name: bytes} of the files that must go along."""
+    texts = {"LICENSE": (ROOT / "LICENSE").read_bytes(),
+             "copyright": (ROOT / "deploy/packages/debian/copyright").read_bytes()}
+    packages, rows = set(HEADERS), []
+    for soname, file in libraries.items():
+        name, version, source = debian_package(file)
+        packages.add(name)
+        rows.append(f"{soname:44} {name} {version} (source: {source})\n")
+    for package in packages:
+        texts[f"debian/{package}.copyright"] = copyright_file(package)
+    # Texts that Debian's copyright files only point to.
+    common = pathlib.Path("/usr/share/common-licenses")
+    named = set()
+    for text in texts.values():
+        named.update(re.findall(rb"/usr/share/common-licenses/([A-Za-z]+(?:-[0-9.]*[0-9])?)", text))
+    for name in sorted(n.decode() for n in named):
+        if (common / name).exists():
+            texts[f"common-licenses/{name}"] = (common / name).read_bytes()
+    texts["LIBRARIES.txt"] = (LIBRARY_LIST + "".join(rows)).encode()
+    return dict(sorted(texts.items()))
+
+
+def metadata(version, license_files):
+    lines = ["Metadata-Version: 2.4", "Name: kernelmill", f"Version: {version}",
+             "Summary: Turns source repositories into a training-ready dataset of GPU kernels",
+             "License-Expression: Apache-2.0", *(f"License-File: {name}" for name in license_files),
+             "Requires-Python: >=3.8", "Keywords: triton,gluon,pallas,cuda,kernels,dataset",
+             "Classifier: Environment :: Console", "Classifier: Operating System :: POSIX :: Linux",
+             "Description-Content-Type: text/plain", "",
+             "kernelmill finds every Triton, Gluon, Pallas and CUDA kernel in the repositories, packages and folders that a",
+             "job file names, and writes a deduplicated, licensed, validated dataset with provenance down to the line.", "",
+             "    kernelmill crawl my-kernels.yaml --out my-dataset", "",
+             "The wheel carries the program with the shared libraries that it needs; their licences are in the wheel's",
+             "dist-info/licenses. Sources over git need the git program."]
+    return "\n".join(lines).encode() + b"\n"
+
+
+def record_row(name, content):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(content)}\n"
+
+
+def write_wheel(path, members, programs):
+    """Writes {name: bytes} in the order given, with one date; `programs` may be executed."""
+    date = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", 315532800)), 315532800))[:6]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            entry = zipfile.ZipInfo(name, date)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix: what follows is a mode
+            entry.external_attr = (0o100755 if name in programs else 0o100644) << 16
+            archive.writestr(entry, content, compresslevel=9)
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__.splitlines()[0])
+    program, version, out = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
+    libraries = shared_libraries(program)
+    for file in libraries.values():
+        if re.search(r"\((RPATH|RUNPATH)\)", output("readelf", "-d", file)):
+            sys.exit(f"make_wheel.py: {file} has a search path of its own: the program's would not hold for it")
+    tag = f"py3-none-{platform_tag([program, *libraries.values()])}"
+
+    members = {f"kernelmill/{file.name}": file.read_bytes() for file in sorted((ROOT / "python/kernelmill").glob("*.py"))}
+    with tempfile.TemporaryDirectory() as work:
+        stripped = pathlib.Path(work) / "kernelmill"
+        shutil.copyfile(program, stripped)
+        output("strip", "--strip-unneeded", stripped)
+        output("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/../lib", stripped)
+        members["kernelmill/bin/kernelmill"] = stripped.read_bytes()
+    for soname, file in libraries.items():
+        members[f"kernelmill/lib/{soname}"] = file.read_bytes()
+
+    info = f"kernelmill-{version}.dist-info"
+    texts = licenses(libraries)
+    members.update({f"{info}/licenses/{name}": content for name, content in texts.items()})
+    members[f"{info}/METADATA"] = metadata(version, texts)
+    members[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: make_wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
+    members[f"{info}/entry_points.txt"] = b"[console_scripts]\nkernelmill = kernelmill.__main__:main\n"
+    rows = [record_row(name, content) for name, content in members.items()]
+    members[f"{info}/RECORD"] = "".join([*rows, f"{info}/RECORD,,\n"]).encode()
+
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"kernelmill-{version}-{tag}.whl"
+    write_wheel(path, members, {"kernelmill/bin/kernelmill"})
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

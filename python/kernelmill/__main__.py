@@ -1,0 +1,52 @@
+"""Becomes the program that the wheel carries."""
+
+import os
+import sys
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "kernelmill")
+
+# Where the TLS library of the wheel, Debian's, looks for certificates; and what overrides it.
+DEBIAN_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+CERTIFICATE_VARIABLES = ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE")
+
+
+def python_certificates():
+    """The file of certificates that this Python trusts, or else pip; None if there is neither."""
+    import ssl
+
+    file = ssl.get_default_verify_paths().cafile
+    if file:
+        return file
+    for module in ("certifi", "pip._vendor.certifi"):
+        try:
+            file = __import__(module, fromlist=["where"]).where()
+        except (ImportError, OSError):
+            continue
+        if os.path.exists(file):
+            return file
+    return None
+
+
+def environment():
+    """The program's environment: it finds certificates, and asks the pip of this Python for the package index."""
+    env = dict(os.environ)
+    if not any(env.get(name) for name in CERTIFICATE_VARIABLES) and not os.path.exists(DEBIAN_CERTIFICATES):
+        certificates = python_certificates()
+        if certificates:
+            env["SSL_CERT_FILE"] = certificates
+    if sys.prefix != sys.base_prefix and env.get("VIRTUAL_ENV") != sys.prefix:
+        # As `activate` does: someone called venv/bin/kernelmill.
+        env["VIRTUAL_ENV"] = sys.prefix
+        env["PATH"] = os.path.join(sys.prefix, "bin") + os.pathsep + env.get("PATH", os.defpath)
+    return env
+
+
+def main():
+    try:
+        os.execve(PROGRAM, ["kernelmill", *sys.argv[1:]], environment())
+    except OSError as error:
+        sys.exit(f"kernelmill: {PROGRAM}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main()
