@@ -32,6 +32,31 @@ class Programs(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), program)
             self.assertIn("--no-such-flag", done.stderr, program)
 
+    def client_error(self, *argv, code=2):
+        done = harness.run(harness.BIN / "kernelmill", *argv, check=False)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), f"{argv}: {done.stderr}")
+        return done.stderr
+
+    def test_the_clients_errors_say_what_to_do(self):
+        quickstart = harness.ROOT / "deploy/jobs/quickstart.yaml"
+        for said, *argv in (
+                ["no command is given; kernelmill --help lists them"],
+                ["frob: no such command; see kernelmill --help", "frob"],
+                ["--frob: no such option; see kernelmill --help", "--frob"],
+                ["see kernelmill store --help", "store"],
+                ["frob: no such command of the store", "store", "frob"],
+                ["see kernelmill crawl --help", "crawl"],
+                ["nowhere.yaml: No such file", "crawl", "nowhere.yaml", "--out", "out"],
+                ["/proc: nothing can be written here", "crawl", quickstart, "--out", "/proc/kernelmill"],
+                ["/nowhere/report.json: No such file", "similar", __file__, "--out", "/nowhere"]):
+            self.assertIn(said, self.client_error(*argv))
+
+    def test_an_unreachable_cluster_is_named_with_the_flags_that_set_it(self):
+        address = f"127.0.0.1:{harness.free_port()}"
+        said = self.client_error("jobs", "--coordinator", address, "--reconnect-seconds", "0.1", code=3)
+        for part in (address, "--coordinator", "kernelmill crawl"):
+            self.assertIn(part, said.splitlines()[-1])
+
     def test_metrics_say_the_release(self):
         with tempfile.TemporaryDirectory() as folder, harness.Cluster(pathlib.Path(folder)) as cluster:
             for process in (cluster.store, cluster.coordinator, cluster.start_worker("validator")):

@@ -49,6 +49,12 @@ class FileCommand {
     FileCommand command(validate, *services, console);
     for (const LocalFile& file : files) RETURN_IF_ERROR(command.Add(file));
     RETURN_IF_ERROR(command.RunBatch());
+    if (files.empty()) {
+      console.Note("no Python files there; files of other kinds are read where they are named");
+    } else if (command.kernels_ == 0) {
+      console.Note(
+          absl::StrCat("no kernels in ", files.size(), files.size() == 1 ? " file" : " files"));
+    }
     return command.exit_code_;
   }
 
@@ -94,6 +100,7 @@ class FileCommand {
     if (validate_) {
       ASSIGN_OR_RETURN(validated, Validate(extracted.kernels()));
     }
+    kernels_ += extracted.kernels().kernels_size();
     for (int i = 0; i < extracted.kernels().kernels_size(); ++i) {
       const v1::Kernel& kernel = extracted.kernels().kernels(i);
       if (validate_) {
@@ -197,6 +204,7 @@ class FileCommand {
   v1::ExtractRequest request_;
   std::vector<LocalFile> batch_;  // as in request_
   int64_t batch_bytes_ = 0;
+  int64_t kernels_ = 0;  // that were found
   int exit_code_ = kDone;
 };
 

@@ -217,6 +217,8 @@ std::string ResultText(const std::string& file, const v1::Kernel& kernel,
 absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,
                             rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const std::string text, ReadQuery(options.file));
+  // Said before anything about a cluster: the folder is what the user named.
+  if (!options.out_dir.empty()) RETURN_IF_ERROR(DatasetIn(options.out_dir).status());
   ASSIGN_OR_RETURN(const std::unique_ptr<DatasetCluster> opened,
                    DatasetCluster::Open(address, options.data_dir, signal, console));
   ASSIGN_OR_RETURN(const cas::Digest dataset, DatasetOf(options, opened->cluster().jobs()));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
@@ -81,6 +82,19 @@ absl::Status CheckResolved(const fs::path& dir) {
   return absl::OkStatus();
 }
 
+// Whether a folder can be made beside `dir`, or in the nearest folder above it that is there.
+absl::Status CheckWritable(const fs::path& dir) {
+  fs::path folder = dir.parent_path();
+  std::error_code error;
+  while (folder.has_relative_path() && !fs::exists(folder, error)) folder = folder.parent_path();
+  std::string probe = (folder / ".kernelmill-XXXXXX").string();
+  if (::mkdtemp(probe.data()) == nullptr) {
+    return ErrnoStatus(errno, absl::StrCat(folder.string(), ": nothing can be written here"));
+  }
+  if (::rmdir(probe.c_str()) != 0) return ErrnoStatus(errno, probe);
+  return absl::OkStatus();
+}
+
 absl::Status SyncDir(const fs::path& dir) {
   const int fd = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return ErrnoStatus(errno, dir.string());
@@ -124,7 +138,8 @@ absl::Status RemoveContent(const fs::path& dir) {
 
 absl::Status CheckOutputDir(const std::string& out_dir) {
   ASSIGN_OR_RETURN(const fs::path path, Resolve(out_dir));
-  return CheckResolved(path);
+  RETURN_IF_ERROR(CheckResolved(path));
+  return CheckWritable(path);
 }
 
 absl::StatusOr<StagingDir> StagingDir::Create(const std::string& out_dir) {

@@ -22,6 +22,7 @@ inline constexpr char kLockFile[] = "job.lock.yaml";
 
 // Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
 // export that nobody has added to. FAILED_PRECONDITION otherwise: it would be lost.
+// PERMISSION_DENIED and others: nothing can be written there.
 absl::Status CheckOutputDir(const std::string& out_dir);
 
 // A directory beside `out_dir`, on the same file system, that takes its place in one step when all

@@ -50,6 +50,12 @@ TEST_F(OutputDirTest, AppearsWhenCommittedAndReplacesAnEarlierExport) {
   EXPECT_EQ(Entries(), 1);
 }
 
+TEST_F(OutputDirTest, AFolderThatCannotBeWrittenIsRefusedBeforehand) {
+  EXPECT_FALSE(CheckOutputDir("/proc/kernelmill/out").ok());
+  EXPECT_THAT(CheckOutputDir(out_ + "/new/folder"), IsOk());
+  EXPECT_EQ(Entries(), 0);
+}
+
 TEST_F(OutputDirTest, AnAbandonedExportLeavesNothing) {
   ASSERT_THAT(Export("one"), IsOk());
   {
