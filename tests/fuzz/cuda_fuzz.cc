@@ -9,9 +9,9 @@
 #include "common/cas/digest.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/cuda/brackets.h"
+#include "services/extractor/core/cuda/cuda_kernels.h"
 #include "services/extractor/core/cuda/functions.h"
 #include "services/extractor/core/cuda/lexer.h"
-#include "services/extractor/core/cuda_kernels.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {

@@ -12,9 +12,9 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract.h"
-#include "services/extractor/core/json/documents.h"
-#include "services/extractor/core/json/string_reader.h"
+#include "services/extractor/core/embedded/json_documents.h"
+#include "services/extractor/core/embedded/json_strings.h"
+#include "services/extractor/core/extract/extract.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {

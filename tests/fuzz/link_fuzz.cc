@@ -13,10 +13,10 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract.h"
-#include "services/extractor/core/jit_names.h"
-#include "services/extractor/core/link.h"
-#include "services/extractor/core/text_lines.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/jit_names.h"
+#include "services/extractor/core/link/link.h"
+#include "services/extractor/core/syntax/text_lines.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/python/plain_parser.h"
-#include "services/extractor/core/syntax_tree.h"
-#include "services/extractor/core/text_lines.h"
+#include "services/extractor/core/parse/plain/plain_parser.h"
+#include "services/extractor/core/syntax/syntax_tree.h"
+#include "services/extractor/core/syntax/text_lines.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {

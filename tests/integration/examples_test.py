@@ -14,12 +14,26 @@ JOBS = sorted([*(harness.ROOT / "examples").glob("*.yaml"), *(harness.ROOT / "de
 OFFLINE = ("folder", "inductor", "cuda")
 
 
+# Objects whose keys are data: names of tags, checks, reasons, stages, of a configuration's parameters, of categories.
+DATA = {"tag_rules", "rules", "checks", "configs", "stages", "by_reason", "skipped_by_reason", "failed_by_reason",
+        "skipped_strings_by_reason", "functions_of_other_dsls", "categories"}
+
+
+def keys_in(value):
+    """The keys of an object and of those in it."""
+    if isinstance(value, list):
+        return {key for entry in value for key in keys_in(entry)}
+    if not isinstance(value, dict):
+        return set()
+    return set(value) | {key for name, entry in value.items() if name not in DATA for key in keys_in(entry)}
+
+
 def keys_of(out):
     """The keys of every record of an export, and of its report."""
-    keys = set(json.loads((out / "report.json").read_text()))
+    keys = keys_in(json.loads((out / "report.json").read_text()))
     for name in ("kernels.jsonl", "ledger.jsonl", "cuda_triton_pairs.jsonl", "notices.jsonl"):
         for line in (out / name).read_text().splitlines():
-            keys |= set(json.loads(line))
+            keys |= keys_in(json.loads(line))
     return keys
 
 

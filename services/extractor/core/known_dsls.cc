@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
-#include "services/extractor/core/text_lines.h"
+#include "services/extractor/core/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

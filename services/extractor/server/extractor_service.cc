@@ -11,8 +11,8 @@
 #include "kernelmill/v1/source.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract.h"
-#include "services/extractor/core/link.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/link.h"
 
 namespace kernelmill::extractor {
 namespace {

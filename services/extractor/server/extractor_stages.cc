@@ -17,11 +17,12 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract.h"
-#include "services/extractor/core/imported_launches.h"
-#include "services/extractor/core/jit_names.h"
-#include "services/extractor/core/link.h"
-#include "services/extractor/core/source_scope.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/imported_launches.h"
+#include "services/extractor/core/link/jit_names.h"
+#include "services/extractor/core/link/kernel_shards.h"
+#include "services/extractor/core/link/link.h"
+#include "services/extractor/core/link/source_scope.h"
 
 namespace kernelmill::extractor {
 namespace {

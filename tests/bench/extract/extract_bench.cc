@@ -23,7 +23,7 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract.h"
+#include "services/extractor/core/extract/extract.h"
 #include "services/fetcher/core/content_filter.h"
 
 namespace kernelmill::bench {

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "services/extractor/adapters/tree_sitter/counted_language.h"
-#include "services/extractor/core/python/plain_parser.h"
+#include "services/extractor/core/parse/plain/plain_parser.h"
 
 namespace kernelmill::extractor {
 namespace {

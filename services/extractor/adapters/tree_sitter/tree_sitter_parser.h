@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "services/extractor/core/python_parser.h"
+#include "services/extractor/core/parse/python_parser.h"
 
 namespace kernelmill::extractor {
 

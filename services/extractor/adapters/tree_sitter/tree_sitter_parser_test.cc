@@ -7,7 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/testing/status_matchers.h"
-#include "services/extractor/adapters/tree_sitter/extract_for_test.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
 namespace {

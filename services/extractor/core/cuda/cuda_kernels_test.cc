@@ -1,0 +1,235 @@
+#include "services/extractor/core/cuda/cuda_kernels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "common/base/hash.h"
+#include "services/extractor/core/link/link.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+v1::KernelShard Extract(const std::string& text, size_t max_bytes = 1 << 20) {
+  v1::KernelShard shard;
+  v1::ExtractedFile& entry = *shard.add_files();
+  if (!AddCudaKernels("csrc/a.cu", text, max_bytes, entry, shard).ok()) entry.set_failed("failed");
+  return shard;
+}
+
+// As people write them: a whole file with all that the extractor tells of one.
+constexpr char kSoftmax[] = R"cuda(// Copyright Somebody. { not code
+#include <cuda_runtime.h>
+#include "reduce.cuh"
+
+#define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
+#define DISPATCH(T, ...)        \
+  switch (T) {                  \
+    case kHalf: __VA_ARGS__();  \
+  }
+
+namespace ops {
+namespace {
+
+constexpr int kThreads = 1'024;
+
+// The maximum of a warp.
+template <typename T>
+__device__ __forceinline__ T warp_max(T value) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset >>= 1) {
+    value = max(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  }
+  return value;
+}
+
+}  // namespace
+
+template <typename T, int kBlock = 256,
+          typename = std::enable_if_t<std::is_floating_point<T>::value>>
+__global__ void __launch_bounds__(kBlock, /*blocks=*/2)
+    softmax_kernel(const T* __restrict__ in, T* __restrict__ out, int rows, int columns) {
+  extern __shared__ char raw[];  // "{"
+  for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+    float peak = warp_max<float>(-INFINITY);
+#if __CUDA_ARCH__ >= 800
+    if (peak > 0.f) {
+      cg::this_thread_block().sync();
+#else
+    if (peak >= 0.f) {
+      __syncthreads();
+#endif
+    }
+    detail::store(out + row * columns, peak, '}');
+  }
+}
+
+void softmax(const Tensor& in, Tensor& out) {
+  DISPATCH(in.dtype(), [&] {
+    const dim3 grid(CEIL_DIV(in.rows(), kThreads));
+    softmax_kernel<scalar_t, kThreads>
+        <<<grid, kThreads, 0, stream()>>>(in.data(), out.data(), in.rows(), in.columns());
+  });
+}
+
+}  // namespace ops
+)cuda";
+
+TEST(CudaKernelsTest, AWholeFileIsReadAsItIsWritten) {
+  const std::string text = kSoftmax;
+  const v1::KernelShard shard = Extract(text);
+  EXPECT_FALSE(shard.files(0).parse_errors());
+  EXPECT_EQ(shard.files(0).kernels(), 2);
+  ASSERT_EQ(shard.kernels_size(), 2);
+  const v1::Kernel& device = shard.kernels(0);
+  EXPECT_EQ(device.qualname(), "ops::warp_max");
+  EXPECT_EQ(device.role(), v1::KERNEL_ROLE_DEVICE);
+  EXPECT_EQ(device.first_line(), 17);
+  EXPECT_EQ(device.last_line(), 24);
+  EXPECT_THAT(device.calls(), ElementsAre("__shfl_xor_sync", "max"));
+  EXPECT_THAT(device.cuda().launches(), IsEmpty());
+
+  const v1::Kernel& kernel = shard.kernels(1);
+  EXPECT_EQ(kernel.path(), "csrc/a.cu");
+  EXPECT_EQ(kernel.name(), "softmax_kernel");
+  EXPECT_EQ(kernel.qualname(), "ops::softmax_kernel");
+  EXPECT_EQ(kernel.dsl(), v1::DSL_CUDA);
+  EXPECT_EQ(kernel.role(), v1::KERNEL_ROLE_KERNEL);
+  EXPECT_EQ(kernel.first_line(), 28);
+  EXPECT_EQ(kernel.last_line(), 45);
+  EXPECT_EQ(text.substr(static_cast<size_t>(kernel.first_byte()), kernel.source().size()),
+            kernel.source());
+  EXPECT_EQ(kernel.sha256(), Sha256Hex(kernel.source()));
+  EXPECT_EQ(kernel.signature(),
+            "template <typename T, int kBlock = 256,\n"
+            "          typename = std::enable_if_t<std::is_floating_point<T>::value>>\n"
+            "__global__ void __launch_bounds__(kBlock, /*blocks=*/2)\n"
+            "    softmax_kernel(const T* __restrict__ in, T* __restrict__ out, int rows, int "
+            "columns)");
+  EXPECT_EQ(kernel.source().substr(static_cast<size_t>(kernel.body_offset()), 39),
+            "  extern __shared__ char raw[];  // \"{\"");
+  ASSERT_EQ(kernel.parameters_size(), 4);
+  EXPECT_EQ(kernel.parameters(0).name(), "in");
+  EXPECT_EQ(kernel.parameters(3).name(), "columns");
+  EXPECT_THAT(kernel.calls(), ElementsAre("__syncthreads", "cg::this_thread_block", "detail::store",
+                                          "sync", "warp_max"));
+  ASSERT_EQ(kernel.tags_size(), 1);
+  EXPECT_EQ(kernel.tags(0).name(), "softmax");
+  EXPECT_FALSE(kernel.parse_error());
+  EXPECT_THAT(kernel.cuda().template_parameters(),
+              ElementsAre("typename T, int kBlock = 256,\n          typename = "
+                          "std::enable_if_t<std::is_floating_point<T>::value>"));
+  EXPECT_EQ(kernel.cuda().launch_bounds(), "kBlock, /*blocks=*/2");
+  ASSERT_EQ(kernel.cuda().launches_size(), 1);
+  const v1::CudaLaunch& launch = kernel.cuda().launches(0);
+  EXPECT_EQ(launch.first_line(), 50);
+  EXPECT_EQ(launch.last_line(), 51);
+  EXPECT_EQ(launch.text(),
+            "softmax_kernel<scalar_t, kThreads>\n        <<<grid, kThreads, 0, stream()>>>"
+            "(in.data(), out.data(), in.rows(), in.columns())");
+  EXPECT_EQ(launch.host_function(), "ops::softmax");
+  EXPECT_EQ(launch.host_first_line(), 47);
+  EXPECT_EQ(launch.host_last_line(), 53);
+}
+
+TEST(CudaKernelsTest, TokensAreThoseOfTheWholeLinesButCommentsAndDirectives) {
+  const v1::KernelShard shard =
+      Extract("int x;\nint y; __global__ void k() {  // c\n#pragma unroll\n  f(1);\n} int z;\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).source(),
+            "int y; __global__ void k() {  // c\n#pragma unroll\n  f(1);\n} int z;\n");
+  EXPECT_EQ(shard.kernels(0).signature(), "__global__ void k()");
+  EXPECT_EQ(shard.kernels(0).tokens(), 3 + 6 + 5 + 1 + 3);
+}
+
+TEST(CudaKernelsTest, EveryLineEndGivesTheSamePlace) {
+  for (const char* line_end : {"\n", "\r\n", "\r"}) {
+    const std::string text = absl::StrReplaceAll(
+        "// a {\n#define X \\\n {\n\n  __device__ int f()\n  {\n    return 1;\n  }\nint x;\n",
+        {{"\n", line_end}});
+    const v1::KernelShard shard = Extract(text);
+    ASSERT_EQ(shard.kernels_size(), 1);
+    EXPECT_EQ(shard.kernels(0).first_line(), 5);
+    EXPECT_EQ(shard.kernels(0).last_line(), 8);
+    EXPECT_EQ(shard.kernels(0).column(), 2);
+  }
+}
+
+TEST(CudaKernelsTest, TheBodyBeginsOnItsLine) {
+  const auto body = [](const std::string& text) {
+    const v1::Kernel kernel = Extract(text).kernels(0);
+    return kernel.source().substr(static_cast<size_t>(kernel.body_offset()));
+  };
+  EXPECT_EQ(body("__global__ void k()\n{ // c\n  f();\n}\n"), "  f();\n}\n");
+  EXPECT_EQ(body("__global__ void k()\n{ f();\n}\n"), "{ f();\n}\n");
+  EXPECT_EQ(body("__global__ void k() { f(); }"), "__global__ void k() { f(); }");
+}
+
+TEST(CudaKernelsTest, UnfitBracketsMarkTheFileAndTheFunctionThatHoldsThem) {
+  const v1::KernelShard shard =
+      Extract("__global__ void a() { f((1); }\n__global__ void b() { f(1); }\n");
+  ASSERT_EQ(shard.kernels_size(), 2);
+  EXPECT_TRUE(shard.files(0).parse_errors());
+  EXPECT_TRUE(shard.kernels(0).parse_error());
+  EXPECT_FALSE(shard.kernels(1).parse_error());
+}
+
+TEST(CudaKernelsTest, LaunchesAreBoundedInCountAndSize) {
+  std::string text = "__global__ void k(int) { }\nvoid run() {\n";
+  absl::StrAppend(&text, "k<<<1, 1>>>(", std::string(3000, '1'), ");\n");
+  for (int i = 0; i < 100; ++i) text += "k<<<1, 1>>>(1);\n";
+  text += "}\n";
+  const v1::KernelShard shard = Extract(text);
+  ASSERT_EQ(shard.kernels_size(), 1);
+  ASSERT_EQ(shard.kernels(0).cuda().launches_size(), 16);
+  EXPECT_EQ(shard.kernels(0).cuda().launches(0).text(), "");
+  EXPECT_EQ(shard.kernels(0).cuda().launches(0).first_line(), 3);
+  EXPECT_EQ(shard.kernels(0).cuda().launches(1).text(), "k<<<1, 1>>>(1)");
+  EXPECT_EQ(Extract(text, 100).kernels(0).cuda().launches_size(), 4);
+}
+
+TEST(CudaKernelsTest, FunctionsWithinFunctionsAreBounded) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "__device__ void f() { struct S {\n";
+  for (int i = 0; i < 100; ++i) text += "}; }\n";
+  const v1::KernelShard shard = Extract(text, 8 * text.size());
+  EXPECT_EQ(shard.files(0).failed(), "failed");
+  EXPECT_EQ(shard.kernels_size(), 0);
+}
+
+TEST(CudaKernelsTest, TheModuleIsTheSourceAndNotSelfContained) {
+  v1::KernelShard shard =
+      Extract("namespace n {\n  __global__ void k() {\n#pragma unroll\n    f();\n  }\n}\n");
+  LinkShard(shard);
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).module(), shard.kernels(0).source());
+  EXPECT_FALSE(shard.kernels(0).self_contained());
+}
+
+TEST(CudaKernelsTest, PathsAndMarkersTellWhatMayHoldThem) {
+  for (const char* path : {"a.cu", "b/a.cuh", "a.hip", "a.hip.h", "a.hpp"}) {
+    EXPECT_TRUE(IsCudaPath(path)) << path;
+  }
+  for (const char* path : {"a.py", "cu", "a.cu.py", "a.jinja", ""}) {
+    EXPECT_FALSE(IsCudaPath(path)) << path;
+  }
+  EXPECT_TRUE(MayHoldCuda("x __global__ y"));
+  EXPECT_TRUE(MayHoldCuda("__device__"));
+  EXPECT_FALSE(MayHoldCuda("__host__ int f() {}"));
+}
+
+TEST(CudaKernelsTest, ALineOf8MiBIsReadInLinearTime) {
+  std::string text = "__global__ void k() {}";
+  while (text.size() < (8u << 20)) text += " __device__ int f(A<int> a) { return g(a); }";
+  const v1::KernelShard shard = Extract(text, 1000);
+  EXPECT_EQ(shard.files(0).failed(), "failed");
+}
+
+}  // namespace
+}  // namespace kernelmill::extractor

@@ -1,0 +1,348 @@
+#include "services/extractor/core/describe/definitions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "services/extractor/core/syntax/python_names.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// Beyond that the text of a file that none of its own kernels uses is not handed on: what other
+// files' kernels import is short, and what is long is host code.
+constexpr size_t kMaxImportableDefinition = 32u << 10;
+constexpr size_t kMaxImportableFile = 1u << 20;
+
+struct Lines {
+  int first = 0;
+  int last = 0;
+};
+
+// A statement that may be a definition.
+struct Statement {
+  NodeId node;
+  int first_line;
+  int last_line;
+  Lines block;               // see Definition.block_first_line
+  bool in_function = false;  // an import there
+};
+
+bool IsSkipped(Kind kind) {
+  return kind == Kind::kToken || kind == Kind::kComment || kind == Kind::kLineContinuation;
+}
+
+// A statement with blocks of its own that opens no scope.
+bool IsCompound(Kind kind) {
+  switch (kind) {
+    case Kind::kIfStatement:
+    case Kind::kTryStatement:
+    case Kind::kWithStatement:
+    case Kind::kForStatement:
+    case Kind::kWhileStatement:
+    case Kind::kMatchStatement:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What stands between a compound statement and its statements.
+bool IsBlockLike(Kind kind) {
+  switch (kind) {
+    case Kind::kBlock:
+    case Kind::kElifClause:
+    case Kind::kElseClause:
+    case Kind::kExceptClause:
+    case Kind::kExceptGroupClause:
+    case Kind::kFinallyClause:
+    case Kind::kCaseClause:
+    case Kind::kError:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Collector {
+ public:
+  Collector(const ParsedFile& file, const std::vector<JitFunction>& functions)
+      : file_(file), tree_(file.tree), functions_(functions) {}
+
+  // Every statement that may be a definition, sorted by line.
+  std::vector<Statement> Statements() {
+    std::vector<Statement> found;
+    NodeId node = 1;
+    NodeId block_end = 0;
+    Lines block;
+    while (node < tree_.size()) {
+      if (node >= block_end) block = {};
+      const Kind kind = tree_.KindOf(node);
+      const bool taken_apart = IsCompound(kind) && HoldsKernel(node);
+      if (taken_apart && node >= block_end) {
+        block = LinesOf(node);
+        block_end = tree_[node].subtree_end;
+        blocks_.push_back({node, block.first, block.last, block});
+      }
+      const bool opened = IsBlockLike(kind) || taken_apart;
+      if (!opened && !IsSkipped(kind)) Add({node, 0, 0, block}, found);
+      node = opened ? node + 1 : tree_[node].subtree_end;
+    }
+    AddInnerImports(found);
+    std::stable_sort(found.begin(), found.end(), [](const Statement& a, const Statement& b) {
+      return a.first_line < b.first_line;
+    });
+    return found;
+  }
+
+  // The statements that were taken apart, as wholes; those within others left out.
+  const std::vector<Statement>& blocks() const { return blocks_; }
+
+ private:
+  Lines LinesOf(NodeId node) const {
+    return {file_.lines.LineOf(tree_[node].start),
+            file_.lines.LineOf(tree_[tree_.LastToken(node)].end - 1)};
+  }
+
+  bool HoldsKernel(NodeId node) const {
+    const auto first =
+        std::lower_bound(functions_.begin(), functions_.end(), node,
+                         [](const JitFunction& f, NodeId at) { return f.decorated < at; });
+    return first != functions_.end() && first->decorated < tree_[node].subtree_end;
+  }
+
+  // Expressions in the head of an opened statement come by here as well; they begin no line.
+  void Add(Statement statement, std::vector<Statement>& found) const {
+    const auto [first, last] = LinesOf(statement.node);
+    statement.first_line = first;
+    statement.last_line = last;
+    if (BeginsLine(statement.node, first) || (!found.empty() && found.back().last_line == first)) {
+      found.push_back(statement);
+    }
+  }
+
+  bool BeginsLine(NodeId node, int line) const {
+    const size_t begin = file_.lines.Begin(line);
+    absl::string_view before = file_.text.substr(begin, tree_[node].start - begin);
+    if (line == 1 && before.substr(0, 3) == "\xef\xbb\xbf") before.remove_prefix(3);
+    return before.find_first_not_of(" \t\f") == absl::string_view::npos;
+  }
+
+  // Imports in the functions around a kernel, which it sees as free names. Each function is looked
+  // through once, however many kernels it holds.
+  void AddInnerImports(std::vector<Statement>& found) const {
+    absl::flat_hash_set<NodeId> seen;
+    for (const JitFunction& function : functions_) {
+      for (NodeId at = tree_[function.decorated].parent; at != kNoNode && seen.insert(at).second;
+           at = tree_[at].parent) {
+        if (tree_.KindOf(at) != Kind::kFunctionDefinition) continue;
+        for (const NodeId node : ImportsIn(tree_, at)) {
+          if (seen.insert(node).second) Add({node, 0, 0, {}, true}, found);
+        }
+      }
+    }
+  }
+
+  const ParsedFile& file_;
+  const SyntaxTree& tree_;
+  const std::vector<JitFunction>& functions_;
+  std::vector<Statement> blocks_;
+};
+
+v1::Definition::Kind KindOf(const SyntaxTree& tree, NodeId node) {
+  const Kind kind = tree.KindOf(node);
+  if (IsImport(kind)) return v1::Definition::KIND_IMPORT;
+  if (kind == Kind::kClassDefinition) return v1::Definition::KIND_CLASS;
+  if (kind == Kind::kFunctionDefinition) return v1::Definition::KIND_FUNCTION;
+  if (kind == Kind::kDecoratedDefinition) {
+    const NodeId inner = tree.Child(node, Field::kDefinition);
+    const bool is_class = inner != kNoNode && tree.KindOf(inner) == Kind::kClassDefinition;
+    return is_class ? v1::Definition::KIND_CLASS : v1::Definition::KIND_FUNCTION;
+  }
+  return v1::Definition::KIND_CONSTANT;
+}
+
+// The x of x[...] = ...: not bound by it, but another value after it. Empty otherwise.
+absl::string_view ChangedName(const SyntaxTree& tree, NodeId statement) {
+  const NodeId inner = tree.FirstChild(statement);
+  if (tree.KindOf(statement) != Kind::kExpressionStatement || inner == kNoNode) return "";
+  const NodeId left = tree.Child(inner, Field::kLeft);
+  if (left == kNoNode || tree.KindOf(left) != Kind::kSubscript) return "";
+  const NodeId value = tree.Child(left, Field::kValue);
+  if (value == kNoNode || tree.KindOf(value) != Kind::kIdentifier) return "";
+  return tree.TextOf(value);
+}
+
+void AddModules(const SyntaxTree& tree, NodeId root, std::vector<std::string>& modules) {
+  for (const NodeId node : ImportsIn(tree, root)) {
+    for (std::string& module : ImportedModules(tree, node)) modules.push_back(std::move(module));
+  }
+}
+
+template <typename Value>
+void Append(const std::vector<Value>& more, std::vector<Value>& values) {
+  values.insert(values.end(), more.begin(), more.end());
+}
+
+// Each once.
+template <typename Value>
+void SetSorted(std::vector<Value>& values, google::protobuf::RepeatedPtrField<std::string>& field) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  field.Reserve(static_cast<int>(values.size()));
+  for (Value& value : values) *field.Add() = std::string(std::move(value));
+}
+
+// The strings in an assignment to __all__.
+void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition) {
+  for (const NodeId node : tree.Of(Kind::kString, root)) {
+    absl::string_view text = tree.TextOf(node);
+    if (text.size() < 2) continue;
+    definition.add_exported(std::string(text.substr(1, text.size() - 2)));
+  }
+}
+
+void AddImported(const SyntaxTree& tree, NodeId statement, v1::Definition& definition) {
+  auto names = ImportedNames(tree, statement);
+  if (definition.imported().empty()) {
+    definition.mutable_imported()->Swap(&names);
+  } else {
+    definition.mutable_imported()->MergeFrom(names);
+  }
+}
+
+// One definition of the statements [first, last), which share lines.
+v1::Definition Describe(const ParsedFile& file, const Statement* first, const Statement* last) {
+  v1::Definition definition;
+  std::vector<absl::string_view> names;
+  std::vector<absl::string_view> uses;
+  std::vector<std::string> modules;
+  auto kind = v1::Definition::KIND_UNSPECIFIED;
+  int last_line = first->last_line;
+  for (const Statement* at = first; at != last; ++at) {
+    const bool simple = file.tree.KindOf(at->node) == Kind::kExpressionStatement;
+    Append(file.bindings.BoundNames(at->node), names);
+    Append(file.bindings.FreeNames(at->node, simple), uses);
+    const absl::string_view changed = ChangedName(file.tree, at->node);
+    if (!changed.empty()) names.push_back(changed);
+    AddModules(file.tree, at->node, modules);
+    if (IsImport(file.tree.KindOf(at->node))) AddImported(file.tree, at->node, definition);
+    if (std::find(names.begin(), names.end(), "__all__") != names.end())
+      AddExported(file.tree, at->node, definition);
+    if (at->in_function) definition.set_in_function(true);
+    kind = std::max(kind, KindOf(file.tree, at->node));
+    last_line = std::max(last_line, at->last_line);
+  }
+  const size_t begin = file.lines.Begin(first->first_line);
+  definition.set_path(std::string(file.path));
+  definition.set_kind(kind);
+  if (kind != v1::Definition::KIND_IMPORT) definition.clear_imported();
+  definition.set_block_first_line(first->block.first);
+  definition.set_block_last_line(first->block.last);
+  SetSorted(names, *definition.mutable_names());
+  SetSorted(uses, *definition.mutable_uses());
+  SetSorted(modules, *definition.mutable_modules());
+  definition.set_text(std::string(file.text.substr(begin, file.lines.End(last_line) - begin)));
+  definition.set_first_line(first->first_line);
+  definition.set_last_line(last_line);
+  return definition;
+}
+
+std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
+                                           const std::vector<JitFunction>& functions) {
+  Collector collector(file, functions);
+  const std::vector<Statement> statements = collector.Statements();
+  std::vector<v1::Definition> definitions;
+  definitions.reserve(statements.size());
+  for (size_t first = 0; first < statements.size();) {
+    size_t last = first + 1;
+    while (last < statements.size() &&
+           statements[last].first_line <= statements[last - 1].last_line &&
+           statements[last].node >= file.tree[statements[last - 1].node].subtree_end) {
+      ++last;
+    }
+    v1::Definition definition = Describe(file, statements.data() + first, statements.data() + last);
+    if (definition.names_size() > 0) definitions.push_back(std::move(definition));
+    first = last;
+  }
+  if (collector.blocks().empty()) return definitions;
+  for (const Statement& block : collector.blocks()) {
+    v1::Definition definition = Describe(file, &block, &block + 1);
+    if (definition.names_size() > 0) definitions.push_back(std::move(definition));
+  }
+  std::stable_sort(definitions.begin(), definitions.end(),
+                   [](const v1::Definition& a, const v1::Definition& b) {
+                     return a.first_line() < b.first_line();
+                   });
+  return definitions;
+}
+
+// The names that the statement binds that makes a kernel of the function, as the g of
+// g = triton.jit(f). `all` is sorted by line.
+std::vector<absl::string_view> NamesOfApplied(const ParsedFile& file, const JitFunction& function,
+                                              const std::vector<v1::Definition>& all) {
+  if (function.applied_by == kNoNode) return {};
+  const int line = file.lines.LineOf(file.tree[function.applied_by].start);
+  const auto below =
+      std::upper_bound(all.begin(), all.end(), line,
+                       [](int at, const v1::Definition& d) { return at < d.first_line(); });
+  if (below == all.begin()) return {};
+  const v1::Definition& statement = *std::prev(below);
+  if (statement.kind() != v1::Definition::KIND_CONSTANT || statement.last_line() < line) return {};
+  return {statement.names().begin(), statement.names().end()};
+}
+
+// Marks the definitions that the kernels use.
+void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
+              std::vector<v1::Definition>& all) {
+  absl::flat_hash_map<absl::string_view, std::vector<size_t>> by_name;
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const std::string& name : all[i].names()) by_name[name].push_back(i);
+  }
+  std::vector<absl::string_view> names = {"*", "annotations"};
+  for (const JitFunction& function : functions) {
+    Append(file.bindings.FreeNames(function.decorated), names);
+    const NodeId name = file.tree.Child(function.definition, Field::kName);
+    if (name != kNoNode) names.push_back(file.tree.TextOf(name));
+    Append(NamesOfApplied(file, function, all), names);
+  }
+  absl::flat_hash_set<absl::string_view> seen;
+  while (!names.empty()) {
+    const absl::string_view name = names.back();
+    names.pop_back();
+    if (!seen.insert(name).second) continue;
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) continue;
+    for (const size_t i : found->second) {
+      if (all[i].used()) continue;
+      all[i].set_used(true);
+      for (const std::string& use : all[i].uses()) names.push_back(use);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
+                                           const std::vector<JitFunction>& functions,
+                                           Wanted wanted) {
+  std::vector<v1::Definition> all = AllDefinitions(file, functions);
+  if (!functions.empty()) MarkUsed(file, functions, all);
+  size_t left = wanted == Wanted::kImportable ? kMaxImportableFile : 0;
+  std::vector<v1::Definition> result;
+  result.reserve(all.size());
+  for (v1::Definition& definition : all) {
+    const size_t size = definition.text().size();
+    if (!definition.used()) {
+      if (size > std::min(left, kMaxImportableDefinition)) continue;
+      left -= size;
+    }
+    result.push_back(std::move(definition));
+  }
+  return result;
+}
+
+}  // namespace kernelmill::extractor

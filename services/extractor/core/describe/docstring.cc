@@ -1,0 +1,81 @@
+#include "services/extractor/core/describe/docstring.h"
+
+#include <algorithm>
+
+namespace kernelmill::extractor {
+namespace {
+
+// A string literal that CPython takes for documentation: no f-string and no bytes.
+bool IsPlainString(const SyntaxTree& tree, NodeId string) {
+  const NodeId start = tree.Child(string, Kind::kStringStart);
+  if (tree.KindOf(string) != Kind::kString || start == kNoNode) return false;
+  return tree.TextOf(start).find_first_of("fFbB") == absl::string_view::npos;
+}
+
+bool IsDocstring(const SyntaxTree& tree, NodeId expression) {
+  if (tree.KindOf(expression) != Kind::kConcatenatedString) return IsPlainString(tree, expression);
+  for (NodeId part = tree.FirstChild(expression); part != kNoNode; part = tree.NextSibling(part)) {
+    if (!IsLayout(tree.KindOf(part)) && !IsPlainString(tree, part)) return false;
+  }
+  return true;
+}
+
+// The first child that is a statement; kNoNode in a broken block.
+NodeId FirstStatement(const SyntaxTree& tree, NodeId block) {
+  for (NodeId child = tree.FirstChild(block); child != kNoNode; child = tree.NextSibling(child)) {
+    if (!IsLayout(tree.KindOf(child))) return child;
+  }
+  return kNoNode;
+}
+
+NodeId DocstringOf(const SyntaxTree& tree, NodeId statement) {
+  if (tree.KindOf(statement) != Kind::kExpressionStatement) return kNoNode;
+  const NodeId first = tree.FirstChild(statement);
+  if (first == kNoNode || tree[first].subtree_end != tree[statement].subtree_end) return kNoNode;
+  const NodeId expression = tree.StripParentheses(first);
+  return IsDocstring(tree, expression) ? expression : kNoNode;
+}
+
+}  // namespace
+
+Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition) {
+  Body result;
+  result.begin = tree[definition].end;
+  const NodeId block = tree.Child(definition, Field::kBody);
+  if (block == kNoNode) return result;
+  const NodeId first = FirstStatement(tree, block);
+  if (first == kNoNode) return result;
+  // What ends the part before the body: the colon or the docstring.
+  size_t head_end = tree[definition].start;
+  for (NodeId child = tree.FirstChild(definition); child != block;
+       child = tree.NextSibling(child)) {
+    if (tree.KindOf(child) != Kind::kComment) head_end = tree[child].end;
+  }
+  NodeId body = first;
+  result.docstring = DocstringOf(tree, first);
+  if (result.docstring != kNoNode) {
+    head_end = tree[tree.LastToken(first)].end;
+    body = tree.NextSibling(first);
+    while (body != kNoNode && IsLayout(tree.KindOf(body))) body = tree.NextSibling(body);
+  }
+  const int head_line = lines.LineOf(std::max<size_t>(head_end, 1) - 1);
+  const bool same_line = body != kNoNode && lines.LineOf(tree[body].start) == head_line;
+  result.begin = same_line ? lines.Begin(head_line) : lines.End(head_line);
+  return result;
+}
+
+std::string DocstringText(const SyntaxTree& tree, absl::string_view text, NodeId docstring) {
+  std::string content;
+  if (docstring == kNoNode) return content;
+  for (NodeId node = docstring; node < tree[docstring].subtree_end; ++node) {
+    if (tree.KindOf(node) != Kind::kString) continue;
+    const NodeId start = tree.Child(node, Kind::kStringStart);
+    const NodeId end = tree.Child(node, Kind::kStringEnd);
+    if (start == kNoNode || end == kNoNode) continue;
+    const absl::string_view inner = text.substr(tree[start].end, tree[end].start - tree[start].end);
+    content.append(inner.data(), inner.size());
+  }
+  return content;
+}
+
+}  // namespace kernelmill::extractor

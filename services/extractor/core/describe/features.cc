@@ -1,0 +1,179 @@
+#include "services/extractor/core/describe/features.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+using Patterns = std::initializer_list<absl::string_view>;  // '*' at an end stands for anything
+
+struct Feature {
+  absl::string_view word;
+  Patterns names;    // last parts of names of the language
+  Patterns options;  // keywords of arguments
+};
+
+// Sorted by word.
+const Feature kFeatures[] = {
+    {"assertions", {"device_assert", "static_assert"}, {}},
+    {"async_copy", {"async_copy*", "async_copy"}, {}},
+    {"atomics", {"atomic_*", "buffer_atomic_*"}, {}},
+    {"block_pointers", {"make_block_ptr"}, {}},
+    {"cache_hints", {}, {"cache_modifier", "eviction_policy"}},
+    {"compiler_hints", {"multiple_of", "max_contiguous", "max_constancy", "assume"}, {}},
+    {"custom_reductions", {"reduce"}, {}},
+    {"custom_scans", {"associative_scan"}, {}},
+    {"dot", {"dot"}, {}},
+    {"dot_scaled", {"dot_scaled"}, {}},
+    {"float8", {"float8*"}, {}},
+    {"gather", {"gather"}, {}},
+    {"histograms", {"histogram"}, {}},
+    {"inline_asm", {"inline_asm_elementwise"}, {}},
+    {"input_precision", {}, {"input_precision", "allow_tf32"}},
+    {"layouts", {"*Layout", "convert_layout", "set_auto_layout"}, {}},
+    {"libdevice", {"libdevice"}, {}},
+    {"mbarriers", {"mbarrier"}, {}},
+    {"mma", {"warpgroup_mma*", "tcgen05_mma*", "mma_v2", "mfma*", "wmma*"}, {}},
+    {"pipelined_loops", {"range"}, {}},
+    {"printing", {"device_print", "static_print"}, {}},
+    {"random", {"rand", "randn", "randint", "rand4x", "randn4x", "randint4x", "philox*"}, {}},
+    {"scans", {"cumsum", "cumprod"}, {}},
+    {"shape_changes",
+     {"reshape", "view", "trans", "permute", "join", "split", "interleave", "cat", "ravel"},
+     {}},
+    {"shared_memory", {"allocate_shared_memory", "shared_memory_descriptor"}, {}},
+    {"sorts", {"sort", "topk"}, {}},
+    {"static_loops", {"static_range"}, {}},
+    {"tensor_descriptors",
+     {"make_tensor_descriptor", "_experimental_make_tensor_descriptor", "tensor_descriptor",
+      "tensor_descriptor_type", "TensorDescriptor", "_experimental_descriptor_load",
+      "_experimental_descriptor_store"},
+     {}},
+    {"tensor_memory", {"allocate_tensor_memory", "tensor_memory_descriptor", "TensorMemory*"}, {}},
+    {"tma", {"tma"}, {}},
+    {"warp_specialization", {"warp_specialize"}, {"warp_specialize"}},
+};
+
+static_assert(std::size(kFeatures) <= 64, "a set of them is one number");
+
+// A pattern with '*'.
+bool Matches(absl::string_view pattern, absl::string_view name) {
+  if (absl::ConsumePrefix(&pattern, "*")) return absl::EndsWith(name, pattern);
+  return absl::ConsumeSuffix(&pattern, "*") && absl::StartsWith(name, pattern);
+}
+
+// Patterns of the table, and the places in it of those that a word matches.
+class Matcher {
+ public:
+  explicit Matcher(Patterns Feature::*patterns) {
+    for (size_t place = 0; place < std::size(kFeatures); ++place) {
+      for (const absl::string_view pattern : kFeatures[place].*patterns) {
+        Add(pattern, uint64_t{1} << place);
+      }
+    }
+  }
+
+  uint64_t PlacesOf(absl::string_view word) const {
+    const auto whole = words_.find(word);
+    uint64_t found = whole == words_.end() ? 0 : whole->second;
+    for (const auto& [pattern, place] : open_) {
+      if (Matches(pattern, word)) found |= place;
+    }
+    return found;
+  }
+
+ private:
+  void Add(absl::string_view pattern, uint64_t place) {
+    if (pattern.find('*') == absl::string_view::npos) {
+      words_[pattern] |= place;
+    } else {
+      open_.emplace_back(pattern, place);
+    }
+  }
+
+  absl::flat_hash_map<absl::string_view, uint64_t> words_;
+  std::vector<std::pair<absl::string_view, uint64_t>> open_;  // those with '*'
+};
+
+const Matcher& Names() {
+  static const auto& names = *new Matcher(&Feature::names);
+  return names;
+}
+
+const Matcher& Options() {
+  static const auto& options = *new Matcher(&Feature::options);
+  return options;
+}
+
+// A dotted name as a whole, not its parts: they are below it. No name of a keyword either.
+bool IsWholeName(const SyntaxTree& tree, NodeId node) {
+  return tree.KindOf(tree[node].parent) != Kind::kAttribute && tree[node].field != Field::kName;
+}
+
+}  // namespace
+
+FeatureFinder::FeatureFinder(const SyntaxTree& tree, const ImportMap& imports)
+    : tree_(tree), imports_(imports), heads_(imports.NamesBelow("triton")) {}
+
+std::vector<absl::string_view> FeatureFinder::FeaturesOf(NodeId root) {
+  Set found = 0;
+  for (const NodeId node : tree_.Of(Kind::kAttribute, root)) {
+    if (IsWholeName(tree_, node) && MayBeOfLanguage(node)) found |= OfName(node);
+  }
+  for (const NodeId node : tree_.Of(Kind::kIdentifier, root)) {
+    if (IsHead(tree_.TextOf(node)) && IsWholeName(tree_, node)) found |= OfName(node);
+  }
+  for (const NodeId node : tree_.Of(Kind::kKeywordArgument, root)) {
+    const NodeId name = tree_.Child(node, Field::kName);
+    if (name != kNoNode) found |= Options().PlacesOf(tree_.TextOf(name));
+  }
+  std::vector<absl::string_view> words;
+  for (size_t place = 0; place < std::size(kFeatures); ++place) {
+    if ((found >> place & 1) != 0) words.push_back(kFeatures[place].word);
+  }
+  return words;
+}
+
+// False where its first part says that it is not.
+bool FeatureFinder::MayBeOfLanguage(NodeId name) const {
+  for (; tree_.KindOf(name) == Kind::kAttribute; ++name) {
+    if (tree_.IsLeaf(name) || tree_[name + 1].field != Field::kObject) return true;
+  }
+  return tree_.KindOf(name) != Kind::kIdentifier || IsHead(tree_.TextOf(name));
+}
+
+bool FeatureFinder::IsHead(absl::string_view text) const {
+  return std::find(heads_.begin(), heads_.end(), text) != heads_.end();
+}
+
+// Long names are none of the language's, and not worth to be known.
+FeatureFinder::Set FeatureFinder::OfName(NodeId name) {
+  constexpr size_t kMaxKnown = 128;
+  const absl::string_view text = tree_.TextOf(name);
+  if (text.size() > kMaxKnown) return FindOfName(name);
+  const auto [known, inserted] = known_.try_emplace(text, 0);
+  if (inserted) known->second = FindOfName(name);
+  return known->second;
+}
+
+// Modules within the language count as well: libdevice.exp.
+FeatureFinder::Set FeatureFinder::FindOfName(NodeId name) const {
+  const std::string resolved = imports_.Resolve(DottedExpression(tree_, name));
+  if (!absl::StartsWith(resolved, "triton.")) return 0;
+  Set found = 0;
+  for (absl::string_view rest = resolved; !rest.empty();) {
+    const absl::string_view last = LastPart(rest);
+    found |= Names().PlacesOf(last);
+    rest.remove_suffix(std::min(rest.size(), last.size() + 1));
+  }
+  return found;
+}
+
+}  // namespace kernelmill::extractor

@@ -1,0 +1,66 @@
+#include "services/extractor/core/describe/inductor_origin.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+constexpr absl::string_view kOutputCode = "/output_code.py";
+// Many kernels may share one comment: a hostile file could otherwise make much of little.
+constexpr int kMaxLines = 4096;
+constexpr size_t kMaxValue = 8192;  // longer ones are cut off
+constexpr absl::string_view kKernelPath = "kernel path: ";
+// After nothing, "Topologically Sorted " or "Unsorted ", as versions of PyTorch differ.
+constexpr absl::string_view kSourceNodes = "Source Nodes: ";
+
+bool IsNumber(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+bool IsWords(absl::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return absl::ascii_isalpha(c) || c == ' '; });
+}
+
+// What a comment says after `key`, if nothing but words stands before that. The first to speak
+// counts.
+void Take(absl::string_view comment, absl::string_view key, std::string* value) {
+  const size_t at = comment.find(key);
+  if (at == absl::string_view::npos || !IsWords(comment.substr(0, at)) || !value->empty()) return;
+  *value = std::string(absl::StripAsciiWhitespace(comment.substr(at + key.size(), kMaxValue)));
+}
+
+}  // namespace
+
+v1::InductorOrigin OriginFromPath(absl::string_view path) {
+  v1::InductorOrigin origin;
+  if (!absl::ConsumeSuffix(&path, kOutputCode)) return origin;
+  const absl::string_view folder = path.substr(path.rfind('/') + 1);
+  const size_t dot = folder.rfind('.');
+  if (dot == absl::string_view::npos || dot == 0 || !IsNumber(folder.substr(dot + 1))) {
+    return origin;
+  }
+  origin.set_model(std::string(folder.substr(0, dot)));
+  origin.set_graph(std::string(folder.substr(dot + 1)));
+  return origin;
+}
+
+void AddOriginFromComments(absl::string_view text, const LineIndex& lines, int line,
+                           v1::InductorOrigin& origin) {
+  const int end = std::max(0, line - 1 - kMaxLines);
+  while (--line > end) {
+    absl::string_view above = text.substr(lines.Begin(line), lines.End(line) - lines.Begin(line));
+    above = absl::StripAsciiWhitespace(above);
+    if (above.empty()) continue;
+    if (!absl::ConsumePrefix(&above, "#")) return;
+    Take(above, kKernelPath, origin.mutable_kernel_path());
+    Take(above, kSourceNodes, origin.mutable_source_node());
+  }
+}
+
+}  // namespace kernelmill::extractor

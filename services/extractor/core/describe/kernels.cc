@@ -1,0 +1,254 @@
+#include "services/extractor/core/describe/kernels.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "common/base/hash.h"
+#include "services/extractor/core/describe/autotune.h"
+#include "services/extractor/core/describe/docstring.h"
+#include "services/extractor/core/describe/parameters.h"
+#include "services/extractor/core/describe/tags.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// Bytes of the file, not of the parser's copy.
+absl::string_view Bytes(const ParsedFile& file, size_t begin, size_t end) {
+  return file.text.substr(begin, end - begin);
+}
+
+// From `def`, or `async`, to the colon. To the parameters' end where broken code has no colon.
+absl::string_view Signature(const ParsedFile& file, NodeId definition) {
+  const SyntaxTree& tree = file.tree;
+  size_t end = tree[definition].start;
+  for (NodeId child = tree.FirstChild(definition); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    if (tree[child].field == Field::kBody) break;
+    if (tree.KindOf(child) != Kind::kComment) end = tree[child].end;
+    if (tree.TextOf(child) == ":") break;
+  }
+  return Bytes(file, tree[definition].start, end);
+}
+
+// Resolved dotted names that the body calls; sorted, each once.
+std::vector<absl::string_view> CallsOf(const ParsedFile& file, NodeId definition) {
+  std::vector<absl::string_view> calls;
+  const NodeId body = file.tree.Child(definition, Field::kBody);
+  if (body == kNoNode) return calls;
+  for (const Call& call : file.calls.In(body)) {
+    if (!call.name.empty()) calls.push_back(call.resolved);
+  }
+  std::sort(calls.begin(), calls.end());
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  return calls;
+}
+
+// Leaves but comments; a string is one token, what its braces hold apart.
+int CountTokens(const SyntaxTree& tree, NodeId root) {
+  int tokens = 0;
+  NodeId node = root;
+  while (node < tree[root].subtree_end) {
+    const Kind kind = tree.KindOf(node);
+    if (kind == Kind::kString && tree.Child(node, Kind::kInterpolation) == kNoNode) {
+      ++tokens;
+      node = tree[node].subtree_end;
+      continue;
+    }
+    const bool is_code = kind != Kind::kComment && kind != Kind::kLineContinuation;
+    if (tree.IsLeaf(node) && is_code && tree[node].start < tree[node].end) ++tokens;
+    ++node;
+  }
+  return tokens;
+}
+
+// Whether the parser found an error below `root`, or was spared one: a bracket that was replaced.
+bool HasError(const ParsedFile& file, NodeId root) {
+  const SyntaxTree& tree = file.tree;
+  const bool repaired = tree.text().data() != file.text.data();
+  for (size_t at = tree[root].start; repaired && at < tree[root].end; ++at) {
+    const char c = file.text[at];
+    if ((c == '(' || c == '[' || c == '{') && tree.text()[at] != c) return true;
+  }
+  if (!tree.has_errors()) return false;
+  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
+    if (tree.KindOf(node) == Kind::kError || tree[node].missing) return true;
+  }
+  return false;
+}
+
+bool Stores(absl::string_view call) {
+  const absl::string_view last = LastPart(call);
+  return last == "store" || absl::EndsWith(last, "_store") || absl::StartsWith(last, "atomic_");
+}
+
+// The first argument of a call, of the call in it and so on: f of heuristics(...)(triton.jit(f)).
+std::string InnermostArgument(const SyntaxTree& tree, NodeId node) {
+  constexpr int kMaxCalls = 16;
+  for (int calls = 0; calls < kMaxCalls && tree.KindOf(node) == Kind::kCall; ++calls) {
+    const NodeId arguments = tree.Child(node, Field::kArguments);
+    if (arguments == kNoNode) return "";
+    NodeId first = tree.FirstChild(arguments);
+    while (first != kNoNode && tree.KindOf(first) == Kind::kToken) first = tree.NextSibling(first);
+    if (first == kNoNode) return "";
+    if (tree.KindOf(first) == Kind::kKeywordArgument) first = tree.Child(first, Field::kValue);
+    if (first == kNoNode) return "";
+    node = first;
+  }
+  return DottedExpression(tree, node);
+}
+
+void AddLauncher(const Launches& launches, const JitFunction& function, v1::Kernel& kernel) {
+  std::optional<v1::Launcher> launcher = launches.LauncherOf(function.definition);
+  if (!launcher.has_value()) return;
+  *kernel.mutable_launcher() = *std::move(launcher);
+  kernel.mutable_launcher()->set_path(kernel.path());
+}
+
+// Whether a call's function, itself called or not, is Triton's: triton.autotune(...)(f).
+bool CallsTriton(const ParsedFile& file, NodeId call) {
+  NodeId function = file.tree.Child(call, Field::kFunction);
+  if (function != kNoNode && file.tree.KindOf(function) == Kind::kCall) {
+    function = file.tree.Child(function, Field::kFunction);
+  }
+  return function != kNoNode &&
+         absl::StartsWith(file.imports.Resolve(DottedExpression(file.tree, function)), "triton.");
+}
+
+// As Kernel.applied_line: of f = triton.jit(f), also within other calls of Triton's.
+int LineOfApplication(const ParsedFile& file, const JitFunction& function) {
+  constexpr int kMaxCalls = 16;
+  const SyntaxTree& tree = file.tree;
+  NodeId value = function.applied_by;
+  for (int calls = 0; calls < kMaxCalls; ++calls) {
+    const NodeId parent = tree[value].parent;
+    if (parent == kNoNode || tree[value].field == Field::kRight) break;
+    if (tree.KindOf(parent) != Kind::kArgumentList || !CallsTriton(file, tree[parent].parent)) {
+      return 0;
+    }
+    value = tree[parent].parent;
+  }
+  const NodeId assignment = tree[value].parent;
+  if (assignment == kNoNode || tree.KindOf(assignment) != Kind::kAssignment) return 0;
+  const NodeId left = tree.Child(assignment, Field::kLeft);
+  const NodeId statement = tree[assignment].parent;
+  const bool plain = left != kNoNode && tree.KindOf(left) == Kind::kIdentifier &&
+                     tree.KindOf(statement) == Kind::kExpressionStatement &&
+                     tree[statement].parent == 0;
+  return plain ? file.lines.LineOf(tree[statement].start) : 0;
+}
+
+void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel) {
+  const size_t begin = file.lines.Begin(function.first_line);
+  const absl::string_view source = Bytes(file, begin, file.lines.End(function.last_line));
+  kernel.set_path(std::string(file.path));
+  kernel.set_first_line(function.first_line);
+  kernel.set_last_line(function.last_line);
+  kernel.set_first_byte(static_cast<int64_t>(begin));
+  kernel.set_source(std::string(source));
+  kernel.set_sha256(Sha256Hex(source));
+  kernel.set_column(static_cast<int32_t>(IndentationOf(source)));
+}
+
+}  // namespace
+
+absl::flat_hash_set<std::string> LaunchedAmong(const std::vector<v1::Kernel>& kernels,
+                                               const SyntaxTree& tree, const Launches& launches) {
+  absl::flat_hash_set<std::string> launched;
+  for (const v1::Kernel& kernel : kernels) {
+    if (launches.Contains(kernel.name())) launched.insert(kernel.name());
+  }
+  for (const NodeId node : tree.Of(Kind::kAssignment)) {
+    const NodeId left = tree.Child(node, Field::kLeft);
+    const NodeId right = tree.Child(node, Field::kRight);
+    if (left == kNoNode || right == kNoNode || tree.KindOf(right) != Kind::kCall) continue;
+    const std::string name = DottedExpression(tree, left);
+    if (name.empty() || !launches.Contains(LastPart(name))) continue;
+    const std::string original = InnermostArgument(tree, right);
+    if (!original.empty()) launched.insert(std::string(LastPart(original)));
+  }
+  return launched;
+}
+
+NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
+  constexpr int kMaxDepth = 64;  // of a statement that a program would write
+  NodeId node = call;
+  for (int depth = 0; depth < kMaxDepth && node != kNoNode; ++depth) {
+    const Kind kind = tree.KindOf(node);
+    if (kind == Kind::kExpressionStatement || kind == Kind::kReturnStatement) return node;
+    if (kind == Kind::kBlock || kind == Kind::kLambda) break;
+    node = tree[node].parent;
+  }
+  return call;
+}
+
+absl::flat_hash_set<std::string> CalledByOthers(const std::vector<v1::Kernel>& kernels) {
+  absl::flat_hash_set<std::string> called;
+  for (const v1::Kernel& kernel : kernels) {
+    for (const std::string& call : kernel.calls()) {
+      if (call != kernel.name() && call != kernel.qualname()) called.insert(call);
+    }
+  }
+  return called;
+}
+
+v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::string>& launched,
+                      const absl::flat_hash_set<std::string>& called) {
+  if (launched.contains(kernel.name()) || kernel.dsl() == v1::DSL_PALLAS) {
+    return v1::KERNEL_ROLE_KERNEL;
+  }
+  if (called.contains(kernel.name()) || called.contains(kernel.qualname())) {
+    return v1::KERNEL_ROLE_DEVICE;
+  }
+  const bool works_alone = std::any_of(
+      kernel.calls().begin(), kernel.calls().end(),
+      [](const std::string& call) { return LastPart(call) == "program_id" || Stores(call); });
+  return works_alone ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE;
+}
+
+v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
+                          const Launches& launches, FeatureFinder& features) {
+  const SyntaxTree& tree = file.tree;
+  v1::Kernel kernel;
+  AddPlace(file, function, kernel);
+  const NodeId name = tree.Child(function.definition, Field::kName);
+  if (name != kNoNode) kernel.set_name(std::string(tree.TextOf(name)));
+  kernel.set_qualname(QualifiedName(tree, function.definition));
+  kernel.set_dsl(function.dsl);
+  kernel.set_form(function.form);
+  kernel.set_found_by(function.found_by);
+  if (function.applied_by != kNoNode) {
+    const NodeId statement = StatementAround(tree, function.applied_by);
+    kernel.set_applied_by(std::string(Bytes(file, tree[statement].start, tree[statement].end)));
+    kernel.set_applied_line(LineOfApplication(file, function));
+  }
+  kernel.set_signature(std::string(Signature(file, function.definition)));
+  for (const NodeId decorator : function.decorators) {
+    kernel.add_decorators(std::string(Bytes(file, tree[decorator].start, tree[decorator].end)));
+  }
+  AddParameters(file, function, kernel);
+  AddTuning(file, function, kernel);
+  for (const absl::string_view call : CallsOf(file, function.definition)) {
+    kernel.add_calls(std::string(call));
+  }
+  for (const absl::string_view free : file.bindings.FreeNames(function.decorated)) {
+    kernel.add_free_names(std::string(free));
+  }
+  AddTags(kernel);
+  for (const absl::string_view feature : features.FeaturesOf(function.definition)) {
+    kernel.add_features(std::string(feature));
+  }
+  AddLauncher(launches, function, kernel);
+  kernel.set_tokens(CountTokens(tree, function.decorated));
+  kernel.set_parse_error(HasError(file, function.decorated));
+  const Body body = ReadBody(tree, file.lines, function.definition);
+  kernel.set_docstring(DocstringText(tree, file.text, body.docstring));
+  const size_t end = static_cast<size_t>(kernel.first_byte()) + kernel.source().size();
+  kernel.set_body_offset(
+      static_cast<int32_t>(std::min(body.begin, end) - static_cast<size_t>(kernel.first_byte())));
+  return kernel;
+}
+
+}  // namespace kernelmill::extractor

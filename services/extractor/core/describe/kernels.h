@@ -1,0 +1,56 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_DESCRIBE_KERNELS_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_DESCRIBE_KERNELS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/describe/features.h"
+#include "services/extractor/core/describe/launcher.h"
+#include "services/extractor/core/detect/functions.h"
+#include "services/extractor/core/syntax/bindings.h"
+#include "services/extractor/core/syntax/calls.h"
+#include "services/extractor/core/syntax/imports.h"
+#include "services/extractor/core/syntax/syntax_tree.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+
+// What is known of a file once it is parsed; all that is needed to describe its kernels. `text` is
+// the file's own bytes, of the tree's text's length (see TextForParser).
+struct ParsedFile {
+  absl::string_view path;
+  absl::string_view text;
+  const SyntaxTree& tree;
+  const LineIndex& lines;
+  const ImportMap& imports;
+  const Calls& calls;
+  const Bindings& bindings;
+};
+
+// The names of those kernels that are launched, under their own name or one that they are assigned
+// to, as in name = triton.jit(f).
+absl::flat_hash_set<std::string> LaunchedAmong(const std::vector<v1::Kernel>& kernels,
+                                               const SyntaxTree& tree, const Launches& launches);
+
+// The simple statement around a call that makes a kernel of a function; the call itself where the
+// statement is compound.
+NodeId StatementAround(const SyntaxTree& tree, NodeId call);
+
+// What all kernels of a text call, to tell which of them are helpers. Recursion does not count.
+absl::flat_hash_set<std::string> CalledByOthers(const std::vector<v1::Kernel>& kernels);
+
+// Kernels are launched, or they do what only a launched one does: ask for their program_id or
+// store. Device functions are called by others; what is neither is taken for one as well.
+v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::string>& launched,
+                      const absl::flat_hash_set<std::string>& called);
+
+// The whole record of one kernel but for its role and what the link stage adds.
+v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
+                          const Launches& launches, FeatureFinder& features);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_DESCRIBE_KERNELS_H_

@@ -1,0 +1,447 @@
+// One test for each row of the reference on what Triton kernels look like in real code (the row's
+// words stand above it), and for those of the reference on faults that are about source files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "services/extractor/testing/extract_for_test.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string RoleOf(const v1::KernelShard& shard, const std::string& name) {
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    if (kernel.name() == name) return v1::KernelRole_Name(kernel.role()).substr(12);
+  }
+  return "not found";
+}
+
+// `@triton.jit`, `@triton.jit(do_not_specialize=...)` | everywhere
+TEST(DetectionRowsTest, JitBareAndCalled) {
+  EXPECT_THAT(Forms(Extract("import triton\n"
+                            "@triton.jit\ndef a(): pass\n"
+                            "@triton.jit(do_not_specialize=['n'])\ndef b(n): pass\n")),
+              ElementsAre("a DECORATED TRITON triton.jit", "b DECORATED TRITON triton.jit"));
+}
+
+// `@jit` with `from triton import jit`; `import triton as tr`
+TEST(DetectionRowsTest, JitUnderOtherNames) {
+  EXPECT_THAT(Forms(Extract("from triton import jit\nimport triton as tr\n"
+                            "@jit\ndef a(): pass\n@tr.jit\ndef b(): pass\n")),
+              ElementsAre("a DECORATED TRITON triton.jit", "b DECORATED TRITON triton.jit"));
+}
+
+// wrappers `@triton_jit`, `@triton_jit()`, also under `@staticmethod`
+TEST(DetectionRowsTest, WrappersOfTheSameFile) {
+  EXPECT_THAT(Forms(Extract("import triton\n"
+                            "def triton_jit(fn=None, **kwargs):\n"
+                            "    def decorate(fn):\n"
+                            "        return triton.jit(fn, **kwargs)\n"
+                            "    return decorate if fn is None else decorate(fn)\n"
+                            "@triton_jit\ndef a(): pass\n"
+                            "class C:\n"
+                            "    @staticmethod\n"
+                            "    @triton_jit()\n"
+                            "    def b(): pass\n")),
+              ElementsAre("a WRAPPED TRITON triton_jit", "C.b WRAPPED TRITON triton_jit"));
+}
+
+TEST(DetectionRowsTest, AWrapperIsAnythingThatLeadsToJit) {
+  for (const std::string wrapper :
+       {"w = triton.jit\n", "w = functools.partial(triton.jit, debug=True)\n",
+        "w = triton.jit(debug=True)\n", "w = attempt(triton.jit)\n",
+        "w = attempt(lambda: triton.jit)\n", "w = lambda f: triton.jit(f)\n",
+        "def w(f):\n    return triton.autotune([])(triton.jit(f))\n",
+        "def w(f):\n    g = triton.jit(fn=f)\n    return g\n",
+        "def w(*args, **kw):\n    return triton.jit(*args, **kw)\n",
+        "def w(f):\n    return v(f)\nv = triton.jit\n",
+        "if fast:\n    def w(f): return f\nelse:\n    w = triton.jit\n",
+        "class w(triton.runtime.jit.JITFunction):\n    pass\n",
+        "class v:\n    def __init__(self, f):\n        self.f = triton.jit(f)\n"
+        "def w(f):\n    return v(f)\n"}) {
+    EXPECT_THAT(Forms(Extract("import triton, functools\n" + wrapper + "@w\ndef a(): pass\n")),
+                ElementsAre("a WRAPPED TRITON w"))
+        << wrapper;
+  }
+  EXPECT_THAT(Forms(Extract("import functools, triton\n"
+                            "@functools.partial(triton.jit, debug=True)\ndef a(): pass\n")),
+              ElementsAre("a WRAPPED TRITON triton.jit"));
+}
+
+TEST(DetectionRowsTest, AWrapperOfSomethingElseIsNone) {
+  for (const std::string wrapper :
+       {"def w(f):\n    return f\n", "def w(f):\n    return triton.jit(other)\n",
+        "def w(f):\n    k = triton.jit(f)\n    return f\n", "w = numba.jit\n",
+        "def w(f):\n    return w(f)\n", "def other():\n    w = triton.jit\n",
+        "def w(triton_jit):\n    return triton_jit\n"}) {
+    EXPECT_THAT(Forms(Extract("import triton, numba\n" + wrapper + "@w\ndef a(): pass\n")),
+                IsEmpty())
+        << wrapper;
+  }
+}
+
+TEST(DetectionRowsTest, WrappersOfOtherFilesOfTheSource) {
+  const std::string wrapper = "import triton\ndef triton_jit(f):\n    return triton.jit(f)\n";
+  const auto forms = [&](const std::string& import, const std::string& decorator) {
+    return Forms(
+        ExtractAndDecide({{"pkg/utils/launch.py", wrapper},
+                          {"pkg/utils/__init__.py", "from .launch import triton_jit\n"},
+                          {"other/utils/launch.py", "def triton_jit(f): return f  # triton\n"},
+                          {"pkg/layer/sum.py", import + "import triton.language as tl\n@" +
+                                                   decorator + "\ndef a(): tl.load(1)\n"}}));
+  };
+  EXPECT_THAT(forms("from pkg.utils.launch import triton_jit\n", "triton_jit"),
+              ElementsAre("a WRAPPED TRITON pkg.utils.launch.triton_jit"));
+  EXPECT_THAT(forms("from ..utils.launch import triton_jit as t\n", "t()"),
+              ElementsAre("a WRAPPED TRITON utils.launch.triton_jit"));
+  EXPECT_THAT(forms("from ..utils import triton_jit\n", "triton_jit"),
+              ElementsAre("a WRAPPED TRITON utils.triton_jit"));
+  EXPECT_THAT(forms("from .. import utils\n", "utils.triton_jit"),
+              ElementsAre("a WRAPPED TRITON utils.triton_jit"));
+  EXPECT_THAT(forms("from other.utils.launch import triton_jit\n", "triton_jit"), IsEmpty());
+  EXPECT_THAT(forms("from ...utils.launch import triton_jit\n", "triton_jit"), IsEmpty());
+}
+
+TEST(DetectionRowsTest, WrappersThatComeByAWildcard) {
+  const auto forms = [](const std::string& wrapper, const std::string& user) {
+    return Forms(ExtractAndDecide(
+        {{"p/w.py",
+          "import triton\ndef my_jit(f):\n    return triton.jit(f)\n_jit = my_jit\n" + wrapper},
+         {"p/__init__.py", "from .w import *\n"},
+         {"p/a.py", "import triton.language as tl\n" + user + "def a(): tl.load(1)\n"}}));
+  };
+  const auto found = ElementsAre("a WRAPPED TRITON my_jit");
+  EXPECT_THAT(forms("", "from p.w import *\n@my_jit\n"), found);
+  EXPECT_THAT(forms("__all__ = ['my_jit']\n", "from p.w import *\n@my_jit\n"), found);
+  EXPECT_THAT(forms("", "from p.w import *\nfrom other import *\n@my_jit\n"), found);
+  EXPECT_THAT(forms("", "from . import my_jit\n@my_jit\n"), ElementsAre("a WRAPPED TRITON my_jit"));
+  EXPECT_THAT(forms("", "from . import *\n@my_jit()\n"), ElementsAre("a WRAPPED TRITON my_jit"));
+  EXPECT_THAT(forms("", "from p.w import *\n@_jit\n"), IsEmpty());
+  EXPECT_THAT(forms("__all__ = ['f']\n", "from p.w import *\n@my_jit\n"), IsEmpty());
+  EXPECT_THAT(forms("", "from p.w import *\ndef my_jit(f): return f\n@my_jit\n"), IsEmpty());
+  EXPECT_THAT(forms("", "from .x import *\n@my_jit\n"), IsEmpty());
+}
+
+TEST(DetectionRowsTest, FilesThatImportEverythingFromOneAnotherEnd) {
+  EXPECT_THAT(
+      Forms(ExtractAndDecide({{"a.py", "from b import *\nfrom c import *\n"},
+                              {"b.py", "from a import *\nfrom c import *\n"},
+                              {"c.py", "from a import *\nfrom b import *\n"},
+                              {"k.py", "from a import *  # triton\n@my_jit\ndef k(): pass\n"}})),
+      IsEmpty());
+}
+
+TEST(DetectionRowsTest, AWrapperIsFoundThroughAFileThatDoesNotNameItsDsl) {
+  EXPECT_THAT(Forms(ExtractAndDecide(
+                  {{"w.py", "import triton\nmy_jit = triton.jit\n"},
+                   {"v.py", "from w import my_jit as its_jit\n"},
+                   {"k.py", "from v import its_jit  # triton\n@its_jit\ndef k(): pass\n"}})),
+              ElementsAre("k WRAPPED TRITON v.its_jit"));
+}
+
+TEST(DetectionRowsTest, WhatAnotherFileDecidesOnIsCountedWithItsFile) {
+  const v1::KernelShard shard =
+      ExtractAndDecide({{"a.py", "import triton\nmy_jit = triton.jit\n"},
+                        {"b.py", "from a import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
+                        {"c.py", "from d import my_jit  # triton\n@my_jit\ndef k(): pass\n"}});
+  EXPECT_THAT(Places(shard), ElementsAre("k 2-3"));
+  EXPECT_EQ(shard.files(1).kernels(), 1);
+  EXPECT_EQ(shard.files(2).kernels(), 0);
+  EXPECT_THAT(shard.candidates(), IsEmpty());
+  EXPECT_THAT(shard.jit_names(), IsEmpty());
+}
+
+// stacks of `@triton.autotune`, `@triton.heuristics`, and repository-own `@triton_autotune`,
+// `@fla_cache_autotune`, `@libentry()`, `@libtuner(...)`, `@maybe_autotune`
+TEST(DetectionRowsTest, StacksOfDecorators) {
+  EXPECT_THAT(Places(Extract("import triton\n"
+                             "@libentry()\n@libtuner(configs=[], key=[])\n@maybe_autotune\n"
+                             "@triton_autotune(configs=[])\n@fla_cache_autotune(key=['n'])\n"
+                             "@triton.autotune(configs=[], key=[])\n@triton.heuristics({})\n"
+                             "@triton.jit\ndef a(): pass\n"
+                             "@libentry()\n@triton_autotune(configs=[])\ndef host(): pass\n")),
+              ElementsAre("a 2-10"));
+}
+
+// `@pointwise_dynamic(...)` over a jit function without program_id or store
+TEST(DetectionRowsTest, PointwiseDynamicOverAJitFunction) {
+  const v1::KernelShard shard = Extract(
+      "import triton\nfrom flag_gems.utils import pointwise_dynamic\n"
+      "@pointwise_dynamic(promotion_methods=[(0, 'DEFAULT')])\n"
+      "@triton.jit\ndef gelu(x):\n    return x\n");
+  EXPECT_THAT(Forms(shard), ElementsAre("gelu DECORATED TRITON triton.jit"));
+  EXPECT_EQ(RoleOf(shard, "gelu"), "DEVICE");
+}
+
+// `@gluon.jit`, `@gluon.constexpr_function`, `@constexpr_function`, `@tl.core._aggregate`, methods
+TEST(DetectionRowsTest, GluonAndItsMethods) {
+  EXPECT_THAT(Forms(Extract("from triton.experimental import gluon\n"
+                            "from triton.experimental.gluon import jit\n"
+                            "import triton.language as tl\n"
+                            "@gluon.constexpr_function\ndef host(x): return x\n"
+                            "@constexpr_function\ndef host2(x): return x\n"
+                            "@tl.core._aggregate\n"
+                            "class Config:\n"
+                            "    @gluon.constexpr_function\n"
+                            "    def __init__(self): pass\n"
+                            "    @gluon.jit\n"
+                            "    def load(self): pass\n"
+                            "@jit\ndef k(): pass\n")),
+              ElementsAre("Config.load DECORATED GLUON triton.experimental.gluon.jit",
+                          "k DECORATED GLUON triton.experimental.gluon.jit"));
+}
+
+// call form `f = triton.jit(f)`, `triton.heuristics(...)(triton.jit(f))`
+TEST(DetectionRowsTest, CallForms) {
+  const v1::KernelShard shard = Extract(
+      "import triton, triton.language as tl\n"
+      "def _forward(x):\n    tl.store(x, 1)\n"
+      "_forward = triton.jit(_forward)\n"
+      "_forward = triton.heuristics({'A': 1})(_forward)\n"
+      "def _backward(x):\n    tl.load(x)\n"
+      "backward = triton.heuristics({\n    'A': 1})(triton.jit(_backward))\n"
+      "class C:\n"
+      "    def m(x): pass\n"
+      "    m = staticmethod(triton.jit(fn=m, debug=True))\n"
+      "def host(): triton.jit(unknown); other(host); backward[1](2)\n");
+  EXPECT_THAT(Forms(shard),
+              ElementsAre("_forward CALLED TRITON triton.jit", "_backward CALLED TRITON triton.jit",
+                          "C.m CALLED TRITON triton.jit"));
+  EXPECT_THAT(Places(shard), ElementsAre("_forward 2-3", "_backward 6-7", "C.m 11-11"));
+  EXPECT_EQ(shard.kernels(0).source(), "def _forward(x):\n    tl.store(x, 1)\n");
+  EXPECT_EQ(shard.kernels(0).applied_by(), "_forward = triton.jit(_forward)");
+  EXPECT_EQ(shard.kernels(1).applied_by(),
+            "backward = triton.heuristics({\n    'A': 1})(triton.jit(_backward))");
+  EXPECT_EQ(RoleOf(shard, "_backward"), "KERNEL");  // launched as backward
+}
+
+TEST(DetectionRowsTest, CallFormsFollowScopesAndSpareParameters) {
+  EXPECT_THAT(Places(Extract("import triton\n"
+                             "def f(): pass\n"
+                             "def use(f): return triton.jit(f)\n"
+                             "def make():\n"
+                             "    def g(): pass\n"
+                             "    return triton.jit(g)\n"
+                             "triton.jit(g)\n"
+                             "if a:\n    def h(): pass\nelse:\n    def h(): pass\n"
+                             "h = triton.jit(h)\n"
+                             "def i(): pass\n"
+                             "i = triton.jit(i)\n"
+                             "def i(): pass\n")),
+              ElementsAre("make.g 5-5", "h 9-9", "h 11-11", "i 13-13"));
+}
+
+// `@triton_heuristics.pointwise(...)` + `@triton.jit` in generated code
+TEST(DetectionRowsTest, InductorHeuristics) {
+  const v1::KernelShard shard = Extract(
+      "import triton\nfrom torch._inductor.runtime import triton_heuristics\n"
+      "@triton_heuristics.pointwise(size_hints=[8])\n@triton.jit\ndef k(): pass\n");
+  EXPECT_THAT(Forms(shard), ElementsAre("k DECORATED TRITON triton.jit"));
+  EXPECT_TRUE(shard.kernels(0).has_inductor());
+}
+
+// `async_compile.triton('name', '''...''')`: source in a string of `output_code.py`
+TEST(DetectionRowsTest, AsyncCompileStrings) {
+  EXPECT_THAT(Forms(Extract("k = async_compile.triton('k', '''\n"
+                            "import triton\n@triton.jit\ndef k(): pass\n''')\n")),
+              ElementsAre("k STRING TRITON triton.jit"));
+}
+
+// TritonTemplate source in a string, `{{def_kernel("A","B")}}`, no decorator; `.py.jinja` files
+TEST(DetectionRowsTest, TemplatesAreKeptApart) {
+  const v1::KernelShard shard = Extract(
+      "from torch._inductor.select_algorithm import TritonTemplate\n"
+      "mm_template = TritonTemplate(\n"
+      "    name=\"mm\",\n"
+      "    grid=mm_grid,\n"
+      "    source=r\"\"\"\n"
+      "{{def_kernel(\"A\", \"B\")}}\n"
+      "    pid = tl.program_id(0)\n"
+      "\"\"\",\n"
+      ")\n");
+  EXPECT_THAT(Forms(shard),
+              ElementsAre("mm TEMPLATE TRITON torch._inductor.select_algorithm.TritonTemplate"));
+  EXPECT_THAT(Places(shard), ElementsAre("mm 5-8"));
+  EXPECT_EQ(
+      shard.kernels(0).source(),
+      "    source=r\"\"\"\n{{def_kernel(\"A\", \"B\")}}\n    pid = tl.program_id(0)\n\"\"\",\n");
+  EXPECT_EQ(shard.kernels(0).role(), v1::KERNEL_ROLE_UNSPECIFIED);
+  EXPECT_EQ(shard.files(0).kernels(), 1);
+  EXPECT_THAT(Forms(Extract("SOURCE = r'''\n    tl.load(x)\n'''\n"
+                            "u = TritonTemplate('u', grid, source=SOURCE)\n"
+                            "v = TritonTemplate('v', grid, load('v'))\n"
+                            "w = TritonTemplate('w', grid, SOURCE)\n")),
+              ElementsAre("u TEMPLATE TRITON TritonTemplate"));
+}
+
+TEST(DetectionRowsTest, JinjaFilesAreTemplates) {
+  const v1::KernelShard shard =
+      ExtractAndDecide({{"t/mm.py.jinja", "{{def_kernel('A')}}\n    tl.load(A)\n"},
+                        {"t/page.html.jinja", "<p>{{ text }}</p>\n"}});
+  EXPECT_THAT(Forms(shard), ElementsAre("mm TEMPLATE TRITON jinja"));
+  EXPECT_THAT(Places(shard), ElementsAre("mm 1-2"));
+}
+
+// kernels emitted line by line, or in template strings: label, do not invent
+TEST(DetectionRowsTest, EmittedKernelsAreLabelled) {
+  const v1::KernelShard shard = Extract(
+      "import triton\n"
+      "def generate(code):\n"
+      "    '''Writes\n\n    @triton.jit\n    def k(): pass\n    '''\n"
+      "    code.writeline('@triton.jit')\n"
+      "    code.writeline(f'def {name}(x):')\n"
+      "    return f'''\n@triton.jit\ndef {name}(x): pass\n'''\n"
+      "log('see @triton.jit')\n");
+  EXPECT_THAT(shard.kernels(), IsEmpty());
+  ASSERT_EQ(shard.files(0).skipped_strings_size(), 2);
+  EXPECT_EQ(shard.files(0).skipped_strings(0).line(), 8);
+  EXPECT_EQ(shard.files(0).skipped_strings(1).line(), 10);
+  EXPECT_EQ(shard.files(0).skipped_strings(1).reason(), "emitted");
+}
+
+// the same name twice in if/else; the same name in many files: key by path and line, never by name
+TEST(DetectionRowsTest, OneNameManyTimes) {
+  const std::string text =
+      "import triton\nif a:\n    @triton.jit\n    def k(): pass\n"
+      "else:\n    @triton.jit\n    def k(): pass\n";
+  EXPECT_THAT(Places(ExtractAndDecide({{"a.py", text}, {"b.py", text}})),
+              ElementsAre("k 3-4", "k 6-7", "k 3-4", "k 6-7"));
+}
+
+// device function imported from another file; module constant used inside
+TEST(DetectionRowsTest, DeviceFunctionsAndConstantsFromOutside) {
+  const v1::KernelShard shard = Extract(
+      "import triton\nimport triton.language as tl\nfrom .act import gelu\nSCALE = 2\n"
+      "@triton.jit\ndef k(x):\n    tl.store(x, gelu(x) * SCALE)\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_THAT(shard.kernels(0).calls(), ElementsAre("gelu", "triton.language.store"));
+  EXPECT_THAT(shard.kernels(0).free_names(), ElementsAre("SCALE", "gelu", "tl", "triton"));
+}
+
+// 38 % have no `program_id` (device helpers: never reject them for that)
+TEST(DetectionRowsTest, RolesSayWhatIsLaunchedAndWhatIsCalled) {
+  const v1::KernelShard shard = Extract(
+      "import triton\nimport triton.language as tl\n"
+      "@triton.jit\ndef launched(x):\n    return write(x)\n"
+      "@triton.jit\ndef write(x):\n    tl.store(x, helper(x))\n"
+      "@triton.jit\ndef helper(x):\n    return helper(x)\n"
+      "@triton.jit\ndef alone(x):\n    tl.program_id(0)\n"
+      "launched[(1,)](x)\n");
+  EXPECT_EQ(RoleOf(shard, "launched"), "KERNEL");
+  EXPECT_EQ(RoleOf(shard, "write"), "DEVICE");  // although it stores
+  EXPECT_EQ(RoleOf(shard, "helper"), "DEVICE");
+  EXPECT_EQ(RoleOf(shard, "alone"), "KERNEL");
+}
+
+// Pallas: undecorated functions handed to `pl.pallas_call` / `plgpu.kernel`, nested `@pl.when`
+TEST(DetectionRowsTest, PallasFunctionsThatAreHandedOn) {
+  const v1::KernelShard shard = Extract(
+      "from jax.experimental import pallas as pl\n"
+      "from jax.experimental.pallas import mosaic_gpu as plgpu\n"
+      "import functools\n"
+      "def add(x_ref, o_ref):\n"
+      "    @pl.when(pl.program_id(0) == 0)\n"
+      "    def _():\n"
+      "        o_ref[...] = x_ref[...]\n"
+      "def scaled(x_ref, o_ref, *, scale): pass\n"
+      "def named(x_ref, o_ref): pass\n"
+      "def on_gpu(x_ref): pass\n"
+      "def host(x): pass\n"
+      "def run(x, host):\n"
+      "    body = functools.partial(named)\n"
+      "    pl.pallas_call(functools.partial(scaled, scale=2), out_shape=x)(x)\n"
+      "    pl.pallas_call(body, out_shape=x)(x)\n"
+      "    plgpu.kernel(on_gpu, out_shape=x)(x)\n"
+      "    pl.pallas_call(host)(x)\n"
+      "    return pl.pallas_call(add, out_shape=x)(x)\n"
+      "@functools.partial(pl.pallas_call, out_shape=y)\n"
+      "def decorated(x_ref): pass\n"
+      "@pl.core_map(mesh)\n"
+      "def mapped(): pass\n");
+  EXPECT_THAT(Forms(shard),
+              ElementsAre("add HANDED PALLAS jax.experimental.pallas.pallas_call",
+                          "scaled HANDED PALLAS jax.experimental.pallas.pallas_call",
+                          "named HANDED PALLAS jax.experimental.pallas.pallas_call",
+                          "on_gpu HANDED PALLAS jax.experimental.pallas.mosaic_gpu.kernel",
+                          "decorated WRAPPED PALLAS jax.experimental.pallas.pallas_call",
+                          "mapped DECORATED PALLAS jax.experimental.pallas.core_map"));
+  EXPECT_EQ(shard.kernels(0).applied_by(), "return pl.pallas_call(add, out_shape=x)(x)");
+  EXPECT_EQ(RoleOf(shard, "add"), "KERNEL");
+}
+
+// other DSLs, to label and not to mix in: `@cute.jit`, `@tilelang.jit`, `@flyc.jit`
+TEST(DetectionRowsTest, OtherDslsAreCountedAndLeftOut) {
+  const v1::KernelShard shard = Extract(
+      "import cutlass.cute as cute\nimport tilelang\nimport tilelang.language as T\n"
+      "import flydsl.compiler as flyc\n"
+      "@cute.jit\ndef a(): pass\n@cute.kernel\ndef b(): pass\n"
+      "@tilelang.jit(out_idx=[-1])\ndef c():\n    @T.prim_func\n    def main(): pass\n"
+      "@flyc.jit\ndef d(): pass\n");
+  EXPECT_THAT(shard.kernels(), IsEmpty());
+  std::vector<std::string> counts;
+  for (const v1::OtherDsl& dsl : shard.files(0).other_dsls()) {
+    counts.push_back(absl::StrCat(dsl.name(), " ", dsl.functions()));
+  }
+  EXPECT_THAT(counts, ElementsAre("cute 2", "flydsl 1", "tilelang 2"));
+}
+
+// NOT Triton: `@numba.jit`, `@jax.jit`, `@torch.jit.script`, `@conditional_jit`, samples in
+// docstrings
+TEST(DetectionRowsTest, LookAlikesAreNone) {
+  EXPECT_THAT(Forms(ExtractAndDecide({{"util.py",
+                                       "import numba, triton\n"
+                                       "def conditional_jit(f): return numba.jit(f)\n"},
+                                      {"a.py",
+                                       "import triton, numba, jax, torch\n"
+                                       "from util import conditional_jit\n"
+                                       "@numba.jit\ndef a(): pass\n"
+                                       "@jax.jit\ndef b(): pass\n"
+                                       "@torch.jit.script\ndef c(): pass\n"
+                                       "@conditional_jit\ndef d(): pass\n"
+                                       "@functools.partial(jax.jit, static_argnums=0)\n"
+                                       "def e():\n"
+                                       "    '''Sample:\n@triton.jit\ndef k(): pass\n    '''\n"
+                                       "f = jax.jit(e)\n"}})),
+              IsEmpty());
+}
+
+// Faults 29. Python that does not parse, Python 2, templates, form feeds, tabs mixed with blanks,
+// nesting 10,000 deep, a 50 MiB line, a 200 MiB file: bounded time and memory, the rest of the file
+// still yields its kernels where it can.
+TEST(FaultsTest, Row29BrokenSourceStillYieldsItsKernelsWithTheReason) {
+  const std::string kernel = "@triton.jit\ndef a(x):\n    return x\n";
+  for (const std::string& odd :
+       {std::string("def broken(:\n"), std::string("print 'x', y\n"), std::string("{{ body }}\n"),
+        std::string("\f\n"), std::string("if x:\n\ty = 1\n        z = 2\n"),
+        std::string(10000, '[') + std::string(10000, ']') + "\n"}) {
+    const v1::KernelShard shard = Extract("import triton\n" + kernel + odd + kernel);
+    EXPECT_EQ(shard.kernels_size(), 2) << odd.substr(0, 20);
+    EXPECT_EQ(shard.files(0).parse_errors(), shard.files(0).first_error_line() != 0);
+  }
+  const v1::KernelShard shard = Extract("import triton\n" + kernel + "def broken(:\n" + kernel);
+  EXPECT_EQ(shard.files(0).first_error_line(), 5);
+  for (const size_t size : {size_t{50} << 20, size_t{200} << 20}) {
+    const v1::KernelShard large = Extract("triton.jit = '" + std::string(size, 'x') + "'\n");
+    EXPECT_EQ(large.files(0).failed(), "too_large");
+  }
+}
+
+// Faults 30. Kernel look-alikes in strings, comments and docstrings: not kernels.
+TEST(FaultsTest, Row30LookAlikesInStringsCommentsAndDocstringsAreNoKernels) {
+  EXPECT_THAT(Forms(Extract("import triton\n"
+                            "'''\n@triton.jit\ndef a(): pass\n'''\n"
+                            "# @triton.jit\n# def b(): pass\n"
+                            "S = '@triton.jit\\ndef c(): pass'\n"
+                            "def f():\n    '''f = triton.jit(f)'''\n"
+                            "    # f = triton.jit(f)\n")),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace kernelmill::extractor

@@ -1,0 +1,322 @@
+#include "services/extractor/core/detect/functions.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "common/python/standard_modules.h"
+#include "services/extractor/core/detect/jit_makers.h"
+#include "services/extractor/core/known_dsls.h"
+#include "services/extractor/core/syntax/calls.h"
+#include "services/extractor/core/syntax/imports.h"
+#include "services/extractor/core/syntax/local_names.h"
+#include "services/extractor/core/syntax/python_names.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// Deeper names are cut off: a hostile file could otherwise make them of any length.
+constexpr size_t kMaxQualifiedName = 4096;
+
+// torch._inductor.runtime.triton_heuristics.pointwise and its like: PyTorch 2.0 had them in
+// triton_ops.autotune, and makers of other hardware have their own below another _inductor.
+bool IsInductorHeuristic(absl::string_view resolved) {
+  return absl::StrContains(resolved, "._inductor.") &&
+         (absl::StrContains(resolved, ".triton_heuristics.") ||
+          absl::StrContains(resolved, ".triton_ops.autotune."));
+}
+
+// The dotted name of a decorator, called or not; empty if it is none.
+std::string DottedDecorator(const SyntaxTree& tree, NodeId expression) {
+  NodeId node = tree.StripParentheses(expression);
+  if (tree.KindOf(node) == Kind::kCall) {
+    node = tree.Child(node, Field::kFunction);
+    if (node == kNoNode) return "";
+  }
+  return DottedExpression(tree, node);
+}
+
+// What it is by the file's imports.
+std::string ResolveDecorator(const SyntaxTree& tree, const ImportMap& imports, NodeId expression) {
+  const std::string dotted = DottedDecorator(tree, expression);
+  return dotted.empty() ? "" : imports.Resolve(dotted);
+}
+
+// The expression after '@'; kNoNode in broken code.
+NodeId DecoratorExpression(const SyntaxTree& tree, NodeId decorator) {
+  for (NodeId child = tree.FirstChild(decorator); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    const Kind kind = tree.KindOf(child);
+    if (kind != Kind::kToken && kind != Kind::kComment && kind != Kind::kLineContinuation) {
+      return child;
+    }
+  }
+  return kNoNode;
+}
+
+std::vector<NodeId> DecoratorsOf(const SyntaxTree& tree, NodeId decorated) {
+  std::vector<NodeId> expressions;
+  for (NodeId child = tree.FirstChild(decorated); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    if (tree.KindOf(child) != Kind::kDecorator) continue;
+    const NodeId expression = DecoratorExpression(tree, child);
+    if (expression != kNoNode) expressions.push_back(expression);
+  }
+  return expressions;
+}
+
+// Whether a name that another file defines may make kernels: Python's own and other libraries' do
+// not.
+bool IsOfAProject(absl::string_view origin) {
+  static constexpr absl::string_view kLibraries[] = {"triton", "torch", "jax", "numba"};
+  const absl::string_view root = origin.substr(0, origin.find('.'));
+  return !origin.empty() && !python::IsStandardModule(root) &&
+         std::find(std::begin(kLibraries), std::end(kLibraries), root) == std::end(kLibraries);
+}
+
+// Of more imports of '*' in a file the first are not looked at for a name.
+constexpr size_t kMaxWildcards = 8;
+
+// The strings of an assignment to __all__.
+absl::flat_hash_set<std::string> StringsIn(const SyntaxTree& tree, NodeId value) {
+  absl::flat_hash_set<std::string> strings;
+  for (const NodeId node : tree.Of(Kind::kString, value)) {
+    if (tree.TextOf(node).size() < 2) continue;
+    const absl::string_view text = tree.TextOf(node);
+    strings.emplace(text.substr(1, text.size() - 2));
+  }
+  return strings;
+}
+
+bool NamesAJit(absl::string_view dotted) {
+  return absl::StrContains(absl::AsciiStrToLower(dotted), "jit");
+}
+
+class Finder {
+ public:
+  explicit Finder(const ParsedText& text)
+      : tree_(text.tree()),
+        imports_(text.imports()),
+        lines_(text.lines()),
+        calls_(text.calls()),
+        names_(tree_),
+        makers_(tree_, imports_, calls_, names_) {}
+
+  FoundFunctions Run() {
+    for (const NodeId node : tree_.Of(Kind::kDecoratedDefinition)) LookAtDecorators(node);
+    for (const Call& call : calls_.In(0)) LookAtCall(call);
+    FoundFunctions found;
+    for (auto& [definition, function] : kernels_) {
+      candidates_.erase(definition);
+      found.kernels.push_back(std::move(function));
+    }
+    for (auto& [definition, function] : candidates_) {
+      found.candidates.push_back(std::move(function));
+    }
+    found.names = NamesForOthers();
+    found.other_dsls = std::move(other_dsls_);
+    return found;
+  }
+
+ private:
+  void LookAtDecorators(NodeId decorated) {
+    const NodeId definition = tree_.Child(decorated, Field::kDefinition);
+    if (definition == kNoNode || tree_.KindOf(definition) != Kind::kFunctionDefinition) return;
+    JitFunction function = Describe(definition);
+    std::vector<std::string> resolved;
+    for (const NodeId decorator : function.decorators) {
+      resolved.push_back(ResolveDecorator(tree_, imports_, decorator));
+    }
+    function.generated = std::any_of(resolved.begin(), resolved.end(), IsInductorHeuristic);
+    if (IsDecorated(resolved, function) || IsWrapped(function)) {
+      kernels_.emplace(definition, std::move(function));
+    } else if (!CountOtherDsl(resolved) && IsCandidate(function)) {
+      candidates_.emplace(definition, std::move(function));
+    }
+  }
+
+  // What is the same for all forms.
+  JitFunction Describe(NodeId definition) const {
+    JitFunction function;
+    function.definition = function.decorated = definition;
+    const NodeId parent = tree_[definition].parent;
+    if (parent != kNoNode && tree_.KindOf(parent) == Kind::kDecoratedDefinition) {
+      function.decorated = parent;
+      function.decorators = DecoratorsOf(tree_, parent);
+    }
+    function.first_line = lines_.LineOf(tree_[definition].start);
+    for (const NodeId decorator : function.decorators) {
+      // CPython does not count parentheses around an expression as part of it.
+      const NodeId expression = tree_.StripParentheses(decorator);
+      function.first_line = std::min(function.first_line, lines_.LineOf(tree_[expression].start));
+    }
+    function.last_line = lines_.LineOf(tree_[tree_.LastToken(definition)].end - 1);
+    return function;
+  }
+
+  static bool IsDecorated(const std::vector<std::string>& resolved, JitFunction& function) {
+    for (const std::string& name : resolved) {
+      const v1::Dsl dsl = DslThatMakes(name);
+      // Of several the first counts, but what is Gluon's stays Gluon's.
+      if (dsl == v1::DSL_UNSPECIFIED || (!function.found_by.empty() && dsl != v1::DSL_GLUON)) {
+        continue;
+      }
+      function.dsl = dsl;
+      function.found_by = name;
+      function.form = v1::KERNEL_FORM_DECORATED;
+    }
+    return function.form == v1::KERNEL_FORM_DECORATED;
+  }
+
+  bool IsWrapped(JitFunction& function) {
+    for (const NodeId decorator : function.decorators) {
+      const std::optional<Maker> maker = makers_.Of(decorator);
+      if (!maker || maker->own) continue;
+      function.dsl = maker->dsl;
+      function.found_by = maker->name;
+      function.form = v1::KERNEL_FORM_WRAPPED;
+      return true;
+    }
+    return false;
+  }
+
+  bool CountOtherDsl(const std::vector<std::string>& resolved) {
+    for (const std::string& name : resolved) {
+      const absl::string_view dsl = OtherDslOf(name);
+      if (dsl.empty()) continue;
+      ++other_dsls_[std::string(dsl)];
+      return true;
+    }
+    return false;
+  }
+
+  bool IsCandidate(JitFunction& function) const {
+    const bool works = UsesTriton(function.definition);
+    for (const NodeId decorator : function.decorators) {
+      const std::string dotted = DottedDecorator(tree_, decorator);
+      std::string origin = OriginOf(dotted, decorator);
+      if (!IsOfAProject(origin) || !(works || NamesAJit(origin))) continue;
+      function.imported_decorators.push_back(std::move(origin));
+    }
+    return !function.imported_decorators.empty();
+  }
+
+  // What the file imports the name as: the name itself where only an import of '*' can bring it.
+  std::string OriginOf(const std::string& dotted, NodeId at) const {
+    if (dotted.empty()) return "";
+    std::string origin = imports_.Origin(dotted);
+    const bool bare = dotted.find('.') == std::string::npos && !IsBuiltin(dotted);
+    if (!origin.empty() || !bare || imports_.wildcards().empty()) return origin;
+    const bool own = names_.IsParameter(dotted, at) || !names_.ValuesOf(dotted, at).empty();
+    return own ? "" : dotted;
+  }
+
+  bool UsesTriton(NodeId definition) const {
+    const std::span<const Call> calls = calls_.In(definition);
+    return std::any_of(calls.begin(), calls.end(), [](const Call& call) {
+      return absl::StartsWith(call.resolved, "triton.language.") ||
+             absl::StartsWith(call.resolved, "triton.experimental.gluon.");
+    });
+  }
+
+  // f = triton.jit(f), pl.pallas_call(f, ...)
+  void LookAtCall(const Call& call) {
+    const NodeId argument = makers_.FunctionArgument(call.node);
+    if (argument == kNoNode || call.function == kNoNode ||
+        tree_.KindOf(argument) != Kind::kIdentifier) {
+      return;
+    }
+    const std::optional<Maker> maker = makers_.OfCalled(call);
+    if (!maker) return;
+    for (const NodeId definition : makers_.FunctionsMeant(argument)) {
+      if (kernels_.contains(definition)) continue;
+      JitFunction function = Describe(definition);
+      function.dsl = maker->dsl;
+      function.found_by = maker->name;
+      function.applied_by = call.node;
+      function.form =
+          maker->dsl == v1::DSL_PALLAS ? v1::KERNEL_FORM_HANDED : v1::KERNEL_FORM_CALLED;
+      kernels_.emplace(definition, std::move(function));
+    }
+  }
+
+  std::vector<v1::JitName> NamesForOthers() {
+    std::map<std::string, v1::JitName> names;
+    for (const auto& [name, origin] : imports_.Origins()) {
+      const v1::Dsl dsl = DslThatMakes(origin);
+      if (dsl == v1::DSL_UNSPECIFIED && !(NamesAJit(origin) && IsOfAProject(origin))) continue;
+      v1::JitName& found = names[std::string(name)];
+      found.set_dsl(dsl);
+      if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));
+    }
+    for (const auto& [name, value] : names_.OfModule()) {
+      const std::optional<Maker> maker = makers_.OfValue(value);
+      if (!maker) continue;
+      v1::JitName& found = names[std::string(name)];
+      found.clear_imported();
+      found.set_dsl(maker->dsl);
+    }
+    std::optional<absl::flat_hash_set<std::string>> exported;
+    for (const auto& [name, value] : names_.OfModule()) {
+      if (name == "__all__") exported = StringsIn(tree_, value);
+    }
+    std::vector<v1::JitName> sorted;
+    for (auto& [name, found] : names) {
+      found.set_name(name);
+      found.set_hidden(exported ? !exported->contains(name) : absl::StartsWith(name, "_"));
+      sorted.push_back(std::move(found));
+    }
+    AddWildcards(sorted);
+    return sorted;
+  }
+
+  // What others may have from the file by way of its own imports of '*'.
+  void AddWildcards(std::vector<v1::JitName>& names) const {
+    const std::vector<std::string>& wildcards = imports_.wildcards();
+    const size_t skipped = wildcards.size() - std::min(wildcards.size(), kMaxWildcards);
+    for (size_t i = skipped; i < wildcards.size(); ++i) {
+      if (!IsOfAProject(wildcards[i])) continue;
+      v1::JitName& name = names.emplace_back();
+      name.set_name("*");
+      name.set_imported(wildcards[i] + "*");
+    }
+  }
+
+  const SyntaxTree& tree_;
+  const ImportMap& imports_;
+  const LineIndex& lines_;
+  const Calls& calls_;
+  const LocalNames names_;
+  JitMakers makers_;
+  std::map<NodeId, JitFunction> kernels_;  // by definition
+  std::map<NodeId, JitFunction> candidates_;
+  std::map<std::string, int> other_dsls_;
+};
+
+}  // namespace
+
+FoundFunctions FindFunctions(const ParsedText& text) { return Finder(text).Run(); }
+
+std::string QualifiedName(const SyntaxTree& tree, NodeId definition) {
+  std::vector<absl::string_view> names;
+  size_t size = 0;
+  for (NodeId node = definition; node != kNoNode; node = tree[node].parent) {
+    const Kind kind = tree.KindOf(node);
+    if (kind != Kind::kFunctionDefinition && kind != Kind::kClassDefinition) continue;
+    const NodeId name = tree.Child(node, Field::kName);
+    if (name == kNoNode) continue;
+    size += tree.TextOf(name).size() + 1;
+    if (!names.empty() && size > kMaxQualifiedName) break;
+    names.push_back(tree.TextOf(name));
+  }
+  std::reverse(names.begin(), names.end());
+  return absl::StrJoin(names, ".");
+}
+
+}  // namespace kernelmill::extractor

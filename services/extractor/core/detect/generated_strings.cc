@@ -1,0 +1,119 @@
+#include "services/extractor/core/detect/generated_strings.h"
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "services/extractor/core/syntax/syntax_tree.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+constexpr absl::string_view kCompile = "async_compile.triton";
+constexpr absl::string_view kSourceName = "source_code";  // the parameter's
+
+bool IsCompileCall(const SyntaxTree& tree, NodeId node) {
+  if (tree.KindOf(node) != Kind::kCall) return false;
+  const NodeId function = tree.Child(node, Field::kFunction);
+  if (function == kNoNode) return false;
+  const std::string dotted = DottedExpression(tree, function);
+  return dotted == kCompile || absl::EndsWith(dotted, ".async_compile.triton");
+}
+
+// The expression that a call is given as its source; kNoNode if none is seen. It is the second of
+// the positional ones, or the only one: PyTorch 2.0 gave no name.
+NodeId SourceArgument(const SyntaxTree& tree, NodeId call) {
+  const NodeId arguments = tree.Child(call, Field::kArguments);
+  if (arguments == kNoNode) return kNoNode;
+  NodeId name_or_source = kNoNode;
+  for (NodeId child = tree.FirstChild(arguments); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    if (IsLayout(tree.KindOf(child))) continue;
+    if (tree.KindOf(child) == Kind::kKeywordArgument) {
+      const NodeId name = tree.Child(child, Field::kName);
+      if (name != kNoNode && tree.TextOf(name) == kSourceName) {
+        return tree.Child(child, Field::kValue);
+      }
+    } else if (name_or_source != kNoNode) {
+      return child;
+    } else {
+      name_or_source = child;
+    }
+  }
+  return name_or_source;
+}
+
+// Whether Python takes a backslash of the text, outside raw strings, for more than itself.
+bool HasEscape(absl::string_view text) {
+  constexpr absl::string_view kEscaped = "\n\r\\'\"abfnrtvxNuU01234567";
+  for (size_t at = text.find('\\'); at != absl::string_view::npos; at = text.find('\\', at + 1)) {
+    if (at + 1 < text.size() && absl::StrContains(kEscaped, text[at + 1])) return true;
+  }
+  return false;
+}
+
+bool IsVerbatim(absl::string_view prefix, absl::string_view content) {
+  if (prefix.find_first_of("bBfFtT") != absl::string_view::npos) return false;
+  return prefix.find_first_of("rR") != absl::string_view::npos || !HasEscape(content);
+}
+
+// By node: the statement that it stands in, itself if it is one.
+std::vector<NodeId> Statements(const SyntaxTree& tree) {
+  std::vector<NodeId> statements(tree.size(), 0);
+  for (NodeId node = 1; node < tree.size(); ++node) {
+    const NodeId parent = tree[node].parent;
+    const Kind kind = tree.KindOf(parent);
+    const bool is_statement = kind == Kind::kModule || kind == Kind::kBlock || kind == Kind::kError;
+    statements[node] = is_statement ? node : statements[parent];
+  }
+  return statements;
+}
+
+// Where the content of a literal, or of the first and last of several, begins and ends. Equal in
+// broken code.
+struct Content {
+  size_t begin = 0;
+  size_t end = 0;
+  absl::string_view prefix;  // of the first, its quotes included
+};
+
+Content ContentOf(const SyntaxTree& tree, NodeId literal) {
+  Content content;
+  for (NodeId node = literal; node < tree[literal].subtree_end; ++node) {
+    if (tree.KindOf(node) == Kind::kStringStart && content.prefix.empty()) {
+      content.prefix = tree.TextOf(node);
+      content.begin = content.end = tree[node].end;
+    }
+    if (tree.KindOf(node) == Kind::kStringEnd && !tree[node].missing) {
+      content.end = tree[node].start;
+    }
+  }
+  return content;
+}
+
+}  // namespace
+
+std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
+  std::vector<GeneratedString> found;
+  if (!Contains(file.text(), "async_compile")) return found;
+  const SyntaxTree& tree = file.tree();
+  const std::vector<NodeId> statements = Statements(tree);
+  for (NodeId node = 0; node < tree.size(); ++node) {
+    if (!IsCompileCall(tree, node)) continue;
+    const NodeId argument = SourceArgument(tree, node);
+    if (argument == kNoNode) continue;
+    const NodeId literal = tree.StripParentheses(argument);
+    const bool concatenated = tree.KindOf(literal) == Kind::kConcatenatedString;
+    if (tree.KindOf(literal) != Kind::kString && !concatenated) continue;
+    const Content content = ContentOf(tree, literal);
+    if (content.begin >= content.end) continue;
+    const absl::string_view bytes = file.text().substr(content.begin, content.end - content.begin);
+    found.push_back({content.begin, content.end, file.lines().LineOf(tree[literal].start),
+                     file.lines().LineOf(tree[statements[node]].start),
+                     !concatenated && IsVerbatim(content.prefix, bytes)});
+  }
+  return found;
+}
+
+}  // namespace kernelmill::extractor

@@ -1,0 +1,83 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_MAKERS_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_MAKERS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/syntax/calls.h"
+#include "services/extractor/core/syntax/imports.h"
+#include "services/extractor/core/syntax/local_names.h"
+#include "services/extractor/core/syntax/syntax_tree.h"
+
+namespace kernelmill::extractor {
+
+// Something that makes a kernel of the function that it is called with.
+struct Maker {
+  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+  std::string name;  // dotted, resolved through imports: a DSL's own or the file's
+  bool own = false;  // the DSL's own, bare or called, with no definition of the file between
+};
+
+// Tells which expressions of a file are makers of kernels. Refers to its arguments. Not
+// thread-safe.
+//
+// The basic idea: a name is one if it is a DSL's own (triton.jit), or if the file defines it as
+// something that leads there: another name for one, what functools.partial or some call makes of
+// one, a function or lambda that returns one or what one makes of a parameter, a class that derives
+// from one or makes a kernel of a parameter. Names are followed through the file's scopes, a
+// bounded number of steps; nothing is executed, so that of several definitions one that leads there
+// is enough.
+class JitMakers {
+ public:
+  JitMakers(const SyntaxTree& tree, const ImportMap& imports, const Calls& calls,
+            const LocalNames& names)
+      : tree_(tree), imports_(imports), calls_(calls), names_(names) {}
+
+  // What an expression is when a function is handed to it: as a decorator or as what is called.
+  std::optional<Maker> Of(NodeId expression) { return Of(expression, 0); }
+
+  // The same for what a call calls; `call.function` is there.
+  std::optional<Maker> OfCalled(const Call& call) { return OfCalled(call, 0); }
+
+  // What a function, a class or an assigned expression is, by its node.
+  std::optional<Maker> OfValue(NodeId value) { return OfValue(value, 0); }
+
+  // The expression that a call hands over as the function, inside any functools.partial; kNoNode if
+  // there is none.
+  NodeId FunctionArgument(NodeId call) const;
+
+  // The functions that an expression may be, inside any functools.partial: by its own name, or by
+  // one that such an expression is assigned to.
+  std::vector<NodeId> FunctionsMeant(NodeId expression) const;
+
+ private:
+  std::optional<Maker> Of(NodeId expression, int depth);
+  std::optional<Maker> OfCalled(const Call& call, int depth);
+  std::optional<Maker> OfName(absl::string_view dotted, absl::string_view resolved, NodeId at,
+                              int depth);
+  std::optional<Maker> OfCall(NodeId node, int depth);
+  std::optional<Maker> OfValue(NodeId value, int depth);
+  std::optional<Maker> FindInValue(NodeId value, int depth);
+  std::optional<Maker> MadeOfMaker(NodeId call, int depth);
+  std::optional<Maker> InFunction(NodeId function, int depth);
+  std::optional<Maker> InClass(NodeId definition, int depth);
+  std::optional<Maker> InResult(NodeId expression, int depth);
+  std::optional<Maker> AppliedWithin(NodeId root, int depth);
+  NodeId InsidePartial(NodeId expression) const;
+  bool IsPartial(const Call& call) const { return call.resolved == "functools.partial"; }
+  bool IsFunction(NodeId expression) const;
+  bool TakesParameter(NodeId call) const;
+
+  const SyntaxTree& tree_;
+  const ImportMap& imports_;
+  const Calls& calls_;
+  const LocalNames& names_;
+  absl::flat_hash_map<NodeId, std::optional<Maker>> values_;
+};
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_MAKERS_H_

@@ -1,0 +1,134 @@
+#include "services/extractor/core/detect/templates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
+#include "services/extractor/core/syntax/local_names.h"
+#include "services/extractor/core/syntax/syntax_tree.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+constexpr absl::string_view kMaker = "TritonTemplate";
+constexpr absl::string_view kFileEnd = ".jinja";
+constexpr absl::string_view kOps = "tl.";  // what is written for Triton uses its language
+
+// TritonTemplate(name, grid, source): an argument by its name or its position.
+NodeId Argument(const SyntaxTree& tree, NodeId call, absl::string_view name, int position) {
+  const NodeId arguments = tree.Child(call, Field::kArguments);
+  if (arguments == kNoNode) return kNoNode;
+  for (NodeId child = tree.FirstChild(arguments); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    if (IsLayout(tree.KindOf(child))) continue;
+    if (tree.KindOf(child) == Kind::kKeywordArgument) {
+      const NodeId key = tree.Child(child, Field::kName);
+      if (key != kNoNode && tree.TextOf(key) == name) return tree.Child(child, Field::kValue);
+    } else if (position-- == 0) {
+      return child;
+    }
+  }
+  return kNoNode;
+}
+
+// The content of the literals below `root`, from the first one's begin to the last one's end.
+absl::string_view LiteralsOf(const SyntaxTree& tree, NodeId root) {
+  size_t begin = 0;
+  size_t end = 0;
+  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
+    if (tree.KindOf(node) == Kind::kStringStart && begin == 0) begin = tree[node].end;
+    if (tree.KindOf(node) == Kind::kStringEnd && !tree[node].missing) end = tree[node].start;
+  }
+  return begin < end ? tree.text().substr(begin, end - begin) : absl::string_view();
+}
+
+// The expression itself, or what its name was last assigned above.
+NodeId ValueOf(const SyntaxTree& tree, const LocalNames& names, NodeId expression) {
+  const NodeId node = tree.StripParentheses(expression);
+  if (tree.KindOf(node) != Kind::kIdentifier) return node;
+  NodeId value = node;
+  for (const NodeId candidate : names.ValuesOf(tree.TextOf(node), node)) {
+    if (candidate < node) value = candidate;
+  }
+  return value;
+}
+
+bool IsTemplateCall(const ParsedText& file, NodeId node, std::string* found_by) {
+  const SyntaxTree& tree = file.tree();
+  if (tree.KindOf(node) != Kind::kCall) return false;
+  const NodeId function = tree.Child(node, Field::kFunction);
+  if (function == kNoNode) return false;
+  *found_by = file.imports().Resolve(DottedExpression(tree, function));
+  return *found_by == kMaker || absl::EndsWith(*found_by, absl::StrCat(".", kMaker));
+}
+
+}  // namespace
+
+std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
+  std::vector<KernelTemplate> found;
+  if (!MayHoldTemplates(file.text())) return found;
+  const SyntaxTree& tree = file.tree();
+  const LocalNames names(tree);
+  std::string found_by;
+  for (NodeId node = 0; node < tree.size(); ++node) {
+    if (!IsTemplateCall(file, node, &found_by)) continue;
+    const NodeId argument = Argument(tree, node, "source", 2);
+    if (argument == kNoNode) continue;
+    const absl::string_view source = LiteralsOf(tree, ValueOf(tree, names, argument));
+    if (!absl::StrContains(source, kOps)) continue;
+    const size_t begin = static_cast<size_t>(source.data() - tree.text().data());
+    const NodeId name = Argument(tree, node, "name", 0);
+    found.push_back({begin, file.lines().LineOf(begin), file.lines().LineOf(begin + source.size()),
+                     name == kNoNode ? "" : std::string(LiteralsOf(tree, name)),
+                     std::move(found_by)});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.content_begin < b.content_begin; });
+  int last_line = 0;
+  found.erase(std::remove_if(found.begin(), found.end(),
+                             [&](const KernelTemplate& next) {
+                               const bool shared = next.first_line <= last_line;
+                               if (!shared) last_line = next.last_line;
+                               return shared;
+                             }),
+              found.end());
+  return found;
+}
+
+bool IsTemplateFile(absl::string_view path, absl::string_view text) {
+  return absl::EndsWith(path, kFileEnd) && absl::StrContains(text, kOps);
+}
+
+KernelTemplate TemplateOfFile(absl::string_view path, const LineIndex& lines) {
+  const absl::string_view file = path.substr(path.rfind('/') + 1);
+  return {0, 1, lines.count(), std::string(file.substr(0, file.find('.'))),
+          std::string(kFileEnd.substr(1))};
+}
+
+v1::Kernel DescribeTemplate(absl::string_view path, absl::string_view text, const LineIndex& lines,
+                            const KernelTemplate& found) {
+  const size_t begin = lines.Begin(found.first_line);
+  const absl::string_view source = text.substr(begin, lines.End(found.last_line) - begin);
+  v1::Kernel kernel;
+  kernel.set_name(found.name);
+  kernel.set_qualname(found.name);
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_form(v1::KERNEL_FORM_TEMPLATE);
+  kernel.set_found_by(found.found_by);
+  kernel.set_path(std::string(path));
+  kernel.set_first_line(found.first_line);
+  kernel.set_last_line(found.last_line);
+  kernel.set_first_byte(static_cast<int64_t>(begin));
+  kernel.set_source(std::string(source));
+  kernel.set_sha256(Sha256Hex(source));
+  kernel.set_column(static_cast<int32_t>(IndentationOf(source)));
+  kernel.set_string_begin(static_cast<int64_t>(found.content_begin));
+  return kernel;
+}
+
+bool MayHoldTemplates(absl::string_view text) { return Contains(text, kMaker); }
+
+}  // namespace kernelmill::extractor

@@ -1,0 +1,56 @@
+#include "services/extractor/core/embedded/json_documents.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "services/extractor/core/embedded/json_strings.h"
+
+namespace kernelmill::extractor::json {
+namespace {
+
+constexpr absl::string_view kLinesEnd = ".jsonl";
+constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+bool IsWhole(absl::string_view text) {
+  StringReader reader(text);
+  while (reader.Next()) {
+  }
+  return reader.error().empty();
+}
+
+bool HasValueALine(absl::string_view path, absl::string_view text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const bool first_line_is_whole = IsWhole(text.substr(0, end));
+  if (absl::EndsWith(path, kLinesEnd)) return first_line_is_whole || !IsWhole(text);
+  return first_line_is_whole && !absl::StripAsciiWhitespace(text.substr(end)).empty();
+}
+
+}  // namespace
+
+bool IsJsonPath(absl::string_view path) {
+  return absl::EndsWith(path, ".json") || absl::EndsWith(path, kLinesEnd);
+}
+
+Documents::Documents(absl::string_view path, absl::string_view text) : text_(text) {
+  if (absl::StartsWith(text, kByteOrderMark)) at_ = kByteOrderMark.size();
+  by_line_ = HasValueALine(path, text.substr(at_));
+}
+
+bool Documents::Next(Document* document) {
+  while (at_ < text_.size()) {
+    const size_t begin = at_;
+    const size_t line_end = by_line_ ? text_.find('\n', begin) : absl::string_view::npos;
+    const size_t end = std::min(line_end, text_.size());
+    at_ = std::min(end + 1, text_.size());
+    ++line_;
+    const absl::string_view text = text_.substr(begin, end - begin);
+    if (by_line_ && absl::StripAsciiWhitespace(text).empty()) continue;
+    *document = {text, begin, by_line_ ? absl::StrCat("/", line_) : ""};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace kernelmill::extractor::json

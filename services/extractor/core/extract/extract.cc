@@ -1,0 +1,92 @@
+#include "services/extractor/core/extract/extract.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "services/extractor/core/embedded/json_documents.h"
+#include "services/extractor/core/extract/extract_file.h"
+#include "services/extractor/core/extract/json_file.h"
+#include "services/extractor/core/link/kernel_shards.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+constexpr size_t kMaxReason = 64;
+
+std::vector<const v1::SourceFile*> SortedByPath(const v1::FileShard& files) {
+  std::vector<const v1::SourceFile*> sorted;
+  for (const v1::SourceFile& file : files.files()) sorted.push_back(&file);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto* a, const auto* b) { return a->path() < b->path(); });
+  return sorted;
+}
+
+absl::StatusOr<std::vector<const v1::SourceFile*>> FilesOf(const v1::FileShard& files,
+                                                           const Piece& piece) {
+  const int size = files.files_size();
+  if (piece.first < 0 || piece.count < 1 || piece.first > size ||
+      piece.count > size - piece.first) {
+    return absl::InvalidArgumentError(absl::StrCat(piece.count, " files from ", piece.first,
+                                                   " on are no piece of a shard of ", size));
+  }
+  const std::vector<const v1::SourceFile*> sorted = SortedByPath(files);
+  const auto begin = sorted.begin() + piece.first;
+  return std::vector<const v1::SourceFile*>(begin, begin + piece.count);
+}
+
+absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceFile*>& sorted,
+                                             const PythonParser& parser,
+                                             const ExtractOptions& options) {
+  v1::KernelShard shard;
+  for (const v1::SourceFile* file : sorted) {
+    RETURN_IF_ERROR(json::IsJsonPath(file->path()) ? ExtractJsonFile(*file, parser, options, shard)
+                                                   : ExtractFile(*file, parser, options, shard));
+  }
+  SortKernels(shard);
+  return shard;
+}
+
+// Of letters a to z, digits and '_': it becomes part of a counter's name.
+bool IsReasonWord(absl::string_view reason) {
+  return !reason.empty() && reason.size() <= kMaxReason &&
+         std::all_of(reason.begin(), reason.end(), [](char c) {
+           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+         });
+}
+
+}  // namespace
+
+absl::StatusOr<v1::KernelShard> ExtractKernels(const v1::FileShard& files,
+                                               const PythonParser& parser,
+                                               const ExtractOptions& options) {
+  return ExtractFiles(SortedByPath(files), parser, options);
+}
+
+absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const Piece& piece,
+                                             const PythonParser& parser,
+                                             const ExtractOptions& options) {
+  ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, FilesOf(files, piece));
+  return ExtractFiles(chosen, parser, options);
+}
+
+absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece& piece,
+                                         const std::string& reason) {
+  if (!IsReasonWord(reason)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(JsonString(reason), " is not a word for why files failed"));
+  }
+  ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, FilesOf(files, piece));
+  v1::KernelShard shard;
+  for (const v1::SourceFile* file : chosen) NameFile(*file, shard).set_failed(reason);
+  return shard;
+}
+
+}  // namespace kernelmill::extractor

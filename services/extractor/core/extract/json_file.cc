@@ -1,0 +1,257 @@
+#include "services/extractor/core/extract/json_file.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/base/status.h"
+#include "services/extractor/core/cuda/cuda_kernels.h"
+#include "services/extractor/core/embedded/fenced_code.h"
+#include "services/extractor/core/embedded/json_documents.h"
+#include "services/extractor/core/embedded/json_strings.h"
+#include "services/extractor/core/embedded/prose.h"
+#include "services/extractor/core/extract/extract_file.h"
+#include "services/extractor/core/known_dsls.h"
+#include "services/extractor/core/parse/parsed_text.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// Longer strings are no chats: they are read as one program, whatever stands around it.
+constexpr size_t kMostProse = 256u << 10;
+
+bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || MayHoldCuda(text); }
+
+bool MayHaveFences(absl::string_view text) {
+  return Contains(text, "```") || Contains(text, "~~~");
+}
+
+// Broken code between fences may go on behind them, where blanks stand for prose.
+bool IsSpan(const v1::Kernel& kernel, absl::string_view text) {
+  return text.substr(static_cast<size_t>(kernel.first_byte()), kernel.source().size()) ==
+         kernel.source();
+}
+
+class JsonFileExtractor {
+ public:
+  JsonFileExtractor(const v1::SourceFile& source, const PythonParser& parser,
+                    const ExtractOptions& options, v1::ExtractedFile& entry, v1::KernelShard& shard)
+      : path_(source.path()),
+        text_(source.content()),
+        parser_(parser),
+        options_(options),
+        lines_(source.content()),
+        entry_(entry),
+        shard_(shard) {}
+
+  absl::Status Run() {
+    json::Documents documents(path_, text_);
+    json::Document document;
+    while (strings_ <= options_.max_json_strings && documents.Next(&document)) {
+      RETURN_IF_ERROR(ReadDocument(document));
+    }
+    for (const auto& [name, functions] : other_dsls_) {
+      v1::OtherDsl& dsl = *entry_.add_other_dsls();
+      dsl.set_name(name);
+      dsl.set_functions(functions);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // Where a string stands.
+  struct Place {
+    size_t begin;  // of its content, in the file
+    int line;
+    std::string pointer;
+    absl::string_view text;  // what the string stands for
+  };
+
+  absl::Status ReadDocument(const json::Document& document) {
+    json::StringReader reader(document.text);
+    while (reader.Next()) {
+      const std::string text = json::Unescape(reader.raw());
+      if (!MayHoldCode(text) && !MayUseOtherDsl(text)) continue;
+      const size_t begin = static_cast<size_t>(reader.raw().data() - text_.data());
+      const int line = lines_.LineOf(begin);
+      if (++strings_ > options_.max_json_strings) {
+        Skip(line, "too_many_strings");
+        return absl::OkStatus();
+      }
+      const std::optional<std::string> pointer = reader.Pointer();
+      if (!pointer.has_value()) {
+        Skip(line, "pointer_too_long");
+        continue;
+      }
+      RETURN_IF_ERROR(AddString(text, {begin, line, document.pointer + *pointer, text}));
+    }
+    if (!reader.error().empty()) AddError(document.begin + reader.position(), reader.error());
+    return absl::OkStatus();
+  }
+
+  void AddError(size_t at, absl::string_view reason) {
+    const int line = lines_.LineOf(std::min(at, text_.size() - 1));
+    SetParseError(line);
+    Skip(line, reason);
+  }
+
+  void SetParseError(int line) {
+    if (entry_.parse_errors()) return;
+    entry_.set_parse_errors(true);
+    entry_.set_first_error_line(line);
+  }
+
+  // A file of nothing but broken lines need not have all of them listed.
+  void Skip(int line, absl::string_view reason) {
+    if (entry_.skipped_strings_size() >= static_cast<int>(options_.max_strings)) return;
+    v1::SkippedString& skipped = *entry_.add_skipped_strings();
+    skipped.set_line(line);
+    skipped.set_reason(std::string(reason));
+  }
+
+  // A string that is not to be extracted is listed; the others are none the worse for it.
+  absl::Status AddString(const std::string& text, const Place& place) {
+    const absl::Status added = ReadString(text, place);
+    if (!absl::IsResourceExhausted(added)) return added;
+    Skip(place.line, added.message());
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadString(const std::string& text, const Place& place) {
+    if (text.size() <= kMostProse && MayHaveFences(text)) {
+      ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
+      const std::vector<FencedBlock> blocks = FindFencedBlocks(text);
+      if (!is_python && !blocks.empty()) return ReadFenced(text, blocks, place);
+    }
+    return ReadText(text, place);
+  }
+
+  absl::Status ReadFenced(const std::string& text, const std::vector<FencedBlock>& blocks,
+                          const Place& place) {
+    bool found = false;
+    for (const FencedLanguage language :
+         {FencedLanguage::kPython, FencedLanguage::kCuda, FencedLanguage::kUnnamed}) {
+      const std::string inside = InsideFences(text, blocks, language);
+      if (!MayHoldCode(inside)) continue;
+      found = true;
+      RETURN_IF_ERROR(language == FencedLanguage::kCuda
+                          ? ReadCuda(inside, place)
+                          : ReadBlocks(text, blocks, language, place));
+    }
+    return found ? absl::OkStatus() : ReadText(OutsideFences(text, blocks), place);
+  }
+
+  // Blocks that are no program together are read each by itself, unless there are very many.
+  absl::Status ReadBlocks(const std::string& text, const std::vector<FencedBlock>& blocks,
+                          FencedLanguage language, const Place& place) {
+    constexpr size_t kMostAlone = 16;
+    const std::string inside = InsideFences(text, blocks, language);
+    ASSIGN_OR_RETURN(const bool is_python, IsPython(inside));
+    if (is_python || blocks.size() > kMostAlone) return ReadText(inside, place);
+    for (const FencedBlock& block : blocks) {
+      if (block.language != language) continue;
+      RETURN_IF_ERROR(ReadText(InsideFences(text, {block}, language), place));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadText(const std::string& text, const Place& place) {
+    if (!MayHoldCode(text) && !MayUseOtherDsl(text)) return absl::OkStatus();
+    ASSIGN_OR_RETURN(Findings python, FindIn(text, CodeLanguage::kPython));
+    ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
+    if (!is_python) {
+      // Prose may hide kernels, and so may broken code; whichever hides fewer.
+      if (text.size() <= kMostProse) {
+        ASSIGN_OR_RETURN(Findings bare, FindIn(WithoutProse(text), CodeLanguage::kPython));
+        if (bare.shard.kernels_size() > python.shard.kernels_size()) python = std::move(bare);
+      }
+      if (python.shard.kernels().empty() && MayHoldCuda(text)) return ReadCuda(text, place);
+    }
+    Adopt(place, python);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadCuda(const std::string& text, const Place& place) {
+    ASSIGN_OR_RETURN(Findings cuda, FindIn(text, CodeLanguage::kCuda));
+    Adopt(place, cuda);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> IsPython(absl::string_view text) const {
+    const auto parsed = ParsedText::Parse(text, parser_);
+    if (parsed.ok()) return !(*parsed)->has_errors();
+    if (absl::IsResourceExhausted(parsed.status())) return false;
+    return parsed.status();
+  }
+
+  struct Findings {
+    v1::ExtractedFile entry;
+    v1::KernelShard shard;
+  };
+
+  absl::StatusOr<Findings> FindIn(const std::string& text, CodeLanguage language) const {
+    v1::SourceFile code;
+    code.set_path(path_);
+    code.set_content(text);
+    Findings found;
+    RETURN_IF_ERROR(ExtractCode(code, language, parser_, options_, found.entry, found.shard));
+    return absl::StatusOr<Findings>(std::move(found));
+  }
+
+  // What others import, or are imported by, is left: a string is no file of the source. Nor does
+  // prose that is no Python say anything of the file.
+  void Adopt(const Place& place, Findings& found) {
+    const v1::ExtractedFile& entry = found.entry;
+    for (v1::Kernel& kernel : *found.shard.mutable_kernels()) {
+      if (!IsSpan(kernel, place.text)) {
+        Skip(place.line, "across_fences");
+        continue;
+      }
+      kernel.set_json_pointer(place.pointer);
+      kernel.set_string_begin(kernel.string_begin() + static_cast<int64_t>(place.begin));
+      *shard_.add_kernels() = std::move(kernel);
+      entry_.set_kernels(entry_.kernels() + 1);
+    }
+    for (v1::Definition& definition : *found.shard.mutable_definitions()) {
+      definition.set_string_begin(definition.string_begin() + static_cast<int64_t>(place.begin));
+      *shard_.add_definitions() = std::move(definition);
+    }
+    if (entry.parse_errors() && entry.kernels() > 0) SetParseError(place.line);
+    for (const v1::SkippedString& skipped : entry.skipped_strings()) {
+      Skip(place.line, skipped.reason());
+    }
+    for (const v1::OtherDsl& dsl : entry.other_dsls()) other_dsls_[dsl.name()] += dsl.functions();
+  }
+
+  const std::string& path_;
+  const absl::string_view text_;
+  const PythonParser& parser_;
+  const ExtractOptions& options_;
+  const LineIndex lines_;
+  v1::ExtractedFile& entry_;
+  v1::KernelShard& shard_;
+  size_t strings_ = 0;  // that may hold kernels
+  std::map<std::string, int> other_dsls_;
+};
+
+}  // namespace
+
+absl::Status ExtractJsonFile(const v1::SourceFile& source, const PythonParser& parser,
+                             const ExtractOptions& options, v1::KernelShard& shard) {
+  v1::ExtractedFile& entry = ListFile(source, shard);
+  if (source.content().size() > options.max_json_bytes) {
+    entry.set_failed("too_large");
+    return absl::OkStatus();
+  }
+  return Annotate(JsonFileExtractor(source, parser, options, entry, shard).Run(), source.path());
+}
+
+}  // namespace kernelmill::extractor

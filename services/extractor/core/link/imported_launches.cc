@@ -1,0 +1,123 @@
+#include "services/extractor/core/link/imported_launches.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "services/extractor/core/syntax/imports.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+constexpr absl::string_view kWildcard = "*";
+
+// What each name of a file is imported as; of several imports the last counts.
+using ImportsByName = absl::flat_hash_map<std::string, v1::ImportedName>;
+
+ImportsByName AllImports(const SyntaxTree& tree) {
+  ImportsByName imports;
+  for (const NodeId node : ImportsIn(tree, 0)) {
+    auto names = ImportedNames(tree, node);
+    for (v1::ImportedName& imported : names) {
+      const std::string name = imported.name();
+      imports[name] = std::move(imported);
+    }
+  }
+  return imports;
+}
+
+// What is imported as the first name of `dotted`, with the others after it: its last is the member.
+v1::ImportedName Followed(v1::ImportedName imported, absl::string_view dotted) {
+  const size_t last = dotted.rfind('.');
+  if (last == absl::string_view::npos) return imported;
+  const size_t first = dotted.find('.');
+  std::string module = imported.module();
+  if (!imported.member().empty()) {
+    absl::StrAppend(&module, module.empty() ? "" : ".", imported.member());
+  }
+  absl::StrAppend(&module, dotted.substr(first, last - first));
+  imported.set_module(module);
+  imported.set_member(std::string(dotted.substr(last + 1)));
+  return imported;
+}
+
+bool ComesBefore(const v1::Launcher& a, const v1::Launcher& b) {
+  return std::forward_as_tuple(a.text().empty(), a.path(), a.first_line(), a.last_line()) <
+         std::forward_as_tuple(b.text().empty(), b.path(), b.first_line(), b.last_line());
+}
+
+}  // namespace
+
+std::vector<v1::ImportedLaunch> FindImportedLaunches(const ParsedFile& file,
+                                                     const Launches& launches) {
+  std::vector<v1::ImportedLaunch> found;
+  if (launches.others().empty()) return found;
+  const ImportsByName imports = AllImports(file.tree);
+  const bool wildcard = imports.contains(kWildcard);
+  std::set<std::pair<NodeId, absl::string_view>> seen;
+  size_t left = file.text.size();
+  for (const Launches::Other& launch : launches.others()) {
+    const absl::string_view dotted = launch.dotted;
+    const auto imported = imports.find(dotted.substr(0, dotted.find('.')));
+    const bool plain = dotted.find('.') == absl::string_view::npos;
+    if (imported == imports.end() && !(wildcard && plain)) continue;
+    if (!seen.emplace(launch.host, dotted).second) continue;
+    v1::ImportedLaunch& added = found.emplace_back();
+    *added.mutable_host() = launches.HostAt(launch.host);
+    added.mutable_host()->set_path(std::string(file.path));
+    if (added.host().text().size() > left) added.mutable_host()->clear_text();
+    left -= added.host().text().size();
+    if (imported != imports.end()) {
+      *added.mutable_kernel() = Followed(imported->second, dotted);
+    } else {
+      added.mutable_kernel()->set_name(launch.dotted);
+    }
+  }
+  return found;
+}
+
+void ImportedLaunches::Add(v1::ImportedLaunch launch) {
+  const size_t size = launch.host().text().size();
+  if (size > left_) {
+    launch.mutable_host()->clear_text();
+  } else {
+    left_ -= size;
+  }
+  launches_.push_back(std::move(launch));
+}
+
+void ImportedLaunches::Resolve(SourceScope& scope) {
+  for (v1::ImportedLaunch& launch : launches_) {
+    v1::Launcher& host = *launch.mutable_host();
+    const v1::ImportedName& kernel = launch.kernel();
+    TextDefinitions importer;
+    importer.path = host.path();
+    const Origin* origin = kernel.member().empty()
+                               ? scope.Find(scope.TextOf(host.path(), 0), kernel.name())
+                               : scope.FindImported(importer, kernel);
+    if (origin == nullptr || origin->text->path == host.path()) continue;
+    v1::Launcher& chosen = launchers_[{origin->text->path, origin->name}];
+    const int count = chosen.count() + 1;
+    if (count == 1 || ComesBefore(host, chosen)) chosen = std::move(host);
+    chosen.set_count(count);
+  }
+  launches_.clear();
+}
+
+void ImportedLaunches::FillIn(v1::KernelShard& shard) const {
+  // Other files see the last of a name.
+  absl::flat_hash_map<std::pair<std::string, std::string>, v1::Kernel*> visible;
+  for (v1::Kernel& kernel : *shard.mutable_kernels()) {
+    if (kernel.string_begin() > 0 || kernel.name() != kernel.qualname()) continue;
+    visible[{kernel.path(), kernel.name()}] = &kernel;
+  }
+  for (const auto& [key, kernel] : visible) {
+    const auto found = launchers_.find(key);
+    if (found == launchers_.end() || kernel->has_launcher()) continue;
+    *kernel->mutable_launcher() = found->second;
+    kernel->set_role(v1::KERNEL_ROLE_KERNEL);
+  }
+}
+
+}  // namespace kernelmill::extractor

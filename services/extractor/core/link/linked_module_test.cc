@@ -1,0 +1,122 @@
+// Modules of whole files: extraction and linking together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/link.h"
+#include "services/extractor/testing/extract_for_test.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+TEST(LinkedModuleTest, HoldsWhatTheKernelUsesAndNothingElse) {
+  const v1::KernelShard shard = ExtractAndLink(
+      "from __future__ import annotations\n"
+      "import os\n"
+      "import triton\n"
+      "import triton.language as tl; import torch\n"
+      "import numpy as np\n"
+      "A = 1\n"
+      "A += 1\n"
+      "UNUSED = np.zeros(3)\n"
+      "@triton.jit\n"
+      "def second(x):\n"
+      "    return x * A\n"
+      "@triton.jit\n"
+      "def k(x):\n"
+      "    tl.store(x, first(x))\n"
+      "@triton.jit\n"
+      "def first(x):\n"
+      "    return second(x)\n"
+      "def launch(): k[(1,)](os)\n");
+  ASSERT_EQ(shard.kernels_size(), 3);
+  EXPECT_EQ(shard.kernels(1).module(),
+            "from __future__ import annotations\n"
+            "import triton\n"
+            "import triton.language as tl; import torch\n"
+            "\nA = 1\n\nA += 1\n"
+            "\n@triton.jit\ndef second(x):\n    return x * A\n"
+            "\n@triton.jit\ndef first(x):\n    return second(x)\n"
+            "\n@triton.jit\ndef k(x):\n    tl.store(x, first(x))\n");
+  EXPECT_TRUE(shard.kernels(1).self_contained());
+}
+
+TEST(LinkedModuleTest, AWholeIfOrTryIsOneDefinition) {
+  const v1::KernelShard shard = ExtractAndLink(
+      "import triton\n"
+      "try:\n    import fast\n    N = 1\nexcept ImportError:\n    N = 2\n"
+      "@triton.jit\ndef k(): return N\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).module(),
+            "import triton\n\n"
+            "try:\n    import fast\n    N = 1\nexcept ImportError:\n    N = 2\n\n"
+            "@triton.jit\ndef k(): return N\n");
+  EXPECT_FALSE(shard.kernels(0).self_contained());  // fast is not of the standard library
+}
+
+TEST(LinkedModuleTest, ABlockThatHoldsKernelsIsTakenApart) {
+  const v1::KernelShard shard = ExtractAndLink(
+      "if available():\n"
+      "    import triton\n"
+      "    B = 64\n"
+      "    @triton.jit\n"
+      "    def k(): return B\n"
+      "else:\n"
+      "    B = 1\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).module(),
+            "import triton\n\nB = 64\n\n@triton.jit\ndef k(): return B\n");
+}
+
+TEST(LinkedModuleTest, ImportsOfTheFunctionAroundCount) {
+  const v1::KernelShard shard = ExtractAndLink(
+      "def make():\n"
+      "    import triton\n"
+      "    captured = 1\n"
+      "    @triton.jit\n"
+      "    def k(): return captured\n"
+      "    return k\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).module(), "import triton\n\n@triton.jit\ndef k(): return captured\n");
+  EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("captured"));
+}
+
+TEST(LinkedModuleTest, OddDecoratorLayoutsStayWhole) {
+  const v1::KernelShard shard =
+      ExtractAndLink("import triton\n@(\n  triton.jit\n)\ndef k(): pass\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).source(), "  triton.jit\n)\ndef k(): pass\n");
+  EXPECT_EQ(shard.kernels(0).module(), "import triton\n\n@(\n  triton.jit\n)\ndef k(): pass\n");
+}
+
+TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
+  const std::string text =
+      "import triton\nfrom m import a, b, c\nD = {'x': a, 'y': b}\n"
+      "@triton.jit\ndef k(): return D, c\n"
+      "@triton.jit\ndef l(): return k(), a\n";
+  v1::FileShard forward;
+  for (const char* path : {"a.py", "b.py", "c.py"}) {
+    v1::SourceFile& file = *forward.add_files();
+    file.set_path(path);
+    file.set_content(text);
+  }
+  v1::FileShard backward;
+  for (int i = forward.files_size(); i-- > 0;) *backward.add_files() = forward.files(i);
+  const TreeSitterParser parser;
+  std::string bytes[2];
+  for (int i = 0; i < 2; ++i) {
+    auto shard = ExtractKernels(i == 0 ? forward : backward, parser);
+    ASSERT_TRUE(shard.ok());
+    LinkShard(*shard);
+    ASSERT_TRUE(shard->SerializeToString(&bytes[i]));
+    ASSERT_EQ(shard->kernels_size(), 6);
+  }
+  EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+}  // namespace
+}  // namespace kernelmill::extractor

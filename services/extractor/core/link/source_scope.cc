@@ -1,0 +1,218 @@
+#include "services/extractor/core/link/source_scope.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// Names that are bound more often, or lead through more files, are not followed.
+constexpr size_t kMaxBindings = 16;
+constexpr int kMaxDepth = 64;
+
+bool BelowOther(const v1::Definition* a, const v1::Definition* b) {
+  return a->first_line() < b->first_line();
+}
+
+// What other files see of a statement that was taken apart is the whole of it.
+bool IsImportable(const v1::Definition& definition) {
+  if (definition.string_begin() > 0 || definition.in_function()) return false;
+  return definition.block_first_line() == 0 || IsWholeBlock(definition);
+}
+
+void AddExported(const v1::Definition& definition, TextDefinitions& text) {
+  const bool known = std::all_of(definition.uses().begin(), definition.uses().end(),
+                                 [](const std::string& use) { return use == "__all__"; });
+  text.all_known = known && (text.all_known || !text.has_all);
+  text.has_all = true;
+  text.exported.insert(definition.exported().begin(), definition.exported().end());
+}
+
+// Whether a wildcard import of the file brings the name, if the file has it.
+bool Exports(const TextDefinitions& text, const std::string& name) {
+  if (text.has_all) return text.all_known && text.exported.contains(name);
+  return !absl::StartsWith(name, "_");
+}
+
+}  // namespace
+
+const v1::ImportedName* ImportedAs(const v1::Definition& definition, const std::string& name) {
+  const v1::ImportedName* found = nullptr;
+  for (const v1::ImportedName& imported : definition.imported()) {
+    if (imported.name() == name) found = &imported;
+  }
+  return found;
+}
+
+std::string DottedName(const v1::ImportedName& imported) {
+  if (imported.member().empty()) return imported.module();
+  return absl::StrCat(imported.module(), ".", imported.member());
+}
+
+bool ModulesAllowed(const v1::Definition& definition) {
+  return std::all_of(definition.modules().begin(), definition.modules().end(),
+                     [](const std::string& module) { return python::IsInstalledModule(module); });
+}
+
+bool IsWholeBlock(const v1::Definition& definition) {
+  return definition.block_first_line() > 0 &&
+         definition.block_first_line() == definition.first_line() &&
+         definition.block_last_line() == definition.last_line();
+}
+
+SourceScope::SourceScope(std::vector<v1::Definition> definitions, std::vector<std::string> paths)
+    : definitions_(std::move(definitions)), paths_(paths) {
+  for (const v1::Definition& definition : definitions_) AddToText(definition);
+  for (auto& [key, text] : texts_) {
+    std::stable_sort(text->all.begin(), text->all.end(), BelowOther);
+    for (DefinitionsByName* names : {&text->by_name, &text->importable}) {
+      for (auto& [name, bindings] : *names) {
+        std::stable_sort(bindings.begin(), bindings.end(), BelowOther);
+      }
+    }
+  }
+  FindOpen();
+}
+
+void SourceScope::AddToText(const v1::Definition& definition) {
+  auto& entry = texts_[std::make_pair(definition.path(), definition.string_begin())];
+  if (entry == nullptr) entry = std::make_unique<TextDefinitions>();
+  TextDefinitions& text = *entry;
+  text.path = definition.path();
+  text.string_begin = definition.string_begin();
+  if (!IsWholeBlock(definition)) text.all.push_back(&definition);
+  if (definition.modules_size() == 1 && definition.modules(0) == "__future__") {
+    text.future.push_back(&definition);
+  }
+  for (const std::string& name : definition.names()) {
+    text.by_name[name].push_back(&definition);
+    if (IsImportable(definition)) text.importable[name].push_back(&definition);
+    if (name == "__all__") AddExported(definition, text);
+  }
+}
+
+const TextDefinitions& SourceScope::TextOf(const std::string& path, int64_t string_begin) const {
+  static const auto& none = *new TextDefinitions();
+  const auto found = texts_.find(std::make_pair(path, string_begin));
+  return found == texts_.end() ? none : *found->second;
+}
+
+const Origin* SourceScope::Find(const TextDefinitions& text, const std::string& name) {
+  return FindWithin(text, name, 0);
+}
+
+const Origin* SourceScope::FindImported(const TextDefinitions& text,
+                                        const v1::ImportedName& imported) {
+  const TextDefinitions* file = FileOf(text, imported);
+  return file == nullptr || imported.member().empty() ? nullptr : Find(*file, imported.member());
+}
+
+bool SourceScope::IsOwn(const TextDefinitions& text, const v1::ImportedName& imported) const {
+  return text.string_begin == 0 &&
+         paths_.Find(text.path, imported.level(), imported.module()).in_source;
+}
+
+const Definitions& SourceScope::BindingsOf(const Origin& origin) {
+  static const auto& none = *new Definitions();
+  const auto found = origin.text->importable.find(origin.name);
+  return found == origin.text->importable.end() ? none : found->second;
+}
+
+bool SourceScope::Closes(const Origin& origin) const {
+  const Definitions& bindings = BindingsOf(origin);
+  return std::none_of(bindings.begin(), bindings.end(),
+                      [this](const v1::Definition* d) { return open_.contains(d); });
+}
+
+// The file that an import statement of the text loads, if anything is known of it.
+const TextDefinitions* SourceScope::FileOf(const TextDefinitions& text,
+                                           const v1::ImportedName& imported) const {
+  const std::string path = paths_.Find(text.path, imported.level(), imported.module()).path;
+  const auto found = texts_.find(std::make_pair(path, int64_t{0}));
+  return path.empty() || found == texts_.end() ? nullptr : found->second.get();
+}
+
+const Origin* SourceScope::FindWithin(const TextDefinitions& text, const std::string& name,
+                                      int depth) {
+  if (depth > kMaxDepth) return nullptr;
+  const auto [at, inserted] = origins_.try_emplace(Key(&text, name), nullptr);
+  if (!inserted) return at->second.get();  // null also where files import it from one another
+  std::optional<Origin> origin = Resolve(text, name, depth);
+  if (!origin) return nullptr;
+  auto& entry = origins_[Key(&text, name)];
+  entry = std::make_unique<const Origin>(*std::move(origin));
+  return entry.get();
+}
+
+std::optional<Origin> SourceScope::Resolve(const TextDefinitions& text, const std::string& name,
+                                           int depth) {
+  const auto found = text.importable.find(name);
+  if (found == text.importable.end()) return ResolveWildcards(text, name, depth);
+  const Definitions& bindings = found->second;
+  if (bindings.size() > kMaxBindings) return std::nullopt;
+  Origin origin = {&text, name, absl::StrCat(text.path, ":", name)};
+  for (const v1::Definition* definition : bindings) {
+    const v1::ImportedName* imported = ImportedAs(*definition, name);
+    if (imported == nullptr) continue;
+    if (!IsOwn(text, *imported)) {
+      if (bindings.size() == 1) origin.key = absl::StrCat("=", DottedName(*imported));
+      continue;
+    }
+    const TextDefinitions* file = FileOf(text, *imported);
+    if (bindings.size() > 1 || file == nullptr || imported->member().empty()) return std::nullopt;
+    const Origin* there = FindWithin(*file, imported->member(), depth + 1);
+    if (there == nullptr) return std::nullopt;
+    return *there;
+  }
+  return origin;
+}
+
+// The last wildcard import counts that brings the name. Of a module that is not known any may.
+std::optional<Origin> SourceScope::ResolveWildcards(const TextDefinitions& text,
+                                                    const std::string& name, int depth) {
+  const auto found = text.importable.find("*");
+  if (found == text.importable.end() || name == "*") return std::nullopt;
+  for (auto at = found->second.rbegin(); at != found->second.rend(); ++at) {
+    const v1::ImportedName* imported = ImportedAs(**at, "*");
+    const TextDefinitions* file = imported == nullptr ? nullptr : FileOf(text, *imported);
+    if (file == nullptr) return std::nullopt;
+    if (!Exports(*file, name)) continue;
+    const Origin* there = FindWithin(*file, name, depth + 1);
+    if (there != nullptr) return *there;
+  }
+  return std::nullopt;
+}
+
+void SourceScope::FindOpen() {
+  absl::flat_hash_map<const v1::Definition*, Definitions> users;
+  Definitions pending;
+  const auto open = [&](const v1::Definition* definition) {
+    if (open_.insert(definition).second) pending.push_back(definition);
+  };
+  for (const v1::Definition& definition : definitions_) {
+    if (!IsImportable(definition)) continue;
+    if (!ModulesAllowed(definition)) open(&definition);
+    const TextDefinitions& text = TextOf(definition.path(), 0);
+    for (const std::string& use : definition.uses()) {
+      const Origin* origin = Find(text, use);
+      if (origin == nullptr) {
+        open(&definition);
+        break;
+      }
+      for (const v1::Definition* needed : BindingsOf(*origin)) {
+        users[needed].push_back(&definition);
+      }
+    }
+  }
+  while (!pending.empty()) {
+    const v1::Definition* definition = pending.back();
+    pending.pop_back();
+    const auto found = users.find(definition);
+    if (found == users.end()) continue;
+    for (const v1::Definition* user : found->second) open(user);
+  }
+}
+
+}  // namespace kernelmill::extractor

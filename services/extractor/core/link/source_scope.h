@@ -1,0 +1,111 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_SOURCE_SCOPE_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_SOURCE_SCOPE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "common/python/module_paths.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::extractor {
+
+using Definitions = std::vector<const v1::Definition*>;
+using DefinitionsByName = absl::flat_hash_map<std::string, Definitions>;
+
+// The definitions of one text, in its order: of a file, or of a string in one.
+struct TextDefinitions {
+  std::string path;
+  int64_t string_begin = 0;
+  Definitions all;     // which do not overlap, but for imports in functions
+  Definitions future;  // imports from __future__, which hold for the whole file
+  DefinitionsByName by_name;
+  // What other files see: the statements of the module level, each whole.
+  DefinitionsByName importable;
+  bool has_all = false;    // __all__
+  bool all_known = false;  // and it is made of strings alone, which are:
+  absl::flat_hash_set<std::string> exported;
+};
+
+// What a name of some file's module level stands for, once re-exports are followed.
+struct Origin {
+  const TextDefinitions* text;  // of the file that binds it, under
+  std::string name;
+  // Equal if the same is meant: the place, or the dotted name of what comes from outside the
+  // source.
+  std::string key;
+};
+
+// The module levels of all files of a source, and what their names mean in one another.
+//
+// The basic idea: a name leads through import statements, also `*` and __init__.py, to the file
+// that binds it. It closes if it can be had with all that it needs in turn, which then is nothing
+// but other such names, Triton, torch and the standard library. Definitions that do not close are
+// found from those that need what is not there, against the direction of use: in one pass, however
+// the files import one another.
+//
+// Of a name that is bound more than once other files see what it is in the end: all its bindings,
+// one after another. Deterministic; not thread-safe, since it remembers what it found.
+class SourceScope {
+ public:
+  // `paths`: all files of the source, also those that nothing was extracted from.
+  SourceScope(std::vector<v1::Definition> definitions, std::vector<std::string> paths);
+  SourceScope(const SourceScope&) = delete;
+  SourceScope& operator=(const SourceScope&) = delete;
+
+  // Of a text without definitions: one that has none.
+  const TextDefinitions& TextOf(const std::string& path, int64_t string_begin) const;
+
+  // Null where it cannot be told, or is a module.
+  const Origin* Find(const TextDefinitions& text, const std::string& name);
+  // Of a name that an import statement of the text binds. Null also for what is not of the source.
+  const Origin* FindImported(const TextDefinitions& text, const v1::ImportedName& imported);
+  // Whether an import statement of the text is of the source's own modules.
+  bool IsOwn(const TextDefinitions& text, const v1::ImportedName& imported) const;
+
+  static const Definitions& BindingsOf(const Origin& origin);
+  bool Closes(const Origin& origin) const;
+
+ private:
+  using Key = std::pair<const TextDefinitions*, std::string>;
+
+  void AddToText(const v1::Definition& definition);
+  const Origin* FindWithin(const TextDefinitions& text, const std::string& name, int depth);
+  std::optional<Origin> Resolve(const TextDefinitions& text, const std::string& name, int depth);
+  std::optional<Origin> ResolveWildcards(const TextDefinitions& text, const std::string& name,
+                                         int depth);
+  const TextDefinitions* FileOf(const TextDefinitions& text,
+                                const v1::ImportedName& imported) const;
+  void FindOpen();
+
+  const std::vector<v1::Definition> definitions_;
+  const python::ModulePaths paths_;
+  absl::flat_hash_map<std::pair<std::string, int64_t>, std::unique_ptr<TextDefinitions>> texts_;
+  absl::flat_hash_map<Key, std::unique_ptr<const Origin>> origins_;
+  absl::flat_hash_set<const v1::Definition*> open_;  // those that do not close
+};
+
+// What an import statement binds `name` to; null if the definition is none, or not of that name.
+const v1::ImportedName* ImportedAs(const v1::Definition& definition, const std::string& name);
+
+// What an absolute import binds its name to: module.member, or the module.
+std::string DottedName(const v1::ImportedName& imported);
+
+// Whether all modules that import statements in it load are Triton's, torch's or Python's.
+bool ModulesAllowed(const v1::Definition& definition);
+
+// Whether it is a statement that was also taken apart: see v1::Definition.block_first_line.
+bool IsWholeBlock(const v1::Definition& definition);
+
+inline bool IsImport(const v1::Definition& definition) {
+  return definition.kind() == v1::Definition::KIND_IMPORT;
+}
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_SOURCE_SCOPE_H_

@@ -1,0 +1,115 @@
+#include "services/extractor/core/parse/bracket_repair.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+bool BeginsDefinition(absl::string_view line) {
+  line.remove_prefix(IndentationOf(line));
+  if (absl::ConsumePrefix(&line, "async ")) line.remove_prefix(IndentationOf(line));
+  return absl::StartsWith(line, "def ") || absl::StartsWith(line, "class ");
+}
+
+// The offset after the string literal whose quotes begin at `at`. One of single quotes ends with
+// its line at the latest.
+size_t AfterString(absl::string_view text, size_t at) {
+  const char quote = text[at];
+  const bool triple = at + 2 < text.size() && text[at + 1] == quote && text[at + 2] == quote;
+  size_t i = at + (triple ? 3 : 1);
+  while (i < text.size()) {
+    if (text[i] == '\\') {
+      i += 2;
+      continue;
+    }
+    if (!triple && text[i] == '\n') return i;
+    if (text[i] == quote) {
+      if (!triple) return i + 1;
+      if (i + 2 < text.size() && text[i + 1] == quote && text[i + 2] == quote) return i + 3;
+      if (i + 2 >= text.size()) return text.size();
+    }
+    ++i;
+  }
+  return text.size();
+}
+
+class Scanner {
+ public:
+  explicit Scanner(absl::string_view text) : text_(text) {}
+
+  // Offsets of the brackets to replace.
+  std::vector<size_t> FindUnclosed() {
+    size_t at = 0;
+    while (at < text_.size()) {
+      if ((at == 0 || text_[at - 1] == '\n') && BeginsDefinition(text_.substr(at, 256))) GiveUp();
+      at = Step(at);
+    }
+    return unclosed_;
+  }
+
+ private:
+  void GiveUp() {
+    unclosed_.insert(unclosed_.end(), open_.begin(), open_.end());
+    open_.clear();
+  }
+
+  // Takes one character, string or comment; returns the offset after it.
+  size_t Step(size_t at) {
+    switch (text_[at]) {
+      case '#':
+        return std::min(text_.find('\n', at), text_.size());
+      case '\'':
+      case '"':
+        return AfterString(text_, at);
+      case '(':
+      case '[':
+      case '{':
+        open_.push_back(at);
+        return at + 1;
+      case ')':
+      case ']':
+      case '}':
+        if (!open_.empty()) open_.pop_back();
+        return at + 1;
+      default:
+        return at + 1;
+    }
+  }
+
+  absl::string_view text_;
+  std::vector<size_t> open_;
+  std::vector<size_t> unclosed_;
+};
+
+// Whether the last character of `before` that is no blank ends a value, so that none need follow.
+// `otherwise` if there is none.
+bool EndsWithValue(absl::string_view before, bool otherwise) {
+  const size_t last = before.find_last_not_of(" \t\r\n\\");
+  if (last == absl::string_view::npos) return otherwise;
+  const auto c = static_cast<unsigned char>(before[last]);
+  return absl::ascii_isalnum(c) || c >= 0x80 ||
+         absl::StrContains("_)]}'\"", before.substr(last, 1));
+}
+
+}  // namespace
+
+std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text) {
+  const std::vector<size_t> unclosed = Scanner(text).FindUnclosed();
+  if (unclosed.empty()) return std::nullopt;
+  std::string copy(text);
+  size_t begin = 0;
+  for (const size_t at : unclosed) {
+    // After the bracket before this one stands a value, whatever it was replaced with.
+    copy[at] = EndsWithValue(text.substr(begin, at - begin), begin > 0) ? ' ' : '0';
+    begin = at + 1;
+  }
+  return copy;
+}
+
+}  // namespace kernelmill::extractor

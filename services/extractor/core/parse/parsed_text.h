@@ -1,0 +1,51 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_PARSE_PARSED_TEXT_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_PARSE_PARSED_TEXT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "services/extractor/core/parse/python_parser.h"
+#include "services/extractor/core/syntax/calls.h"
+#include "services/extractor/core/syntax/imports.h"
+#include "services/extractor/core/syntax/syntax_tree.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+
+// A text of Python, read around its errors: a file's, or a string's in it. Immutable; refers to the
+// text.
+class ParsedText {
+ public:
+  // Errors: see PythonParser.
+  static absl::StatusOr<std::unique_ptr<const ParsedText>> Parse(absl::string_view text,
+                                                                 const PythonParser& parser);
+
+  absl::string_view text() const { return text_; }
+  const SyntaxTree& tree() const { return *tree_; }
+  const LineIndex& lines() const { return lines_; }
+  const ImportMap& imports() const { return *imports_; }
+  const Calls& calls() const { return *calls_; }
+  bool has_errors() const { return has_errors_; }
+  // Where the text first is no Python; 0 if it is.
+  int first_error_line() const { return first_error_line_; }
+
+ private:
+  explicit ParsedText(absl::string_view text) : text_(text), lines_(text) {}
+  absl::StatusOr<SyntaxTree> ParseTolerantly(const PythonParser& parser);
+
+  const absl::string_view text_;
+  const LineIndex lines_;
+  std::optional<std::string> copy_;  // the same text made fit for the parser
+  std::optional<SyntaxTree> tree_;   // of the copy if there is one
+  std::optional<ImportMap> imports_;
+  std::optional<Calls> calls_;
+  bool has_errors_ = false;
+  int first_error_line_ = 0;
+};
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_PARSE_PARSED_TEXT_H_

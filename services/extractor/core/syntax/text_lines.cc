@@ -1,0 +1,118 @@
+#include "services/extractor/core/syntax/text_lines.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+namespace kernelmill::extractor {
+namespace {
+
+// The offset after the line that begins at `begin`.
+size_t AfterLine(absl::string_view text, size_t begin) {
+  const size_t newline = std::min(text.find('\n', begin), text.size());
+  const size_t at = text.substr(0, newline).find('\r', begin);
+  if (at == absl::string_view::npos) return std::min(newline + 1, text.size());
+  return at + 1 == newline && newline < text.size() ? at + 2 : at + 1;
+}
+
+bool IsBlank(absl::string_view line) {
+  return line.find_first_not_of(" \t\f\r\n") == absl::string_view::npos;
+}
+
+// Rewrites text[begin, end), which is indentation, as form feeds (which stand for nothing) and tabs
+// of 8, so that both ways to count agree.
+void RewriteIndentation(std::string& text, size_t begin, size_t end) {
+  const size_t last_tab = text.rfind('\t', end - 1);
+  size_t column = 0;
+  for (size_t i = begin; i <= last_tab; ++i) {
+    column = text[i] == '\t' ? (column / 8 + 1) * 8 : column + 1;
+  }
+  const size_t tabs = column / 8;
+  const size_t width = last_tab + 1 - begin;
+  for (size_t i = 0; i < width; ++i) text[begin + i] = i + tabs < width ? '\f' : '\t';
+}
+
+// Whether a blank stands before a tab in text[begin, end).
+bool MixesBlanksAndTabs(absl::string_view text, size_t begin, size_t end) {
+  const size_t tab = text.substr(begin, end - begin).rfind('\t');
+  if (tab == absl::string_view::npos) return false;
+  return text.substr(begin, tab).find(' ') != absl::string_view::npos;
+}
+
+}  // namespace
+
+bool Contains(absl::string_view text, absl::string_view word) {
+  return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
+}
+
+LineIndex::LineIndex(absl::string_view text) {
+  starts_.reserve(text.size() / 32);
+  size_t at = 0;
+  while (at < text.size()) {
+    starts_.push_back(static_cast<uint32_t>(at));
+    at = AfterLine(text, at);
+  }
+  starts_.push_back(static_cast<uint32_t>(text.size()));
+}
+
+int LineIndex::LineOf(size_t offset) const {
+  const auto after = std::upper_bound(starts_.begin(), starts_.end() - 1, offset);
+  return static_cast<int>(after - starts_.begin());
+}
+
+int64_t CountLines(absl::string_view text) {
+  if (text.empty()) return 0;
+  int64_t lines = std::count(text.begin(), text.end(), '\n');
+  for (size_t at = text.find('\r'); at != absl::string_view::npos; at = text.find('\r', at + 1)) {
+    if (at + 1 == text.size() || text[at + 1] != '\n') ++lines;
+  }
+  const bool ended = text.back() == '\n' || text.back() == '\r';
+  return lines + (ended ? 0 : 1);
+}
+
+std::optional<std::string> TextForParser(absl::string_view text) {
+  std::optional<std::string> copy;
+  const size_t tab = text.find('\t');
+  for (size_t begin = 0; tab < text.size() && begin < text.size(); begin = AfterLine(text, begin)) {
+    const size_t end = begin + IndentationOf(text.substr(begin));
+    if (MixesBlanksAndTabs(text, begin, end)) {
+      if (!copy) copy = std::string(text);
+      RewriteIndentation(*copy, begin, end);
+    }
+  }
+  for (size_t at = text.find('\r'); at != absl::string_view::npos; at = text.find('\r', at + 1)) {
+    if (at + 1 < text.size() && text[at + 1] == '\n') continue;
+    if (!copy) copy = std::string(text);
+    (*copy)[at] = '\n';
+  }
+  for (size_t at = text.find('\0'); at != absl::string_view::npos; at = text.find('\0', at + 1)) {
+    if (!copy) copy = std::string(text);
+    (*copy)[at] = ' ';
+  }
+  return copy;
+}
+
+std::optional<std::string> Dedent(absl::string_view text, size_t column) {
+  const absl::string_view prefix = text.substr(0, column);
+  std::string out;
+  out.reserve(text.size());
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t after = AfterLine(text, begin);
+    absl::string_view line = text.substr(begin, after - begin);
+    if (line.substr(0, column) == prefix) {
+      line.remove_prefix(column);
+    } else if (!IsBlank(line)) {
+      return std::nullopt;
+    }
+    out.append(line.data(), line.size());
+    begin = after;
+  }
+  return out;
+}
+
+size_t IndentationOf(absl::string_view text) {
+  const size_t end = text.find_first_not_of(" \t");
+  return end == absl::string_view::npos ? text.size() : end;
+}
+
+}  // namespace kernelmill::extractor

@@ -1,0 +1,73 @@
+#include "services/extractor/core/syntax/text_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace kernelmill::extractor {
+namespace {
+
+std::vector<std::string> Split(absl::string_view text) {
+  const LineIndex lines(text);
+  std::vector<std::string> split;
+  for (int line = 1; line <= lines.count(); ++line) {
+    split.emplace_back(text.substr(lines.Begin(line), lines.End(line) - lines.Begin(line)));
+  }
+  EXPECT_EQ(CountLines(text), lines.count());
+  return split;
+}
+
+TEST(LineIndexTest, SplitsAtEveryLineEndThatCPythonKnows) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(Split(""), ElementsAre());
+  EXPECT_THAT(Split("a"), ElementsAre("a"));
+  EXPECT_THAT(Split("a\nb"), ElementsAre("a\n", "b"));
+  EXPECT_THAT(Split("a\r\nb\r\n"), ElementsAre("a\r\n", "b\r\n"));
+  EXPECT_THAT(Split("a\rb\r"), ElementsAre("a\r", "b\r"));
+  EXPECT_THAT(Split("a\n\rb\r\r\nc"), ElementsAre("a\n", "\r", "b\r", "\r\n", "c"));
+}
+
+TEST(LineIndexTest, FormFeedsAndOtherControlsEndNoLine) {
+  EXPECT_THAT(Split("a\fb\vc\x1c"), ::testing::ElementsAre("a\fb\vc\x1c"));
+}
+
+TEST(LineIndexTest, FindsTheLineOfAnOffset) {
+  const LineIndex lines("ab\ncd\r\ne");
+  EXPECT_EQ(lines.LineOf(0), 1);
+  EXPECT_EQ(lines.LineOf(2), 1);
+  EXPECT_EQ(lines.LineOf(3), 2);
+  EXPECT_EQ(lines.LineOf(6), 2);
+  EXPECT_EQ(lines.LineOf(7), 3);
+}
+
+TEST(TextForParserTest, LeavesOrdinaryTextAlone) {
+  EXPECT_FALSE(TextForParser("if x:\r\n    y\r\n\tz\n").has_value());
+}
+
+TEST(TextForParserTest, TurnsLoneCarriageReturnsIntoLineFeeds) {
+  EXPECT_EQ(TextForParser("a\rb\r\nc\r"), "a\nb\r\nc\n");
+}
+
+TEST(TextForParserTest, TurnsNulsIntoBlanks) {
+  EXPECT_EQ(TextForParser(absl::string_view("a\0\r\n", 4)), "a \r\n");
+}
+
+TEST(TextForParserTest, GivesMixedIndentationCPythonsWidth) {
+  // Four blanks and a tab are 8 columns, not 12.
+  EXPECT_EQ(TextForParser("    \tx\n"), "\f\f\f\f\tx\n");
+  // Nine blanks and a tab are 16, and the blanks after it count.
+  EXPECT_EQ(TextForParser("         \t  x\n"), "\f\f\f\f\f\f\f\f\t\t  x\n");
+}
+
+TEST(DedentTest, TakesTheFirstLinesIndentationOffEveryLine) {
+  EXPECT_EQ(Dedent("  a\n    b\n\n  c", 2), "a\n  b\n\nc");
+}
+
+TEST(DedentTest, RefusesALineThatIsIndentedOtherwise) {
+  EXPECT_FALSE(Dedent("  a\n\tb\n", 2).has_value());
+}
+
+}  // namespace
+}  // namespace kernelmill::extractor

@@ -1,0 +1,64 @@
+#include "services/extractor/testing/extract_for_test.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/jit_names.h"
+#include "services/extractor/core/link/link.h"
+
+namespace kernelmill::extractor {
+
+v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
+  v1::FileShard files;
+  for (const auto& [path, text] : texts) {
+    v1::SourceFile& file = *files.add_files();
+    file.set_path(path);
+    file.set_content(text);
+  }
+  const TreeSitterParser parser;
+  auto shard = ExtractKernels(files, parser);
+  EXPECT_TRUE(shard.ok()) << shard.status();
+  return shard.ok() ? *std::move(shard) : v1::KernelShard();
+}
+
+v1::KernelShard Extract(absl::string_view text) {
+  return ExtractFiles({{"a.py", std::string(text)}});
+}
+
+v1::KernelShard ExtractAndLink(absl::string_view text) {
+  v1::KernelShard shard = Extract(text);
+  LinkShard(shard);
+  return shard;
+}
+
+v1::KernelShard ExtractAndDecide(const std::vector<NamedText>& texts) {
+  v1::KernelShard shard = ExtractFiles(texts);
+  JitNames names;
+  names.Add(shard);
+  DecideCandidates(names, shard);
+  return shard;
+}
+
+std::vector<std::string> Forms(const v1::KernelShard& shard) {
+  std::vector<std::string> forms;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    forms.push_back(absl::StrCat(kernel.qualname(), " ",
+                                 v1::KernelForm_Name(kernel.form()).substr(12), " ",
+                                 v1::Dsl_Name(kernel.dsl()).substr(4), " ", kernel.found_by()));
+  }
+  return forms;
+}
+
+std::vector<std::string> Places(const v1::KernelShard& shard) {
+  std::vector<std::string> places;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    places.push_back(
+        absl::StrCat(kernel.qualname(), " ", kernel.first_line(), "-", kernel.last_line()));
+  }
+  return places;
+}
+
+}  // namespace kernelmill::extractor

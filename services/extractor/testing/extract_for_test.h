@@ -1,0 +1,35 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_TESTING_EXTRACT_FOR_TEST_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_TESTING_EXTRACT_FOR_TEST_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::extractor {
+
+// A file's path and its text.
+using NamedText = std::pair<std::string, std::string>;
+
+// The shard that the files make; unlinked.
+v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts);
+
+// Of one file.
+v1::KernelShard Extract(absl::string_view text);
+
+v1::KernelShard ExtractAndLink(absl::string_view text);
+
+// The kernels of files, after what one of them defines for another was looked at.
+v1::KernelShard ExtractAndDecide(const std::vector<NamedText>& texts);
+
+// "qualname FORM DSL found_by" of every kernel.
+std::vector<std::string> Forms(const v1::KernelShard& shard);
+
+// "qualname first-last" of every kernel.
+std::vector<std::string> Places(const v1::KernelShard& shard);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_TESTING_EXTRACT_FOR_TEST_H_
