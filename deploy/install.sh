@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Installs what building and testing need: Debian packages by deploy/packages.txt, the tree-sitter
-# grammars and the licence texts. Does nothing, quickly, where all is there already.
+# usage: install.sh [USE...]
+# Installs what building and testing need: Debian packages by deploy/packages.txt (of the uses build, test and run, or
+# of those given), the tree-sitter grammars and the licence texts. Does nothing, quickly, where all is there already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+[[ $# -gt 0 ]] || set -- build test run
 
 command -v apt-get >/dev/null || {
   echo "install.sh: no apt-get here: deploy/packages.txt names packages of Debian 12; elsewhere use deploy/docker" >&2
   exit 1
 }
-mapfile -t packages < <(deploy/packages.sh --missing build test run)
+mapfile -t packages < <(deploy/packages.sh --missing "$@")
 if [[ ${#packages[@]} -gt 0 ]]; then
   become=()
   if [[ $EUID -ne 0 ]]; then

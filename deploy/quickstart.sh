@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh clone on Debian 12 to a dataset: installs what is needed, builds, and crawls two wheels and a
-# small git repository. Safe to run again, and quick then: nothing is built or crawled that is there already.
+# small git repository. Builds the programs alone, no tests. Safe to run again, and quick then: nothing is built or
+# crawled that is there already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,8 +9,8 @@ readonly out=quickstart-out/dataset
 readonly data=quickstart-out/data
 readonly kernelmill=build/release/bin/kernelmill
 
-deploy/install.sh
-deploy/build.sh release
+deploy/install.sh build run
+deploy/build.sh release -DKERNELMILL_TESTS=OFF
 commit=$(deploy/demo_repository.sh build/quickstart/kernels-repo.git)
 echo "quickstart.sh: the demo repository is at ${commit:0:12}"
 

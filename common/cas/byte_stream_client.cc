@@ -19,7 +19,7 @@ namespace {
 
 namespace bytestream = ::google::bytestream;
 
-// The most that is set aside before the first byte has come, whatever a digest claims.
+// The most that is reserved before the first byte has come, whatever a digest claims.
 constexpr int64_t kMaxReserve = 64 << 20;
 
 // A random (version 4) UUID.

@@ -23,12 +23,13 @@ const char* OutcomeOf(const v1::Completion& completion, const google::rpc::Statu
 
 }  // namespace
 
-CompletionSender::CompletionSender(WorkQueue& queue, LeaseKeeper& keeper, std::string worker,
-                                   const rpc::RetryPolicy& away, CompletionSender::Outcome outcome)
+CompletionSender::CompletionSender(WorkQueue& queue, LeaseRenewer& leases, std::string worker,
+                                   const rpc::RetryPolicy& backoff,
+                                   CompletionSender::Outcome outcome)
     : queue_(queue),
-      keeper_(keeper),
+      leases_(leases),
       worker_(std::move(worker)),
-      away_(away),
+      backoff_(backoff),
       outcome_(std::move(outcome)) {}
 
 void CompletionSender::Put(v1::Completion completion) {
@@ -68,11 +69,11 @@ std::vector<v1::Completion> CompletionSender::AwaitBatch() {
 
 void CompletionSender::Send(std::vector<v1::Completion> batch) {
   for (int attempt = 1;; ++attempt) {
-    const uint64_t seen = keeper_.lost().generation();
+    const uint64_t seen = leases_.lost().generation();
     DropLost(batch);
     if (batch.empty() || Answered(batch)) return;
     // Whatever the error, the coordinator may be another the next time: only lost leases end this.
-    keeper_.lost().WaitFor(seen, rpc::Backoff(away_, std::min(attempt, 16)));
+    leases_.lost().WaitFor(seen, rpc::Backoff(backoff_, std::min(attempt, 16)));
   }
 }
 
@@ -99,14 +100,14 @@ void CompletionSender::DropLost(std::vector<v1::Completion>& batch) {
   const auto lost =
       std::stable_partition(batch.begin(), batch.end(), [&](const v1::Completion& completion) {
         return completion.outcome_case() != v1::Completion::OUTCOME_NOT_SET &&
-               !keeper_.IsLost(completion.lease());
+               !leases_.IsLost(completion.lease());
       });
   for (auto at = lost; at != batch.end(); ++at) End(*at, "lost");
   batch.erase(lost, batch.end());
 }
 
 void CompletionSender::End(const v1::Completion& completion, const char* outcome) {
-  keeper_.Release(completion.lease());
+  leases_.Release(completion.lease());
   outcome_(completion, outcome);
 }
 

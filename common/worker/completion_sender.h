@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/rpc/retry.h"
-#include "common/worker/lease_keeper.h"
+#include "common/worker/lease_renewer.h"
 #include "common/worker/work_queue.h"
 #include "kernelmill/v1/work.pb.h"
 
@@ -23,10 +23,10 @@ class CompletionSender {
   // or "lost".
   using Outcome = std::function<void(const v1::Completion&, const char*)>;
 
-  // `queue` and `keeper` must outlive it. `away`: how to wait for the coordinator; its max_attempts
-  // is not used.
-  CompletionSender(WorkQueue& queue, LeaseKeeper& keeper, std::string worker,
-                   const rpc::RetryPolicy& away, Outcome outcome);
+  // `queue` and `leases` must outlive it. `backoff`: between calls to a coordinator that is
+  // unreachable; its max_attempts is not used.
+  CompletionSender(WorkQueue& queue, LeaseRenewer& leases, std::string worker,
+                   const rpc::RetryPolicy& backoff, Outcome outcome);
 
   // One without an outcome is dropped, as lost.
   void Put(v1::Completion completion);
@@ -44,9 +44,9 @@ class CompletionSender {
   void End(const v1::Completion& completion, const char* outcome);
 
   WorkQueue& queue_;
-  LeaseKeeper& keeper_;
+  LeaseRenewer& leases_;
   const std::string worker_;
-  const rpc::RetryPolicy away_;
+  const rpc::RetryPolicy backoff_;
   const Outcome outcome_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -7,6 +7,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
+#include "common/cas/digest.h"
+#include "common/worker/stage_table.h"
 #include "kernelmill/v1/action.pb.h"
 
 namespace kernelmill::worker {
@@ -20,12 +22,10 @@ namespace kernelmill::worker {
 class Stage {
  public:
   virtual ~Stage() = default;
-  virtual absl::string_view name() const = 0;
-  // Grows whenever the same input may give another output.
-  virtual int version() const = 0;
-  // Whether the action cache may answer for it. False only for what asks the outside world.
-  virtual bool cacheable() const { return true; }
+  virtual StageId id() const = 0;
   virtual absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) = 0;
+
+  const StageInfo& info() const { return StageInfoOf(id()); }
 };
 
 // The action's inputs named `name`, in order.
@@ -40,6 +40,17 @@ void AddOutput(v1::StageResult& result, absl::string_view name, const cas::Diges
 
 // Adds `value` to the counter `name`, kept sorted by name; a counter at 0 is left out.
 void AddCounter(v1::StageResult& result, absl::string_view name, int64_t value);
+
+// The action's key in the action cache.
+cas::Digest ActionDigest(const v1::Action& action);
+
+// A stage's result as an action cache of the Remote Execution API keeps it. Output i is an output
+// file with the path "<name>#<i>", so that the cache knows which blobs must still be there;
+// stdout_raw is the StageResult.
+cas::ActionResult EncodeResult(const v1::StageResult& result);
+
+// DATA_LOSS: not what EncodeResult makes; best taken for a miss.
+absl::StatusOr<v1::StageResult> DecodeResult(const cas::ActionResult& encoded);
 
 }  // namespace kernelmill::worker
 

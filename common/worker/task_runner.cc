@@ -10,30 +10,30 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
-#include "common/worker/action_codec.h"
 
 namespace kernelmill::worker {
 namespace {
 
 // Nobody answered, as opposed to an answer that says no.
-bool IsAway(const absl::Status& status) {
+bool IsUnreachable(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
 
 }  // namespace
 
 TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
-                       const rpc::RetryPolicy& away)
-    : store_(store), away_(away) {
-  for (Stage* stage : stages) stages_[std::string(stage->name())] = stage;
+                       const rpc::RetryPolicy& backoff)
+    : store_(store), backoff_(backoff) {
+  for (Stage* stage : stages) stages_[stage->id()] = stage;
 }
 
-absl::Status TaskRunner::WhileAway(const Pause& pause, const std::function<absl::Status()>& call) {
+absl::Status TaskRunner::RetryWhileUnreachable(const Pause& pause,
+                                               const std::function<absl::Status()>& call) {
   for (int attempt = 1;; ++attempt) {
     const absl::Status status = call();
-    if (!IsAway(status)) return status;
+    if (!IsUnreachable(status)) return status;
     if (attempt == 1) LogWarning("waiting for the store", {{"error", status.ToString()}});
-    if (!pause(rpc::Backoff(away_, attempt))) return absl::CancelledError("no longer wanted");
+    if (!pause(rpc::Backoff(backoff_, attempt))) return absl::CancelledError("no longer wanted");
   }
 }
 
@@ -47,14 +47,15 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Act
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   metrics::Seconds("kernelmill_worker_stage_seconds", "Time that a stage took on one action",
-                   {{"stage", std::string(stage.name())}})
+                   {{"stage", std::string(stage.info().name)}})
       .Observe(taken.count());
   return result;
 }
 
 std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, const Pause& pause) {
-  const auto known = stages_.find(action.stage());
-  if (known == stages_.end() || known->second->version() != action.stage_version()) {
+  const StageInfo* const info = FindStage(action.stage());
+  const auto known = info == nullptr ? stages_.end() : stages_.find(info->id);
+  if (known == stages_.end() || info->version != action.stage_version()) {
     return Outcome{absl::UnimplementedError(
         absl::StrCat("this worker has no stage ", action.stage(), " ", action.stage_version()))};
   }
@@ -62,8 +63,8 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, con
   const cas::Digest digest = ActionDigest(action);
   absl::StatusOr<cas::ActionResult> kept = absl::NotFoundError("");
   const auto ask = [&] { return (kept = store_.GetActionResult(digest)).status(); };
-  if (stage.cacheable()) {
-    if (absl::IsCancelled(WhileAway(pause, ask))) return std::nullopt;
+  if (info->cacheable) {
+    if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
     if (kept.ok()) {
       absl::StatusOr<v1::StageResult> result = DecodeResult(*kept);
       if (result.ok()) return Outcome{std::move(result), /*cached=*/true};
@@ -71,13 +72,13 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, con
   }
   absl::StatusOr<v1::StageResult> result = RunStage(stage, action);
   // Was it the store that did not answer the stage? Then wait for it, and run again.
-  while (IsAway(result.status()) && IsAway(ask())) {
-    if (absl::IsCancelled(WhileAway(pause, ask))) return std::nullopt;
+  while (IsUnreachable(result.status()) && IsUnreachable(ask())) {
+    if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
     result = RunStage(stage, action);
   }
-  if (result.ok() && stage.cacheable()) {
-    const absl::Status told =
-        WhileAway(pause, [&] { return store_.PutActionResult(digest, EncodeResult(*result)); });
+  if (result.ok() && info->cacheable) {
+    const absl::Status told = RetryWhileUnreachable(
+        pause, [&] { return store_.PutActionResult(digest, EncodeResult(*result)); });
     // The result is good all the same; the next run will not find it.
     if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
   }

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +12,7 @@
 #include "common/cas/blob_store.h"
 #include "common/rpc/retry.h"
 #include "common/worker/stage.h"
+#include "common/worker/stage_table.h"
 #include "kernelmill/v1/action.pb.h"
 
 namespace kernelmill::worker {
@@ -30,10 +30,10 @@ class TaskRunner {
     bool cached = false;
   };
 
-  // `store` and `stages` must outlive it. `away`: how to wait for the store; its max_attempts is
-  // not used.
+  // `store` and `stages` must outlive it. `backoff`: between calls to a store that is unreachable;
+  // its max_attempts is not used.
   TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
-             const rpc::RetryPolicy& away);
+             const rpc::RetryPolicy& backoff);
 
   // None: `pause` gave up. UNIMPLEMENTED: no such stage here; INTERNAL: the stage threw.
   std::optional<Outcome> Run(const v1::Action& action, const Pause& pause);
@@ -41,11 +41,11 @@ class TaskRunner {
  private:
   absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::Action& action);
   // Calls `call` until the store answers. CANCELLED: `pause` gave up.
-  absl::Status WhileAway(const Pause& pause, const std::function<absl::Status()>& call);
+  absl::Status RetryWhileUnreachable(const Pause& pause, const std::function<absl::Status()>& call);
 
   cas::BlobStore& store_;
-  std::map<std::string, Stage*> stages_;
-  const rpc::RetryPolicy away_;
+  std::map<StageId, Stage*> stages_;
+  const rpc::RetryPolicy backoff_;
 };
 
 }  // namespace kernelmill::worker

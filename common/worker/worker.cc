@@ -42,9 +42,9 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
                const std::vector<Stage*>& stages)
     : options_(options),
       queue_(queue),
-      runner_(store, stages, options.away),
-      keeper_(queue, options.name),
-      sender_(queue, keeper_, options.name, options.away,
+      runner_(store, stages, options.unreachable_backoff),
+      leases_(queue, options.name),
+      sender_(queue, leases_, options.name, options.unreachable_backoff,
               [this](const v1::Completion& completion, const char* outcome) {
                 Ended(completion, outcome);
               }),
@@ -54,8 +54,8 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
   lease_request_.set_wait_ms(static_cast<int32_t>(absl::ToInt64Milliseconds(options.poll)));
   for (const Stage* stage : stages) {
     v1::StageName* name = lease_request_.add_stages();
-    name->set_stage(std::string(stage->name()));
-    name->set_version(stage->version());
+    name->set_stage(std::string(stage->info().name));
+    name->set_version(stage->info().version);
   }
 }
 
@@ -105,7 +105,7 @@ bool Worker::Drain(absl::Duration grace) {
     changed_.WaitFor(seen, absl::FromChrono(left));
   }
   if (AllIdle()) return true;
-  HandBackAll(keeper_.GiveUp());
+  HandBackAll(leases_.GiveUp());
   changed_.Notify();
   queue_.Cancel();
   return false;
@@ -134,7 +134,7 @@ void Worker::LeaseTasks() {
     if (LeaseInto(room)) {
       failures = 0;
     } else if (!draining_) {
-      changed_.WaitFor(seen, rpc::Backoff(options_.away, std::min(++failures, 16)));
+      changed_.WaitFor(seen, rpc::Backoff(options_.unreachable_backoff, std::min(++failures, 16)));
     }
   }
 }
@@ -149,7 +149,7 @@ bool Worker::LeaseInto(const Backlog::Room& room) {
   }
   if (leased->finish_first()) backlog_.FinishFirst();
   for (const v1::LeasedTask& task : leased->tasks()) {
-    keeper_.Hold(task);
+    leases_.Hold(task);
     if (!backlog_.Add(task)) HandBack(task);
   }
   return true;
@@ -184,7 +184,7 @@ v1::Completion Worker::Work(const v1::LeasedTask& task) {
   const v1::LeaseRef lease = LeaseOf(task);
   v1::Completion completion;
   *completion.mutable_lease() = lease;
-  if (keeper_.IsLost(lease)) return completion;  // while it waited
+  if (leases_.IsLost(lease)) return completion;  // while it waited
   std::optional<TaskRunner::Outcome> outcome =
       runner_.Run(task.action(), [&](absl::Duration pause) { return PauseTask(lease, pause); });
   if (!outcome.has_value()) return completion;
@@ -215,10 +215,10 @@ void Worker::Ended(const v1::Completion& completion, const char* outcome) {
 }
 
 bool Worker::PauseTask(const v1::LeaseRef& lease, absl::Duration pause) {
-  const uint64_t seen = keeper_.lost().generation();
-  if (keeper_.IsLost(lease)) return false;
-  keeper_.lost().WaitFor(seen, pause);
-  return !keeper_.IsLost(lease);
+  const uint64_t seen = leases_.lost().generation();
+  if (leases_.IsLost(lease)) return false;
+  leases_.lost().WaitFor(seen, pause);
+  return !leases_.IsLost(lease);
 }
 
 }  // namespace kernelmill::worker

@@ -15,7 +15,7 @@
 #include "common/rpc/retry.h"
 #include "common/worker/backlog.h"
 #include "common/worker/completion_sender.h"
-#include "common/worker/lease_keeper.h"
+#include "common/worker/lease_renewer.h"
 #include "common/worker/stage.h"
 #include "common/worker/task_runner.h"
 #include "common/worker/work_queue.h"
@@ -25,7 +25,7 @@ namespace kernelmill::worker {
 
 // A worker: leases tasks, runs them in its slots through the action cache, and hands in what came
 // out. One thread leases, ahead of need where tasks are short; one hands in, in batches; one
-// renews. Neither the coordinator nor the store being away ends it: it asks again, ever more
+// renews. An unreachable coordinator or store does not end it: it asks again, ever more
 // slowly. A result whose lease was lost meanwhile is not handed in. Thread-safe.
 class Worker {
  public:
@@ -39,8 +39,8 @@ class Worker {
     // to end the process, so that the coordinator learns of it. Zero: no limit.
     absl::Duration task_timeout = absl::ZeroDuration();
     std::function<void()> on_stuck;
-    // How to wait for whom is away; max_attempts is not used.
-    rpc::RetryPolicy away = {.max_attempts = 0, .max_backoff = absl::Seconds(3)};
+    // Between calls to a coordinator or a store that is unreachable; max_attempts is not used.
+    rpc::RetryPolicy unreachable_backoff = {.max_attempts = 0, .max_backoff = absl::Seconds(3)};
   };
 
   // `queue`, which is this worker's alone, `store` and `stages` must outlive it.
@@ -80,7 +80,7 @@ class Worker {
   WorkQueue& queue_;
   v1::LeaseRequest lease_request_;
   TaskRunner runner_;
-  LeaseKeeper keeper_;
+  LeaseRenewer leases_;
   CompletionSender sender_;
   Backlog backlog_;
   Notifier changed_;  // draining_ was set, or a thread has ended

@@ -19,7 +19,7 @@
 #include "absl/time/clock.h"
 #include "common/base/retry_after.h"
 #include "common/cas/testing/memory_blob_store.h"
-#include "common/worker/action_codec.h"
+#include "common/worker/stage.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -35,7 +35,7 @@ class FakeQueue : public WorkQueue {
     };
     mutex_.AwaitWithTimeout(absl::Condition(&ready), absl::Milliseconds(request.wait_ms()));
     if (cancelled_) return absl::CancelledError("");
-    if (Fails()) return absl::UnavailableError("away");
+    if (Fails()) return absl::UnavailableError("unreachable");
     v1::LeaseResponse response;
     EXPECT_NE(request.incarnation(), 0u);
     asked_held_.push_back(request.held());
@@ -66,7 +66,7 @@ class FakeQueue : public WorkQueue {
     };
     mutex_.Await(absl::Condition(&taken));
     if (cancelled_) return absl::CancelledError("");
-    if (Fails()) return absl::UnavailableError("away");
+    if (Fails()) return absl::UnavailableError("unreachable");
     ++complete_calls_;
     v1::CompleteResponse response;
     for (const v1::Completion& completion : request.completions()) {
@@ -170,11 +170,9 @@ class FakeStage : public Stage {
  public:
   using Body = std::function<absl::StatusOr<v1::StageResult>(const v1::Action&, cas::BlobStore&)>;
   explicit FakeStage(Body body, bool cacheable = true)
-      : body_(std::move(body)), cacheable_(cacheable) {}
+      : body_(std::move(body)), id_(cacheable ? StageId::kPair : StageId::kPin) {}
 
-  absl::string_view name() const override { return "toy"; }
-  int version() const override { return 1; }
-  bool cacheable() const override { return cacheable_; }
+  StageId id() const override { return id_; }
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ++runs;
     return body_(action, store);
@@ -183,7 +181,7 @@ class FakeStage : public Stage {
 
  private:
   const Body body_;
-  const bool cacheable_;
+  const StageId id_;
 };
 
 // Stores the parameters as its output.
@@ -195,10 +193,11 @@ absl::StatusOr<v1::StageResult> Echo(const v1::Action& action, cas::BlobStore& s
   return result;
 }
 
-v1::Action Toy(int number, int version = 1) {
+// Of the stage that FakeStage stands for.
+v1::Action Toy(int number, StageId stage = StageId::kPair) {
   v1::Action action;
-  action.set_stage("toy");
-  action.set_stage_version(version);
+  action.set_stage(std::string(StageInfoOf(stage).name));
+  action.set_stage_version(StageInfoOf(stage).version);
   action.mutable_params()->mutable_pair()->set_partition(number);
   return action;
 }
@@ -210,7 +209,8 @@ class WorkerTest : public ::testing::Test {
     options.name = "test";
     options.slots = slots;
     options.poll = absl::Milliseconds(10);
-    options.away.first_backoff = options.away.max_backoff = absl::Milliseconds(1);
+    options.unreachable_backoff.first_backoff = absl::Milliseconds(1);
+    options.unreachable_backoff.max_backoff = absl::Milliseconds(1);
     auto worker = std::make_unique<Worker>(options, queue_, store_, std::vector<Stage*>{&stage});
     worker->Start();
     return worker;
@@ -258,8 +258,8 @@ TEST_F(WorkerTest, TakesRubbishInTheCacheForAMiss) {
 TEST_F(WorkerTest, AStageThatAsksTheWorldIsNeverCached) {
   FakeStage stage(Echo, /*cacheable=*/false);
   const auto worker = Start(stage);
-  queue_.Add(Toy(1), 1);
-  queue_.Add(Toy(1), 2);
+  queue_.Add(Toy(1, StageId::kPin), 1);
+  queue_.Add(Toy(1, StageId::kPin), 2);
   queue_.AwaitCompletions(2);
   EXPECT_EQ(stage.runs, 2);
   EXPECT_EQ(store_.results(), 0);
@@ -273,7 +273,7 @@ TEST_F(WorkerTest, ErrorsAndExceptionsAreHandedIn) {
   const auto worker = Start(stage);
   queue_.Add(Toy(1), 1);
   queue_.Add(Toy(2), 2);
-  queue_.Add(Toy(3, /*version=*/2), 3);
+  queue_.Add(Toy(3, StageId::kPin), 3);
   const std::vector<v1::Completion> completions = queue_.AwaitCompletions(3);
   EXPECT_EQ(completions[0].error().code(), static_cast<int>(absl::StatusCode::kInternal));
   EXPECT_THAT(completions[0].error().message(), ::testing::HasSubstr("boom"));
@@ -282,7 +282,7 @@ TEST_F(WorkerTest, ErrorsAndExceptionsAreHandedIn) {
   EXPECT_EQ(store_.results(), 0);
 }
 
-TEST_F(WorkerTest, WaitsForACoordinatorThatIsAway) {
+TEST_F(WorkerTest, WaitsForAnUnreachableCoordinator) {
   FakeStage stage(Echo);
   queue_.FailNext(5);
   const auto worker = Start(stage);
@@ -301,13 +301,13 @@ TEST_F(WorkerTest, HandsInWhatTheCoordinatorMissed) {
   EXPECT_EQ(stage.runs, 1);
 }
 
-TEST_F(WorkerTest, AStoreThatIsAwayFailsNoTask) {
+TEST_F(WorkerTest, AnUnreachableStoreFailsNoTask) {
   std::atomic<int> runs{0};
   FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
-    if (runs++ == 0) store_.FailNext(7, absl::UnavailableError("away"));
+    if (runs++ == 0) store_.FailNext(7, absl::UnavailableError("unreachable"));
     return Echo(action, store);
   });
-  store_.FailNext(5, absl::UnavailableError("away"));
+  store_.FailNext(5, absl::UnavailableError("unreachable"));
   const auto worker = Start(stage);
   queue_.Add(Toy(1), 1);
   EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());

@@ -1,4 +1,4 @@
-"""A file that kills whoever reads it: its shard is halved until the file stands alone, it is set aside with
+"""A file that kills whoever reads it: its shard is halved until the file stands alone, it is quarantined with
 its reason, and the job ends with everything else and says so."""
 
 import unittest
@@ -50,7 +50,7 @@ class Poison(workload.ChaosTest):
             print(f"[{deaths} deaths] ", end="", flush=True)
         return submission, status
 
-    def test_poisonous_files_are_set_aside_alone_whoever_met_them(self):
+    def test_poisonous_files_are_quarantined_alone_whoever_met_them(self):
         digests = []
         for extractors in (1, 2):
             self.folder = self.workload.folder / f"poison-{extractors}"

@@ -65,7 +65,7 @@ TEST(ReportText, HasEveryReasonAndStage) {
   EXPECT_THAT(text, ::testing::ContainsRegex("extract +8 +4 +3 +1"));
 }
 
-TEST(ReportText, ListsFilesThatWereSetAsideAndWhatIsTriedAgain) {
+TEST(ReportText, ListsQuarantinedFilesAndWhatIsTriedAgain) {
   v1::JobStatus status = DoneJob();
   v1::Failure* failure = status.add_failures();
   failure->set_source("demo");

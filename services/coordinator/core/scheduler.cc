@@ -1,27 +1,11 @@
 #include "services/coordinator/core/scheduler.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
-#include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/base/text.h"
-#include "common/config/job_spec.h"
 
 namespace kernelmill::coordinator {
-namespace {
-
-constexpr size_t kMaxRequestId = 256;
-constexpr int32_t kMaxPriority = 100;
-
-// For people to read alone: nothing is decided by the wall clock.
-int64_t WallMillis() { return absl::ToUnixMillis(absl::Now()); }
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& options,
                                                            StateStore& store, const Clock& clock) {
@@ -32,152 +16,52 @@ absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& option
 }
 
 Scheduler::Scheduler(const Options& options, StateStore& store, const Clock& clock, uint64_t epoch)
-    : options_(options),
+    : sync_completions_(options.sync_completions),
       store_(store),
-      clock_(clock),
       commits_(store),
-      leases_(epoch, options.lease_ttl),
-      hosts_(options.host_limit) {}
+      jobs_(options.jobs, store),
+      dispatcher_(options.dispatch, epoch, jobs_, store, clock, ready_),
+      outcomes_(options.outcomes, jobs_, dispatcher_, clock) {}
 
 absl::Status Scheduler::Load() {
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(last_sequence_, store_.LastSequence());
-    ASSIGN_OR_RETURN(std::vector<JobRow> rows, store_.Jobs());
     Change change;
-    for (JobRow& row : rows) {
-      last_sequence_ = std::max(last_sequence_, row.sequence);
-      ids_[row.status.job()] = row.sequence;
-      if (!row.request_id.empty()) requests_[row.request_id] = row.sequence;
-      if (row.status.state() != v1::JOB_STATE_RUNNING) {
-        ended_[row.sequence] = {std::move(row.status), 0};
-      } else if (options_.abandon_unfinished) {
-        Abandon(row, change);
-      } else {
-        RETURN_IF_ERROR(Resume(std::move(row), change));
-      }
-    }
+    RETURN_IF_ERROR(jobs_.Load(change));
+    dispatcher_.RestoreLeases();
     ticket = Append(std::move(change));
   }
   return commits_.Wait(ticket, /*sync=*/true);
-}
-
-void Scheduler::Abandon(const JobRow& row, Change& change) {
-  v1::JobStatus status = row.status;
-  status.set_state(v1::JOB_STATE_ABANDONED);
-  status.set_ended_unix_ms(WallMillis());
-  ended_[row.sequence] = {status, 0};
-  change.statuses.emplace_back(row.sequence, std::move(status));
-}
-
-absl::Status Scheduler::Resume(JobRow row, Change& change) {
-  auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
-  bool fits = row.plan == PlanFingerprint();
-  if (fits) {
-    ASSIGN_OR_RETURN(fits, job->Replay([&](Job::RowVisitor visit) {
-      return store_.ForEachTask(row.sequence, visit);
-    }));
-  }
-  if (!fits) {
-    LogWarning("job is planned anew: another build planned it", {{"job", row.status.job()}});
-    job = std::make_unique<Job>(row.sequence, row.status, row.spec);
-    change.erased.push_back(row.sequence);
-    row.plan = PlanFingerprint();
-    job->Start(change);
-    change.jobs.push_back(row);
-  }
-  // Who holds a lease from before may go on; the others' leases run out.
-  for (const uint32_t index : job->LeasedTasks()) {
-    const uint64_t task = TaskId(row.sequence, index);
-    LeaseTable::Terms terms = TermsOf(*job, index, job->ActionOf(index));
-    in_flight_.Lead(terms.action, task);
-    hosts_.Take(terms.host, task, clock_.Now());
-    leases_.Restore(task, job->Find(index)->token, clock_.Now(), std::move(terms));
-  }
-  running_[row.sequence] = std::move(job);
-  return absl::OkStatus();
 }
 
 uint64_t Scheduler::Append(Change change) {
   bool readied = !change.jobs.empty();
   for (const TaskRow& task : change.tasks) readied |= task.state == TaskState::kReady;
   const bool any = !change.empty();
+  std::vector<uint32_t> ended;
+  for (const auto& [sequence, status] : change.statuses) ended.push_back(sequence);
   const uint64_t ticket = commits_.Append(std::move(change));
+  for (const uint32_t sequence : ended) jobs_.SetEndTicket(sequence, ticket);
   if (any) changed_.Notify();
   if (readied) ready_.Notify();
   return ticket;
 }
 
-absl::Status Scheduler::CheckRoom() {
-  if (static_cast<int64_t>(running_.size()) >= options_.max_unfinished_jobs) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(running_.size(), " jobs have not ended; wait for some, or cancel them"));
-  }
-  int64_t tasks = 0;
-  for (const auto& [sequence, job] : running_) tasks += static_cast<int64_t>(job->task_count());
-  if (tasks < options_.max_open_tasks) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the running jobs have ", tasks, " tasks; wait for some, or cancel them"));
-}
-
 absl::StatusOr<std::string> Scheduler::Submit(const v1::JobSpec& spec,
                                               const std::string& request_id, int32_t priority) {
-  RETURN_IF_ERROR(config::CheckJobSpec(spec));
-  if (priority < -kMaxPriority || priority > kMaxPriority) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("priority: is not ", -kMaxPriority, " to ", kMaxPriority));
-  }
-  if (request_id.size() > kMaxRequestId) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("request_id: longer than ", kMaxRequestId, " bytes"));
-  }
+  RETURN_IF_ERROR(JobTable::CheckSubmission(spec, request_id, priority));
   RETURN_IF_ERROR(status());
   std::string id;
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    const auto known = requests_.find(request_id);
-    if (!request_id.empty() && known != requests_.end()) {
-      id = IdOf(known->second);
-      ticket = commits_.last();  // it may not be kept yet
-    } else {
-      RETURN_IF_ERROR(CheckRoom());
-      JobRow row;
-      row.sequence = ++last_sequence_;
-      row.request_id = request_id;
-      row.plan = PlanFingerprint();
-      row.spec = config::WithDefaults(spec);
-      id = absl::StrFormat("%s-%06d", spec.name(), row.sequence);
-      row.status.set_job(id);
-      row.status.set_name(spec.name());
-      row.status.set_state(v1::JOB_STATE_RUNNING);
-      row.status.set_submitted_unix_ms(WallMillis());
-      row.status.set_priority(priority);
-      row.status.set_runs(1);
-      auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
-      Change change;
-      job->Start(change);
-      ids_[id] = row.sequence;
-      if (!request_id.empty()) requests_[request_id] = row.sequence;
-      running_[row.sequence] = std::move(job);
-      change.jobs.push_back(std::move(row));
-      ticket = Append(std::move(change));
-    }
+    Change change;
+    ASSIGN_OR_RETURN(id, jobs_.Submit(spec, request_id, priority, change));
+    ticket = Append(std::move(change));
   }
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
   return id;
-}
-
-absl::StatusOr<uint32_t> Scheduler::SequenceOf(const std::string& id) const {
-  const auto at = ids_.find(id);
-  if (at == ids_.end()) return absl::NotFoundError(absl::StrCat("no job ", JsonString(id)));
-  return at->second;
-}
-
-std::string Scheduler::IdOf(uint32_t sequence) const {
-  const auto job = running_.find(sequence);
-  return job != running_.end() ? job->second->id() : ended_.at(sequence).summary.job();
 }
 
 absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
@@ -185,10 +69,9 @@ absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(sequence, SequenceOf(id));
-    const auto job = running_.find(sequence);
-    if (job != running_.end()) return job->second->Status();
-    ticket = ended_.at(sequence).ticket;
+    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
+    if (const Job* const job = jobs_.Running(sequence)) return job->Status();
+    ticket = jobs_.EndTicket(sequence);
   }
   // That a job has ended is told once it is kept: a crash must not take it back.
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
@@ -197,52 +80,154 @@ absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
 
 absl::StatusOr<uint64_t> Scheduler::JobVersion(const std::string& id) {
   absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(const uint32_t sequence, SequenceOf(id));
-  const auto job = running_.find(sequence);
-  return job == running_.end() ? 0 : job->second->version();
+  ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
+  const Job* const job = jobs_.Running(sequence);
+  return job == nullptr ? 0 : job->version();
 }
 
 std::vector<v1::JobStatus> Scheduler::ListJobs() {
-  std::map<uint32_t, v1::JobStatus> all;
-  {
-    absl::MutexLock lock(&mutex_);
-    for (const auto& [sequence, job] : running_) all[sequence] = job->Summary();
-    for (const auto& [sequence, ended] : ended_) all[sequence] = ended.summary;
-  }
-  std::vector<v1::JobStatus> newest_first;
-  for (auto at = all.rbegin(); at != all.rend(); ++at) {
-    newest_first.push_back(std::move(at->second));
-  }
-  return newest_first;
+  absl::MutexLock lock(&mutex_);
+  return jobs_.List();
 }
 
-void Scheduler::Settle(Job& job, Change& change) {
-  if (!job.ended()) return;
-  const uint32_t sequence = job.sequence();
-  v1::JobStatus status = job.Status();
-  status.set_ended_unix_ms(WallMillis());
-  v1::JobStatus summary = job.Summary();
-  summary.set_ended_unix_ms(status.ended_unix_ms());
-  if (status.has_dataset()) *summary.mutable_dataset() = status.dataset();
-  std::vector<uint64_t> followers;
-  for (const uint32_t index : job.LeasedTasks()) {
-    for (const uint64_t task : LetGo(leases_.Release(TaskId(sequence, index)))) {
-      followers.push_back(task);
+std::vector<JobSummary> Scheduler::JobSummaries() const {
+  absl::MutexLock lock(&mutex_);
+  return jobs_.Summaries();
+}
+
+absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
+  RETURN_IF_ERROR(status());
+  {
+    absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
+    if (Job* const job = jobs_.Running(sequence)) {
+      Change change;
+      outcomes_.Cancel(*job, change);
+      Append(std::move(change));
     }
   }
-  LogInfo("job ended", {{"job", job.id()},
-                        {"state", v1::JobState_Name(status.state())},
-                        {"failures", status.failures_size()}});
-  running_.erase(sequence);
-  for (const uint64_t task : followers) Requeue(task);
-  change.statuses.emplace_back(sequence, std::move(status));
-  ended_[sequence] = {std::move(summary), Append(std::exchange(change, {}))};
+  return GetJob(id);  // which waits until its end is kept
+}
+
+absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id) {
+  RETURN_IF_ERROR(status());
+  ASSIGN_OR_RETURN(const v1::JobStatus before, GetJob(id));
+  if (before.state() == v1::JOB_STATE_RUNNING) return before;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
+    Change change;
+    if (jobs_.Running(sequence) == nullptr) {  // nobody else was faster
+      RETURN_IF_ERROR(jobs_.RunAgain(sequence, before, change));
+    }
+    ticket = Append(std::move(change));
+  }
+  RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
+  return GetJob(id);
+}
+
+absl::Status Scheduler::Delete(const std::string& id) {
+  RETURN_IF_ERROR(status());
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
+    Change change;
+    RETURN_IF_ERROR(jobs_.Delete(sequence, change));
+    ticket = Append(std::move(change));
+  }
+  return commits_.Wait(ticket, /*sync=*/true);
+}
+
+absl::Status Scheduler::DeleteOldJobs(absl::Time now) {
+  Change change;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    jobs_.DeleteOld(now, change);
+    if (change.empty()) return absl::OkStatus();
+    ticket = Append(std::move(change));
+  }
+  return commits_.Wait(ticket, /*sync=*/true);
+}
+
+absl::StatusOr<Leases> Scheduler::Lease(const LeaseQuery& query) {
+  RETURN_IF_ERROR(status());
+  Leases leases;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (dispatcher_.draining()) return absl::UnavailableError("the coordinator is draining");
+    Change change;
+    const WorkerRegistry::Runs runs = dispatcher_.Hear(query);
+    outcomes_.WorkerEnded(runs.ended, change);
+    outcomes_.Expire(change);
+    leases = dispatcher_.Lease(query, runs.current, change);
+    ticket = Append(std::move(change));
+  }
+  if (!leases.tasks.empty()) RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/false));
+  return leases;
+}
+
+absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(
+    const std::vector<v1::LeaseRef>& leases) {
+  RETURN_IF_ERROR(status());
+  absl::MutexLock lock(&mutex_);
+  Change change;
+  outcomes_.Expire(change);
+  Append(std::move(change));  // kept with the next change that somebody waits for
+  return dispatcher_.Renew(leases);
+}
+
+absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
+    const std::vector<v1::Completion>& completions) {
+  RETURN_IF_ERROR(status());
+  std::vector<std::optional<absl::Status>> taken;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    Change change;
+    outcomes_.Expire(change);
+    for (const v1::Completion& completion : completions) {
+      taken.push_back(outcomes_.Complete(completion, change));
+    }
+    // Of changes made before too: a repeated completion answers for them.
+    ticket = Append(std::move(change));
+  }
+  RETURN_IF_ERROR(commits_.Wait(ticket, sync_completions_));
+  std::vector<absl::Status> statuses;
+  for (size_t i = 0; i < completions.size(); ++i) {
+    statuses.push_back(taken[i].has_value() ? *taken[i] : StatusOfStored(completions[i].lease()));
+  }
+  return statuses;
+}
+
+absl::Status Scheduler::StatusOfStored(const v1::LeaseRef& lease) {
+  const absl::StatusOr<TaskRow> row = store_.Task(lease.task());
+  if (absl::IsNotFound(row.status())) {
+    return Outcomes::StatusOfRepeated(lease, TaskState::kReady, /*token=*/0);
+  }
+  RETURN_IF_ERROR(row.status());
+  return Outcomes::StatusOfRepeated(lease, row->state, row->token);
+}
+
+void Scheduler::Tick() {
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    Change change;
+    outcomes_.Expire(change);
+    ticket = Append(std::move(change));
+  }
+  // An error stays in status(), where the owner looks.
+  if (status().ok()) commits_.Wait(ticket, /*sync=*/false).IgnoreError();
 }
 
 void Scheduler::Drain() {
   {
     absl::MutexLock lock(&mutex_);
-    draining_ = true;
+    dispatcher_.Drain();
   }
   ready_.Notify();
   changed_.Notify();
@@ -250,26 +235,15 @@ void Scheduler::Drain() {
 
 bool Scheduler::draining() const {
   absl::MutexLock lock(&mutex_);
-  return draining_;
+  return dispatcher_.draining();
 }
 
-Scheduler::Tally Scheduler::Count() const {
+QueueStats Scheduler::Stats() const {
   absl::MutexLock lock(&mutex_);
-  Tally tally;
-  tally.leases = static_cast<int64_t>(leases_.size());
-  tally.jobs[v1::JOB_STATE_RUNNING] = static_cast<int64_t>(running_.size());
-  for (const auto& [sequence, ended] : ended_) ++tally.jobs[ended.summary.state()];
-  for (const auto& [sequence, job] : running_) {
-    const v1::JobStatus status = job->Summary();
-    for (const v1::StageProgress& stage : status.stages()) {
-      v1::StageProgress& sum = tally.tasks[stage.stage()];
-      sum.set_total(sum.total() + stage.total());
-      sum.set_done(sum.done() + stage.done());
-      sum.set_failed(sum.failed() + stage.failed());
-      sum.set_running(sum.running() + stage.running());
-    }
-  }
-  return tally;
+  QueueStats stats;
+  jobs_.AddTo(stats);
+  stats.leases = static_cast<int64_t>(dispatcher_.lease_count());
+  return stats;
 }
 
 }  // namespace kernelmill::coordinator

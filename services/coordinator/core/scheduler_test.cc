@@ -15,7 +15,6 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 using std::chrono::seconds;
-using ::testing::HasSubstr;
 
 TEST_F(SchedulerTest, RunsAJobToItsDataset) {
   const std::string job = Submit(GitJob(2));
@@ -32,82 +31,19 @@ TEST_F(SchedulerTest, RunsAJobToItsDataset) {
   EXPECT_EQ(extract.running(), 0);
 }
 
-TEST_F(SchedulerTest, SubmitIsIdempotentByRequestId) {
-  const std::string job = Submit(GitJob(1), "request");
-  EXPECT_EQ(Submit(GitJob(1), "request"), job);
-  EXPECT_NE(Submit(GitJob(1), "another"), job);
-  Open();
-  EXPECT_EQ(Submit(GitJob(1), "request"), job);
-  EXPECT_EQ(scheduler_->ListJobs().size(), 2u);
-}
-
-TEST_F(SchedulerTest, AWrongSpecIsRefused) {
-  EXPECT_THAT(scheduler_->Submit(v1::JobSpec(), ""), StatusIs(absl::StatusCode::kInvalidArgument));
-}
-
-TEST_F(SchedulerTest, RetryRunsAnEndedJobAgainWithItsPins) {
-  const std::string job = Submit(GitJob(1));
-  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // pin
-  const v1::LeasedTask old = LeaseOne();
-  ASSERT_THAT(scheduler_->Cancel(job), IsOk());
-  const auto again = scheduler_->Retry(job);
-  ASSERT_THAT(again, IsOk());
-  EXPECT_EQ(again->state(), v1::JOB_STATE_RUNNING);
-  EXPECT_EQ(again->runs(), 2);
-  EXPECT_EQ(scheduler_->Retry(job)->runs(), 2) << "a running job goes on as it is";
-  EXPECT_THAT(Complete(Done(old)), StatusIs(absl::StatusCode::kFailedPrecondition));
-  const v1::LeasedTask fetch = LeaseOne();
-  EXPECT_EQ(fetch.action().stage(), "fetch") << "the source is pinned";
-  EXPECT_THAT(Complete(Done(fetch)), IsOk());
-  store_.LosePower();
+TEST_F(SchedulerTest, WhatASearchFoundSurvivesARestart) {
+  stages_.found = {{"a", {"x", "y"}}};
+  v1::JobSpec spec = GitJob(1);
+  *spec.add_sources() = SearchFor("a");
+  const std::string job = Submit(spec);
+  const v1::LeasedTask search = LeaseOne();
+  EXPECT_EQ(search.action().stage(), "discover");
+  EXPECT_THAT(Complete(Done(search)), IsOk());
   Open();
   RunAll();
-  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
-  EXPECT_EQ(scheduler_->ListJobs().size(), 1u);
-}
-
-TEST_F(SchedulerTest, ADeletedJobIsForgottenAndItsNumberNotUsedAgain) {
-  const std::string job = Submit(GitJob(1), "request");
-  EXPECT_THAT(scheduler_->Delete(job), StatusIs(absl::StatusCode::kFailedPrecondition));
-  RunAll();
-  EXPECT_THAT(scheduler_->Delete(job), IsOk());
-  EXPECT_THAT(scheduler_->GetJob(job), StatusIs(absl::StatusCode::kNotFound));
-  Open();
-  EXPECT_THAT(scheduler_->GetJob(job), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(Submit(GitJob(1), "request"), "job-000002");
-}
-
-TEST_F(SchedulerTest, EndedJobsAreDeletedAfterTheirRetentionAndRunningOnesAreNot) {
-  options_.job_retention = absl::Hours(1);
-  Open();
-  const std::string ended = Submit(GitJob(1));
-  RunAll();
-  const std::string running = Submit(GitJob(1));
-  ASSERT_THAT(scheduler_->DeleteOldJobs(absl::Now() + absl::Minutes(59)), IsOk());
-  EXPECT_EQ(scheduler_->ListJobs().size(), 2u);
-  ASSERT_THAT(scheduler_->DeleteOldJobs(absl::Now() + absl::Minutes(61)), IsOk());
-  EXPECT_THAT(scheduler_->GetJob(ended), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(Get(running).state(), v1::JOB_STATE_RUNNING);
-}
-
-TEST_F(SchedulerTest, TooManyUnfinishedJobsAreRefused) {
-  options_.max_unfinished_jobs = 2;
-  Open();
-  const std::string first = Submit(GitJob(1), "a");
-  Submit(GitJob(1));
-  EXPECT_THAT(scheduler_->Submit(GitJob(1), ""), StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_EQ(Submit(GitJob(1), "a"), first) << "that is no further job";
-  ASSERT_THAT(scheduler_->Cancel(first), IsOk());
-  Submit(GitJob(1));
-}
-
-TEST_F(SchedulerTest, DrainLeasesNothingMoreButTakesResults) {
-  Submit(GitJob(2));
-  const v1::LeasedTask task = LeaseOne();
-  scheduler_->Drain();
-  EXPECT_THAT(scheduler_->Lease({.stages = StageSet().set()}),
-              StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(Complete(Done(task)), IsOk());
+  const v1::JobStatus status = Get(job);
+  EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(status.lock().sources_size(), 3);
 }
 
 TEST_F(SchedulerTest, ARestartAtAnyMomentLosesNothingAndChangesNothing) {
@@ -155,33 +91,6 @@ TEST_F(SchedulerTest, NothingIsAcknowledgedOnceTheStoreHasFailed) {
   EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
 }
 
-TEST_F(SchedulerTest, AbandonsWhatWasUnfinished) {
-  const std::string done = Submit(GitJob(1));
-  RunAll();
-  const std::string unfinished = Submit(GitJob(1));
-  options_.abandon_unfinished = true;
-  Open();
-  EXPECT_EQ(Get(unfinished).state(), v1::JOB_STATE_ABANDONED);
-  EXPECT_EQ(Get(done).state(), v1::JOB_STATE_DONE);
-  EXPECT_TRUE(Lease().empty());
-  EXPECT_EQ(Submit(GitJob(1)), "job-000003");
-}
-
-TEST_F(SchedulerTest, AJobOfAnotherBuildIsPlannedAnew) {
-  const std::string job = Submit(GitJob(1));
-  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());
-  std::vector<JobRow> rows = *store_.Jobs();
-  rows[0].plan = "pin=0;";
-  Change change;
-  change.jobs = rows;
-  ASSERT_THAT(store_.Write({change}, true), IsOk());
-  Open();
-  EXPECT_EQ(LeaseOne().action().stage(), "pin");
-  clock_.Advance(seconds(31));
-  RunAll();
-  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
-}
-
 TEST_F(SchedulerTest, UnknownJobsAndTasksAreNamed) {
   EXPECT_THAT(scheduler_->GetJob("job-000009"), StatusIs(absl::StatusCode::kNotFound));
   v1::Completion completion;
@@ -190,22 +99,6 @@ TEST_F(SchedulerTest, UnknownJobsAndTasksAreNamed) {
   EXPECT_THAT(Complete(completion), StatusIs(absl::StatusCode::kInvalidArgument));
   completion.mutable_handback();
   EXPECT_THAT(Complete(completion), StatusIs(absl::StatusCode::kFailedPrecondition));
-}
-
-TEST_F(SchedulerTest, TasksThatAreTriedAgainAreShownWithTheirLastError) {
-  const std::string job = Submit(GitJob(1));
-  EXPECT_THAT(Complete(Error(LeaseOne(), absl::StatusCode::kUnavailable)), IsOk());
-  for (int i = 0; i < 2; ++i) {
-    const v1::JobStatus status = Get(job);
-    ASSERT_EQ(status.troubled_size(), 1);
-    EXPECT_EQ(status.troubled(0).source(), "r0");
-    EXPECT_EQ(status.troubled(0).stage(), "pin");
-    EXPECT_EQ(status.troubled(0).attempts(), 1);
-    EXPECT_THAT(status.troubled(0).last_error(), HasSubstr("why"));
-    Open();  // it is kept
-  }
-  RunAll();
-  EXPECT_EQ(Get(job).troubled_size(), 0);
 }
 
 }  // namespace

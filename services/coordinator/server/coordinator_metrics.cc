@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/metrics/metrics.h"
+#include "common/worker/stage_table.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -55,24 +56,24 @@ void CountCompletion(const v1::Completion& completion, const absl::Status& statu
       .Increment();
 }
 
-void ShowTally(const Scheduler::Tally& tally) {
+void ShowStats(const QueueStats& stats) {
   for (const v1::JobState state : {v1::JOB_STATE_RUNNING, v1::JOB_STATE_DONE, v1::JOB_STATE_FAILED,
                                    v1::JOB_STATE_ABANDONED, v1::JOB_STATE_CANCELLED}) {
-    const auto at = tally.jobs.find(state);
+    const auto at = stats.jobs.find(state);
     metrics::Gauge("kernelmill_coordinator_jobs", "Jobs", {{"state", StateName(state)}})
-        .Set(at == tally.jobs.end() ? 0 : static_cast<double>(at->second));
+        .Set(at == stats.jobs.end() ? 0 : static_cast<double>(at->second));
   }
-  for (int i = 0; i < kStageCount; ++i) {
-    const std::string stage(StageName(static_cast<StageId>(i)));
-    const auto at = tally.tasks.find(stage);
-    const v1::StageProgress sum = at == tally.tasks.end() ? v1::StageProgress() : at->second;
+  for (const worker::StageInfo& info : worker::StageTable()) {
+    const std::string stage(info.name);
+    const auto at = stats.tasks.find(stage);
+    const v1::StageProgress sum = at == stats.tasks.end() ? v1::StageProgress() : at->second;
     ShowTasks(stage, "done", sum.done());
     ShowTasks(stage, "failed", sum.failed());
     ShowTasks(stage, "leased", sum.running());
     ShowTasks(stage, "waiting", sum.total() - sum.done() - sum.failed() - sum.running());
   }
   metrics::Gauge("kernelmill_coordinator_leases", "Leases held")
-      .Set(static_cast<double>(tally.leases));
+      .Set(static_cast<double>(stats.leases));
 }
 
 }  // namespace kernelmill::coordinator

@@ -14,7 +14,7 @@ void CountLeases(size_t tasks);
 // A completion and what became of it.
 void CountCompletion(const v1::Completion& completion, const absl::Status& status);
 // Sets the gauges: jobs by state, tasks by stage and state, leases held.
-void ShowTally(const Scheduler::Tally& tally);
+void ShowStats(const QueueStats& stats);
 
 }  // namespace kernelmill::coordinator
 

@@ -9,12 +9,10 @@
 #include "common/base/status.h"
 #include "common/rpc/server.h"
 #include "services/coordinator/adapters/rocksdb/rocksdb_state_store.h"
-#include "services/coordinator/adapters/store/owner_name.h"
 #include "services/coordinator/adapters/store/store_retainer.h"
-#include "services/coordinator/core/clock.h"
 #include "services/coordinator/core/retention/retention.h"
-#include "services/coordinator/core/retention/retention_thread.h"
 #include "services/coordinator/core/scheduler.h"
+#include "services/coordinator/core/state/clock.h"
 #include "services/coordinator/server/coordinator_metrics.h"
 #include "services/coordinator/server/crawl_service.h"
 #include "services/coordinator/server/work_service.h"
@@ -24,7 +22,7 @@ namespace {
 
 // How late a lease that has run out may be noticed.
 constexpr absl::Duration kTick = absl::Milliseconds(50);
-constexpr int kTicksPerTally = 20;
+constexpr int kTicksPerStats = 20;
 constexpr int kTicksPerCleaning = 20 * 60;
 
 absl::Status CheckOptions(const CoordinatorServer::Options& options) {
@@ -63,7 +61,7 @@ struct CoordinatorServer::Parts {
 
   HeldJobs JobsToHold() const {
     HeldJobs jobs;
-    for (Scheduler::Brief& job : scheduler->ListBriefly()) {
+    for (JobSummary& job : scheduler->JobSummaries()) {
       if (job.state == v1::JOB_STATE_RUNNING) jobs.running.push_back(std::move(job.job));
       if (job.state == v1::JOB_STATE_DONE) {
         jobs.datasets.push_back({std::move(job.job), std::move(job.dataset)});
@@ -85,7 +83,7 @@ struct CoordinatorServer::Parts {
   void RunTicker() {
     for (int tick = 0; !stopping; ++tick) {
       scheduler->Tick();
-      if (tick % kTicksPerTally == 0) ShowTally(scheduler->Count());
+      if (tick % kTicksPerStats == 0) ShowStats(scheduler->Stats());
       if (tick % kTicksPerCleaning == 0) {
         // An error stays in status(), where the owner looks.
         scheduler->DeleteOldJobs(absl::Now()).IgnoreError();
@@ -100,14 +98,15 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   auto parts = std::make_unique<Parts>();
   ASSIGN_OR_RETURN(parts->store, RocksDbStateStore::Open(options.data_dir));
   Scheduler::Options scheduling;
-  scheduling.lease_ttl = absl::ToChronoNanoseconds(options.lease_ttl);
-  scheduling.max_attempts = options.max_attempts;
-  scheduling.retry_backoff = absl::ToChronoNanoseconds(options.retry_backoff);
-  scheduling.crash_limit = options.crash_limit;
-  scheduling.host_limit = options.host_limit;
-  scheduling.max_unfinished_jobs = options.max_unfinished_jobs;
-  scheduling.job_retention = options.job_retention;
-  scheduling.abandon_unfinished = options.abandon_unfinished;
+  scheduling.dispatch.lease_ttl = absl::ToChronoNanoseconds(options.lease_ttl);
+  scheduling.outcomes.max_attempts = options.max_attempts;
+  scheduling.outcomes.retry_backoff = absl::ToChronoNanoseconds(options.retry_backoff);
+  scheduling.outcomes.crash_limit = options.crash_limit;
+  scheduling.dispatch.host_limit = options.host_limit;
+  scheduling.jobs.max_unfinished_jobs = options.max_unfinished_jobs;
+  scheduling.jobs.retention = options.job_retention;
+  scheduling.jobs.abandon_unfinished = options.abandon_unfinished;
+  scheduling.sync_completions = !options.abandon_unfinished;
   ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
   parts->work = std::make_unique<WorkService>(*parts->scheduler);
   parts->crawl = std::make_unique<CrawlService>(*parts->scheduler);

@@ -23,8 +23,8 @@ class CoordinatorServer {
     std::string data_dir;
     absl::Duration lease_ttl = absl::Seconds(30);
     int max_attempts = 5;
-    absl::Duration retry_backoff = absl::Seconds(1);  // Scheduler::Options
-    int crash_limit = 3;                              // this and what follows: likewise
+    absl::Duration retry_backoff = absl::Seconds(1);  // Outcomes::Options
+    int crash_limit = 3;                              // likewise
     int host_limit = 4;
     int max_unfinished_jobs = 1000;
     absl::Duration job_retention = absl::ZeroDuration();

@@ -22,7 +22,7 @@
 #include "common/worker/worker.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "kernelmill/v1/work.grpc.pb.h"
-#include "services/coordinator/core/task.h"
+#include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/testing/scripted_results.h"
 
 namespace kernelmill::coordinator {
@@ -32,9 +32,7 @@ namespace {
 class ToyStage : public worker::Stage {
  public:
   explicit ToyStage(StageId id) : id_(id) {}
-  absl::string_view name() const override { return StageName(id_); }
-  int version() const override { return StageVersion(id_); }
-  bool cacheable() const override { return id_ > StageId::kPin; }
+  StageId id() const override { return id_; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ++runs;
@@ -135,8 +133,8 @@ class CoordinatorServerTest : public ::testing::Test {
     request.set_wait_ms(wait_ms);
     for (int i = 0; i < kStageCount; ++i) {
       v1::StageName* stage = request.add_stages();
-      stage->set_stage(std::string(StageName(static_cast<StageId>(i))));
-      stage->set_version(StageVersion(static_cast<StageId>(i)));
+      stage->set_stage(std::string(StageInfoOf(static_cast<StageId>(i)).name));
+      stage->set_version(StageInfoOf(static_cast<StageId>(i)).version);
     }
     grpc::ClientContext context;
     return work_->Lease(&context, request, response);
@@ -244,7 +242,7 @@ TEST_F(CoordinatorServerTest, AWorkerOfAnotherVersionGetsNothing) {
   request.set_max_tasks(1);
   v1::StageName* stage = request.add_stages();
   stage->set_stage("pin");
-  stage->set_version(StageVersion(StageId::kPin) + 1);
+  stage->set_version(StageInfoOf(StageId::kPin).version + 1);
   request.add_stages()->set_stage("unheard of");
   v1::LeaseResponse response;
   grpc::ClientContext context;

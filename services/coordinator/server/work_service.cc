@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "absl/time/time.h"
 #include "common/base/status.h"
 #include "common/rpc/status.h"
+#include "common/worker/stage_table.h"
 #include "services/coordinator/server/coordinator_metrics.h"
 
 namespace kernelmill::coordinator {
@@ -49,15 +49,15 @@ absl::Status CheckBatch(int size) {
 StageSet StagesOf(const v1::LeaseRequest& request) {
   StageSet stages;
   for (const v1::StageName& name : request.stages()) {
-    const std::optional<StageId> stage = StageNamed(name.stage());
-    if (stage.has_value() && StageVersion(*stage) == name.version()) {
-      stages.set(static_cast<size_t>(*stage));
+    const worker::StageInfo* const stage = worker::FindStage(name.stage());
+    if (stage != nullptr && stage->version == name.version()) {
+      stages.set(static_cast<size_t>(stage->id));
     }
   }
   return stages;
 }
 
-Scheduler::Asker AskerOf(const v1::LeaseRequest& request) {
+LeaseQuery QueryOf(const v1::LeaseRequest& request) {
   return {.stages = StagesOf(request),
           .max_tasks = request.max_tasks(),
           .held = request.held(),
@@ -66,17 +66,16 @@ Scheduler::Asker AskerOf(const v1::LeaseRequest& request) {
 }
 
 // Waits for tasks; an empty answer once the time is up.
-absl::StatusOr<Scheduler::Leases> WaitForTasks(Scheduler& scheduler,
-                                               const grpc::ServerContext& context,
-                                               const v1::LeaseRequest& request) {
-  const Scheduler::Asker asker = AskerOf(request);
+absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, const grpc::ServerContext& context,
+                                    const v1::LeaseRequest& request) {
+  const LeaseQuery query = QueryOf(request);
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(request.wait_ms());
   while (true) {
     // Before leasing, or tasks would be leased to nobody.
     if (context.IsCancelled()) return absl::CancelledError("the worker has gone");
     const uint64_t seen = scheduler.ready().generation();
-    ASSIGN_OR_RETURN(Scheduler::Leases leases, scheduler.Lease(asker));
+    ASSIGN_OR_RETURN(Leases leases, scheduler.Lease(query));
     const auto left = deadline - std::chrono::steady_clock::now();
     if (!leases.tasks.empty() || leases.finish_first || left <= left.zero()) return leases;
     scheduler.ready().WaitFor(seen, std::min(kGlance, absl::FromChrono(left)));
@@ -102,7 +101,7 @@ absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
 grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
                                 v1::LeaseResponse* response) {
   if (const absl::Status bad = CheckLease(*request); !bad.ok()) return rpc::ToGrpcStatus(bad);
-  absl::StatusOr<Scheduler::Leases> leases = WaitForTasks(scheduler_, *context, *request);
+  absl::StatusOr<Leases> leases = WaitForTasks(scheduler_, *context, *request);
   if (!leases.ok()) return rpc::ToGrpcStatus(leases.status());
   CountLeases(leases->tasks.size());
   for (v1::LeasedTask& task : leases->tasks) *response->add_tasks() = std::move(task);

@@ -14,7 +14,6 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
 #include "common/dataset/ledger.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -28,8 +27,7 @@ namespace {
 
 class SignStage final : public worker::Stage {
  public:
-  absl::string_view name() const override { return "sign"; }
-  int version() const override { return worker::kSignVersion; }
+  worker::StageId id() const override { return worker::StageId::kSign; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
@@ -47,8 +45,7 @@ class SignStage final : public worker::Stage {
 
 class ResolveStage final : public worker::Stage {
  public:
-  absl::string_view name() const override { return "resolve"; }
-  int version() const override { return worker::kResolveVersion; }
+  worker::StageId id() const override { return worker::StageId::kResolve; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     Resolver resolver(action.params().resolve().dedup());

@@ -45,7 +45,7 @@ class DeduplicatorStagesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (auto& stage : NewDeduplicatorStages()) {
-      const std::string name(stage->name());
+      const std::string name(stage->info().name);
       stages_[name] = std::move(stage);
     }
     AddShard({Text(0, 40), Text(0, 42)});

@@ -15,7 +15,6 @@
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
 #include "common/dataset/walk.h"
-#include "common/worker/stage_versions.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -104,8 +103,6 @@ void AddPairs(const std::vector<dataset::CuratedPair>& pairs, v1::StageResult* r
 }
 
 }  // namespace
-
-int ManifestStage::version() const { return worker::kManifestVersion; }
 
 absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   const v1::ManifestParams& params = action.params().manifest();

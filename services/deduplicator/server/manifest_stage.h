@@ -2,7 +2,6 @@
 #define KERNELMILL_SERVICES_DEDUPLICATOR_SERVER_MANIFEST_STAGE_H_
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/action.pb.h"
@@ -16,8 +15,7 @@ namespace kernelmill::deduplicator {
 // that the parameters speak of; INTERNAL: a file or a kernel is unaccounted for, and by which sum.
 class ManifestStage final : public worker::Stage {
  public:
-  absl::string_view name() const override { return "manifest"; }
-  int version() const override;
+  worker::StageId id() const override { return worker::StageId::kManifest; }
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override;
 };
 

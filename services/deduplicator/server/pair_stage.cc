@@ -14,7 +14,6 @@
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "services/deduplicator/adapters/file/file_spill.h"
 #include "services/deduplicator/core/holdout_matcher.h"
@@ -226,8 +225,6 @@ class PairTask {
 };
 
 }  // namespace
-
-int PairStage::version() const { return worker::kPairVersion; }
 
 absl::StatusOr<v1::StageResult> PairStage::Run(const v1::Action& action, cas::BlobStore& store) {
   RETURN_IF_ERROR(CheckPairParams(action.params().pair()));

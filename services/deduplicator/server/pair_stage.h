@@ -20,8 +20,7 @@ class PairStage final : public worker::Stage {
  public:
   explicit PairStage(SpillOptions spill) : spill_(std::move(spill)) {}
 
-  absl::string_view name() const override { return "pair"; }
-  int version() const override;
+  worker::StageId id() const override { return worker::StageId::kPair; }
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override;
 
  private:

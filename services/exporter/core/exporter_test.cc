@@ -619,7 +619,7 @@ TEST_F(ExporterTest, TheReportAddsUp) {
   failure.set_source("https://example.org/gone");
   failure.set_code("NOT_FOUND");
   request_.failures.push_back(failure);
-  for (const char* path : {"z.py", "a.py"}) {  // set aside; in the order in which they ended
+  for (const char* path : {"z.py", "a.py"}) {  // quarantined; in the order in which they ended
     v1::Failure file;
     file.set_source("a");
     file.set_path(path);

@@ -12,7 +12,6 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -35,8 +34,7 @@ constexpr size_t kMaxLaunches = 64u << 20;
 // "files" -> "kernels": of all files, or of the piece that the parameters name.
 class ExtractStage : public worker::Stage {
  public:
-  absl::string_view name() const override { return "extract"; }
-  int version() const override { return worker::kExtractVersion; }
+  worker::StageId id() const override { return worker::StageId::kExtract; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "files"));
@@ -94,8 +92,7 @@ class ExtractStage : public worker::Stage {
 // "tree", "kernels"* of one source -> "kernels"*, one a shard, in the same order.
 class LinkStage : public worker::Stage {
  public:
-  absl::string_view name() const override { return "link"; }
-  int version() const override { return worker::kLinkVersion; }
+  worker::StageId id() const override { return worker::StageId::kLink; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));

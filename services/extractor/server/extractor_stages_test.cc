@@ -13,7 +13,6 @@
 #include "absl/status/statusor.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/testing/status_matchers.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 
@@ -51,10 +50,8 @@ class ExtractorStagesTest : public ::testing::Test {
 
 TEST_F(ExtractorStagesTest, AreExtractAndLinkInTheirVersions) {
   ASSERT_EQ(stages_.size(), 2u);
-  EXPECT_EQ(extract().name(), "extract");
-  EXPECT_EQ(extract().version(), worker::kExtractVersion);
-  EXPECT_EQ(link().name(), "link");
-  EXPECT_EQ(link().version(), worker::kLinkVersion);
+  EXPECT_EQ(extract().id(), worker::StageId::kExtract);
+  EXPECT_EQ(link().id(), worker::StageId::kLink);
 }
 
 TEST_F(ExtractorStagesTest, ExtractCountsFilesAndKernels) {

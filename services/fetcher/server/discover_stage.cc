@@ -8,7 +8,6 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/action.pb.h"
 #include "services/fetcher/adapters/github/github_client.h"
 #include "services/fetcher/adapters/github/token_file.h"
@@ -22,9 +21,7 @@ class DiscoverStage : public worker::Stage {
  public:
   explicit DiscoverStage(const FetcherOptions& options) : options_(options) {}
 
-  absl::string_view name() const override { return "discover"; }
-  int version() const override { return worker::kDiscoverVersion; }
-  bool cacheable() const override { return false; }
+  worker::StageId id() const override { return worker::StageId::kDiscover; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     if (!action.params().has_discover()) {

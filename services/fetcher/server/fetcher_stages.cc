@@ -9,7 +9,6 @@
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/server/discover_stage.h"
@@ -26,9 +25,7 @@ class PinStage : public worker::Stage {
  public:
   explicit PinStage(std::shared_ptr<Sources> sources) : sources_(std::move(sources)) {}
 
-  absl::string_view name() const override { return "pin"; }
-  int version() const override { return worker::kPinVersion; }
-  bool cacheable() const override { return false; }
+  worker::StageId id() const override { return worker::StageId::kPin; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore&) override {
     if (!action.params().has_pin()) return absl::InvalidArgumentError("pin without its parameters");
@@ -84,8 +81,7 @@ class FetchStage : public worker::Stage {
   FetchStage(std::shared_ptr<Sources> sources, const ShardLimits& limits)
       : sources_(std::move(sources)), limits_(limits) {}
 
-  absl::string_view name() const override { return "fetch"; }
-  int version() const override { return worker::kFetchVersion; }
+  worker::StageId id() const override { return worker::StageId::kFetch; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     if (!action.params().has_fetch()) {

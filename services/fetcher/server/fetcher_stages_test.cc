@@ -88,12 +88,9 @@ class FetcherStagesTest : public ::testing::Test {
 
 TEST_F(FetcherStagesTest, WhatAsksTheWorldIsNeverCachedAndFetchIs) {
   ASSERT_EQ(stages_.size(), 3u);
-  EXPECT_EQ(stages_[0]->name(), "discover");
-  EXPECT_FALSE(stages_[0]->cacheable());
-  EXPECT_EQ(stages_[1]->name(), "pin");
-  EXPECT_FALSE(stages_[1]->cacheable());
-  EXPECT_EQ(stages_[2]->name(), "fetch");
-  EXPECT_TRUE(stages_[2]->cacheable());
+  EXPECT_EQ(stages_[0]->id(), worker::StageId::kDiscover);
+  EXPECT_EQ(stages_[1]->id(), worker::StageId::kPin);
+  EXPECT_EQ(stages_[2]->id(), worker::StageId::kFetch);
 }
 
 TEST_F(FetcherStagesTest, LocalTreeFromPinToShards) {

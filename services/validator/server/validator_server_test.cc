@@ -14,7 +14,6 @@
 #include "common/rpc/status.h"
 #include "common/testing/status_matchers.h"
 #include "common/worker/stage.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -78,8 +77,7 @@ class ValidateStageTest : public ::testing::Test {
 TEST_F(ValidateStageTest, VerdictsAndCountersComeOut) {
   AddInputs();
   ASSERT_EQ(stages_.size(), 1u);
-  EXPECT_EQ(stages_[0]->name(), "validate");
-  EXPECT_EQ(stages_[0]->version(), worker::kValidateVersion);
+  EXPECT_EQ(stages_[0]->id(), worker::StageId::kValidate);
   const absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action_, store_);
   ASSERT_THAT(result, IsOk());
   ASSERT_EQ(result->outputs_size(), 1);

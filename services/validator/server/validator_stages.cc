@@ -5,7 +5,6 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
-#include "common/worker/stage_versions.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/validator/core/validate.h"
@@ -22,8 +21,7 @@ absl::StatusOr<Message> ReadInput(const v1::Action& action, absl::string_view na
 
 class ValidateStage : public worker::Stage {
  public:
-  absl::string_view name() const override { return "validate"; }
-  int version() const override { return worker::kValidateVersion; }
+  worker::StageId id() const override { return worker::StageId::kValidate; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     if (!action.params().has_validate()) {

@@ -23,7 +23,7 @@
 #include "common/worker/worker.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "kernelmill/v1/work.grpc.pb.h"
-#include "services/coordinator/core/task.h"
+#include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/testing/scripted_results.h"
 #include "tests/bench/coordinator/process.h"
 
@@ -31,7 +31,7 @@ namespace kernelmill::bench {
 namespace {
 
 using coordinator::ScriptedStages;
-using coordinator::StageId;
+using worker::StageId;
 using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) {
@@ -136,8 +136,8 @@ class BareWorker {
     lease.set_max_tasks(batch_);
     for (const StageId stage : of) {
       v1::StageName* name = lease.add_stages();
-      name->set_stage(std::string(coordinator::StageName(stage)));
-      name->set_version(coordinator::StageVersion(stage));
+      name->set_stage(std::string(worker::StageInfoOf(stage).name));
+      name->set_version(worker::StageInfoOf(stage).version);
     }
     v1::LeaseResponse leased;
     grpc::ClientContext lease_context;
@@ -222,9 +222,7 @@ absl::Status MeasureQueue(const std::string& bin, const std::string& dir) {
 class TrivialStage : public worker::Stage {
  public:
   TrivialStage(StageId id, const Workload& workload) : id_(id), stages_(workload.Stages()) {}
-  absl::string_view name() const override { return coordinator::StageName(id_); }
-  int version() const override { return coordinator::StageVersion(id_); }
-  bool cacheable() const override { return id_ != StageId::kPin; }
+  StageId id() const override { return id_; }
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     v1::StageResult result = stages_.Run(action);
     for (int i = 0; i < result.outputs_size(); ++i) {
@@ -251,7 +249,7 @@ absl::Status MeasureTasks(const std::string& bin, const std::string& dir, int sl
   const auto queue = worker::NewGrpcWorkQueue(cluster->Channel());
   std::vector<std::unique_ptr<TrivialStage>> stages;
   std::vector<worker::Stage*> borrowed;
-  for (int i = 0; i < coordinator::kStageCount; ++i) {
+  for (int i = 0; i < worker::kStageCount; ++i) {
     stages.push_back(std::make_unique<TrivialStage>(static_cast<StageId>(i), workload));
     borrowed.push_back(stages.back().get());
   }

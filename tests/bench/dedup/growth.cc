@@ -98,7 +98,7 @@ class Run {
 
   absl::StatusOr<v1::StageResult> Stage(const v1::Action& action) {
     for (const auto& stage : stages_) {
-      if (stage->name() != absl::string_view(action.stage())) continue;
+      if (stage->info().name != action.stage()) continue;
       const Clock::time_point start = Clock::now();
       const double processor = ProcessorSeconds();
       absl::StatusOr<v1::StageResult> result = stage->Run(action, store_);

@@ -8,16 +8,16 @@
 //   "p/"<job>       -> the stage versions that the job's tasks were planned with, as text
 //   "s/"<job>       -> JobSpec, with defaults
 //   "j/"<job>       -> JobStatus: as it was submitted; once ended, as it ended
-//   "t/"<task>      -> state:1 stage:1 cached:1 crashes:1 piece:2 source:4 shard:4 attempts:4
+//   "t/"<task>      -> state:1 stage:1 cached:1 crashes:1 sub_shard:2 source:4 shard:4 attempts:4
 //                      token:8 rest
 //                      rest: of a DONE task StageResult; else google.rpc.Status, of the last error,
 //                      if there was one
-//   "v/"<sha256>    -> how the last visit of a git repository's ref went; the key is the SHA-256,
-//   in
+//   "v/"<sha256>    -> how the last attempt to pin a git repository's ref went; the key is the
+//   SHA-256, in
 //                      hexadecimal, of its URL, a line feed and the ref. Value: Unix seconds:8
 //                      status code:1 URL's size:4 ref's size:4 URL ref commit
 //
-// Format 1 had neither crashes nor pieces. Its tasks are dropped, so that the jobs that had not
+// Format 1 had neither crashes nor sub-shards. Its tasks are dropped, so that the jobs that had not
 // ended are planned anew; the action cache answers for what they had done.
 //
 // Every Change is one part of one WriteBatch: a task's result and the tasks that follow from it are
@@ -114,9 +114,9 @@ rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
     if (!status.ok()) return status;
     status = batch->Put(TaskKeyOf(task.id), EncodeTask(task));
   }
-  for (const Visit& visit : change.visits) {
+  for (const PinRecord& pin : change.pins) {
     if (!status.ok()) return status;
-    status = batch->Put(VisitKeyOf(visit.git, visit.ref), EncodeVisit(visit));
+    status = batch->Put(PinKeyOf(pin.git, pin.ref), EncodePin(pin));
   }
   return status;
 }
@@ -282,9 +282,10 @@ absl::StatusOr<v1::JobStatus> RocksDbStateStore::Status(uint32_t job) {
   return status;
 }
 
-absl::StatusOr<Visit> RocksDbStateStore::LastVisit(const std::string& git, const std::string& ref) {
-  ASSIGN_OR_RETURN(const std::string value, Read(VisitKeyOf(git, ref)));
-  return DecodeVisit(value);
+absl::StatusOr<PinRecord> RocksDbStateStore::LastPin(const std::string& git,
+                                                     const std::string& ref) {
+  ASSIGN_OR_RETURN(const std::string value, Read(PinKeyOf(git, ref)));
+  return DecodePin(value);
 }
 
 absl::StatusOr<TaskRow> RocksDbStateStore::Task(uint64_t id) {

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "services/coordinator/core/state_store.h"
+#include "services/coordinator/core/state/state_store.h"
 
 namespace rocksdb {
 class DB;
@@ -34,7 +34,7 @@ class RocksDbStateStore : public StateStore {
   absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
-  absl::StatusOr<Visit> LastVisit(const std::string& git, const std::string& ref) override;
+  absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) override;
 
  private:
   explicit RocksDbStateStore(std::unique_ptr<rocksdb::DB> db);

@@ -184,38 +184,38 @@ TEST_F(RocksDbStateStoreTest, ATornTailIsCutOffButDamageBeforeItIsRefused) {
   std::filesystem::remove_all(copy);
 }
 
-TEST_F(RocksDbStateStoreTest, TheLastVisitOfARefIsKept) {
+TEST_F(RocksDbStateStoreTest, TheLastPinOfARefIsKept) {
   Change change;
   for (const int64_t seconds : {100, 200}) {
-    Visit visit;
-    visit.git = "https://a.org/r";
-    visit.ref = "main";
-    visit.when = absl::FromUnixSeconds(seconds);
-    visit.commit = absl::StrCat("commit at ", seconds);
-    change.visits.push_back(visit);
+    PinRecord pin;
+    pin.git = "https://a.org/r";
+    pin.ref = "main";
+    pin.when = absl::FromUnixSeconds(seconds);
+    pin.commit = absl::StrCat("commit at ", seconds);
+    change.pins.push_back(pin);
   }
-  change.visits.push_back(change.visits[0]);
-  change.visits[2].ref = "next";
-  change.visits[2].code = absl::StatusCode::kNotFound;
-  change.visits[2].commit = "";
+  change.pins.push_back(change.pins[0]);
+  change.pins[2].ref = "next";
+  change.pins[2].code = absl::StatusCode::kNotFound;
+  change.pins[2].commit = "";
   ASSERT_THAT(store_->Write({change}, true), IsOk());
   Open();
-  const absl::StatusOr<Visit> last = store_->LastVisit("https://a.org/r", "main");
+  const absl::StatusOr<PinRecord> last = store_->LastPin("https://a.org/r", "main");
   ASSERT_THAT(last, IsOk());
   EXPECT_EQ(last->commit, "commit at 200");
   EXPECT_EQ(last->when, absl::FromUnixSeconds(200));
   EXPECT_EQ(last->code, absl::StatusCode::kOk);
-  EXPECT_EQ(store_->LastVisit("https://a.org/r", "next")->code, absl::StatusCode::kNotFound);
-  EXPECT_THAT(store_->LastVisit("https://a.org/r", "HEAD"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(store_->LastPin("https://a.org/r", "next")->code, absl::StatusCode::kNotFound);
+  EXPECT_THAT(store_->LastPin("https://a.org/r", "HEAD"), StatusIs(absl::StatusCode::kNotFound));
 }
 
-TEST(Rows, DamagedVisitsAreRefused) {
-  Visit visit;
-  visit.git = "https://a.org/r";
-  visit.when = absl::FromUnixSeconds(1);
-  const std::string good = EncodeVisit(visit);
-  EXPECT_THAT(DecodeVisit(good), IsOk());
-  EXPECT_THAT(DecodeVisit(good.substr(0, 20)), StatusIs(absl::StatusCode::kDataLoss));
+TEST(Rows, DamagedPinRecordsAreRefused) {
+  PinRecord pin;
+  pin.git = "https://a.org/r";
+  pin.when = absl::FromUnixSeconds(1);
+  const std::string good = EncodePin(pin);
+  EXPECT_THAT(DecodePin(good), IsOk());
+  EXPECT_THAT(DecodePin(good.substr(0, 20)), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST(Rows, DamagedTasksAreRefused) {

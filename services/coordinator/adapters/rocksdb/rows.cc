@@ -32,19 +32,19 @@ bool TakeByte(absl::string_view* in, uint8_t* value) {
 
 bool DecodeHeader(absl::string_view* in, TaskRow* row) {
   uint8_t state = 0, stage = 0, cached = 0;
-  uint64_t piece = 0;
+  uint64_t sub_shard = 0;
   uint32_t source = 0, shard = 0;
   if (!TakeByte(in, &state) || !TakeByte(in, &stage) || !TakeByte(in, &cached) ||
-      !TakeByte(in, &row->crashes) || !TakeBigEndian(in, &piece, 2) || !TakeFixed32(in, &source) ||
-      !TakeFixed32(in, &shard) || !TakeFixed32(in, &row->attempts) ||
+      !TakeByte(in, &row->crashes) || !TakeBigEndian(in, &sub_shard, 2) ||
+      !TakeFixed32(in, &source) || !TakeFixed32(in, &shard) || !TakeFixed32(in, &row->attempts) ||
       !TakeFixed64(in, &row->token)) {
     return false;
   }
   if (state > static_cast<uint8_t>(TaskState::kSplit) || stage >= kStageCount) return false;
   row->state = static_cast<TaskState>(state);
   row->cached = cached != 0;
-  row->key = {static_cast<StageId>(stage), static_cast<Piece>(piece), static_cast<int32_t>(source),
-              static_cast<int32_t>(shard)};
+  row->key = {static_cast<StageId>(stage), static_cast<SubShard>(sub_shard),
+              static_cast<int32_t>(source), static_cast<int32_t>(shard)};
   return true;
 }
 
@@ -68,7 +68,7 @@ std::string EncodeTask(const TaskRow& row) {
   value.push_back(static_cast<char>(row.key.stage));
   value.push_back(row.cached ? 1 : 0);
   value.push_back(static_cast<char>(row.crashes));
-  AppendBigEndian(&value, row.key.piece, 2);
+  AppendBigEndian(&value, row.key.sub_shard, 2);
   AppendFixed32(&value, static_cast<uint32_t>(row.key.source));
   AppendFixed32(&value, static_cast<uint32_t>(row.key.shard));
   AppendFixed32(&value, row.attempts);
@@ -98,35 +98,35 @@ absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value) {
   return row;
 }
 
-std::string VisitKeyOf(const std::string& git, const std::string& ref) {
+std::string PinKeyOf(const std::string& git, const std::string& ref) {
   return absl::StrCat("v/", Sha256Hex(absl::StrCat(git, "\n", ref)));
 }
 
-std::string EncodeVisit(const Visit& visit) {
+std::string EncodePin(const PinRecord& pin) {
   std::string value;
-  AppendFixed64(&value, static_cast<uint64_t>(absl::ToUnixSeconds(visit.when)));
-  value.push_back(static_cast<char>(visit.code));
-  AppendFixed32(&value, static_cast<uint32_t>(visit.git.size()));
-  AppendFixed32(&value, static_cast<uint32_t>(visit.ref.size()));
-  absl::StrAppend(&value, visit.git, visit.ref, visit.commit);
+  AppendFixed64(&value, static_cast<uint64_t>(absl::ToUnixSeconds(pin.when)));
+  value.push_back(static_cast<char>(pin.code));
+  AppendFixed32(&value, static_cast<uint32_t>(pin.git.size()));
+  AppendFixed32(&value, static_cast<uint32_t>(pin.ref.size()));
+  absl::StrAppend(&value, pin.git, pin.ref, pin.commit);
   return value;
 }
 
-absl::StatusOr<Visit> DecodeVisit(absl::string_view value) {
+absl::StatusOr<PinRecord> DecodePin(absl::string_view value) {
   uint64_t seconds = 0;
   uint8_t code = 0;
   uint32_t git = 0, ref = 0;
   if (!TakeFixed64(&value, &seconds) || !TakeByte(&value, &code) || !TakeFixed32(&value, &git) ||
       !TakeFixed32(&value, &ref) || uint64_t{git} + ref > value.size()) {
-    return absl::DataLossError("a visit is not readable");
+    return absl::DataLossError("a pin record is not readable");
   }
-  Visit visit;
-  visit.when = absl::FromUnixSeconds(static_cast<int64_t>(seconds));
-  visit.code = static_cast<absl::StatusCode>(code);
-  visit.git = std::string(value.substr(0, git));
-  visit.ref = std::string(value.substr(git, ref));
-  visit.commit = std::string(value.substr(size_t{git} + ref));
-  return visit;
+  PinRecord pin;
+  pin.when = absl::FromUnixSeconds(static_cast<int64_t>(seconds));
+  pin.code = static_cast<absl::StatusCode>(code);
+  pin.git = std::string(value.substr(0, git));
+  pin.ref = std::string(value.substr(git, ref));
+  pin.commit = std::string(value.substr(size_t{git} + ref));
+  return pin;
 }
 
 }  // namespace kernelmill::coordinator

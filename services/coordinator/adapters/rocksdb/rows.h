@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "services/coordinator/core/state_store.h"
+#include "services/coordinator/core/state/state_store.h"
 
 namespace kernelmill::coordinator {
 
@@ -21,10 +21,10 @@ bool TakeFixed64(absl::string_view* in, uint64_t* value);
 std::string EncodeTask(const TaskRow& row);
 absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value);
 
-// Likewise a visit's key and value.
-std::string VisitKeyOf(const std::string& git, const std::string& ref);
-std::string EncodeVisit(const Visit& visit);
-absl::StatusOr<Visit> DecodeVisit(absl::string_view value);
+// Likewise a pin record's key and value.
+std::string PinKeyOf(const std::string& git, const std::string& ref);
+std::string EncodePin(const PinRecord& pin);
+absl::StatusOr<PinRecord> DecodePin(absl::string_view value);
 
 }  // namespace kernelmill::coordinator
 

@@ -9,9 +9,12 @@
 #include <grpcpp/client_context.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <map>
+#include <random>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,12 +22,14 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/rpc/status.h"
@@ -38,6 +43,12 @@ constexpr absl::Duration kCallDeadline = absl::Seconds(30);
 constexpr absl::Duration kReadDeadline = absl::Seconds(10);
 // Well below what one request may have, and 4 MiB.
 constexpr size_t kBlobsPerHold = 50'000;
+
+constexpr size_t kOwnerDigits = 8;
+
+bool IsOwnerName(const std::string& name) {
+  return name.size() == kOwnerDigits && std::all_of(name.begin(), name.end(), absl::ascii_isxdigit);
+}
 
 std::vector<cas::Digest> BlobsOf(const v1::DatasetManifest& manifest, const cas::Digest& digest) {
   std::vector<cas::Digest> blobs = {digest, manifest.clusters()};
@@ -190,6 +201,21 @@ class StoreRetainer : public Retainer {
 };
 
 }  // namespace
+
+absl::StatusOr<std::string> OwnerName(const std::string& data_dir) {
+  const std::string path = data_dir + "/owner";
+  absl::StatusOr<std::string> kept = ReadFile(path, 1024);
+  if (kept.ok() && !IsOwnerName(*kept)) {
+    return absl::DataLossError(absl::StrCat(path, ": not ", kOwnerDigits, " hexadecimal digits"));
+  }
+  if (!absl::IsNotFound(kept.status())) return kept;
+  std::random_device random;
+  const std::string made = absl::StrCat(absl::Hex(random(), absl::kZeroPad8));
+  const std::string whole = path + ".new";
+  RETURN_IF_ERROR(WriteFile(whole, made));
+  if (std::rename(whole.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, path);
+  return made;
+}
 
 std::unique_ptr<Retainer> NewStoreRetainer(std::shared_ptr<grpc::Channel> channel,
                                            const std::string& owner) {

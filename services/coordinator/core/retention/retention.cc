@@ -1,6 +1,7 @@
 #include "services/coordinator/core/retention/retention.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -66,23 +67,23 @@ absl::Duration Retention::Step() {
 }
 
 absl::Status Retention::Reconcile() {
-  RETURN_IF_ERROR(TakeStock());
+  RETURN_IF_ERROR(ReadHolds());
   const HeldJobs jobs = jobs_();
   RETURN_IF_ERROR(HoldRuns(jobs));
   RETURN_IF_ERROR(HoldDatasets(jobs));
   return ReleaseRest(jobs);
 }
 
-absl::Status Retention::TakeStock() {
-  if (failures_ == 0 && clock_.Now() < take_stock_at_) return absl::OkStatus();
+absl::Status Retention::ReadHolds() {
+  if (failures_ == 0 && clock_.Now() < read_holds_at_) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Retainer::Held held, retainer_.List());
   KeepListed(held.runs, clock_.Now(), runs_);
   KeepListed(held.datasets, cas::Digest(), datasets_);
-  take_stock_at_ = clock_.Now() + absl::ToChronoNanoseconds(options_.take_stock_every);
+  read_holds_at_ = clock_.Now() + absl::ToChronoNanoseconds(options_.read_holds_every);
   return absl::OkStatus();
 }
 
-absl::Status Retention::Judge(const absl::Status& status, const std::string& job) const {
+absl::Status Retention::StatusAfter(const absl::Status& status, const std::string& job) const {
   if (status.ok() || IsRetryable(status) || absl::IsUnimplemented(status) ||
       absl::IsCancelled(status)) {
     return status;
@@ -93,8 +94,8 @@ absl::Status Retention::Judge(const absl::Status& status, const std::string& job
   return absl::OkStatus();
 }
 
-bool Retention::IsSettled(const HeldJobs::Dataset& dataset) const {
-  for (const auto* known : {&datasets_, &hopeless_}) {
+bool Retention::IsHeldOrLost(const HeldJobs::Dataset& dataset) const {
+  for (const auto* known : {&datasets_, &unholdable_}) {
     const auto at = known->find(dataset.job);
     if (at != known->end() && cas::SameDigest(at->second, dataset.manifest)) return true;
   }
@@ -104,12 +105,12 @@ bool Retention::IsSettled(const HeldJobs::Dataset& dataset) const {
 absl::Status Retention::HoldRuns(const HeldJobs& jobs) {
   std::vector<std::string> needed = jobs.running;
   for (const HeldJobs::Dataset& dataset : jobs.datasets) {
-    if (!IsSettled(dataset) && runs_.contains(dataset.job)) needed.push_back(dataset.job);
+    if (!IsHeldOrLost(dataset) && runs_.contains(dataset.job)) needed.push_back(dataset.job);
   }
   for (const std::string& job : needed) {
     const auto held = runs_.find(job);
     if (held != runs_.end() && clock_.Now() < held->second) continue;
-    RETURN_IF_ERROR(Judge(retainer_.HoldRun(job, options_.run_ttl), job));
+    RETURN_IF_ERROR(StatusAfter(retainer_.HoldRun(job, options_.run_ttl), job));
     runs_[job] = clock_.Now() + absl::ToChronoNanoseconds(options_.renew_every);
   }
   return absl::OkStatus();
@@ -117,10 +118,10 @@ absl::Status Retention::HoldRuns(const HeldJobs& jobs) {
 
 absl::Status Retention::HoldDatasets(const HeldJobs& jobs) {
   for (const HeldJobs::Dataset& dataset : jobs.datasets) {
-    if (IsSettled(dataset)) continue;
+    if (IsHeldOrLost(dataset)) continue;
     const absl::Status status = retainer_.HoldDataset(dataset.job, dataset.manifest);
-    RETURN_IF_ERROR(Judge(status, dataset.job));
-    (status.ok() ? datasets_ : hopeless_)[dataset.job] = dataset.manifest;
+    RETURN_IF_ERROR(StatusAfter(status, dataset.job));
+    (status.ok() ? datasets_ : unholdable_)[dataset.job] = dataset.manifest;
   }
   return absl::OkStatus();
 }
@@ -128,13 +129,31 @@ absl::Status Retention::HoldDatasets(const HeldJobs& jobs) {
 absl::Status Retention::ReleaseRest(const HeldJobs& jobs) {
   std::set<std::string> wanted(jobs.running.begin(), jobs.running.end());
   RETURN_IF_ERROR(ReleaseAllBut(wanted, runs_, [this](const std::string& job) {
-    return Judge(retainer_.ReleaseRun(job), job);
+    return StatusAfter(retainer_.ReleaseRun(job), job);
   }));
   for (const HeldJobs::Dataset& dataset : jobs.datasets) wanted.insert(dataset.job);
-  std::erase_if(hopeless_, [&](const auto& dataset) { return !wanted.contains(dataset.first); });
+  std::erase_if(unholdable_, [&](const auto& dataset) { return !wanted.contains(dataset.first); });
   return ReleaseAllBut(wanted, datasets_, [this](const std::string& job) {
-    return Judge(retainer_.ReleaseDataset(job), job);
+    return StatusAfter(retainer_.ReleaseDataset(job), job);
   });
+}
+
+RetentionThread::RetentionThread(Retention& retention)
+    : retention_(retention), thread_([this] { Run(); }) {}
+
+RetentionThread::~RetentionThread() {
+  stopping_ = true;
+  retention_.Cancel();
+  changed_.Notify();
+  thread_.join();
+}
+
+void RetentionThread::Run() {
+  while (true) {
+    const uint64_t seen = changed_.generation();
+    if (stopping_) return;
+    changed_.WaitFor(seen, retention_.Step());
+  }
 }
 
 }  // namespace kernelmill::coordinator

@@ -17,7 +17,6 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "common/base/status.h"
-#include "services/coordinator/core/retention/retention_thread.h"
 #include "services/coordinator/core/testing/memory_state_store.h"
 
 namespace kernelmill::coordinator {
@@ -194,10 +193,10 @@ TEST_F(RetentionTest, AHoldThatTheStoreHasLostIsMadeAgain) {
               ElementsAre("hold run c", "hold dataset b d2", "release dataset older"));
 }
 
-TEST_F(RetentionTest, AStoreThatIsAwayIsTriedAgainWithBackoff) {
+TEST_F(RetentionTest, AnUnreachableStoreIsTriedAgainWithBackoff) {
   Retention retention = NewRetention();
   jobs_.running = {"a"};
-  retainer_.fail_all = absl::UnavailableError("away");
+  retainer_.fail_all = absl::UnavailableError("unreachable");
   absl::Duration waited;
   for (int i = 0; i < 20; ++i) {
     const absl::Duration pause = retention.Step();

@@ -26,7 +26,7 @@ absl::Status MemoryStateStore::Write(const std::vector<Change>& changes, bool sy
     }
     for (const auto& [job, status] : change.statuses) now_.jobs[job].status = status;
     for (const TaskRow& task : change.tasks) now_.tasks[task.id] = task;
-    for (const Visit& visit : change.visits) now_.visits[{visit.git, visit.ref}] = visit;
+    for (const PinRecord& pin : change.pins) now_.pins[{pin.git, pin.ref}] = pin;
   }
   if (sync) synced_ = now_;
   return absl::OkStatus();
@@ -75,10 +75,11 @@ absl::StatusOr<TaskRow> MemoryStateStore::Task(uint64_t id) {
   return at->second;
 }
 
-absl::StatusOr<Visit> MemoryStateStore::LastVisit(const std::string& git, const std::string& ref) {
+absl::StatusOr<PinRecord> MemoryStateStore::LastPin(const std::string& git,
+                                                    const std::string& ref) {
   absl::MutexLock lock(&mutex_);
-  const auto at = now_.visits.find({git, ref});
-  if (at == now_.visits.end()) return absl::NotFoundError("never visited");
+  const auto at = now_.pins.find({git, ref});
+  if (at == now_.pins.end()) return absl::NotFoundError("never pinned");
   return at->second;
 }
 

@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "services/coordinator/core/clock.h"
-#include "services/coordinator/core/state_store.h"
+#include "services/coordinator/core/state/clock.h"
+#include "services/coordinator/core/state/state_store.h"
 
 namespace kernelmill::coordinator {
 
@@ -27,7 +27,7 @@ class MemoryStateStore : public StateStore {
   absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
-  absl::StatusOr<Visit> LastVisit(const std::string& git, const std::string& ref) override;
+  absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) override;
 
   // Every later write fails with `error`, and keeps nothing.
   void FailWrites(const absl::Status& error);
@@ -38,7 +38,7 @@ class MemoryStateStore : public StateStore {
   struct State {
     std::map<uint32_t, JobRow> jobs;
     std::map<uint64_t, TaskRow> tasks;
-    std::map<std::pair<std::string, std::string>, Visit> visits;  // by git, ref
+    std::map<std::pair<std::string, std::string>, PinRecord> pins;  // by git, ref
     uint32_t last_sequence = 0;
   };
   absl::Mutex mutex_;

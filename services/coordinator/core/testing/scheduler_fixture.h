@@ -35,10 +35,10 @@ class SchedulerTest : public ::testing::Test {
   std::vector<v1::LeasedTask> Lease(int max = 1) {
     return Ask({.stages = StageSet().set(), .max_tasks = max}).tasks;
   }
-  Scheduler::Leases Ask(const Scheduler::Asker& asker) {
-    auto leases = scheduler_->Lease(asker);
+  Leases Ask(const LeaseQuery& query) {
+    auto leases = scheduler_->Lease(query);
     EXPECT_TRUE(leases.ok()) << leases.status();
-    return leases.value_or(Scheduler::Leases());
+    return leases.value_or(Leases());
   }
   v1::LeasedTask LeaseOne() {
     const std::vector<v1::LeasedTask> tasks = Lease();

@@ -65,8 +65,8 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     outputs.Add("kernels", kernels);
     worker::AddCounter(outputs.result, "kernels.found", kernels);
   } else if (stage == "link") {
-    const int pieces = action.params().link().pieces_size();
-    const int shards = pieces > 0 ? pieces : action.inputs_size() - 1;
+    const int split = action.params().link().pieces_size();
+    const int shards = split > 0 ? split : action.inputs_size() - 1;
     for (int i = 0; i < shards; ++i) outputs.Add("kernels", kernels);
   } else if (stage == "validate") {
     outputs.Add("verdicts", kernels);

@@ -1,0 +1,130 @@
+#include "common/worker/lease_renewer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/log.h"
+
+namespace kernelmill::worker {
+namespace {
+
+// How long the thread sleeps while nothing is held.
+constexpr absl::Duration kIdle = absl::Seconds(60);
+
+}  // namespace
+
+LeaseRenewer::LeaseRenewer(WorkQueue& queue, std::string worker)
+    : queue_(queue), worker_(std::move(worker)), thread_([this] { Run(); }) {}
+
+LeaseRenewer::~LeaseRenewer() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  wake_.Notify();
+  thread_.join();
+}
+
+void LeaseRenewer::Hold(const v1::LeasedTask& task) {
+  {
+    absl::MutexLock lock(&mutex_);
+    Held held;
+    held.token = task.token();
+    held.period = std::chrono::milliseconds(std::max(1, task.ttl_ms() / 3));
+    held.due = std::chrono::steady_clock::now() + held.period;
+    held_[task.task()] = held;
+    if (held.due >= next_wake_) return;
+  }
+  wake_.Notify();
+}
+
+void LeaseRenewer::Release(const v1::LeaseRef& lease) {
+  absl::MutexLock lock(&mutex_);
+  const auto at = held_.find(lease.task());
+  if (at != held_.end() && at->second.token == lease.token()) held_.erase(at);
+}
+
+bool LeaseRenewer::IsLost(const v1::LeaseRef& lease) const {
+  absl::MutexLock lock(&mutex_);
+  const auto at = held_.find(lease.task());
+  return given_up_ || at == held_.end() || at->second.token != lease.token() || at->second.lost;
+}
+
+std::vector<v1::LeaseRef> LeaseRenewer::GiveUp() {
+  std::vector<v1::LeaseRef> leases;
+  {
+    absl::MutexLock lock(&mutex_);
+    given_up_ = true;
+    for (auto& [task, held] : held_) {
+      if (std::exchange(held.lost, true)) continue;
+      v1::LeaseRef& lease = leases.emplace_back();
+      lease.set_task(task);
+      lease.set_token(held.token);
+    }
+  }
+  lost_.Notify();
+  return leases;
+}
+
+void LeaseRenewer::Run() {
+  while (true) {
+    const uint64_t seen = wake_.generation();
+    {
+      absl::MutexLock lock(&mutex_);
+      if (stopping_) return;
+    }
+    const Time now = std::chrono::steady_clock::now();
+    const std::vector<v1::LeaseRef> due = TakeDue(now);
+    if (due.empty()) {
+      wake_.WaitFor(seen, UntilDue(now));
+    } else {
+      Renew(due);
+    }
+  }
+}
+
+std::vector<v1::LeaseRef> LeaseRenewer::TakeDue(Time now) {
+  absl::MutexLock lock(&mutex_);
+  std::vector<v1::LeaseRef> due;
+  for (auto& [task, held] : held_) {
+    if (held.lost || held.due > now) continue;
+    held.due = now + held.period;
+    v1::LeaseRef& lease = due.emplace_back();
+    lease.set_task(task);
+    lease.set_token(held.token);
+  }
+  return due;
+}
+
+absl::Duration LeaseRenewer::UntilDue(Time now) {
+  absl::MutexLock lock(&mutex_);
+  absl::Duration wait = kIdle;
+  for (const auto& [task, held] : held_) {
+    if (!held.lost) wait = std::min(wait, absl::FromChrono(held.due - now));
+  }
+  wait = std::max(wait, absl::Milliseconds(1));
+  next_wake_ = now + absl::ToChronoNanoseconds(wait);
+  return wait;
+}
+
+void LeaseRenewer::Renew(const std::vector<v1::LeaseRef>& leases) {
+  v1::RenewRequest request;
+  request.set_worker(worker_);
+  for (const v1::LeaseRef& lease : leases) *request.add_leases() = lease;
+  const absl::StatusOr<v1::RenewResponse> response = queue_.Renew(request);
+  if (!response.ok()) {
+    LogWarning("leases not renewed", {{"error", response.status().ToString()}});
+    return;
+  }
+  if (response->lost().empty()) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const v1::LeaseRef& lease : response->lost()) {
+      const auto at = held_.find(lease.task());
+      if (at != held_.end() && at->second.token == lease.token()) at->second.lost = true;
+    }
+  }
+  lost_.Notify();
+}
+
+}  // namespace kernelmill::worker

@@ -1,0 +1,59 @@
+#include "common/worker/stage_table.h"
+
+#include <cstddef>
+
+namespace kernelmill::worker {
+namespace {
+
+constexpr StageInfo Source(StageId id, absl::string_view name, int version) {
+  return {id, name, version, StageScope::kSource, FailureCost::kSource};
+}
+constexpr StageInfo Shard(StageId id, absl::string_view name, int version) {
+  return {id, name, version, StageScope::kShard, FailureCost::kFiles};
+}
+constexpr StageInfo Job(StageId id, absl::string_view name, int version) {
+  return {id, name, version, StageScope::kJob, FailureCost::kJob};
+}
+constexpr StageInfo Uncached(StageInfo stage) {
+  stage.cacheable = false;
+  return stage;
+}
+constexpr StageInfo CallsHost(StageInfo stage) {
+  stage.calls_host = true;
+  return stage;
+}
+constexpr StageInfo Splittable(StageInfo stage) {
+  stage.splittable = true;
+  return stage;
+}
+
+// Versions are raised here and nowhere else.
+constexpr StageInfo kStages[] = {
+    Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
+    Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
+    CallsHost(Source(StageId::kFetch, "fetch", 3)),
+    Splittable(Shard(StageId::kExtract, "extract", 7)),
+    Source(StageId::kLink, "link", 6),
+    Shard(StageId::kValidate, "validate", 5),
+    Shard(StageId::kSign, "sign", 3),
+    Job(StageId::kPair, "pair", 3),
+    Job(StageId::kResolve, "resolve", 2),
+    Job(StageId::kManifest, "manifest", 2),
+};
+
+static_assert(sizeof(kStages) / sizeof(kStages[0]) == kStageCount);
+
+}  // namespace
+
+absl::Span<const StageInfo> StageTable() { return kStages; }
+
+const StageInfo& StageInfoOf(StageId stage) { return kStages[static_cast<size_t>(stage)]; }
+
+const StageInfo* FindStage(absl::string_view name) {
+  for (const StageInfo& stage : kStages) {
+    if (stage.name == name) return &stage;
+  }
+  return nullptr;
+}
+
+}  // namespace kernelmill::worker

@@ -1,0 +1,94 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_LEASE_TABLE_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_LEASE_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "services/coordinator/core/state/clock.h"
+
+namespace kernelmill::coordinator {
+
+// What is remembered with a lease.
+struct LeaseTerms {
+  uint64_t worker = 0;  // the worker's run, as WorkerRegistry names it
+  bool alone = false;   // the worker runs nothing beside it
+  std::string action;   // that it leads; empty: none
+  std::string host;     // at which it has a place; empty: none
+};
+
+struct EndedLease {
+  uint64_t task = 0;
+  LeaseTerms terms;
+};
+
+// Who may complete which task, and until when. Every lease has a token, the fence: larger than that
+// of any lease before it, those of earlier runs of the coordinator included, because its upper bits
+// are the epoch, which grows with every run. Not thread-safe.
+class LeaseTable {
+ public:
+  // `epoch` is below 2^24 and larger than that of all runs before.
+  LeaseTable(uint64_t epoch, Clock::Duration ttl) : next_token_((epoch << 40) + 1), ttl_(ttl) {}
+
+  // Leases the task anew, for the full time to live; returns the token.
+  uint64_t Grant(uint64_t task, Clock::Time now, LeaseTerms terms = {});
+  // Takes up a lease that an earlier run granted, for the full time to live.
+  void Restore(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms = {});
+  // Extends a lease. False: the token is not the task's.
+  bool Renew(uint64_t task, uint64_t token, Clock::Time now);
+  bool Holds(uint64_t task, uint64_t token) const;
+  // Ends a lease; none is no error.
+  LeaseTerms Release(uint64_t task);
+  // Removes and returns the leases that have run out, the oldest deadline first.
+  std::vector<EndedLease> TakeExpired(Clock::Time now);
+  // Likewise those of a worker's run.
+  std::vector<EndedLease> TakeOf(uint64_t worker);
+
+  size_t size() const { return leases_.size(); }
+  Clock::Duration ttl() const { return ttl_; }
+
+ private:
+  struct Lease {
+    uint64_t token;
+    Clock::Time deadline;
+    LeaseTerms terms;
+  };
+  void Put(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms);
+
+  uint64_t next_token_;
+  const Clock::Duration ttl_;
+  std::map<uint64_t, Lease> leases_;
+  std::set<std::pair<Clock::Time, uint64_t>> deadlines_;
+};
+
+// Equal actions are run once at a time, whatever jobs they are of: the first task leads, and those
+// that come while it is leased follow it, to share its result. Not thread-safe.
+class InFlightActions {
+ public:
+  // The task leads its action; or follows the one that does (false).
+  bool Lead(const std::string& action, uint64_t task) {
+    const auto [at, leads] = followers_.try_emplace(action);
+    if (!leads) at->second.push_back(task);
+    return leads;
+  }
+
+  // The leader's lease has ended, one way or the other. Returns who followed.
+  std::vector<uint64_t> End(const std::string& action) {
+    const auto at = followers_.find(action);
+    if (at == followers_.end()) return {};
+    std::vector<uint64_t> followers = std::move(at->second);
+    followers_.erase(at);
+    return followers;
+  }
+
+ private:
+  std::map<std::string, std::vector<uint64_t>> followers_;
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_LEASE_TABLE_H_

@@ -1,0 +1,83 @@
+#include "services/coordinator/core/dispatch/lease_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace kernelmill::coordinator {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+std::vector<uint64_t> Tasks(const std::vector<EndedLease>& ended) {
+  std::vector<uint64_t> tasks;
+  for (const EndedLease& one : ended) tasks.push_back(one.task);
+  return tasks;
+}
+
+constexpr Clock::Time kNow{std::chrono::hours(1)};
+
+TEST(LeaseTable, TokensGrowAcrossLeasesAndRuns) {
+  LeaseTable first(1, seconds(30));
+  const uint64_t a = first.Grant(7, kNow);
+  const uint64_t b = first.Grant(7, kNow);
+  LeaseTable second(2, seconds(30));
+  const uint64_t c = second.Grant(1, kNow);
+  EXPECT_LT(0u, a);
+  EXPECT_LT(a, b);
+  EXPECT_LT(b, c);
+}
+
+TEST(LeaseTable, OnlyTheLastTokenHolds) {
+  LeaseTable table(1, seconds(30));
+  const uint64_t old = table.Grant(7, kNow);
+  const uint64_t now = table.Grant(7, kNow);
+  EXPECT_FALSE(table.Holds(7, old));
+  EXPECT_FALSE(table.Renew(7, old, kNow));
+  EXPECT_TRUE(table.Holds(7, now));
+  EXPECT_EQ(table.size(), 1u);
+}
+
+TEST(LeaseTable, ExpiresAtTheDeadlineAndNotBefore) {
+  LeaseTable table(1, seconds(30));
+  const uint64_t token = table.Grant(7, kNow);
+  table.Grant(8, kNow + seconds(10));
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(29))), IsEmpty());
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(30))), ElementsAre(7));
+  EXPECT_FALSE(table.Holds(7, token));
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(90))), ElementsAre(8));
+}
+
+TEST(LeaseTable, RenewalCountsFromWhenItCame) {
+  LeaseTable table(1, seconds(30));
+  const uint64_t token = table.Grant(7, kNow);
+  EXPECT_TRUE(table.Renew(7, token, kNow + seconds(20)));
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(49))), IsEmpty());
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(50))), ElementsAre(7));
+}
+
+TEST(LeaseTable, AReleasedLeaseDoesNotExpire) {
+  LeaseTable table(1, seconds(30));
+  table.Grant(7, kNow);
+  table.Release(7);
+  EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(90))), IsEmpty());
+}
+
+TEST(LeaseTable, AWorkersLeasesEndWithIt) {
+  LeaseTable table(1, seconds(30));
+  table.Grant(7, kNow, {.worker = 1});
+  table.Grant(8, kNow, {.worker = 2});
+  table.Renew(9, table.Grant(9, kNow, {.worker = 1, .alone = true, .host = "h"}), kNow);
+  const std::vector<EndedLease> ended = table.TakeOf(1);
+  EXPECT_THAT(Tasks(ended), UnorderedElementsAre(7, 9));
+  EXPECT_TRUE(ended[1].terms.alone) << "a renewal must keep the terms";
+  EXPECT_EQ(ended[1].terms.host, "h");
+  EXPECT_EQ(table.size(), 1u);
+}
+
+}  // namespace
+}  // namespace kernelmill::coordinator

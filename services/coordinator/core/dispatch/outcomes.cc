@@ -1,0 +1,182 @@
+#include "services/coordinator/core/dispatch/outcomes.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "services/coordinator/core/dispatch/pin_history.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+constexpr int kMaxBackoffFactor = 30;
+constexpr int64_t kMaxPauseMs = int64_t{24} * 60 * 60 * 1000;  // of a host, at its wish
+
+// The wire's status as ours; an error that says OK is one all the same.
+absl::Status ErrorOf(const google::rpc::Status& error) {
+  const auto code = static_cast<absl::StatusCode>(error.code());
+  if (code == absl::StatusCode::kOk) return absl::InternalError("an error without a code");
+  return absl::Status(code, error.message());
+}
+
+void LogAttempt(const Job& job, const Job::Task& task, const absl::Status& error) {
+  LogWarning("attempt failed", {{"job", job.id()},
+                                {"stage", StageInfoOf(task.key.stage).name},
+                                {"source", task.key.source},
+                                {"shard", task.key.shard},
+                                {"sub_shard", task.key.sub_shard},
+                                {"attempt", task.attempts + 1},
+                                {"error", error.ToString()}});
+}
+
+}  // namespace
+
+std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion, Change& change) {
+  const v1::LeaseRef& lease = completion.lease();
+  if (completion.outcome_case() == v1::Completion::OUTCOME_NOT_SET) {
+    return absl::InvalidArgumentError("a completion without an outcome");
+  }
+  Job* const job = jobs_.Running(JobOf(lease.task()));
+  const uint32_t index = IndexOf(lease.task());
+  if (!dispatcher_.Holds(lease)) {
+    if (jobs_.HasEnded(JobOf(lease.task()))) return std::nullopt;
+    const Job::Task* const task = job == nullptr ? nullptr : job->Find(index);
+    return task == nullptr ? StatusOfRepeated(lease, TaskState::kReady, /*token=*/0)
+                           : StatusOfRepeated(lease, task->state, task->token);
+  }
+  const std::vector<uint64_t> followers = dispatcher_.ReleaseLease(lease.task());
+  if (completion.has_result()) {
+    Succeeded(lease.task(), followers, completion.result(), completion.cached(), change);
+    return absl::OkStatus();
+  }
+  for (const uint64_t follower : followers) dispatcher_.Requeue(follower);
+  if (completion.has_handback()) {
+    job->HandedBack(index, change);
+    return absl::OkStatus();
+  }
+  const int64_t pause_ms = std::clamp<int64_t>(completion.retry_after_ms(), 0, kMaxPauseMs);
+  if (pause_ms > 0) {
+    dispatcher_.PauseHost(*job, index, clock_.Now() + std::chrono::milliseconds(pause_ms));
+  }
+  AttemptFailed(*job, index, lease.token(), ErrorOf(completion.error()), change);
+  return absl::OkStatus();
+}
+
+absl::Status Outcomes::StatusOfRepeated(const v1::LeaseRef& lease, TaskState state,
+                                        uint64_t token) {
+  if (lease.token() != 0 && token == lease.token() && state != TaskState::kLeased) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is not held"));
+}
+
+void Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
+                         const v1::StageResult& result, bool cached, Change& change) {
+  Job* job = jobs_.Running(JobOf(task));
+  if (const v1::Source* source = job->SourceToPin(IndexOf(task))) {
+    if (auto pin = PinRecordOf(*source, result, clock_.WallNow())) change.pins.push_back(*pin);
+  }
+  job->Succeeded(IndexOf(task), result, cached, change);
+  EndIfOver(*job, change);
+  for (const uint64_t follower : followers) {
+    job = jobs_.Running(JobOf(follower));
+    // Its job may have ended, or be run anew, since it began to follow.
+    const Job::Task* waiting = job == nullptr ? nullptr : job->Find(IndexOf(follower));
+    if (waiting == nullptr || waiting->state != TaskState::kReady) continue;
+    job->Succeeded(IndexOf(follower), result, /*cached=*/true, change);
+    EndIfOver(*job, change);
+  }
+}
+
+Clock::Time Outcomes::RetryAt(int attempts) {
+  const int factor = std::min(1 << std::min(attempts, 5), kMaxBackoffFactor);
+  const double jitter = absl::Uniform(random_, 0.6, 1.0);
+  return clock_.Now() +
+         std::chrono::duration_cast<Clock::Duration>(options_.retry_backoff * factor * jitter);
+}
+
+void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
+                             Change& change) {
+  const Job::Task& task = *job.Find(index);
+  LogAttempt(job, task, error);
+  // Those that ended with the worker have a limit of their own.
+  const int errors = std::max(task.attempts - task.crashes, 0) + 1;
+  if (!IsRetryable(error)) {
+    Fail(job, index, token, error, change);
+  } else if (errors >= options_.max_attempts) {
+    Fail(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
+         change);
+  } else {
+    job.AttemptLost(index, token, error, Job::Crash::kNone, RetryAt(task.attempts), change);
+  }
+  EndIfOver(job, change);
+}
+
+void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
+                    Change& change) {
+  if (const v1::Source* source = job.SourceToPin(index)) {
+    if (auto pin = PinRecordOf(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
+  }
+  job.Failed(index, token, error, change);
+}
+
+void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error, Change& change) {
+  Job* const job = jobs_.Running(JobOf(lease.task));
+  if (job == nullptr) return;  // another of the ended leases ended the job
+  const uint32_t index = IndexOf(lease.task);
+  const Job::Task& task = *job->Find(index);
+  LogAttempt(*job, task, error);
+  // What ran in company is not known to be the one that ended the worker.
+  const int crashes = lease.terms.alone ? task.crashes + 1 : 1;
+  const bool halvable = StageInfoOf(task.key.stage).splittable && job->FileCountOf(index) > 1;
+  const int limit = halvable ? options_.crash_limit : options_.max_attempts;
+  if (!lease.terms.alone || crashes < limit) {
+    job->AttemptLost(index, /*token=*/0, error,
+                     lease.terms.alone ? Job::Crash::kAlone : Job::Crash::kInCompany,
+                     /*retry_at=*/clock_.Now(), change);
+  } else {
+    SplitOrFail(*job, index, Annotate(error, absl::StrCat("gave up after ", crashes, " attempts")),
+                change);
+  }
+  EndIfOver(*job, change);
+}
+
+void Outcomes::SplitOrFail(Job& job, uint32_t index, const absl::Status& error, Change& change) {
+  const auto begin = static_cast<uint8_t>(std::max(1, options_.crash_limit - 1));
+  if (job.Split(index, error, begin, change)) {
+    LogWarning("a shard is split", {{"job", job.id()}, {"task", TaskId(job.sequence(), index)}});
+  } else {
+    job.Failed(index, /*token=*/0, error, change);
+  }
+}
+
+void Outcomes::EndIfOver(Job& job, Change& change) {
+  if (!job.ended()) return;
+  dispatcher_.ReleaseLeasesOf(job);
+  jobs_.End(job, change);
+}
+
+void Outcomes::Cancel(Job& job, Change& change) {
+  job.Cancel();
+  EndIfOver(job, change);
+}
+
+void Outcomes::WorkerEnded(uint64_t run, Change& change) {
+  if (run == 0) return;
+  for (const EndedLease& lease : dispatcher_.TakeLeasesOf(run)) {
+    AttemptCrashed(lease, absl::AbortedError("its worker ended in the middle of it"), change);
+  }
+}
+
+void Outcomes::Expire(Change& change) {
+  for (const EndedLease& lease : dispatcher_.TakeExpired()) {
+    AttemptCrashed(
+        lease, absl::DeadlineExceededError("its worker was not heard of before the lease ran out"),
+        change);
+  }
+  dispatcher_.ReadyDue();
+}
+
+}  // namespace kernelmill::coordinator

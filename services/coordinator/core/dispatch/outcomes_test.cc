@@ -1,0 +1,164 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "common/testing/status_matchers.h"
+#include "services/coordinator/core/testing/scheduler_fixture.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+class OutcomesTest : public SchedulerTest {};
+
+TEST_F(OutcomesTest, StaleLeaseIsRefused) {
+  Submit(GitJob(1));
+  const v1::LeasedTask first = LeaseOne();
+  clock_.Advance(seconds(31));
+  const v1::LeasedTask second = LeaseOne();
+  ASSERT_EQ(second.task(), first.task());
+  EXPECT_LT(first.token(), second.token());
+  EXPECT_EQ(second.attempt(), 2);
+  EXPECT_THAT(Complete(Done(first)), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(Complete(Done(second)), IsOk());
+  EXPECT_THAT(Complete(Done(first)), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(OutcomesTest, ALeaseThatRanOutIsStaleEvenBeforeAnotherHasTheTask) {
+  Submit(GitJob(1));
+  const v1::LeasedTask task = LeaseOne();
+  clock_.Advance(seconds(30));
+  EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(OutcomesTest, CompletionTwiceIsIdempotent) {
+  const std::string job = Submit(GitJob(1));
+  v1::LeasedTask task;
+  for (std::vector<v1::LeasedTask> tasks = Lease(); !tasks.empty(); tasks = Lease()) {
+    task = tasks[0];
+    EXPECT_THAT(Complete(Done(task)), IsOk());
+    EXPECT_THAT(Complete(Done(task)), IsOk()) << task.action().stage();
+  }
+  EXPECT_EQ(Get(job).stages(static_cast<int>(StageId::kExtract)).done(), 2);
+  ASSERT_EQ(task.action().stage(), "manifest");
+  Open();
+  EXPECT_THAT(Complete(Done(task)), IsOk()) << "also after the job and a restart";
+}
+
+TEST_F(OutcomesTest, ACompletionTwiceInOneCallIsTakenOnceAlsoIfItEndsTheJob) {
+  const std::string job = Submit(GitJob(1));
+  for (std::vector<v1::LeasedTask> tasks = Lease(); !tasks.empty(); tasks = Lease()) {
+    const v1::Completion done = Done(tasks[0]);
+    v1::Completion other = done;
+    other.mutable_lease()->set_token(done.lease().token() + 1);
+    const auto statuses = scheduler_->Complete({done, done, other});
+    ASSERT_THAT(statuses, IsOk());
+    EXPECT_THAT(statuses->at(0), IsOk());
+    EXPECT_THAT(statuses->at(1), IsOk()) << tasks[0].action().stage();
+    EXPECT_THAT(statuses->at(2), StatusIs(absl::StatusCode::kFailedPrecondition));
+  }
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(Get(job).stages(static_cast<int>(StageId::kManifest)).done(), 1);
+}
+
+TEST_F(OutcomesTest, LeasesLostTooOftenFailTheTask) {
+  options_.outcomes.max_attempts = 3;
+  Open();
+  const std::string job = Submit(GitJob(1));
+  v1::LeasedTask task;
+  for (int i = 0; i < 3; ++i) {
+    task = LeaseOne();
+    EXPECT_EQ(task.attempt(), i + 1);
+    clock_.Advance(seconds(30));
+  }
+  scheduler_->Tick();
+  EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
+  RunAll();
+  const v1::JobStatus status = Get(job);
+  EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
+  ASSERT_EQ(status.failures_size(), 1);
+  EXPECT_EQ(status.failures(0).code(), "DEADLINE_EXCEEDED");
+  EXPECT_THAT(status.failures(0).message(), HasSubstr("gave up after 3 attempts"));
+}
+
+TEST_F(OutcomesTest, ARetryableErrorIsTriedAgainLaterAndAPermanentOneIsNot) {
+  const std::string job = Submit(GitJob(1));
+  v1::LeasedTask task = LeaseOne();
+  EXPECT_THAT(Complete(Error(task, absl::StatusCode::kUnavailable)), IsOk());
+  EXPECT_THAT(Complete(Error(task, absl::StatusCode::kUnavailable)), IsOk()) << "said twice";
+  EXPECT_TRUE(Lease().empty());
+  clock_.Advance(seconds(1));
+  task = LeaseOne();
+  EXPECT_EQ(task.attempt(), 2);
+  EXPECT_THAT(Complete(Error(task, absl::StatusCode::kUnavailable)), IsOk());
+  clock_.Advance(seconds(1));
+  EXPECT_TRUE(Lease().empty()) << "the pause must grow";
+  clock_.Advance(seconds(1));
+  EXPECT_THAT(Complete(Error(LeaseOne(), absl::StatusCode::kNotFound)), IsOk());
+  RunAll();
+  ASSERT_EQ(Get(job).failures_size(), 1);
+  EXPECT_EQ(Get(job).failures(0).code(), "NOT_FOUND");
+}
+
+TEST_F(OutcomesTest, AHandbackCountsNoAttempt) {
+  Submit(GitJob(1));
+  v1::Completion handback = For(LeaseOne());
+  handback.mutable_handback();
+  EXPECT_THAT(Complete(handback), IsOk());
+  EXPECT_EQ(LeaseOne().attempt(), 1);
+}
+
+TEST_F(OutcomesTest, WhatIsNotAResultFailsTheTask) {
+  const std::string job = Submit(GitJob(1));
+  v1::Completion completion = For(LeaseOne());
+  completion.mutable_result();
+  EXPECT_THAT(Complete(completion), IsOk());
+  RunAll();
+  ASSERT_EQ(Get(job).failures_size(), 1);
+  EXPECT_EQ(Get(job).failures(0).code(), "INTERNAL");
+}
+
+TEST_F(OutcomesTest, AnEndedJobTakesItsLeasesBack) {
+  const std::string job = Submit(GitJob(1));
+  for (const char* stage : {"pin", "fetch", "extract", "extract", "link"}) {
+    const v1::LeasedTask task = LeaseOne();
+    ASSERT_EQ(task.action().stage(), stage);
+    EXPECT_THAT(Complete(Done(task)), IsOk());
+  }
+  const v1::LeasedTask task = LeaseOne();
+  const auto cancelled = scheduler_->Cancel(job);
+  ASSERT_THAT(cancelled, IsOk());
+  EXPECT_EQ(cancelled->state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(scheduler_->Renew({For(task).lease()})->size(), 1u);
+  EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_TRUE(Lease(64).empty());
+  Open();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_TRUE(Lease(64).empty());
+}
+
+TEST_F(OutcomesTest, WhoFollowsAnEqualActionRunsItselfWhenTheLeaderFails) {
+  const std::string a = Submit(GitJob(1)), b = Submit(GitJob(1));
+  const v1::LeasedTask leader = LeaseOne();
+  EXPECT_TRUE(Lease().empty());
+  EXPECT_THAT(Complete(Error(leader, absl::StatusCode::kNotFound)), IsOk());
+  const Leases leases =
+      Ask({.stages = StageSet().set(static_cast<int>(StageId::kPin)), .max_tasks = 64});
+  ASSERT_EQ(leases.tasks.size(), 1u);
+  const v1::LeasedTask follower = leases.tasks[0];
+  EXPECT_NE(follower.job(), leader.job());
+  ASSERT_THAT(scheduler_->Cancel(follower.job()), IsOk());
+  RunAll();
+  EXPECT_EQ(Get(a).state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(Get(b).state(), v1::JOB_STATE_CANCELLED);
+}
+
+}  // namespace
+}  // namespace kernelmill::coordinator

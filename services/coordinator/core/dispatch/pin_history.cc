@@ -1,0 +1,63 @@
+#include "services/coordinator/core/dispatch/pin_history.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+PinRecord Begin(const v1::Source& source, absl::Time now) {
+  PinRecord record;
+  record.git = source.git();
+  record.ref = source.ref();
+  record.when = now;
+  return record;
+}
+
+}  // namespace
+
+std::optional<PinRecord> PinRecordOf(const v1::Source& source, const v1::StageResult& result,
+                                     absl::Time now) {
+  if (!source.has_git()) return std::nullopt;
+  PinRecord record = Begin(source, now);
+  record.commit = result.pinned().ref();
+  return record;
+}
+
+std::optional<PinRecord> PinRecordOf(const v1::Source& source, const absl::Status& error,
+                                     absl::Time now) {
+  // Many servers say of a repository that is not there that it wants a password.
+  const bool its_own = absl::IsNotFound(error) || absl::IsUnavailable(error) ||
+                       absl::IsDeadlineExceeded(error) || absl::IsPermissionDenied(error);
+  if (!source.has_git() || !its_own) return std::nullopt;
+  PinRecord record = Begin(source, now);
+  record.code = error.code();
+  return record;
+}
+
+absl::Duration CooldownAfter(const PinRecord& last, const v1::VisitPolicy& policy) {
+  if (last.code == absl::StatusCode::kOk) return absl::Hours(policy.success_hours());
+  if (last.code == absl::StatusCode::kNotFound) return absl::Hours(policy.not_found_hours());
+  return absl::Hours(policy.failure_hours());
+}
+
+bool IsRecent(const PinRecord& last, const v1::VisitPolicy& policy, absl::Time now) {
+  return last.when <= now && now - last.when < CooldownAfter(last, policy);
+}
+
+absl::StatusOr<v1::StageResult> ResultFrom(const PinRecord& last, const v1::Source& source) {
+  if (last.code != absl::StatusCode::kOk) {
+    const absl::string_view how =
+        last.code == absl::StatusCode::kNotFound ? "was not there" : "could not be reached";
+    return absl::Status(
+        last.code,
+        absl::StrCat("not visited: it ", how, " at ",
+                     absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", last.when, absl::UTCTimeZone()),
+                     ", and the job's visits say to leave it alone for a while"));
+  }
+  v1::StageResult result;
+  *result.mutable_pinned() = source;
+  result.mutable_pinned()->set_ref(last.commit);
+  return result;
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,255 @@
+#include "services/coordinator/core/jobs/job.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+
+namespace kernelmill::coordinator {
+
+namespace {
+
+// Of the tasks that are tried again, how many keep their last error in memory, and how much of it.
+constexpr size_t kMaxErrors = 10'000;
+constexpr size_t kMaxErrorBytes = 500;
+constexpr int kMaxTroubledShown = 100;
+
+}  // namespace
+
+std::string PlanFingerprint() {
+  std::string text;
+  for (const StageInfo& stage : worker::StageTable()) {
+    absl::StrAppend(&text, stage.name, "=", stage.version, ";");
+  }
+  return text;
+}
+
+Job::Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec)
+    : sequence_(sequence), base_(std::move(base)), plan_(std::move(spec)) {
+  for (int i = 0; i < kStageCount; ++i) {
+    progress_[i].set_stage(std::string(StageInfoOf(static_cast<StageId>(i)).name));
+  }
+}
+
+void Job::Start(Change& change) { Create(plan_.Start(), 0, change); }
+
+void Job::Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change) {
+  for (const TaskKey& key : keys) {
+    tasks_.push_back({.key = key, .crashes = crashes});
+    const auto index = static_cast<uint32_t>(tasks_.size());
+    v1::StageProgress& progress = ProgressOf(tasks_.back());
+    progress.set_total(progress.total() + 1);
+    Push(index);
+    change.tasks.push_back(RowOf(index));
+  }
+}
+
+void Job::Push(uint32_t index) {
+  const Task& task = At(index);
+  ready_.Push(task.key.stage, index, task.crashes > 0);
+}
+
+void Job::Requeue(uint32_t index) {
+  if (At(index).state == TaskState::kReady) Push(index);
+}
+
+TaskRow Job::RowOf(uint32_t index) const {
+  const Task& task = tasks_[index - 1];
+  TaskRow row;
+  row.id = TaskId(sequence_, index);
+  row.key = task.key;
+  row.state = task.state;
+  row.attempts = task.attempts;
+  row.crashes = task.crashes;
+  row.token = task.token;
+  if (const auto error = errors_.find(index); error != errors_.end()) row.error = error->second;
+  return row;
+}
+
+const Job::Task* Job::Find(uint32_t index) const {
+  return index >= 1 && index <= tasks_.size() ? &tasks_[index - 1] : nullptr;
+}
+
+void Job::SetState(Task& task, TaskState state) {
+  v1::StageProgress& progress = ProgressOf(task);
+  const auto count = [&](TaskState of, int by) {
+    if (of == TaskState::kLeased) progress.set_running(progress.running() + by);
+    if (of == TaskState::kLeased) leased_ += by;
+    if (of == TaskState::kDone || of == TaskState::kSplit) progress.set_done(progress.done() + by);
+    if (of == TaskState::kFailed) progress.set_failed(progress.failed() + by);
+  };
+  count(task.state, -1);
+  count(state, +1);
+  task.state = state;
+  ++version_;
+}
+
+void Job::NoteError(uint32_t index, const absl::Status& error) {
+  if (errors_.size() < kMaxErrors || errors_.count(index) > 0) {
+    errors_[index] = absl::Status(error.code(), error.message().substr(0, kMaxErrorBytes));
+  }
+}
+
+void Job::Leased(uint32_t index, uint64_t token, Change& change) {
+  Task& task = At(index);
+  SetState(task, TaskState::kLeased);
+  task.token = token;
+  change.tasks.push_back(RowOf(index));
+}
+
+void Job::HandedBack(uint32_t index, Change& change) {
+  SetState(At(index), TaskState::kReady);
+  Push(index);
+  change.tasks.push_back(RowOf(index));
+}
+
+void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
+                      Clock::Time retry_at, Change& change) {
+  Task& task = At(index);
+  SetState(task, TaskState::kReady);
+  if (task.attempts < std::numeric_limits<uint16_t>::max()) ++task.attempts;
+  if (crash == Crash::kInCompany) task.crashes = std::max<uint8_t>(task.crashes, 1);
+  if (crash == Crash::kAlone && task.crashes < std::numeric_limits<uint8_t>::max()) ++task.crashes;
+  task.token = token;
+  NoteError(index, error);
+  ready_.PushLater(task.key.stage, index, task.crashes > 0, retry_at);
+  change.tasks.push_back(RowOf(index));
+}
+
+void Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change) {
+  Task& task = At(index);
+  absl::StatusOr<std::vector<TaskKey>> next = plan_.Succeed(task.key, result);
+  if (!next.ok()) {
+    Failed(index, task.token,
+           absl::InternalError(absl::StrCat("not a result: ", next.status().message())), change);
+    return;
+  }
+  SetState(task, TaskState::kDone);
+  errors_.erase(index);
+  if (cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
+  TaskRow row = RowOf(index);
+  row.cached = cached;
+  row.result = result;
+  change.tasks.push_back(std::move(row));
+  Create(*next, 0, change);
+}
+
+void Job::Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change) {
+  Task& task = At(index);
+  SetState(task, TaskState::kFailed);
+  errors_.erase(index);
+  ++task.attempts;
+  task.token = token;
+  TaskRow row = RowOf(index);
+  row.error = error;
+  change.tasks.push_back(std::move(row));
+  Create(plan_.Fail(task.key, error), 0, change);
+}
+
+bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change) {
+  Task& task = At(index);
+  const std::vector<TaskKey> parts = plan_.Split(task.key);
+  if (parts.empty()) return false;
+  SetState(task, TaskState::kSplit);
+  errors_.erase(index);
+  TaskRow row = RowOf(index);
+  row.error = error;
+  change.tasks.push_back(std::move(row));
+  for (const TaskKey& part : parts) {
+    // A quarantined file is not read any more; what cannot be halved further has all its chances.
+    const bool single = plan_.FileCountOf(part) == 1;
+    const uint8_t begin = part.sub_shard & kQuarantined ? 0 : single ? 1 : crashes;
+    Create({part}, begin, change);
+  }
+  return true;
+}
+
+void Job::Cancel() {
+  plan_.Cancel();
+  ++version_;
+}
+
+const v1::Source* Job::SourceToPin(uint32_t index) const {
+  const TaskKey& key = tasks_[index - 1].key;
+  return key.stage == StageId::kPin ? &plan_.spec().sources(key.source) : nullptr;
+}
+
+// The basic idea: rows stand in the order in which their tasks were created, and a task is created
+// by an outcome of one before it. So a single pass in that order meets every task after the plan
+// has asked for it again. What the plan asks for and what was kept must be the same set.
+absl::StatusOr<bool> Job::Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows) {
+  const std::vector<TaskKey> first = plan_.Start();
+  absl::flat_hash_set<TaskKey> asked(first.begin(), first.end());
+  bool fits = asked.size() == first.size();
+  RETURN_IF_ERROR(rows([&](const TaskRow& row) { return fits = fits && ReplayRow(row, asked); }));
+  return fits && asked.empty() && !ended();
+}
+
+bool Job::ReplayRow(const TaskRow& row, absl::flat_hash_set<TaskKey>& asked) {
+  if (ended() || IndexOf(row.id) != tasks_.size() + 1 || asked.erase(row.key) == 0) return false;
+  tasks_.push_back({.key = row.key,
+                    .attempts = static_cast<uint16_t>(row.attempts),
+                    .state = TaskState::kReady,
+                    .crashes = row.crashes,
+                    .token = row.token});
+  const auto index = static_cast<uint32_t>(tasks_.size());
+  Task& task = tasks_.back();
+  ProgressOf(task).set_total(ProgressOf(task).total() + 1);
+  SetState(task, row.state);
+  const bool open = row.state == TaskState::kReady || row.state == TaskState::kLeased;
+  if (open && !row.error.ok()) NoteError(index, row.error);
+  std::vector<TaskKey> next;
+  if (row.state == TaskState::kReady) {
+    Push(index);
+  } else if (row.state == TaskState::kDone) {
+    absl::StatusOr<std::vector<TaskKey>> after = plan_.Succeed(row.key, row.result);
+    if (!after.ok()) return false;
+    next = *std::move(after);
+    if (row.cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
+  } else if (row.state == TaskState::kFailed) {
+    next = plan_.Fail(row.key, row.error);
+  } else if (row.state == TaskState::kSplit) {
+    next = plan_.Split(row.key);
+    if (next.empty()) return false;
+  }
+  for (const TaskKey& key : next) {
+    if (!asked.insert(key).second) return false;
+  }
+  return true;
+}
+
+std::vector<uint32_t> Job::LeasedTasks() const {
+  std::vector<uint32_t> leased;
+  for (uint32_t index = 1; index <= tasks_.size(); ++index) {
+    if (tasks_[index - 1].state == TaskState::kLeased) leased.push_back(index);
+  }
+  return leased;
+}
+
+v1::JobStatus Job::Summary() const {
+  v1::JobStatus status = base_;
+  status.set_state(plan_.state());
+  for (const v1::StageProgress& progress : progress_) *status.add_stages() = progress;
+  return status;
+}
+
+v1::JobStatus Job::Status() const {
+  v1::JobStatus status = Summary();
+  plan_.FillStatus(status);
+  if (ended()) return status;
+  for (const auto& [index, error] : errors_) {
+    if (status.troubled_size() == kMaxTroubledShown) break;
+    const Task& task = tasks_[index - 1];
+    v1::Troubled& troubled = *status.add_troubled();
+    troubled.set_source(plan_.SourceNameOf(task.key));
+    troubled.set_stage(std::string(StageInfoOf(task.key.stage).name));
+    troubled.set_attempts(task.attempts);
+    troubled.set_last_error(ToUtf8(error.ToString()));
+  }
+  return status;
+}
+
+}  // namespace kernelmill::coordinator

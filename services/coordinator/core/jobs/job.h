@@ -1,0 +1,199 @@
+#ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_JOBS_JOB_H_
+#define KERNELMILL_SERVICES_COORDINATOR_CORE_JOBS_JOB_H_
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/crawl.pb.h"
+#include "services/coordinator/core/plan/plan.h"
+#include "services/coordinator/core/plan/task.h"
+#include "services/coordinator/core/state/clock.h"
+#include "services/coordinator/core/state/state_store.h"
+
+namespace kernelmill::coordinator {
+
+using StageSet = std::bitset<kStageCount>;
+
+// The tasks of one job that wait for a worker, by stage; the earliest created goes first, so that a
+// task which comes back keeps its place. Tasks that must run alone wait apart. Four bytes a task.
+// Not thread-safe.
+class ReadyQueue {
+ public:
+  void Push(StageId stage, uint32_t index, bool alone) {
+    (alone ? alone_ : shared_)[static_cast<int>(stage)].push(index);
+  }
+
+  // Keeps the task back until `when`.
+  void PushLater(StageId stage, uint32_t index, bool alone, Clock::Time when) {
+    later_.insert({when, {stage, index, alone}});
+  }
+
+  // Moves the tasks whose time has come; returns whether there were any.
+  bool Promote(Clock::Time now) {
+    bool any = false;
+    while (!later_.empty() && later_.begin()->first <= now) {
+      const auto [stage, index, alone] = later_.begin()->second;
+      Push(stage, index, alone);
+      later_.erase(later_.begin());
+      any = true;
+    }
+    return any;
+  }
+
+  // The earliest task of one of the stages, of those that may run beside others.
+  std::optional<uint32_t> Pop(const StageSet& stages) { return PopFrom(shared_, stages); }
+  // Likewise, of those that must run alone.
+  std::optional<uint32_t> PopAlone(const StageSet& stages) { return PopFrom(alone_, stages); }
+  bool HasAlone(const StageSet& stages) const { return Any(alone_, stages); }
+  bool HasShared(const StageSet& stages) const { return Any(shared_, stages); }
+
+ private:
+  using Heap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
+  using Heaps = std::array<Heap, kStageCount>;
+
+  static bool Any(const Heaps& heaps, const StageSet& stages) {
+    for (int i = 0; i < kStageCount; ++i) {
+      if (stages[i] && !heaps[i].empty()) return true;
+    }
+    return false;
+  }
+
+  static std::optional<uint32_t> PopFrom(Heaps& heaps, const StageSet& stages) {
+    Heap* best = nullptr;
+    for (int i = 0; i < kStageCount; ++i) {
+      Heap& heap = heaps[i];
+      if (stages[i] && !heap.empty() && (best == nullptr || heap.top() < best->top())) best = &heap;
+    }
+    if (best == nullptr) return std::nullopt;
+    const uint32_t index = best->top();
+    best->pop();
+    return index;
+  }
+
+  Heaps shared_, alone_;
+  std::set<std::pair<Clock::Time, std::tuple<StageId, uint32_t, bool>>> later_;
+};
+
+// The stage versions that this build plans with. A job that another build planned is planned anew;
+// the action cache then answers for the stages that did not change.
+std::string PlanFingerprint();
+
+// One running job: its plan, its tasks and their states. Every change is also added to the `change`
+// that the caller hands in, to be kept. Not thread-safe.
+class Job {
+ public:
+  // `base` has job, name and submitted_unix_ms.
+  Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec);
+
+  // Creates the first tasks.
+  void Start(Change& change);
+  // Rebuilds the job from the rows that `rows` passes, in the order of their ids. False: they do
+  // not fit this plan, and the job must be started anew in a new object. No row is changed.
+  using RowVisitor = absl::FunctionRef<bool(const TaskRow&)>;
+  absl::StatusOr<bool> Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows);
+
+  // The earliest ready task of one of the stages, to be leased with Leased() or given back with
+  // Requeue(). PopAlone: of those that must run alone.
+  std::optional<uint32_t> PopReady(const StageSet& stages) { return ready_.Pop(stages); }
+  std::optional<uint32_t> PopAlone(const StageSet& stages) { return ready_.PopAlone(stages); }
+  bool HasAlone(const StageSet& stages) const { return ready_.HasAlone(stages); }
+  bool HasShared(const StageSet& stages) const { return ready_.HasShared(stages); }
+  void Requeue(uint32_t index);
+
+  void Leased(uint32_t index, uint64_t token, Change& change);
+  // Back to ready: at once, the attempt not counted.
+  void HandedBack(uint32_t index, Change& change);
+  // The attempt ended without a result; `token` is that of the completion, 0 if there was none.
+  // Ready again at `retry_at`. `crashed`: its worker ended with it, `alone` or not.
+  enum class Crash { kNone, kInCompany, kAlone };
+  void AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
+                   Clock::Time retry_at, Change& change);
+  // A result that the plan refuses fails the task.
+  void Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change);
+  void Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change);
+  // Puts the halves of its sub-shard in the task's place, each with `crashes` to begin with if it
+  // can be split further. False: it cannot be split; nothing has changed.
+  bool Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change);
+  // Ends the job. Its leases are the caller's to release.
+  void Cancel();
+  // Whether tasks became ready.
+  bool Promote(Clock::Time now) { return ready_.Promote(now); }
+
+  struct Task {
+    TaskKey key;
+    uint16_t attempts = 0;  // stays at the largest number
+    TaskState state = TaskState::kReady;
+    uint8_t crashes = 0;  // as TaskRow's
+    uint64_t token = 0;   // as TaskRow's
+  };
+  // Null: no such task.
+  const Task* Find(uint32_t index) const;
+  v1::Action ActionOf(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
+  // The source that the task pins; null if it is no pin.
+  const v1::Source* SourceToPin(uint32_t index) const;
+  // How many files an extraction has.
+  int32_t FileCountOf(uint32_t index) const { return plan_.FileCountOf(tasks_[index - 1].key); }
+  // The tasks that hold a lease, for a restart.
+  std::vector<uint32_t> LeasedTasks() const;
+  const std::array<v1::StageProgress, kStageCount>& progress() const { return progress_; }
+  size_t task_count() const { return tasks_.size(); }
+  int leased() const { return leased_; }
+  int32_t priority() const { return base_.priority(); }
+  // How often the job was begun: 1, and 1 more with each retry.
+  int32_t runs() const { return base_.runs(); }
+  const v1::JobSpec& spec() const { return plan_.spec(); }
+
+  uint32_t sequence() const { return sequence_; }
+  const std::string& id() const { return base_.job(); }
+  bool ended() const { return plan_.state() != v1::JOB_STATE_RUNNING; }
+  // Grows with every change.
+  uint64_t version() const { return version_; }
+  v1::JobStatus Status() const;
+  // Without failures, troubled tasks, counters, dataset and lock.
+  v1::JobStatus Summary() const;
+
+ private:
+  Task& At(uint32_t index) { return tasks_[index - 1]; }
+  v1::StageProgress& ProgressOf(const Task& task) {
+    return progress_[static_cast<int>(task.key.stage)];
+  }
+  TaskRow RowOf(uint32_t index) const;
+  void Push(uint32_t index);
+  void Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change);
+  // Takes up one row; adds the tasks that the plan asks for on account of it to `asked`.
+  bool ReplayRow(const TaskRow& row, absl::flat_hash_set<TaskKey>& asked);
+  void NoteError(uint32_t index, const absl::Status& error);
+  // Moves the task's count from its state to `state`.
+  void SetState(Task& task, TaskState state);
+
+  const uint32_t sequence_;
+  const v1::JobStatus base_;
+  JobPlan plan_;
+  std::deque<Task> tasks_;  // by index - 1, in the order of their creation; 24 bytes each
+  // Why the last attempt failed, of tasks that are tried again; not of all where there are many.
+  std::map<uint32_t, absl::Status> errors_;
+  int leased_ = 0;
+  ReadyQueue ready_;
+  std::array<v1::StageProgress, kStageCount> progress_;
+  uint64_t version_ = 1;
+};
+
+}  // namespace kernelmill::coordinator
+
+#endif  // KERNELMILL_SERVICES_COORDINATOR_CORE_JOBS_JOB_H_

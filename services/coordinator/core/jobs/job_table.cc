@@ -1,0 +1,245 @@
+#include "services/coordinator/core/jobs/job_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/config/job_spec.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+constexpr size_t kMaxRequestId = 256;
+constexpr int32_t kMaxPriority = 100;
+
+// For people to read, and for the retention of ended jobs.
+int64_t WallMillis() { return absl::ToUnixMillis(absl::Now()); }
+
+}  // namespace
+
+absl::Status JobTable::Load(Change& change) {
+  ASSIGN_OR_RETURN(last_sequence_, store_.LastSequence());
+  ASSIGN_OR_RETURN(std::vector<JobRow> rows, store_.Jobs());
+  for (JobRow& row : rows) {
+    last_sequence_ = std::max(last_sequence_, row.sequence);
+    ids_[row.status.job()] = row.sequence;
+    if (!row.request_id.empty()) requests_[row.request_id] = row.sequence;
+    if (row.status.state() != v1::JOB_STATE_RUNNING) {
+      ended_[row.sequence] = {std::move(row.status)};
+    } else if (options_.abandon_unfinished) {
+      Abandon(row, change);
+    } else {
+      RETURN_IF_ERROR(Resume(std::move(row), change));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void JobTable::Abandon(const JobRow& row, Change& change) {
+  v1::JobStatus status = row.status;
+  status.set_state(v1::JOB_STATE_ABANDONED);
+  status.set_ended_unix_ms(WallMillis());
+  ended_[row.sequence] = {status};
+  change.statuses.emplace_back(row.sequence, std::move(status));
+}
+
+absl::Status JobTable::Resume(JobRow row, Change& change) {
+  if (row.plan == PlanFingerprint()) {
+    auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
+    ASSIGN_OR_RETURN(const bool fits, job->Replay([&](Job::RowVisitor visit) {
+      return store_.ForEachTask(row.sequence, visit);
+    }));
+    if (fits) {
+      running_[row.sequence] = std::move(job);
+      return absl::OkStatus();
+    }
+  }
+  LogWarning("job is planned anew: another build planned it", {{"job", row.status.job()}});
+  change.erased.push_back(row.sequence);
+  Start(std::move(row), change);
+  return absl::OkStatus();
+}
+
+void JobTable::Start(JobRow row, Change& change) {
+  row.plan = PlanFingerprint();
+  auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
+  job->Start(change);
+  running_[row.sequence] = std::move(job);
+  change.jobs.push_back(std::move(row));
+}
+
+absl::Status JobTable::CheckRoom() const {
+  if (static_cast<int64_t>(running_.size()) >= options_.max_unfinished_jobs) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(running_.size(), " jobs have not ended; wait for some, or cancel them"));
+  }
+  int64_t tasks = 0;
+  for (const auto& [sequence, job] : running_) tasks += static_cast<int64_t>(job->task_count());
+  if (tasks < options_.max_open_tasks) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the running jobs have ", tasks, " tasks; wait for some, or cancel them"));
+}
+
+absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::string& request_id,
+                                       int32_t priority) {
+  RETURN_IF_ERROR(config::CheckJobSpec(spec));
+  if (priority < -kMaxPriority || priority > kMaxPriority) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("priority: is not ", -kMaxPriority, " to ", kMaxPriority));
+  }
+  if (request_id.size() > kMaxRequestId) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("request_id: longer than ", kMaxRequestId, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> JobTable::Submit(const v1::JobSpec& spec, const std::string& request_id,
+                                             int32_t priority, Change& change) {
+  const auto known = requests_.find(request_id);
+  if (!request_id.empty() && known != requests_.end()) return IdOf(known->second);
+  RETURN_IF_ERROR(CheckRoom());
+  JobRow row;
+  row.sequence = ++last_sequence_;
+  row.request_id = request_id;
+  row.spec = config::WithDefaults(spec);
+  const std::string id = absl::StrFormat("%s-%06d", spec.name(), row.sequence);
+  row.status.set_job(id);
+  row.status.set_name(spec.name());
+  row.status.set_state(v1::JOB_STATE_RUNNING);
+  row.status.set_submitted_unix_ms(WallMillis());
+  row.status.set_priority(priority);
+  row.status.set_runs(1);
+  ids_[id] = row.sequence;
+  if (!request_id.empty()) requests_[request_id] = row.sequence;
+  Start(std::move(row), change);
+  return id;
+}
+
+absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, Change& change) {
+  RETURN_IF_ERROR(CheckRoom());
+  JobRow row;
+  row.sequence = sequence;
+  row.spec = before.lock();
+  if (!before.has_lock()) {
+    ASSIGN_OR_RETURN(row.spec, store_.Spec(sequence));
+  }
+  row.status.set_job(before.job());
+  row.status.set_name(before.name());
+  row.status.set_state(v1::JOB_STATE_RUNNING);
+  row.status.set_submitted_unix_ms(before.submitted_unix_ms());
+  row.status.set_priority(before.priority());
+  row.status.set_runs(std::max(before.runs(), 1) + 1);
+  LogInfo("job runs again", {{"job", before.job()}, {"run", row.status.runs()}});
+  ended_.erase(sequence);
+  change.erased.push_back(sequence);
+  Start(std::move(row), change);
+  return absl::OkStatus();
+}
+
+void JobTable::End(Job& job, Change& change) {
+  const uint32_t sequence = job.sequence();
+  v1::JobStatus status = job.Status();
+  status.set_ended_unix_ms(WallMillis());
+  v1::JobStatus summary = job.Summary();
+  summary.set_ended_unix_ms(status.ended_unix_ms());
+  if (status.has_dataset()) *summary.mutable_dataset() = status.dataset();
+  LogInfo("job ended", {{"job", job.id()},
+                        {"state", v1::JobState_Name(status.state())},
+                        {"failures", status.failures_size()}});
+  running_.erase(sequence);
+  ended_[sequence] = {std::move(summary)};
+  change.statuses.emplace_back(sequence, std::move(status));
+}
+
+void JobTable::SetEndTicket(uint32_t sequence, uint64_t ticket) {
+  const auto ended = ended_.find(sequence);
+  if (ended != ended_.end()) ended->second.ticket = ticket;
+}
+
+void JobTable::Forget(uint32_t sequence, Change& change) {
+  const std::string id = IdOf(sequence);
+  ended_.erase(sequence);
+  ids_.erase(id);
+  std::erase_if(requests_, [&](const auto& request) { return request.second == sequence; });
+  LogInfo("job deleted", {{"job", id}});
+  change.deleted.push_back(sequence);
+}
+
+absl::Status JobTable::Delete(uint32_t sequence, Change& change) {
+  if (running_.count(sequence) > 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("job ", IdOf(sequence), " is running; cancel it first"));
+  }
+  Forget(sequence, change);
+  return absl::OkStatus();
+}
+
+void JobTable::DeleteOld(absl::Time now, Change& change) {
+  if (options_.retention <= absl::ZeroDuration()) return;
+  const int64_t before = absl::ToUnixMillis(now - options_.retention);
+  std::vector<uint32_t> old;
+  for (const auto& [sequence, ended] : ended_) {
+    if (ended.summary.ended_unix_ms() <= before) old.push_back(sequence);
+  }
+  for (const uint32_t sequence : old) Forget(sequence, change);
+}
+
+absl::StatusOr<uint32_t> JobTable::SequenceOf(const std::string& id) const {
+  const auto at = ids_.find(id);
+  if (at == ids_.end()) return absl::NotFoundError(absl::StrCat("no job ", JsonString(id)));
+  return at->second;
+}
+
+std::string JobTable::IdOf(uint32_t sequence) const {
+  const Job* const job = Running(sequence);
+  return job != nullptr ? job->id() : ended_.at(sequence).summary.job();
+}
+
+Job* JobTable::Running(uint32_t sequence) const {
+  const auto job = running_.find(sequence);
+  return job == running_.end() ? nullptr : job->second.get();
+}
+
+std::vector<v1::JobStatus> JobTable::List() const {
+  std::map<uint32_t, v1::JobStatus> all;
+  for (const auto& [sequence, job] : running_) all[sequence] = job->Summary();
+  for (const auto& [sequence, ended] : ended_) all[sequence] = ended.summary;
+  std::vector<v1::JobStatus> newest_first;
+  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+    newest_first.push_back(std::move(at->second));
+  }
+  return newest_first;
+}
+
+std::vector<JobSummary> JobTable::Summaries() const {
+  std::vector<JobSummary> jobs;
+  for (const auto& [sequence, job] : running_) {
+    jobs.push_back({job->id(), v1::JOB_STATE_RUNNING, {}});
+  }
+  for (const auto& [sequence, ended] : ended_) {
+    jobs.push_back({ended.summary.job(), ended.summary.state(), ended.summary.dataset()});
+  }
+  return jobs;
+}
+
+void JobTable::AddTo(QueueStats& stats) const {
+  stats.jobs[v1::JOB_STATE_RUNNING] += static_cast<int64_t>(running_.size());
+  for (const auto& [sequence, ended] : ended_) ++stats.jobs[ended.summary.state()];
+  for (const auto& [sequence, job] : running_) {
+    for (const v1::StageProgress& stage : job->progress()) {
+      v1::StageProgress& sum = stats.tasks[stage.stage()];
+      sum.set_total(sum.total() + stage.total());
+      sum.set_done(sum.done() + stage.done());
+      sum.set_failed(sum.failed() + stage.failed());
+      sum.set_running(sum.running() + stage.running());
+    }
+  }
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,383 @@
+#include "services/coordinator/core/plan/plan.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/cas/digest.h"
+#include "common/config/job_spec.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+using worker::FailureCost;
+
+// A partition reads every signature of the job; so there are a few as soon as they are worth it,
+// and more only where one's share of the bands would take much memory: 32 bytes a kernel and band.
+constexpr int64_t kKernelsPerSmallPartition = 2000;
+constexpr int64_t kSmallPartitions = 4;
+constexpr int64_t kKernelsPerPartition = 262144;
+constexpr int64_t kMaxPartitions = 64;
+
+// INVALID_ARGUMENT: another name than `name`, not a digest, or a negative count.
+absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name) {
+  if (digest.name() != name) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output ", JsonString(digest.name()), " where '", name, "' belongs"));
+  }
+  RETURN_IF_ERROR(Annotate(cas::CheckDigest(digest.digest()), name));
+  if (digest.items() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": negative count of items"));
+  }
+  BlobRef ref;
+  const std::string raw = absl::HexStringToBytes(digest.digest().hash());
+  std::copy(raw.begin(), raw.end(), ref.hash.begin());
+  ref.size = digest.digest().size_bytes();
+  ref.items = digest.items();
+  return ref;
+}
+
+absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_view name) {
+  if (result.outputs_size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(result.outputs_size(), " outputs where one '", name, "' belongs"));
+  }
+  return ToBlobRef(result.outputs(0), name);
+}
+
+}  // namespace
+
+v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name) {
+  v1::NamedDigest digest;
+  digest.set_name(std::string(name));
+  digest.mutable_digest()->set_hash(
+      absl::BytesToHexString(absl::string_view(ref.hash.data(), ref.hash.size())));
+  digest.mutable_digest()->set_size_bytes(ref.size);
+  digest.set_items(ref.items);
+  return digest;
+}
+
+int32_t PairPartitions(int64_t kernels) {
+  return static_cast<int32_t>(
+      std::max(std::clamp<int64_t>(kernels / kKernelsPerSmallPartition, 1, kSmallPartitions),
+               std::min(kernels / kKernelsPerPartition, kMaxPartitions)));
+}
+
+JobPlan::JobPlan(v1::JobSpec spec) : spec_(std::move(spec)), sources_(spec_.sources_size()) {}
+
+std::vector<TaskKey> JobPlan::Start() {
+  Tasks next;
+  for (int32_t i = 0; i < spec_.sources_size(); ++i) {
+    if (spec_.sources(i).has_discover()) next.push_back({.stage = StageId::kDiscover, .source = i});
+  }
+  searches_open_ = static_cast<int32_t>(next.size());
+  if (searches_open_ == 0) BeginSources(next);
+  PassBarriers(next);
+  return next;
+}
+
+void JobPlan::BeginSources(Tasks& next) {
+  for (int32_t i = 0; i < spec_.sources_size(); ++i) {
+    if (sources_[i].failed) continue;
+    const bool pinned = config::IsPinned(spec_.sources(i));
+    next.push_back({.stage = pinned ? StageId::kFetch : StageId::kPin, .source = i});
+    ++sources_unlinked_;
+  }
+}
+
+absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
+                                                      const v1::StageResult& result) {
+  Tasks next;
+  switch (task.stage) {
+    case StageId::kDiscover:
+      RETURN_IF_ERROR(Discovered(task.source, result, next));
+      break;
+    case StageId::kPin:
+      RETURN_IF_ERROR(Pinned(task.source, result, next));
+      break;
+    case StageId::kFetch:
+      RETURN_IF_ERROR(Fetched(task.source, result, next));
+      break;
+    case StageId::kExtract:
+      RETURN_IF_ERROR(Extracted(task, result, next));
+      break;
+    case StageId::kLink:
+      RETURN_IF_ERROR(Linked(task.source, result, next));
+      break;
+    case StageId::kValidate:
+      RETURN_IF_ERROR(Validated(task, result));
+      break;
+    case StageId::kSign:
+      RETURN_IF_ERROR(Signed(task, result));
+      break;
+    case StageId::kPair:
+    case StageId::kResolve:
+    case StageId::kManifest:
+      RETURN_IF_ERROR(JobLevel(task, result, next));
+      break;
+  }
+  for (const v1::Counter& counter : result.counters()) {
+    counters_[counter.name()] += counter.value();
+  }
+  PassBarriers(next);
+  return next;
+}
+
+absl::Status JobPlan::Discovered(int32_t source, const v1::StageResult& result, Tasks& next) {
+  if (result.found_size() > spec_.sources(source).discover().limit()) {
+    return absl::InvalidArgumentError(absl::StrCat(result.found_size(), " repositories found, of ",
+                                                   spec_.sources(source).discover().limit()));
+  }
+  found_[source] = {result.found().begin(), result.found().end()};
+  if (--searches_open_ == 0) SearchesOver(next);
+  return absl::OkStatus();
+}
+
+// A search that failed stays, as a source that failed, so that another run of the job searches
+// again. What the job names by itself is not taken again from what was found, nor is what was found
+// twice.
+void JobPlan::SearchesOver(Tasks& next) {
+  std::set<std::string> known;
+  for (const v1::Source& source : spec_.sources()) known.insert(source.git());
+  v1::JobSpec expanded = spec_;
+  expanded.clear_sources();
+  std::vector<Source> states;
+  for (int32_t i = 0; i < spec_.sources_size(); ++i) {
+    const v1::Source& source = spec_.sources(i);
+    if (!source.has_discover() || sources_[i].failed) {
+      *expanded.add_sources() = source;
+      states.push_back(std::move(sources_[i]));
+      continue;
+    }
+    for (const std::string& url : found_[i]) {
+      if (!known.insert(url).second) continue;
+      *expanded.add_sources() = config::FoundSource(source, url);
+      states.emplace_back();
+    }
+  }
+  spec_ = std::move(expanded);
+  sources_ = std::move(states);
+  found_.clear();
+  BeginSources(next);
+}
+
+absl::Status JobPlan::Pinned(int32_t source, const v1::StageResult& result, Tasks& next) {
+  v1::Source pinned = spec_.sources(source);
+  pinned.set_ref(result.pinned().ref());
+  pinned.set_sha256(result.pinned().sha256());
+  if (!config::IsPinned(pinned)) {
+    return absl::InvalidArgumentError(absl::StrCat("pin left the source open: ref ",
+                                                   JsonString(pinned.ref()), ", sha256 ",
+                                                   JsonString(pinned.sha256())));
+  }
+  *spec_.mutable_sources(source) = std::move(pinned);
+  next.push_back({.stage = StageId::kFetch, .source = source});
+  return absl::OkStatus();
+}
+
+absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tasks& next) {
+  if (result.outputs().empty()) return absl::InvalidArgumentError("fetch without a tree");
+  ASSIGN_OR_RETURN(const BlobRef tree, ToBlobRef(result.outputs(0), "tree"));
+  std::vector<BlobRef> files(result.outputs_size() - 1);
+  for (size_t k = 0; k < files.size(); ++k) {
+    ASSIGN_OR_RETURN(files[k], ToBlobRef(result.outputs(k + 1), "files"));
+  }
+  AddUnfetched(source, result);
+  Source& state = sources_[source];
+  state.tree = tree;
+  state.files = std::move(files);
+  state.lost.resize(state.files.size());
+  state.extracts_open = state.shards();
+  for (int32_t k = 0; k < state.extracts_open; ++k) {
+    next.push_back({.stage = StageId::kExtract, .source = source, .shard = k});
+  }
+  if (state.files.empty()) ExtractionOver(source, next);
+  return absl::OkStatus();
+}
+
+absl::Status JobPlan::Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
+  Source& state = sources_[task.source];
+  ASSIGN_OR_RETURN(const BlobRef kernels, OnlyOutput(result, "kernels"));
+  state.kernels.resize(state.files.size());
+  if (task.sub_shard == kWholeShard) {
+    state.kernels[task.shard] = kernels;
+  } else {
+    state.split[task.shard][task.sub_shard] = kernels;
+    if (task.sub_shard & kQuarantined) AddQuarantined(task, result);
+  }
+  if (--state.extracts_open == 0) ExtractionOver(task.source, next);
+  return absl::OkStatus();
+}
+
+void JobPlan::ExtractionOver(int32_t source, Tasks& next) {
+  const std::vector<bool>& lost = sources_[source].lost;
+  if (std::all_of(lost.begin(), lost.end(), [](bool shard) { return shard; })) {
+    --sources_unlinked_;  // nothing to link
+  } else {
+    next.push_back({.stage = StageId::kLink, .source = source});
+  }
+}
+
+absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Tasks& next) {
+  Source& state = sources_[source];
+  std::vector<int32_t> alive;
+  for (int32_t k = 0; k < state.shards(); ++k) {
+    if (!state.lost[k]) alive.push_back(k);
+  }
+  if (result.outputs_size() != static_cast<int>(alive.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("link made ", result.outputs_size(), " shards of ", alive.size()));
+  }
+  std::vector<BlobRef> linked(state.files.size());
+  for (size_t i = 0; i < alive.size(); ++i) {
+    ASSIGN_OR_RETURN(linked[alive[i]], ToBlobRef(result.outputs(static_cast<int>(i)), "kernels"));
+  }
+  state.linked = std::move(linked);
+  state.kernels = {};  // nothing asks for them any more
+  state.signatures.resize(state.files.size());
+  state.shingles.resize(state.files.size());
+  if (!IsHoldout(source)) state.verdicts.resize(state.files.size());
+  for (const int32_t k : alive) {
+    if (!IsHoldout(source)) {
+      next.push_back({.stage = StageId::kValidate, .source = source, .shard = k});
+      ++checks_open_;
+    }
+    next.push_back({.stage = StageId::kSign, .source = source, .shard = k});
+    ++checks_open_;
+  }
+  --sources_unlinked_;
+  return absl::OkStatus();
+}
+
+absl::Status JobPlan::Validated(const TaskKey& task, const v1::StageResult& result) {
+  ASSIGN_OR_RETURN(sources_[task.source].verdicts[task.shard], OnlyOutput(result, "verdicts"));
+  --checks_open_;
+  return absl::OkStatus();
+}
+
+absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result) {
+  if (result.outputs_size() != 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(result.outputs_size(), " outputs where 'signatures' and 'shingles' belong"));
+  }
+  Source& state = sources_[task.source];
+  ASSIGN_OR_RETURN(state.signatures[task.shard], ToBlobRef(result.outputs(0), "signatures"));
+  ASSIGN_OR_RETURN(state.shingles[task.shard], ToBlobRef(result.outputs(1), "shingles"));
+  --checks_open_;
+  return absl::OkStatus();
+}
+
+absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
+  if (task.stage == StageId::kPair) {
+    ASSIGN_OR_RETURN(pairs_[task.shard], OnlyOutput(result, "pairs"));
+    --pairs_open_;
+  } else if (task.stage == StageId::kResolve) {
+    ASSIGN_OR_RETURN(clusters_, OnlyOutput(result, "clusters"));
+    next.push_back({.stage = StageId::kManifest});
+  } else {
+    ASSIGN_OR_RETURN(manifest_, OnlyOutput(result, "manifest"));
+    AddUnmadePairs(task, result);
+    state_ = v1::JOB_STATE_DONE;
+  }
+  return absl::OkStatus();
+}
+
+void JobPlan::PassBarriers(Tasks& next) {
+  if (state_ != v1::JOB_STATE_RUNNING) return;
+  // Also the verdicts: a shard whose validation fails is lost, and must not be in the pairs.
+  if (!pairing_ && searches_open_ == 0 && sources_unlinked_ == 0 && checks_open_ == 0) {
+    int64_t kernels = 0;
+    ForEachLinked(
+        [&](int32_t, const Source& source, int32_t k) { kernels += source.linked[k].items; });
+    pairing_ = true;
+    pairs_open_ = PairPartitions(kernels);
+    pairs_.resize(pairs_open_);
+    for (int32_t p = 0; p < pairs_open_; ++p) next.push_back({.stage = StageId::kPair, .shard = p});
+  }
+  if (pairing_ && !resolving_ && pairs_open_ == 0) {
+    resolving_ = true;
+    next.push_back({.stage = StageId::kResolve});
+  }
+}
+
+std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& error) {
+  AddFailure(task, error);
+  Tasks next;
+  switch (StageInfoOf(task.stage).failure_cost) {
+    case FailureCost::kSource:
+      sources_[task.source] = Source();
+      sources_[task.source].failed = true;
+      break;
+    case FailureCost::kFiles:
+      LoseShard(task);
+      break;
+    case FailureCost::kJob:
+      state_ = v1::JOB_STATE_FAILED;
+      break;
+  }
+  NoLongerAwaited(task, next);
+  PassBarriers(next);
+  return next;
+}
+
+void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
+  switch (task.stage) {
+    case StageId::kDiscover:
+      if (--searches_open_ == 0) SearchesOver(next);
+      break;
+    case StageId::kPin:
+    case StageId::kFetch:
+    case StageId::kLink:
+      --sources_unlinked_;
+      break;
+    case StageId::kExtract:
+      if (--sources_[task.source].extracts_open == 0) ExtractionOver(task.source, next);
+      break;
+    case StageId::kValidate:
+    case StageId::kSign:
+      --checks_open_;
+      break;
+    case StageId::kPair:
+    case StageId::kResolve:
+    case StageId::kManifest:
+      break;  // the job has failed
+  }
+}
+
+std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
+  if (!StageInfoOf(task.stage).splittable) return {};
+  Source& state = sources_[task.source];
+  const auto files = static_cast<int32_t>(state.files[task.shard].items);
+  Tasks next;
+  for (const SubShard sub_shard : coordinator::Split(task.sub_shard, files)) {
+    next.push_back(task);
+    next.back().sub_shard = sub_shard;
+  }
+  if (!next.empty()) {
+    state.split[task.shard];
+    state.extracts_open += static_cast<int32_t>(next.size()) - 1;
+  }
+  return next;
+}
+
+int32_t JobPlan::FileCountOf(const TaskKey& task) const {
+  const auto files = static_cast<int32_t>(sources_[task.source].files[task.shard].items);
+  return FilesOf(task.sub_shard, files).count;
+}
+
+void JobPlan::LoseShard(const TaskKey& task) {
+  Source& state = sources_[task.source];
+  if (state.lost[task.shard]) return;  // by another sub-shard or stage
+  state.lost[task.shard] = true;
+  state.lost_files += state.files[task.shard].items;
+}
+
+bool JobPlan::IsHoldout(int32_t source) const {
+  return spec_.sources(source).role() == v1::SOURCE_ROLE_HOLDOUT;
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,185 @@
+// The other half of JobPlan: what a worker is told to run. Inputs always stand in the order of
+// (source, shard), so that an action's digest does not depend on the order in which results came
+// in.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/config/job_spec.h"
+#include "services/coordinator/core/plan/plan.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+void AddInput(v1::Action& action, absl::string_view name, const BlobRef& ref) {
+  *action.add_inputs() = ToNamedDigest(ref, name);
+}
+
+void AddStages(v1::ManifestParams& params) {
+  std::vector<std::pair<std::string, int>> stages;
+  for (const StageInfo& stage : worker::StageTable()) {
+    stages.emplace_back(std::string(stage.name), stage.version);
+  }
+  std::sort(stages.begin(), stages.end());
+  for (const auto& [name, version] : stages) {
+    v1::ManifestStage* stage = params.add_stages();
+    stage->set_stage(name);
+    stage->set_version(version);
+  }
+}
+
+}  // namespace
+
+v1::Action JobPlan::ActionFor(const TaskKey& task) const {
+  v1::Action action;
+  action.set_stage(std::string(StageInfoOf(task.stage).name));
+  action.set_stage_version(StageInfoOf(task.stage).version);
+  v1::StageParams& params = *action.mutable_params();
+  switch (task.stage) {
+    case StageId::kDiscover:
+      *params.mutable_discover()->mutable_discover() = spec_.sources(task.source).discover();
+      break;
+    case StageId::kPin:
+      *params.mutable_pin()->mutable_source() = config::FetchPart(spec_.sources(task.source));
+      break;
+    case StageId::kFetch:
+      *params.mutable_fetch()->mutable_source() = config::FetchPart(spec_.sources(task.source));
+      break;
+    case StageId::kExtract:
+      FillExtract(task, action);
+      break;
+    case StageId::kLink:
+      FillLink(task.source, action);
+      break;
+    case StageId::kValidate:
+      FillValidate(task, action);
+      break;
+    case StageId::kSign:
+      AddInput(action, "kernels", sources_[task.source].linked[task.shard]);
+      break;
+    case StageId::kPair:
+      FillPair(task, action);
+      break;
+    case StageId::kResolve:
+      FillResolve(action);
+      break;
+    case StageId::kManifest:
+      FillManifest(action);
+      break;
+  }
+  return action;
+}
+
+void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
+  const BlobRef& files = sources_[task.source].files[task.shard];
+  AddInput(action, "files", files);
+  if (task.sub_shard == kWholeShard) return;
+  const FileRange range = FilesOf(task.sub_shard, static_cast<int32_t>(files.items));
+  v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
+  params.set_first(range.first);
+  params.set_count(range.count);
+  if (task.sub_shard & kQuarantined) params.set_set_aside("crash");
+}
+
+// In the order of the files.
+std::vector<BlobRef> JobPlan::KernelsOf(const Source& source, int32_t shard) const {
+  const auto split = source.split.find(shard);
+  if (split == source.split.end()) return {source.kernels[shard]};
+  const auto files = static_cast<int32_t>(source.files[shard].items);
+  std::map<int32_t, BlobRef> by_first;
+  for (const auto& [sub_shard, ref] : split->second)
+    by_first[FilesOf(sub_shard, files).first] = ref;
+  std::vector<BlobRef> kernels;
+  for (const auto& [first, ref] : by_first) kernels.push_back(ref);
+  return kernels;
+}
+
+void JobPlan::FillLink(int32_t source, v1::Action& action) const {
+  const Source& state = sources_[source];
+  AddInput(action, "tree", state.tree);
+  std::vector<int32_t> inputs;
+  for (int32_t k = 0; k < state.shards(); ++k) {
+    if (state.lost[k]) continue;
+    const std::vector<BlobRef> kernels = KernelsOf(state, k);
+    for (const BlobRef& ref : kernels) AddInput(action, "kernels", ref);
+    inputs.push_back(static_cast<int32_t>(kernels.size()));
+  }
+  if (state.split.empty()) return;
+  v1::LinkParams& params = *action.mutable_params()->mutable_link();
+  for (const int32_t count : inputs) params.add_pieces(count);
+}
+
+void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
+  const Source& source = sources_[task.source];
+  AddInput(action, "kernels", source.linked[task.shard]);
+  AddInput(action, "files", source.files[task.shard]);
+  AddInput(action, "tree", source.tree);
+  v1::ValidateParams& params = *action.mutable_params()->mutable_validate();
+  *params.mutable_licenses() = spec_.licenses();
+  *params.mutable_quality() = spec_.quality();
+  params.set_source_license(spec_.sources(task.source).license());
+}
+
+void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
+  ForEachLinked([&](int32_t, const Source& source, int32_t k) {
+    AddInput(action, "signatures", source.signatures[k]);
+  });
+  v1::PairParams& params = *action.mutable_params()->mutable_pair();
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    AddInput(action, "shingles", source.shingles[k]);
+    params.add_holdouts(IsHoldout(s));
+  });
+  const v1::DedupPolicy& policy = spec_.dedup();
+  params.set_threshold(policy.threshold());
+  if (policy.structural()) params.set_structural_threshold(policy.structural_threshold());
+  params.set_holdout_threshold(policy.contamination().threshold());
+  params.set_partition(task.shard);
+  params.set_partitions(static_cast<int32_t>(pairs_.size()));
+}
+
+void JobPlan::FillResolve(v1::Action& action) const {
+  v1::ResolveParams& params = *action.mutable_params()->mutable_resolve();
+  *params.mutable_dedup() = spec_.dedup();
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    AddInput(action, "signatures", source.signatures[k]);
+    v1::ShardOrigin* origin = params.add_shards();
+    origin->set_holdout(IsHoldout(s));
+    origin->set_tier(spec_.sources(s).tier());
+    origin->set_source(s);
+  });
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
+  });
+  for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
+}
+
+void JobPlan::FillManifest(v1::Action& action) const {
+  v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
+  params.set_name(spec_.name());
+  for (size_t s = 0; s < sources_.size(); ++s) {
+    const Source& state = sources_[s];
+    v1::ManifestSourceParams* source = params.add_sources();
+    *source->mutable_source() = config::Identity(spec_.sources(static_cast<int>(s)));
+    source->set_failed(state.failed);
+    source->set_failed_files(state.lost_files);
+    if (!state.failed) AddInput(action, "tree", state.tree);
+  }
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    v1::ManifestSourceParams& of = *params.mutable_sources(s);
+    of.set_shards(of.shards() + 1);
+    AddInput(action, "kernels", source.linked[k]);
+  });
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
+  });
+  AddInput(action, "clusters", clusters_);
+  *params.mutable_licenses() = spec_.licenses();
+  *params.mutable_dedup() = spec_.dedup();
+  *params.mutable_quality() = spec_.quality();
+  *params.mutable_pairs() = spec_.pairs();
+  AddStages(params);
+}
+
+}  // namespace kernelmill::coordinator

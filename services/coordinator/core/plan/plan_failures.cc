@@ -1,0 +1,100 @@
+// The part of JobPlan that tells what was lost, and why.
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/text.h"
+#include "common/config/job_spec.h"
+#include "services/coordinator/core/plan/plan.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+using worker::StageScope;
+
+constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
+
+// The first of the result's failures, each with its reason, of `total`.
+std::string NamedFailures(const v1::StageResult& result, int64_t total) {
+  std::string names;
+  for (int i = 0; i < std::min(result.failures_size(), kNamedFiles); ++i) {
+    const v1::FileFailure& failure = result.failures(i);
+    absl::StrAppend(&names, i == 0 ? " " : ", ", ToUtf8(failure.path()), " (", failure.reason(),
+                    ")");
+  }
+  return total > kNamedFiles ? absl::StrCat(names, ", ...") : names;
+}
+
+}  // namespace
+
+std::string JobPlan::SourceNameOf(const TaskKey& task) const {
+  if (StageInfoOf(task.stage).scope == StageScope::kJob) return "";
+  return config::SourceName(spec_.sources(task.source));
+}
+
+v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
+  v1::Failure& failure = failures_[task];
+  failure.set_source(SourceNameOf(task));
+  failure.set_stage(std::string(StageInfoOf(task.stage).name));
+  failure.set_code(absl::StatusCodeToString(code));
+  return failure;
+}
+
+void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
+  v1::Failure& failure = NewFailure(task, error.code());
+  failure.set_message(ToUtf8(error.message()));
+  const StageScope scope = StageInfoOf(task.stage).scope;
+  if (scope == StageScope::kJob) return;
+  const Source& state = sources_[task.source];
+  int64_t files = 0;  // without the lost ones, which have failures of their own
+  for (int32_t k = 0; k < state.shards(); ++k) {
+    const bool concerned = scope == StageScope::kSource || k == task.shard;
+    if (concerned && !state.lost[k]) files += state.files[k].items;
+  }
+  failure.set_files(files);
+}
+
+void JobPlan::AddQuarantined(const TaskKey& task, const v1::StageResult& result) {
+  v1::Failure& failure = NewFailure(task, absl::StatusCode::kAborted);
+  failure.set_message("quarantined: its extraction ended the worker again and again");
+  failure.set_files(1);
+  if (!result.failures().empty()) failure.set_path(result.failures(0).path());
+}
+
+void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
+  if (result.failures().empty()) return;
+  const TaskKey task = {.stage = StageId::kFetch, .source = source};
+  v1::Failure& failure = NewFailure(task, absl::StatusCode::kDataLoss);
+  for (const v1::Counter& counter : result.counters()) {
+    if (absl::StartsWith(counter.name(), "files.failed.")) {
+      failure.set_files(failure.files() + counter.value());
+    }
+  }
+  failure.set_message(
+      absl::StrCat("files that could not be had:", NamedFailures(result, failure.files())));
+  failure.set_path(result.failures(0).path());
+}
+
+void JobPlan::AddUnmadePairs(const TaskKey& task, const v1::StageResult& result) {
+  if (result.failures().empty()) return;
+  v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
+  failure.set_message(
+      absl::StrCat("pairs that could not be made:", NamedFailures(result, result.failures_size())));
+}
+
+void JobPlan::FillStatus(v1::JobStatus& status) const {
+  for (const auto& [task, failure] : failures_) *status.add_failures() = failure;
+  for (const auto& [name, value] : counters_) {
+    v1::Counter* counter = status.add_counters();
+    counter->set_name(name);
+    counter->set_value(value);
+  }
+  if (state_ == v1::JOB_STATE_RUNNING) return;
+  *status.mutable_lock() = spec_;
+  if (state_ != v1::JOB_STATE_DONE) return;
+  *status.mutable_dataset() = ToNamedDigest(manifest_, "manifest").digest();
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,502 @@
+#include "services/coordinator/core/plan/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/cas/digest.h"
+#include "common/config/job_spec.h"
+#include "common/testing/status_matchers.h"
+#include "services/coordinator/core/testing/scripted_results.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+std::string Name(const TaskKey& key) {
+  const std::string part = key.sub_shard == kWholeShard ? "" : absl::StrCat("/", key.sub_shard);
+  return absl::StrCat(StageInfoOf(key.stage).name, " ", key.source, ".", key.shard, part);
+}
+
+std::vector<std::string> Names(const std::vector<TaskKey>& keys) {
+  std::vector<std::string> names;
+  for (const TaskKey& key : keys) names.push_back(Name(key));
+  return names;
+}
+
+std::vector<std::string> InputNames(const v1::Action& action) {
+  std::vector<std::string> names;
+  for (const v1::NamedDigest& input : action.inputs()) names.push_back(input.name());
+  return names;
+}
+
+// Runs a plan with scripted stages; tasks named in `fails` fail with that error instead.
+struct Runner {
+  explicit Runner(const v1::JobSpec& spec) : plan(config::WithDefaults(spec)) {}
+
+  // Runs the task `open[i]`, and opens what follows.
+  void Step(size_t i) {
+    const TaskKey task = open[i];
+    open.erase(open.begin() + static_cast<long>(i));
+    if (splits.count(Name(task)) > 0) {
+      Open(plan.Split(task));
+      return;
+    }
+    const auto fail = fails.find(Name(task));
+    if (fail != fails.end()) {
+      Open(plan.Fail(task, fail->second));
+      return;
+    }
+    const v1::Action action = plan.ActionFor(task);
+    actions[Name(task)] = action;
+    results[Name(task)] = stages.Run(action);
+    const auto next = plan.Succeed(task, results[Name(task)]);
+    ASSERT_TRUE(next.ok()) << next.status();
+    Open(*next);
+  }
+
+  void Open(const std::vector<TaskKey>& tasks) {
+    for (const TaskKey& task : tasks) EXPECT_TRUE(seen.insert(Name(task)).second) << Name(task);
+    open.insert(open.end(), tasks.begin(), tasks.end());
+  }
+
+  // Runs all, in an order that `seed` picks; 0 is the order of creation.
+  void RunAll(int seed = 0) {
+    std::mt19937 random(seed);
+    Open(plan.Start());
+    while (!open.empty() && plan.state() == v1::JOB_STATE_RUNNING) {
+      Step(seed == 0 ? 0 : random() % open.size());
+    }
+  }
+
+  v1::JobStatus Status() const {
+    v1::JobStatus status;
+    plan.FillStatus(status);
+    return status;
+  }
+
+  JobPlan plan;
+  ScriptedStages stages;
+  std::map<std::string, absl::Status> fails;
+  std::set<std::string> splits;  // tasks that are taken apart instead
+  std::vector<TaskKey> open;
+  std::set<std::string> seen;
+  std::map<std::string, v1::Action> actions;
+  std::map<std::string, v1::StageResult> results;
+};
+
+TEST(JobPlan, RunsTheWholeGraph) {
+  Runner run(GitJob(1));
+  run.RunAll();
+  EXPECT_THAT(run.seen,
+              UnorderedElementsAre("pin 0.0", "fetch 0.0", "extract 0.0", "extract 0.1", "link 0.0",
+                                   "validate 0.0", "validate 0.1", "sign 0.0", "sign 0.1",
+                                   "pair 0.0", "resolve 0.0", "manifest 0.0"));
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  const v1::JobStatus status = run.Status();
+  EXPECT_TRUE(cas::SameDigest(status.dataset(), run.results["manifest 0.0"].outputs(0).digest()));
+  EXPECT_TRUE(config::IsPinned(status.lock().sources(0)));
+  EXPECT_THAT(status.failures(), IsEmpty());
+}
+
+TEST(JobPlan, APinnedSourceIsNotPinnedAgain) {
+  v1::JobSpec spec = GitJob(2);
+  spec.mutable_sources(0)->set_ref(std::string(40, 'a'));
+  JobPlan plan(config::WithDefaults(spec));
+  EXPECT_THAT(Names(plan.Start()), ElementsAre("fetch 0.0", "pin 1.0"));
+}
+
+// r0, a search for "a", r1, a search for "b".
+v1::JobSpec SearchJob() {
+  v1::JobSpec spec = GitJob(1);
+  *spec.add_sources() = SearchFor("a");
+  spec.add_sources()->set_git("r1");
+  *spec.add_sources() = SearchFor("b");
+  return spec;
+}
+
+std::vector<std::string> GitsOf(const v1::JobSpec& spec) {
+  std::vector<std::string> gits;
+  for (const v1::Source& source : spec.sources()) gits.push_back(source.git());
+  return gits;
+}
+
+TEST(JobPlan, WhatSearchesFindTakesTheirPlacesEachRepositoryOnce) {
+  for (int seed = 0; seed < 10; ++seed) {
+    Runner run(SearchJob());
+    run.stages.found = {{"a", {"x", "y", "r1"}}, {"b", {"y", "z"}}};
+    run.RunAll(seed);
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    EXPECT_THAT(GitsOf(run.Status().lock()), ElementsAre("r0", "x", "y", "r1", "z"));
+    EXPECT_EQ(run.actions.count("pin 4.0"), 1u);
+    EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().sources_size(), 5);
+  }
+}
+
+TEST(JobPlan, AJobThatFindsItsRepositoriesIsTheJobThatNamesThem) {
+  Runner search(SearchJob());
+  search.stages.found = {{"a", {"x"}}, {"b", {}}};
+  search.RunAll();
+  v1::JobSpec spec = GitJob(1);
+  spec.add_sources()->set_git("x");
+  spec.add_sources()->set_git("r1");
+  Runner named(spec);
+  named.RunAll();
+  EXPECT_TRUE(cas::SameDigest(search.Status().dataset(), named.Status().dataset()));
+}
+
+TEST(JobPlan, NothingElseBeginsBeforeTheSearchesHaveEnded) {
+  Runner run(SearchJob());
+  EXPECT_THAT(Names(run.plan.Start()), ElementsAre("discover 1.0", "discover 3.0"));
+  const TaskKey first = {.stage = StageId::kDiscover, .source = 1};
+  EXPECT_THAT(*run.plan.Succeed(first, v1::StageResult()), IsEmpty());
+}
+
+TEST(JobPlan, ASearchThatFailsCostsItsSourceAndIsSearchedAgainByARetry) {
+  Runner run(SearchJob());
+  run.stages.found = {{"a", {"x"}}};
+  run.fails["discover 3.0"] = absl::UnavailableError("rate limit");
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  const v1::JobStatus status = run.Status();
+  ASSERT_EQ(status.failures_size(), 1);
+  EXPECT_EQ(status.failures(0).stage(), "discover");
+  ASSERT_EQ(status.lock().sources_size(), 4);
+  EXPECT_EQ(status.lock().sources(3).discover().code(), "b");
+  Runner again(status.lock());
+  EXPECT_THAT(Names(again.plan.Start()), ElementsAre("discover 3.0"));
+}
+
+TEST(JobPlan, ASearchThatFindsMoreThanItMayHasNoResult) {
+  v1::JobSpec spec = SearchJob();
+  spec.mutable_sources(1)->mutable_discover()->set_limit(1);
+  JobPlan plan(config::WithDefaults(spec));
+  plan.Start();
+  v1::StageResult result;
+  result.add_found("x");
+  result.add_found("y");
+  EXPECT_THAT(plan.Succeed({.stage = StageId::kDiscover, .source = 1}, result),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(JobPlan, AFoundSourceHasWhatTheSearchSays) {
+  v1::JobSpec spec = GitJob(0);
+  *spec.add_sources() = SearchFor("a");
+  spec.mutable_sources(0)->add_include("kernels/**");
+  spec.mutable_sources(0)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+  Runner run(spec);
+  run.stages.found = {{"a", {"x"}}};
+  run.RunAll();
+  const v1::Source source = run.Status().lock().sources(0);
+  EXPECT_EQ(source.git(), "x");
+  EXPECT_EQ(source.category(), "x");
+  EXPECT_EQ(source.include(0), "kernels/**");
+  EXPECT_EQ(source.role(), v1::SOURCE_ROLE_HOLDOUT);
+  EXPECT_FALSE(source.has_discover());
+}
+
+TEST(JobPlan, FilesThatCouldNotBeFetchedAreAFailureAndTheRestGoesOn) {
+  JobPlan plan(config::WithDefaults(GitJob(1)));
+  ScriptedStages stages;
+  const TaskKey pin = plan.Start()[0];
+  const TaskKey fetch = plan.Succeed(pin, stages.Run(plan.ActionFor(pin)))->at(0);
+  v1::StageResult result = stages.Run(plan.ActionFor(fetch));
+  result.add_failures()->set_path("a.py");
+  result.mutable_failures(0)->set_reason("missing_object");
+  v1::Counter& counter = *result.add_counters();
+  counter.set_name("files.failed.missing_object");
+  counter.set_value(12);
+  EXPECT_EQ(plan.Succeed(fetch, result)->size(), 2u);
+  v1::JobStatus status;
+  plan.FillStatus(status);
+  ASSERT_EQ(status.failures_size(), 1);
+  EXPECT_EQ(status.failures(0).files(), 12);
+  EXPECT_EQ(status.failures(0).path(), "a.py");
+  EXPECT_EQ(status.failures(0).code(), "DATA_LOSS");
+  EXPECT_EQ(status.failures(0).message(),
+            "files that could not be had: a.py (missing_object), ...");
+}
+
+TEST(JobPlan, PairsGoIntoTheManifestAndThoseThatCouldNotBeMadeAreAFailureOfADoneJob) {
+  v1::JobSpec spec = GitJob(1);
+  spec.add_pairs()->mutable_cuda()->set_path("a.cu");
+  Runner run(spec);
+  run.RunAll();
+  const v1::Action manifest = run.actions["manifest 0.0"];
+  ASSERT_EQ(manifest.params().manifest().pairs_size(), 1);
+  EXPECT_EQ(manifest.params().manifest().pairs(0).cuda().path(), "a.cu");
+  EXPECT_EQ(run.Status().lock().pairs_size(), 1);
+  EXPECT_TRUE(run.Status().failures().empty());
+
+  Runner unmade(spec);
+  unmade.stages.unmade = "cuda: no such kernel";
+  unmade.RunAll();
+  const v1::JobStatus status = unmade.Status();
+  EXPECT_EQ(unmade.plan.state(), v1::JOB_STATE_DONE);
+  ASSERT_EQ(status.failures_size(), 1);
+  EXPECT_EQ(status.failures(0).stage(), "manifest");
+  EXPECT_EQ(status.failures(0).code(), "NOT_FOUND");
+  EXPECT_EQ(status.failures(0).message(),
+            "pairs that could not be made: pairs[0] (cuda: no such kernel)");
+}
+
+TEST(JobPlan, ActionsSayWhatEachStagePromises) {
+  v1::JobSpec spec = GitJob(2);
+  spec.mutable_sources(0)->set_category("tutorials");
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+  spec.mutable_sources(1)->set_tier(3);
+  Runner run(spec);
+  run.RunAll();
+  const v1::Source& fetched = run.actions["fetch 0.0"].params().fetch().source();
+  EXPECT_EQ(fetched.ref().size(), 40u);
+  EXPECT_EQ(fetched.category(), "");
+  EXPECT_THAT(InputNames(run.actions["extract 0.1"]), ElementsAre("files"));
+  EXPECT_THAT(InputNames(run.actions["link 0.0"]), ElementsAre("tree", "kernels", "kernels"));
+  EXPECT_THAT(InputNames(run.actions["validate 0.1"]), ElementsAre("kernels", "files", "tree"));
+  EXPECT_TRUE(cas::SameDigest(run.actions["validate 0.1"].inputs(0).digest(),
+                              run.results["link 0.0"].outputs(1).digest()));
+  EXPECT_TRUE(cas::SameDigest(run.actions["sign 0.1"].inputs(0).digest(),
+                              run.results["link 0.0"].outputs(1).digest()));
+  const v1::Action& resolve = run.actions["resolve 0.0"];
+  EXPECT_THAT(InputNames(resolve), ElementsAre("signatures", "signatures", "signatures",
+                                               "signatures", "verdicts", "verdicts", "pairs"));
+  ASSERT_EQ(resolve.params().resolve().shards_size(), 4);
+  EXPECT_FALSE(resolve.params().resolve().shards(1).holdout());
+  EXPECT_TRUE(resolve.params().resolve().shards(2).holdout());
+  EXPECT_EQ(resolve.params().resolve().shards(2).tier(), 3);
+  const v1::Action& manifest = run.actions["manifest 0.0"];
+  EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "tree", "kernels", "kernels", "kernels",
+                                                "kernels", "verdicts", "verdicts", "clusters"));
+  EXPECT_EQ(manifest.params().manifest().sources(0).source().category(), "tutorials");
+  EXPECT_EQ(manifest.params().manifest().sources(1).shards(), 2);
+  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount);
+}
+
+TEST(JobPlan, AHoldoutIsSignedButNotValidated) {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_sources(0)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+  Runner run(spec);
+  run.RunAll();
+  EXPECT_EQ(run.seen.count("sign 0.0"), 1u);
+  EXPECT_EQ(run.seen.count("validate 0.0"), 0u);
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+}
+
+TEST(JobPlan, PairWaitsForEverySignatureAndVerdictOfTheJob) {
+  Runner run(GitJob(2));
+  run.Open(run.plan.Start());
+  const auto step = [&](const std::string& name) {
+    for (size_t i = 0; i < run.open.size(); ++i) {
+      if (Name(run.open[i]) == name) return run.Step(i);
+    }
+    FAIL() << name << " is not open";
+  };
+  for (const char* name : {"pin 0.0", "fetch 0.0", "extract 0.0", "extract 0.1", "link 0.0",
+                           "sign 0.0", "sign 0.1", "validate 0.0", "validate 0.1"}) {
+    step(name);
+  }
+  EXPECT_EQ(run.seen.count("pair 0.0"), 0u);
+  for (const char* name : {"pin 1.0", "fetch 1.0", "extract 1.1", "extract 1.0", "link 1.0",
+                           "sign 1.1", "validate 1.0"}) {
+    step(name);
+  }
+  EXPECT_EQ(run.seen.count("pair 0.0"), 0u);
+  step("sign 1.0");
+  EXPECT_EQ(run.seen.count("pair 0.0"), 0u);
+  step("validate 1.1");
+  ASSERT_EQ(run.seen.count("pair 0.0"), 1u);
+  EXPECT_EQ(run.seen.count("resolve 0.0"), 0u);
+  step("pair 0.0");
+  EXPECT_EQ(run.seen.count("resolve 0.0"), 1u);
+}
+
+TEST(JobPlan, ActionsDoNotDependOnTheOrderOfCompletions) {
+  const auto run_with = [](int seed) {
+    Runner run(GitJob(4));
+    run.stages.shards = {{"r0", 3}, {"r1", 1}, {"r2", 5}, {"r3", 0}};
+    run.stages.kernels = 700;
+    run.fails["extract 2.1"] = absl::InternalError("poison");
+    run.fails["validate 2.3"] = absl::InternalError("poison");
+    run.splits = {"extract 0.1", "extract 0.1/3", "extract 0.2", "extract 2.0", "extract 2.0/2"};
+    run.RunAll(seed);
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    std::map<std::string, std::string> bytes;
+    for (const auto& [name, action] : run.actions) {
+      bytes[name] = cas::SerializeDeterministically(action);
+    }
+    bytes["status"] = cas::SerializeDeterministically(run.Status());
+    return bytes;
+  };
+  const auto expected = run_with(0);
+  EXPECT_EQ(expected.count("pair 0.1"), 1u) << "more than one partition was wanted";
+  for (int seed = 1; seed <= 20; ++seed) EXPECT_EQ(run_with(seed), expected) << seed;
+}
+
+TEST(JobPlan, PartitionsFollowTheNumberOfKernels) {
+  EXPECT_EQ(PairPartitions(0), 1);
+  EXPECT_EQ(PairPartitions(3999), 1);
+  EXPECT_EQ(PairPartitions(4000), 2);
+  EXPECT_EQ(PairPartitions(200'000), 4);
+  EXPECT_EQ(PairPartitions(1'000'000), 4);
+  EXPECT_EQ(PairPartitions(2'000'000), 7);
+  EXPECT_EQ(PairPartitions(100'000'000), 64);
+}
+
+TEST(JobPlan, AFailedSourceDoesNotStopTheOthers) {
+  for (const char* stage : {"pin 0.0", "fetch 0.0", "link 0.0"}) {
+    Runner run(GitJob(2));
+    run.fails[stage] = absl::NotFoundError("gone");
+    run.RunAll();
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE) << stage;
+    const v1::JobStatus status = run.Status();
+    ASSERT_EQ(status.failures_size(), 1) << stage;
+    EXPECT_EQ(status.failures(0).source(), "r0");
+    EXPECT_EQ(status.failures(0).code(), "NOT_FOUND");
+    EXPECT_EQ(status.failures(0).message(), "gone");
+    EXPECT_EQ(status.failures(0).files(), stage == std::string("link 0.0") ? 20 : 0);
+    const v1::Action& manifest = run.actions["manifest 0.0"];
+    EXPECT_TRUE(manifest.params().manifest().sources(0).failed());
+    EXPECT_FALSE(manifest.params().manifest().sources(1).failed());
+    EXPECT_THAT(InputNames(manifest),
+                ElementsAre("tree", "kernels", "kernels", "verdicts", "verdicts", "clusters"));
+    EXPECT_TRUE(
+        cas::SameDigest(manifest.inputs(0).digest(), run.results["fetch 1.0"].outputs(0).digest()));
+  }
+}
+
+TEST(JobPlan, AShardThatCannotBeExtractedIsLeftOutAndItsFilesAreCounted) {
+  Runner run(GitJob(1));
+  run.stages.shards = {{"r0", 3}};
+  run.fails["extract 0.1"] = absl::InternalError("crash");
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_THAT(InputNames(run.actions["link 0.0"]), ElementsAre("tree", "kernels", "kernels"));
+  // The third shard's files go with the second linked shard.
+  EXPECT_TRUE(cas::SameDigest(run.actions["validate 0.2"].inputs(0).digest(),
+                              run.results["link 0.0"].outputs(1).digest()));
+  EXPECT_TRUE(cas::SameDigest(run.actions["validate 0.2"].inputs(1).digest(),
+                              run.results["fetch 0.0"].outputs(3).digest()));
+  EXPECT_EQ(run.seen.count("validate 0.1"), 0u);
+  const auto& source = run.actions["manifest 0.0"].params().manifest().sources(0);
+  EXPECT_EQ(source.failed_files(), 10);
+  EXPECT_EQ(source.shards(), 2);
+  const v1::JobStatus status = run.Status();
+  ASSERT_EQ(status.failures_size(), 1);
+  EXPECT_EQ(status.failures(0).files(), 10);
+  EXPECT_EQ(status.failures(0).stage(), "extract");
+}
+
+TEST(JobPlan, SubShardsAreLinkedInTheOrderOfItsFiles) {
+  Runner run(GitJob(1));
+  run.splits = {"extract 0.1", "extract 0.1/2"};
+  run.RunAll(7);
+  const v1::Action& half = run.actions["extract 0.1/3"];
+  EXPECT_EQ(half.params().extract().first(), 5);
+  EXPECT_EQ(half.params().extract().count(), 5);
+  EXPECT_FALSE(run.actions["extract 0.0"].params().has_extract());
+  const v1::Action& link = run.actions["link 0.0"];
+  EXPECT_THAT(link.params().link().pieces(), ElementsAre(1, 3));
+  ASSERT_EQ(link.inputs_size(), 5);
+  int input = 2;
+  for (const char* part : {"extract 0.1/4", "extract 0.1/5", "extract 0.1/3"}) {
+    EXPECT_TRUE(
+        cas::SameDigest(link.inputs(input++).digest(), run.results[part].outputs(0).digest()))
+        << part;
+  }
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(run.Status().failures_size(), 0);
+}
+
+TEST(JobPlan, OnlyAnExtractionCanBeSplit) {
+  Runner run(GitJob(1));
+  run.Open(run.plan.Start());
+  EXPECT_THAT(run.plan.Split(run.open[0]), IsEmpty());
+}
+
+TEST(JobPlan, AShardThatCannotBeCheckedOrSignedIsLeftOut) {
+  for (const char* stage : {"validate 0.1", "sign 0.1"}) {
+    for (int seed = 0; seed < 5; ++seed) {
+      Runner run(GitJob(1));
+      run.fails[stage] = absl::DataLossError("bad");
+      run.RunAll(seed);
+      EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE) << stage;
+      ASSERT_EQ(run.Status().failures_size(), 1);
+      EXPECT_EQ(run.Status().failures(0).files(), 10);
+      const v1::Action& manifest = run.actions["manifest 0.0"];
+      EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "kernels", "verdicts", "clusters"));
+      EXPECT_EQ(manifest.params().manifest().sources(0).failed_files(), 10);
+      EXPECT_THAT(InputNames(run.actions["pair 0.0"]), ElementsAre("signatures", "shingles"));
+    }
+  }
+}
+
+TEST(JobPlan, FailuresOfJobWideStagesFailTheJob) {
+  for (const char* stage : {"pair 0.0", "resolve 0.0", "manifest 0.0"}) {
+    Runner run(GitJob(1));
+    run.fails[stage] = absl::DataLossError("bad");
+    run.RunAll();
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_FAILED) << stage;
+    EXPECT_EQ(run.Status().failures_size(), 1) << stage;
+    EXPECT_FALSE(run.Status().has_dataset());
+    EXPECT_TRUE(run.Status().has_lock());
+  }
+}
+
+TEST(JobPlan, SourcesWithoutShardsAndWithoutSuccessStillMakeADataset) {
+  Runner empty(GitJob(1));
+  empty.stages.shards = {{"r0", 0}};
+  empty.RunAll();
+  EXPECT_EQ(empty.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(empty.seen.count("link 0.0"), 0u);
+  EXPECT_THAT(InputNames(empty.actions["manifest 0.0"]), ElementsAre("tree", "clusters"));
+
+  Runner failed(GitJob(1));
+  failed.fails["pin 0.0"] = absl::NotFoundError("gone");
+  failed.RunAll();
+  EXPECT_EQ(failed.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_THAT(InputNames(failed.actions["manifest 0.0"]), ElementsAre("clusters"));
+
+  Runner lost(GitJob(1));
+  lost.fails["extract 0.0"] = lost.fails["extract 0.1"] = absl::InternalError("crash");
+  lost.RunAll();
+  EXPECT_EQ(lost.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(lost.actions["manifest 0.0"].params().manifest().sources(0).failed_files(), 20);
+}
+
+TEST(JobPlan, CountersAreSummed) {
+  Runner run(GitJob(2));
+  run.RunAll();
+  const v1::JobStatus status = run.Status();
+  ASSERT_EQ(status.counters_size(), 2);
+  EXPECT_EQ(status.counters(0).name(), "files.seen");
+  EXPECT_EQ(status.counters(0).value(), 14);
+  EXPECT_EQ(status.counters(1).value(), 12);
+}
+
+TEST(JobPlan, AResultThatIsNotWhatTheStagePromisesIsRefused) {
+  Runner run(GitJob(1));
+  run.Open(run.plan.Start());
+  v1::StageResult open;
+  open.mutable_pinned()->set_ref("main");
+  EXPECT_THAT(run.plan.Succeed(run.open[0], open), StatusIs(absl::StatusCode::kInvalidArgument));
+  run.Step(0);
+  v1::StageResult bad = run.stages.Run(run.plan.ActionFor(run.open[0]));
+  bad.mutable_outputs(1)->mutable_digest()->set_hash("../../etc");
+  EXPECT_THAT(run.plan.Succeed(run.open[0], bad), StatusIs(absl::StatusCode::kInvalidArgument));
+  run.Step(0);
+  EXPECT_EQ(run.open.size(), 2u) << "a refused result must change nothing";
+}
+
+}  // namespace
+}  // namespace kernelmill::coordinator
