@@ -156,7 +156,7 @@ class Program {
     }
     if (first == "store" && store_->get_subcommands().empty()) {
       return absl::StrCat(argc > 2 ? argv[2] : "store",
-                          argc > 2 ? ": no such command of the store" : ": what is to be done?",
+                          argc > 2 ? ": no such command of the store" : ": a command is needed",
                           "; see kernelmill store --help");
     }
     return absl::StrCat(found, "; see kernelmill ", first, " --help");
