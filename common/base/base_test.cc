@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -94,6 +96,24 @@ TEST(File, LimitIsEnforced) {
   EXPECT_EQ(*ReadFile(path, 5), "12345");
   EXPECT_EQ(ReadFile(path, 4).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ReadFile(path + "x", 4).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(FileDescriptor, IsClosedOnceByItsLastOwner) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  FileDescriptor read(fds[0]);
+  FileDescriptor write(fds[1]);
+  ASSERT_TRUE(WriteAll(write.get(), "abc", "pipe").ok());
+  FileDescriptor moved(std::move(write));
+  EXPECT_FALSE(write.is_open());
+  ASSERT_TRUE(moved.is_open());
+  moved = FileDescriptor();  // closes: the other end sees the end
+  char bytes[8];
+  EXPECT_EQ(::read(read.get(), bytes, sizeof(bytes)), 3);
+  EXPECT_EQ(::read(read.get(), bytes, sizeof(bytes)), 0);
+  const int fd = read.Release();
+  EXPECT_EQ(read.Close(), 0) << "nothing is open";
+  EXPECT_EQ(::close(fd), 0) << "it was ours";
 }
 
 TEST(File, TempDirIsRemovedWithItsContent) {

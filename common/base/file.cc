@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 
@@ -23,13 +22,12 @@ absl::Status ErrnoStatus(int error, absl::string_view context) {
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return ErrnoStatus(errno, path);
-  auto closer = absl::MakeCleanup([fd] { ::close(fd); });
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return ErrnoStatus(errno, path);
   std::string content;
   char buffer[1 << 16];
   while (true) {
-    const ssize_t n = ::read(fd, buffer, sizeof(buffer));
+    const ssize_t n = ::read(file.get(), buffer, sizeof(buffer));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return ErrnoStatus(errno, path);
     if (n == 0) return content;
@@ -42,18 +40,32 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes)
 }
 
 absl::Status WriteFile(const std::string& path, absl::string_view content) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return ErrnoStatus(errno, path);
-  auto closer = absl::MakeCleanup([fd] { ::close(fd); });
-  while (!content.empty()) {
-    const ssize_t n = ::write(fd, content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ErrnoStatus(errno, path);
-    content.remove_prefix(n);
-  }
-  if (::fsync(fd) != 0) return ErrnoStatus(errno, path);
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file.is_open()) return ErrnoStatus(errno, path);
+  RETURN_IF_ERROR(WriteAll(file.get(), content, path));
+  if (::fsync(file.get()) != 0) return ErrnoStatus(errno, path);
   return absl::OkStatus();
 }
+
+absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view what) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoStatus(errno, what);
+    bytes.remove_prefix(n);
+  }
+  return absl::OkStatus();
+}
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    Close();
+    fd_ = other.Release();
+  }
+  return *this;
+}
+
+int FileDescriptor::Close() { return is_open() ? ::close(Release()) : 0; }
 
 absl::StatusOr<TempDir> TempDir::Create(const std::string& parent) {
   std::error_code error;

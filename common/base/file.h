@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,6 +21,29 @@ absl::Status WriteFile(const std::string& path, absl::string_view content);
 // A status for errno with `context` before it, e.g. ENOENT -> NOT_FOUND, ENOSPC ->
 // RESOURCE_EXHAUSTED.
 absl::Status ErrnoStatus(int error, absl::string_view context);
+
+// Writes all of `bytes` at the descriptor's offset. `what` names the file in errors.
+// RESOURCE_EXHAUSTED: the disk is full.
+absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view what);
+
+// An open file, socket or the like, closed when this object goes; -1: none. Movable.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd = -1) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.Release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  ~FileDescriptor() { Close(); }
+
+  int get() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+  // Hands over what is open.
+  int Release() { return std::exchange(fd_, -1); }
+  // What close(2) answers; 0 if nothing is open.
+  int Close();
+
+ private:
+  int fd_;
+};
 
 // A new directory that is removed, with all that is in it, when this object goes. Movable.
 class TempDir {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,10 @@ namespace kernelmill {
 namespace {
 
 constexpr char kPayload[] = "kernelmill/retry-after-ms";
+
+bool IsNumber(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
 
 }  // namespace
 
@@ -29,6 +34,18 @@ std::optional<absl::Duration> RetryAfterOf(const absl::Status& status) {
     return std::nullopt;
   }
   return std::clamp(absl::Milliseconds(milliseconds), absl::ZeroDuration(), kMaxRetryAfter);
+}
+
+std::optional<absl::Duration> ParseRetryAfter(absl::string_view value, absl::Time now) {
+  value = absl::StripAsciiWhitespace(value);
+  if (IsNumber(value)) {
+    int64_t seconds = 0;  // more digits than fit are more than is waited anyway
+    if (!absl::SimpleAtoi(value, &seconds)) return kMaxRetryAfter;
+    return std::min(absl::Seconds(seconds), kMaxRetryAfter);
+  }
+  absl::Time date;
+  if (!absl::ParseTime("%a, %d %b %Y %H:%M:%S GMT", value, &date, nullptr)) return std::nullopt;
+  return std::clamp(date - now, absl::ZeroDuration(), kMaxRetryAfter);
 }
 
 }  // namespace kernelmill

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 namespace kernelmill {
@@ -17,6 +18,10 @@ void SetRetryAfter(absl::Status& status, absl::Duration wait);
 
 // What SetRetryAfter noted, in milliseconds, from zero to kMaxRetryAfter; none if nothing was.
 std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
+
+// How long the value of HTTP's Retry-After header asks to wait: seconds, or an HTTP date as RFC
+// 9110 wants it. At most kMaxRetryAfter; zero for a date that has passed; none for anything else.
+std::optional<absl::Duration> ParseRetryAfter(absl::string_view value, absl::Time now);
 
 }  // namespace kernelmill
 

@@ -6,8 +6,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/config/job_file_tree.h"
 
 namespace kernelmill::config {
@@ -92,6 +94,23 @@ absl::Status CheckFieldCount(const CsvRecord& header, const CsvRecord& record,
   return FileError(
       file, record.line,
       absl::StrCat(record.fields.size(), " fields, where the header has ", header.fields.size()));
+}
+
+std::string CsvRow(const std::vector<absl::string_view>& fields) {
+  std::string row;
+  for (const absl::string_view field : fields) {
+    if (!row.empty()) row += ',';
+    if (field.find_first_of(",\"\r\n") == absl::string_view::npos && !field.empty()) {
+      absl::StrAppend(&row, field);
+    } else {
+      absl::StrAppend(&row, "\"", absl::StrReplaceAll(field, {{"\"", "\"\""}}), "\"");
+    }
+  }
+  return row + "\r\n";
+}
+
+std::string CsvText(absl::string_view code) {
+  return absl::StrReplaceAll(ToUtf8(code), {{"\r\n", "\n"}});
 }
 
 }  // namespace kernelmill::config

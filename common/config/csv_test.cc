@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "common/testing/status_matchers.h"
 
@@ -47,6 +48,26 @@ TEST(ParseCsv, WrongQuotesAreRefusedWithFileAndLine) {
     EXPECT_THAT(records, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(records.status().message()), StartsWith(c.message));
   }
+}
+
+TEST(CsvRow, QuotesWhatRfc4180Asks) {
+  EXPECT_EQ(CsvRow({"prompt", "completion"}), "prompt,completion\r\n");
+  EXPECT_EQ(CsvRow({"a,b", "say \"x\""}), "\"a,b\",\"say \"\"x\"\"\"\r\n");
+  EXPECT_EQ(CsvRow({"line\nline", "cr\r"}), "\"line\nline\",\"cr\r\"\r\n");
+  EXPECT_EQ(CsvRow({"", " x "}), "\"\", x \r\n");
+}
+
+TEST(CsvRow, IsReadAsItWasWritten) {
+  const std::vector<absl::string_view> fields = {"", "a,b", "say \"x\"", "two\r\nlines", " c "};
+  const auto records = ParseCsv(CsvRow(fields), "f.csv");
+  ASSERT_THAT(records, IsOk());
+  ASSERT_EQ(records->size(), 1u);
+  EXPECT_THAT((*records)[0].fields, ::testing::ElementsAreArray(fields));
+}
+
+TEST(CsvText, UnifiesNewlinesAndKeepsIndentation) {
+  EXPECT_EQ(CsvText("    a\r\n\t\tb  c\r\n"), "    a\n\t\tb  c\n");
+  EXPECT_EQ(CsvText("\xff"), "\xef\xbf\xbd");
 }
 
 }  // namespace

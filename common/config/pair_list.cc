@@ -30,9 +30,9 @@ using Row = std::map<std::string, std::string>;
 constexpr int64_t kMaxFileBytes = 64 << 20;
 
 // Collects a list's pairs, each once, and the first error.
-class Collector {
+class PairReader {
  public:
-  explicit Collector(absl::string_view file) : file_(file) {}
+  explicit PairReader(absl::string_view file) : file_(file) {}
 
   absl::Status Add(int line, const Row& row) {
     v1::CuratedPair pair;
@@ -86,7 +86,7 @@ class Collector {
   std::vector<v1::CuratedPair> pairs_;
 };
 
-absl::Status ReadCsv(absl::string_view text, Collector& out) {
+absl::Status ReadCsv(absl::string_view text, PairReader& out) {
   ASSIGN_OR_RETURN(const std::vector<CsvRecord> records, ParseCsv(text, out.file()));
   for (size_t i = 1; i < records.size(); ++i) {
     RETURN_IF_ERROR(CheckFieldCount(records[0], records[i], out.file()));
@@ -111,7 +111,7 @@ void Flatten(const Json& object, const std::string& prefix, bool nested, Row& ro
   }
 }
 
-absl::Status ReadJsonLines(absl::string_view text, Collector& out) {
+absl::Status ReadJsonLines(absl::string_view text, PairReader& out) {
   int number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     ++number;
@@ -126,7 +126,7 @@ absl::Status ReadJsonLines(absl::string_view text, Collector& out) {
   return absl::OkStatus();
 }
 
-absl::Status ReadRows(absl::string_view text, absl::string_view path, Collector& out) {
+absl::Status ReadRows(absl::string_view text, absl::string_view path, PairReader& out) {
   if (absl::EndsWithIgnoreCase(path, ".csv")) return ReadCsv(text, out);
   if (absl::EndsWithIgnoreCase(path, ".jsonl")) return ReadJsonLines(text, out);
   return FileError(path, 1, "a list of pairs is .csv or .jsonl");
@@ -137,9 +137,9 @@ absl::Status ReadRows(absl::string_view text, absl::string_view path, Collector&
 absl::StatusOr<std::vector<v1::CuratedPair>> ParsePairList(absl::string_view text,
                                                            const std::string& path) {
   absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // the mark that spreadsheets put first
-  Collector collector(path);
-  RETURN_IF_ERROR(ReadRows(text, path, collector));
-  return std::move(collector).Finish();
+  PairReader reader(path);
+  RETURN_IF_ERROR(ReadRows(text, path, reader));
+  return std::move(reader).Finish();
 }
 
 absl::StatusOr<std::vector<v1::CuratedPair>> ReadPairList(const std::string& path) {

@@ -45,9 +45,9 @@ bool IsGithubName(absl::string_view text) {
 }
 
 // Collects a list's repositories, each once, and the first error.
-class Collector {
+class RepositoryReader {
  public:
-  explicit Collector(absl::string_view file) : file_(file) {}
+  explicit RepositoryReader(absl::string_view file) : file_(file) {}
 
   absl::Status Add(int line, absl::string_view repository, absl::string_view ref) {
     ListedRepository listed{std::string(absl::StripAsciiWhitespace(repository)),
@@ -92,7 +92,7 @@ absl::Status NoKey(absl::string_view file, int line) {
                    absl::StrCat("names no repository (known: ", absl::StrJoin(kKeys, ", "), ")"));
 }
 
-absl::Status ReadText(absl::string_view text, Collector& out) {
+absl::Status ReadText(absl::string_view text, RepositoryReader& out) {
   int line = 0;
   for (absl::string_view row : absl::StrSplit(text, '\n')) {
     ++line;
@@ -114,7 +114,7 @@ size_t ColumnOf(const CsvRecord& header, absl::string_view name) {
   return at;
 }
 
-absl::Status ReadCsv(absl::string_view text, Collector& out) {
+absl::Status ReadCsv(absl::string_view text, RepositoryReader& out) {
   ASSIGN_OR_RETURN(const std::vector<CsvRecord> records, ParseCsv(text, out.file()));
   if (records.empty()) return absl::OkStatus();
   const size_t columns = records[0].fields.size();
@@ -142,7 +142,7 @@ absl::StatusOr<std::string> TextAt(const Json& object, const char* key, absl::st
   return found->get<std::string>();
 }
 
-absl::Status ReadJsonLine(absl::string_view row, int line, Collector& out) {
+absl::Status ReadJsonLine(absl::string_view row, int line, RepositoryReader& out) {
   const Json value = Json::parse(row.begin(), row.end(), nullptr, /*allow_exceptions=*/false);
   if (value.is_string()) return out.Add(line, value.get<std::string>(), "");
   if (!value.is_object()) return FileError(out.file(), line, "no JSON object, and no JSON string");
@@ -154,7 +154,7 @@ absl::Status ReadJsonLine(absl::string_view row, int line, Collector& out) {
   return NoKey(out.file(), line);
 }
 
-absl::Status ReadJsonLines(absl::string_view text, Collector& out) {
+absl::Status ReadJsonLines(absl::string_view text, RepositoryReader& out) {
   int line = 0;
   for (absl::string_view row : absl::StrSplit(text, '\n')) {
     ++line;
@@ -164,7 +164,7 @@ absl::Status ReadJsonLines(absl::string_view text, Collector& out) {
   return absl::OkStatus();
 }
 
-absl::Status ReadRows(absl::string_view text, absl::string_view path, Collector& out) {
+absl::Status ReadRows(absl::string_view text, absl::string_view path, RepositoryReader& out) {
   if (absl::EndsWithIgnoreCase(path, ".txt")) return ReadText(text, out);
   if (absl::EndsWithIgnoreCase(path, ".csv")) return ReadCsv(text, out);
   if (absl::EndsWithIgnoreCase(path, ".jsonl")) return ReadJsonLines(text, out);
@@ -176,9 +176,9 @@ absl::Status ReadRows(absl::string_view text, absl::string_view path, Collector&
 absl::StatusOr<std::vector<ListedRepository>> ParseRepositoryList(absl::string_view text,
                                                                   const std::string& path) {
   absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // the mark that spreadsheets put first
-  Collector collector(path);
-  RETURN_IF_ERROR(ReadRows(text, path, collector));
-  return std::move(collector).Finish();
+  RepositoryReader reader(path);
+  RETURN_IF_ERROR(ReadRows(text, path, reader));
+  return std::move(reader).Finish();
 }
 
 absl::StatusOr<std::vector<v1::Source>> ExpandList(const v1::Source& list,

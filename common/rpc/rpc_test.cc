@@ -18,6 +18,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
+#include "common/rpc/cancellable_calls.h"
 #include "common/rpc/retry.h"
 #include "common/rpc/server.h"
 #include "common/rpc/stall_guard.h"
@@ -28,6 +29,30 @@ namespace kernelmill::rpc {
 namespace {
 
 using ::kernelmill::testing::StatusIs;
+
+TEST(CancellableCalls, WhatEndsAfterCancelAllIsCancelledAndNothingIsMadeAnyMore) {
+  const grpc::Status broken(grpc::StatusCode::CANCELLED, "the connection broke");
+  CancellableCalls calls;
+  grpc::ClientContext first, second, third, fourth;
+  EXPECT_TRUE(calls.Make(first, [] { return grpc::Status::OK; }).ok());
+  EXPECT_THAT(calls.Make(second, [&] { return broken; }), StatusIs(absl::StatusCode::kUnavailable))
+      << "nobody here cancelled it";
+  EXPECT_THAT(calls.Make(third,
+                         [&] {
+                           std::thread(&CancellableCalls::CancelAll, &calls).join();
+                           return broken;
+                         }),
+              StatusIs(absl::StatusCode::kCancelled));
+  bool made = false;
+  EXPECT_THAT(calls.Make(fourth,
+                         [&] {
+                           made = true;
+                           return grpc::Status::OK;
+                         }),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_FALSE(made);
+  EXPECT_TRUE(calls.cancelled());
+}
 
 TEST(StatusConversion, EveryCodeSurvivesTheRoundTrip) {
   for (int code = 0; code <= 16; ++code) {

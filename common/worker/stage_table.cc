@@ -31,8 +31,8 @@ constexpr StageInfo Splittable(StageInfo stage) {
 constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
-    CallsHost(Source(StageId::kFetch, "fetch", 3)),
-    Splittable(Shard(StageId::kExtract, "extract", 7)),
+    CallsHost(Source(StageId::kFetch, "fetch", 4)),
+    Splittable(Shard(StageId::kExtract, "extract", 8)),
     Source(StageId::kLink, "link", 6),
     Shard(StageId::kValidate, "validate", 5),
     Shard(StageId::kSign, "sign", 3),

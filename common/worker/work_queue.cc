@@ -3,15 +3,13 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
-#include <set>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "common/rpc/status.h"
+#include "common/base/status.h"
+#include "common/rpc/cancellable_calls.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -34,11 +32,7 @@ class GrpcWorkQueue : public WorkQueue {
     return Call<v1::CompleteResponse>(&v1::Work::StubInterface::Complete, request, kCallDeadline);
   }
 
-  void Cancel() override {
-    absl::MutexLock lock(&mutex_);
-    cancelled_ = true;
-    for (grpc::ClientContext* context : calls_) context->TryCancel();
-  }
+  void Cancel() override { calls_.CancelAll(); }
 
  private:
   template <typename Response, typename Request>
@@ -47,25 +41,14 @@ class GrpcWorkQueue : public WorkQueue {
                                 const Request& request, absl::Duration deadline) {
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + deadline));
-    {
-      absl::MutexLock lock(&mutex_);
-      if (cancelled_) return absl::CancelledError("the worker is ending");
-      calls_.insert(&context);
-    }
     Response response;
-    const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
-    {
-      absl::MutexLock lock(&mutex_);
-      calls_.erase(&context);
-    }
-    if (!status.ok()) return rpc::FromCallStatus(status);
+    RETURN_IF_ERROR(
+        calls_.Make(context, [&] { return (stub_.get()->*method)(&context, request, &response); }));
     return response;
   }
 
   const std::unique_ptr<v1::Work::StubInterface> stub_;
-  absl::Mutex mutex_;
-  std::set<grpc::ClientContext*> calls_ ABSL_GUARDED_BY(mutex_);
-  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  rpc::CancellableCalls calls_;
 };
 
 }  // namespace

@@ -13,10 +13,19 @@ need() {
   }
 }
 
-# The folder of the built programs: KERNELMILL_BIN as it is, or else build/release's, brought up to date.
+# The folder of the built programs: KERNELMILL_BIN as it is, or else build/release's, brought up to date; no tests.
 programs() {
-  if [[ -z "${KERNELMILL_BIN:-}" ]]; then deploy/build.sh release >&2; fi
-  echo "${KERNELMILL_BIN:-$PWD/build/release/bin}"
+  if [[ -n "${KERNELMILL_BIN:-}" ]]; then
+    echo "$KERNELMILL_BIN"
+    return 0
+  fi
+  if [[ -f build/release/CMakeCache.txt ]]; then
+    cmake --build build/release --target kernelmill kernelmill-{store,coordinator,fetcher,extractor,validator,deduplicator} \
+      -- --quiet >&2
+  else
+    deploy/build.sh release -DKERNELMILL_TESTS=OFF >&2
+  fi
+  echo "$PWD/build/release/bin"
 }
 
 project_version() { sed -n 's/^project(kernelmill VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }

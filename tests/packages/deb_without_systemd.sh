@@ -15,7 +15,7 @@ apt-get install --quiet --quiet --yes --no-install-recommends /packages/kernelmi
 }
 for program in /usr/bin/kernelmill /usr/bin/kernelmill-*; do
   if ldd "$program" | grep 'not found'; then fail "$program misses a library"; fi
-  "$program" --version >/dev/null || fail "$program --version"
+  "$program" --help >/dev/null || fail "$program --help"
 done
 [[ $(find /usr/bin -name 'kernelmill*' | wc -l) -eq 7 ]] || fail "not seven programs"
 [[ "$(stat -c '%U:%G %a' /var/lib/kernelmill/store)" = "kernelmill:kernelmill 750" ]] || fail "the state's owner"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: run.sh [deb|wheel]...
-# Makes the packages of build/release, installs them in clean containers, has a small job run there, and compares the
-# dataset with the one that build/release/bin/kernelmill makes: the digests must be equal. Default: both kinds.
+# Makes the packages of build/release (or of the programs in KERNELMILL_BIN), installs them in clean containers, has a small
+# job run there, and compares the dataset with the one that the build's own kernelmill makes: the digests must be equal.
+# Default: both kinds.
 #   deb    Debian 12: without systemd, and with systemd as the container's first process, as on a machine
 #   wheel  Debian 12 and 13 with Python and pip alone, without a network, by root and in a user's virtual environment
 # Needs a Docker engine, root's right to talk to it, and the Debian mirror for the packages that ours depend on.
@@ -12,6 +13,7 @@ docker info >/dev/null 2>&1 || {
   echo "packages/run.sh: skipped: no Docker engine"
   exit 77
 }
+bin=${KERNELMILL_BIN:-$PWD/build/release/bin}
 kinds=("$@")
 [[ $# -gt 0 ]] || kinds=(deb wheel)
 scratch=$(mktemp -d)
@@ -35,7 +37,7 @@ digest() { sed -n 's/.*"dataset": *"\([^"]*\)".*/\1/p' "$1/report.json" | head -
 job() {
   mkdir -p "$scratch/$1"
   printf 'name: packages\nsources:\n  - %s\n    name: demo\n' "$2" >"$scratch/$1/job.yaml"
-  build/release/bin/kernelmill crawl "$scratch/$1/job.yaml" --out "$scratch/$1/expected" --data "$scratch/$1/data" \
+  "$bin/kernelmill" crawl "$scratch/$1/job.yaml" --out "$scratch/$1/expected" --data "$scratch/$1/data" \
     >"$scratch/$1/log" 2>&1 || {
     cat "$scratch/$1/log" >&2
     return 1

@@ -37,7 +37,7 @@ version=$(python3 -c 'import kernelmill; print(kernelmill.__version__)')
 [[ "$(python3 -m kernelmill --version)" = "$(kernelmill --version)" ]] || fail "python3 -m kernelmill"
 crawls /tmp/root kernelmill
 program=$(python3 -c 'import kernelmill.__main__ as m; print(m.PROGRAM)')
-if ldd "$program" | grep -v 'linux-vdso\|/kernelmill/lib/\|/lib/.*/lib\(c\|m\|stdc++\|gcc_s\|pthread\|resolv\)\.so\|ld-linux'; then
+if ldd "$program" | grep -v 'linux-vdso\|/kernelmill/bin/../lib/\|/lib/.*/lib\(c\|m\|stdc++\|gcc_s\|pthread\|resolv\)\.so\|ld-linux'; then
   fail "a library is not the wheel's"
 fi
 # Others' libraries do not get in between.
@@ -57,11 +57,12 @@ if find / -xdev -path /proc -prune -o -path '*/site-packages/kernelmill*' -print
 fi
 
 # A user, into a virtual environment that is not activated.
+unset XDG_CACHE_HOME
 useradd --create-home user
 runuser --user user -- python3 -m venv /home/user/venv
 runuser --user user -- /home/user/venv/bin/pip install --quiet --no-index "$wheel"
 mkdir /home/user/work && chown user /home/user/work
 export -f crawls fail
 export expected PRETTY_NAME
-runuser --user user -- env --unset=XDG_CACHE_HOME bash -euo pipefail -c 'crawls /home/user/work /home/user/venv/bin/kernelmill'
+runuser --user user -- bash -euo pipefail -c 'crawls /home/user/work /home/user/venv/bin/kernelmill'
 echo "wheel.sh: $PRETTY_NAME: kernelmill $version installed by root and in a virtual environment: dataset $expected"

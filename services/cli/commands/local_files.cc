@@ -6,10 +6,10 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
+#include "common/source_files/source_files.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -42,14 +42,6 @@ absl::Status AddDirectory(const fs::path& dir, std::vector<LocalFile>* files) {
     files->push_back(std::move(file));
   }
   return absl::OkStatus();
-}
-
-bool IsLicenseName(const fs::path& path) {
-  const std::string name = absl::AsciiStrToLower(path.filename().string());
-  const bool named = absl::StartsWith(name, "license") || absl::StartsWith(name, "licence") ||
-                     absl::StartsWith(name, "copying") || absl::StartsWith(name, "notice");
-  if (name == "pyproject.toml" || name == "setup.cfg" || name == "setup.py") return true;
-  return named && path.extension() != ".py";
 }
 
 }  // namespace
@@ -90,8 +82,10 @@ std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files) {
     fs::directory_iterator entry(folder, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       std::error_code unreadable;
-      if (!IsLicenseName(entry->path()) || !entry->is_regular_file(unreadable)) continue;
-      licenses.push_back({entry->path().string(), entry->path().relative_path().string()});
+      const std::string path = entry->path().string();
+      if (source_files::KindOf(path) == source_files::Kind::kOther) continue;
+      if (!entry->is_regular_file(unreadable)) continue;
+      licenses.push_back({path, entry->path().relative_path().string()});
     }
   }
   std::sort(licenses.begin(), licenses.end(),

@@ -8,9 +8,8 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/fetcher/core/content_filter.h"
-#include "services/fetcher/core/path_policy.h"
-#include "services/fetcher/core/requirements.h"
+#include "services/fetcher/core/selection/file_policy.h"
+#include "services/fetcher/core/selection/requirements.h"
 
 namespace kernelmill::fetcher {
 namespace {

@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/source.pb.h"
+#include "services/fetcher/core/selection/snapshot.h"
+#include "services/fetcher/core/selection/support_files.h"
 #include "services/fetcher/core/sharder.h"
-#include "services/fetcher/core/snapshot.h"
-#include "services/fetcher/core/support_files.h"
 
 namespace kernelmill::fetcher {
 

@@ -10,9 +10,8 @@
 #include "common/cas/blob_store.h"
 #include "kernelmill/v1/action.pb.h"
 #include "services/fetcher/adapters/github/github_client.h"
-#include "services/fetcher/adapters/github/token_file.h"
-#include "services/fetcher/core/discover.h"
-#include "services/fetcher/server/stored_pages.h"
+#include "services/fetcher/core/discover/discover.h"
+#include "services/fetcher/server/store_caches.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -32,7 +31,7 @@ class DiscoverStage : public worker::Stage {
     github.time = options_.command_timeout;
     // Read anew each time: tokens are replaced while a fetcher runs.
     ASSIGN_OR_RETURN(github.token, ReadTokenFile(options_.github_token_file));
-    StoredPages pages(store);
+    StorePageCache pages(store);
     GithubClient client(std::move(github), pages);
     ASSIGN_OR_RETURN(const Discovery found,
                      DiscoverRepositories(action.params().discover().discover(), client));

@@ -15,7 +15,7 @@
 #include "common/worker/stage.h"
 #include "kernelmill/v1/action.pb.h"
 #include "services/fetcher/adapters/github/testing/github_stub.h"
-#include "services/fetcher/server/stored_pages.h"
+#include "services/fetcher/server/store_caches.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -105,9 +105,9 @@ TEST_F(DiscoverStageTest, ErrorsAreThoseOfTheApi) {
   EXPECT_THAT(Run(), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-TEST(StoredPages, KeepTheNewestByUrl) {
+TEST(StorePageCache, KeepTheNewestByUrl) {
   cas::MemoryBlobStore store;
-  StoredPages pages(store);
+  StorePageCache pages(store);
   EXPECT_FALSE(pages.Find("https://x.org/1").has_value());
   pages.Keep("https://x.org/1", {"old", "one"});
   pages.Keep("https://x.org/1", {"new", "two"});
@@ -119,9 +119,9 @@ TEST(StoredPages, KeepTheNewestByUrl) {
   EXPECT_EQ(pages.Find("https://x.org/2")->etag, "other");
 }
 
-TEST(StoredPages, WhatIsLostOrDamagedIsNone) {
+TEST(StorePageCache, WhatIsLostOrDamagedIsNone) {
   cas::MemoryBlobStore store;
-  StoredPages pages(store);
+  StorePageCache pages(store);
   pages.Keep("https://x.org/1", {"tag", "one"});
   ASSERT_TRUE(store.Corrupt(cas::DigestOf("one")));
   EXPECT_FALSE(pages.Find("https://x.org/1").has_value());

@@ -13,7 +13,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/server/discover_stage.h"
 #include "services/fetcher/server/sources.h"
-#include "services/fetcher/server/stored_visits.h"
+#include "services/fetcher/server/store_caches.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -87,9 +87,9 @@ class FetchStage : public worker::Stage {
     if (!action.params().has_fetch()) {
       return absl::InvalidArgumentError("fetch without its parameters");
     }
-    StoredVisits visits(store);
+    StoreFetchCache cache(store);
     ASSIGN_OR_RETURN(const FetchedSource fetched,
-                     sources_->Fetch(action.params().fetch().source(), visits));
+                     sources_->Fetch(action.params().fetch().source(), cache));
     v1::StageResult result;
     ASSIGN_OR_RETURN(const cas::Digest tree, cas::PutMessage(store, fetched.tree));
     worker::AddOutput(result, "tree", tree, fetched.tree.files_size());

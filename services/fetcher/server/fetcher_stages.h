@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "common/worker/stage.h"
 #include "services/fetcher/core/assemble.h"
-#include "services/fetcher/core/tree_selection.h"
+#include "services/fetcher/core/selection/tree_selection.h"
 
 namespace kernelmill::fetcher {
 

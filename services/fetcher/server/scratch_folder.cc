@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
@@ -22,10 +21,9 @@ constexpr int kTries = 10;
 
 // Removes the folder that `lock` is in, if its process is gone.
 void RemoveIfLeft(const std::filesystem::path& folder) {
-  const int lock = ::open((folder.string() + kLock).c_str(), O_RDWR | O_CLOEXEC);
-  if (lock < 0) return;  // not a scratch folder, or not ours to remove
-  const auto close = absl::MakeCleanup([lock] { ::close(lock); });
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) return;
+  const FileDescriptor lock(::open((folder.string() + kLock).c_str(), O_RDWR | O_CLOEXEC));
+  if (!lock.is_open()) return;  // not a scratch folder, or not ours to remove
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::error_code error;
   std::filesystem::remove_all(folder, error);
   LogInfo("removed what a fetcher left behind", {{"folder", folder.string()}});
@@ -46,11 +44,11 @@ absl::StatusOr<ScratchFolder> ScratchFolder::Create(const std::string& parent) {
   for (int tries = 1;; ++tries) {
     ASSIGN_OR_RETURN(TempDir folder, TempDir::Create(parent));
     const std::string path = folder.path() + kLock;
-    const int lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock < 0) return ErrnoStatus(errno, path);
-    ScratchFolder scratch(std::move(folder), lock);
+    FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock.is_open()) return ErrnoStatus(errno, path);
+    ScratchFolder scratch(std::move(folder), std::move(lock));
     // Another process may take the file, before it is locked, for one that was left behind.
-    if (::flock(lock, LOCK_EX | LOCK_NB) == 0 && scratch.Exists()) {
+    if (::flock(scratch.lock_.get(), LOCK_EX | LOCK_NB) == 0 && scratch.Exists()) {
       RemoveLeftovers(std::filesystem::path(scratch.path()).parent_path());
       return scratch;
     }
@@ -58,19 +56,9 @@ absl::StatusOr<ScratchFolder> ScratchFolder::Create(const std::string& parent) {
   }
 }
 
-ScratchFolder& ScratchFolder::operator=(ScratchFolder&& other) noexcept {
-  std::swap(folder_, other.folder_);
-  std::swap(lock_, other.lock_);
-  return *this;
-}
-
-ScratchFolder::~ScratchFolder() {
-  if (lock_ >= 0) ::close(lock_);
-}
-
 bool ScratchFolder::Exists() const {
   struct stat held, named;
-  return ::fstat(lock_, &held) == 0 && ::stat((path() + kLock).c_str(), &named) == 0 &&
+  return ::fstat(lock_.get(), &held) == 0 && ::stat((path() + kLock).c_str(), &named) == 0 &&
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 

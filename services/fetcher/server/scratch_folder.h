@@ -18,20 +18,16 @@ class ScratchFolder {
   // Under `parent`, or the system's temporary folder if that is empty.
   static absl::StatusOr<ScratchFolder> Create(const std::string& parent);
 
-  ScratchFolder(ScratchFolder&& other) noexcept
-      : folder_(std::move(other.folder_)), lock_(std::exchange(other.lock_, -1)) {}
-  ScratchFolder& operator=(ScratchFolder&& other) noexcept;
-  ~ScratchFolder();
-
   const std::string& path() const { return folder_.path(); }
   // False once somebody has cleaned it up from under us.
   bool Exists() const;
 
  private:
-  ScratchFolder(TempDir folder, int lock) : folder_(std::move(folder)), lock_(lock) {}
+  ScratchFolder(TempDir folder, FileDescriptor lock)
+      : folder_(std::move(folder)), lock_(std::move(lock)) {}
 
   TempDir folder_;
-  int lock_;
+  FileDescriptor lock_;  // open for as long as the folder is there
 };
 
 }  // namespace kernelmill::fetcher

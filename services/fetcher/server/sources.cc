@@ -132,22 +132,22 @@ absl::StatusOr<FetchedSource> Sources::FetchLocal(const v1::Source& source,
 
 absl::StatusOr<std::unique_ptr<Snapshot>> Sources::OpenRemote(const v1::Source& source,
                                                               const GlobSet& globs,
-                                                              VisitCache& visits) {
+                                                              FetchCache& cache) {
   if (source.has_git()) {
     ASSIGN_OR_RETURN(const GitOptions git, GitSettings());
-    return FetchGit(source.git(), source.ref(), globs, git, &visits);
+    return FetchGit(source.git(), source.ref(), globs, git, &cache);
   }
   ASSIGN_OR_RETURN(const WheelOptions wheel, WheelSettings());
   return FetchWheel(source.package(), source.sha256(), globs, wheel);
 }
 
-absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, VisitCache& visits) {
+absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, FetchCache& cache) {
   if (source.origin_case() == v1::Source::ORIGIN_NOT_SET) return NoOrigin();
   if (!config::IsPinned(source)) return absl::InvalidArgumentError("the source is not pinned");
   ASSIGN_OR_RETURN(const GlobSet globs, GlobsOf(source));
   if (LocalFolder(source) != nullptr) return FetchLocal(source, globs);
   FetchedSource fetched;
-  ASSIGN_OR_RETURN(fetched.snapshot, OpenRemote(source, globs, visits));
+  ASSIGN_OR_RETURN(fetched.snapshot, OpenRemote(source, globs, cache));
   ASSIGN_OR_RETURN(fetched.tree,
                    DescribeTree(*fetched.snapshot, config::SourceName(source), options_.content));
   return fetched;

@@ -10,12 +10,12 @@
 #include "absl/synchronization/mutex.h"
 #include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/source.pb.h"
+#include "services/fetcher/adapters/git/fetch_cache.h"
 #include "services/fetcher/adapters/git/git_command.h"
-#include "services/fetcher/adapters/git/visit_cache.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
 #include "services/fetcher/adapters/wheel/wheel_snapshot.h"
-#include "services/fetcher/core/glob.h"
-#include "services/fetcher/core/snapshot.h"
+#include "services/fetcher/core/selection/glob.h"
+#include "services/fetcher/core/selection/snapshot.h"
 #include "services/fetcher/server/fetcher_stages.h"
 #include "services/fetcher/server/scratch_folder.h"
 
@@ -36,13 +36,13 @@ class Sources {
   absl::StatusOr<v1::Source> Pin(const v1::Source& source);
 
   // INVALID_ARGUMENT: the source is not pinned.
-  absl::StatusOr<FetchedSource> Fetch(const v1::Source& source, VisitCache& visits);
+  absl::StatusOr<FetchedSource> Fetch(const v1::Source& source, FetchCache& cache);
 
  private:
   absl::StatusOr<FetchedSource> ReadLocal(const v1::Source& source, const GlobSet& globs) const;
   absl::StatusOr<FetchedSource> FetchLocal(const v1::Source& source, const GlobSet& globs) const;
   absl::StatusOr<std::unique_ptr<Snapshot>> OpenRemote(const v1::Source& source,
-                                                       const GlobSet& globs, VisitCache& visits);
+                                                       const GlobSet& globs, FetchCache& cache);
   absl::StatusOr<WheelOptions> WheelSettings();
   absl::StatusOr<GitOptions> GitSettings();
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "services/validator/core/lexer.h"
@@ -51,8 +52,6 @@ std::string DecoratorName(absl::string_view decorator) {
 }
 
 bool HasJit(const v1::Kernel& kernel) {
-  static constexpr const char* kOthers[] = {"numba", "nb",   "jax",     "torch",
-                                            "cuda",  "cute", "tilelang"};
   // Extraction found the jit where this text does not show it: behind a wrapper or in a call.
   const bool elsewhere =
       kernel.form() == v1::KERNEL_FORM_WRAPPED || kernel.form() == v1::KERNEL_FORM_CALLED;
@@ -62,7 +61,7 @@ bool HasJit(const v1::Kernel& kernel) {
     const std::string name = DecoratorName(decorator);
     if (aliases.contains(name)) return true;
     const absl::string_view last = LastPart(name);
-    return (last == "jit" || absl::EndsWith(last, "_jit")) && !IsIn(kOthers, FirstPart(name));
+    return (last == "jit" || absl::EndsWith(last, "_jit")) && !dsl::IsOtherJit(FirstPart(name));
   });
 }
 

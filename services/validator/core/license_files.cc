@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
+#include "common/source_files/source_files.h"
 #include "common/spdx/text/words.h"
 #include "services/validator/core/attribution.h"
 #include "services/validator/core/license_notice.h"
@@ -28,40 +29,8 @@ constexpr double kNoticeConfidence = 0.8;
 constexpr double kTitleWords = 40;
 constexpr double kAppendixShare = 0.25;
 
-struct PathParts {
-  std::string folder;
-  std::string name;  // in lower case
-};
-
-PathParts Split(absl::string_view path) {
-  return {std::string(FolderOf(path)), absl::AsciiStrToLower(BaseName(path))};
-}
-
-// Where a wheel's licence file belongs in the tree of its project: "x.dist-info/licenses/a/LICENSE"
-// is "a/LICENSE".
-absl::string_view ProjectPath(absl::string_view path) {
-  const size_t slash = path.find('/');
-  if (slash == absl::string_view::npos) return path;
-  const absl::string_view top = path.substr(0, slash);
-  if (!absl::EndsWith(top, ".dist-info") && !absl::EndsWith(top, ".egg-info")) return path;
-  path.remove_prefix(slash + 1);
-  if (!absl::ConsumePrefix(&path, "licenses/")) absl::ConsumePrefix(&path, "license_files/");
-  return path;
-}
-
-bool HasCodeExtension(absl::string_view name) {
-  for (const absl::string_view extension :
-       {".py", ".pyi", ".json", ".yml",  ".yaml",     ".toml",  ".js", ".ts", ".sh", ".h",  ".cfg",
-        ".cc", ".cpp", ".html", ".tmpl", ".template", ".ipynb", ".c",  ".go", ".rb", ".xml"}) {
-    if (absl::EndsWith(name, extension)) return true;
-  }
-  return false;
-}
-
-bool IsLicenseName(absl::string_view name) {
-  if (HasCodeExtension(name) || absl::StrContains(name, "header")) return false;
-  return absl::StartsWith(name, "license") || absl::StartsWith(name, "licence") ||
-         absl::StartsWith(name, "copying") || absl::StartsWith(name, "unlicense");
+std::string LowerName(const v1::SourceFile& file) {
+  return absl::AsciiStrToLower(BaseName(file.path()));
 }
 
 // LICENSE-MIT and LICENSE.apache are one of several choices; LICENSE, LICENSE.txt and COPYING are
@@ -75,12 +44,6 @@ bool IsChoice(absl::string_view name) {
     if (absl::StartsWith(rest, license)) return true;
   }
   return false;
-}
-
-// LICENSE-THIRD-PARTY and the like are of code that the project only ships.
-bool IsThirdParty(absl::string_view name) {
-  return absl::StrContains(name, "third") || absl::StrContains(name, "3rd") ||
-         absl::StrContains(name, "bundled") || absl::StrContains(name, "vendor");
 }
 
 double Round(double confidence) { return std::round(confidence * 100) / 100; }
@@ -212,12 +175,12 @@ LicenseFinding ReadFolder(const std::vector<const v1::SourceFile*>& files) {
   std::vector<LicenseFinding> choices;
   std::vector<LicenseFinding> plain;
   for (const v1::SourceFile* file : files) {
-    const std::string name = Split(file->path()).name;
+    const std::string name = LowerName(*file);
     if (IsChoice(name)) choices.push_back(Read(*file));
   }
   for (const v1::SourceFile* file : files) {
-    const std::string name = Split(file->path()).name;
-    if (IsChoice(name) || (IsThirdParty(name) && files.size() > 1)) continue;
+    const std::string name = LowerName(*file);
+    if (IsChoice(name) || (source_files::IsOfThirdParties(name) && files.size() > 1)) continue;
     LicenseFinding finding = Read(*file);
     if (choices.size() > 1 && !finding.license.has_value() && OffersChoice(*file)) continue;
     const auto repeats = [&](const LicenseFinding& choice) {
@@ -260,15 +223,20 @@ LicenseFinding ReadLicenseFile(absl::string_view text) {
 LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
   for (const v1::SourceFile& file : tree.license_files()) {
     if (IsBlank(file)) continue;
-    PathParts parts = Split(ProjectPath(file.path()));
-    const PathParts above = Split(parts.folder);
-    if (above.name == "licenses" && !HasCodeExtension(parts.name) && !IsThirdParty(parts.name) &&
-        !absl::StartsWith(parts.name, "notice")) {
-      folders_[above.folder].variants.push_back(&file);
-    } else if (IsLicenseName(parts.name)) {
-      folders_[parts.folder].files.push_back(&file);
-    } else if (absl::StartsWith(parts.name, "notice")) {
-      notices_.emplace(parts.folder, ToUtf8(file.path()));
+    const std::string folder(source_files::FolderItIsAbout(file.path()));
+    switch (source_files::KindOf(file.path())) {
+      case source_files::Kind::kLicense:
+        folders_[folder].files.push_back(&file);
+        break;
+      case source_files::Kind::kLicenseText:
+        folders_[folder].variants.push_back(&file);
+        break;
+      case source_files::Kind::kNotice:
+        notices_.emplace(folder, ToUtf8(file.path()));
+        break;
+      case source_files::Kind::kMetadata:
+      case source_files::Kind::kOther:
+        break;
     }
   }
 }
@@ -290,23 +258,23 @@ const LicenseFinding* LicenseFiles::InFolder(const std::string& name) {
 const LicenseFinding* LicenseFiles::Nearest(absl::string_view path) {
   if (folders_.empty()) return nullptr;
   if (path.size() > kMaxPathBytes) return Root();
-  std::string folder = Split(path).folder;
+  std::string folder(FolderOf(path));
   while (true) {
     const LicenseFinding* finding = InFolder(folder);
     if (finding != nullptr || folder.empty()) return finding;
-    folder = Split(folder).folder;
+    folder = std::string(FolderOf(folder));
   }
 }
 
 std::vector<std::string> LicenseFiles::Notices(absl::string_view path) const {
   std::vector<std::string> paths;
   if (notices_.empty() || path.size() > kMaxPathBytes) return paths;
-  std::string folder = Split(path).folder;
+  std::string folder(FolderOf(path));
   while (true) {
     const auto [first, last] = notices_.equal_range(folder);
     for (auto notice = first; notice != last; ++notice) paths.push_back(notice->second);
     if (folder.empty()) return paths;
-    folder = Split(folder).folder;
+    folder = std::string(FolderOf(folder));
   }
 }
 

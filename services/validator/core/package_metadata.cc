@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
+#include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
 #include "services/validator/core/lexer.h"
 #include "services/validator/core/license_evidence.h"
@@ -30,9 +31,6 @@ constexpr double kLicenseField = 0.8;
 constexpr double kClassifierField = 0.6;
 constexpr size_t kMaxBytes = 256 << 10;
 constexpr size_t kMaxDeclarations = 64;
-
-// In the order in which they are asked.
-constexpr const char* kFiles[] = {"pyproject.toml", "setup.cfg", "setup.py"};
 
 // The string literals of a line of TOML, without their quotes; escapes are left as written.
 std::vector<absl::string_view> Strings(absl::string_view line) {
@@ -179,9 +177,9 @@ std::vector<Declaration> ReadDeclarations(absl::string_view path, absl::string_v
   content = content.substr(0, kMaxBytes);
   const absl::string_view name = BaseName(path);
   std::vector<Declaration> found;
-  if (name == kFiles[0]) found = ReadSections(content, /*toml=*/true);
-  if (name == kFiles[1]) found = ReadSections(content, /*toml=*/false);
-  if (name == kFiles[2]) found = ReadSetupPy(content);
+  if (name == "pyproject.toml") found = ReadSections(content, /*toml=*/true);
+  if (name == "setup.cfg") found = ReadSections(content, /*toml=*/false);
+  if (name == "setup.py") found = ReadSetupPy(content);
   std::stable_partition(found.begin(), found.end(),
                         [](const Declaration& one) { return !IsClassifier(one.text); });
   return found;
@@ -222,7 +220,7 @@ PackageMetadata::PackageMetadata(const v1::SourceTree& tree) {
   std::vector<Declaration> declared;
   for (const std::string& text : tree.declared_licenses()) declared.push_back({text, 0});
   wheel_ = ReadDeclared("", declared);
-  for (const absl::string_view wanted : kFiles) {
+  for (const absl::string_view wanted : source_files::kMetadataFiles) {
     for (const v1::SourceFile& file : tree.license_files()) {
       if (BaseName(file.path()) != wanted) continue;
       std::optional<v1::License> license =

@@ -24,7 +24,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
-#include "services/fetcher/core/content_filter.h"
+#include "services/fetcher/core/selection/file_policy.h"
 
 namespace kernelmill::bench {
 namespace {

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "common/base/hash.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/functions.h"
 #include "services/extractor/core/cuda/lexer.h"
@@ -174,9 +175,7 @@ bool IsCudaPath(absl::string_view path) {
                                                path.substr(dot + 1)) != std::end(kExtensions);
 }
 
-bool MayHoldCuda(absl::string_view text) {
-  return Contains(text, "__global__") || Contains(text, "__device__");
-}
+bool MayHoldCuda(absl::string_view text) { return dsl::HasMarkerOf(v1::DSL_CUDA, text); }
 
 absl::Status AddCudaKernels(absl::string_view path, absl::string_view text, size_t max_bytes,
                             v1::ExtractedFile& entry, v1::KernelShard& shard) {

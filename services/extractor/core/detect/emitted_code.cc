@@ -2,12 +2,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 namespace {
-
-constexpr absl::string_view kDecorators[] = {"@triton.jit", "@gluon.jit"};
 
 bool BeginsALine(absl::string_view text, size_t at) {
   while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
@@ -17,7 +16,9 @@ bool BeginsALine(absl::string_view text, size_t at) {
 }
 
 bool HoldsDecorator(absl::string_view literal) {
-  for (const absl::string_view decorator : kDecorators) {
+  for (const dsl::Language& language : dsl::Languages()) {
+    const absl::string_view decorator = language.decorator;
+    if (decorator.empty()) continue;
     for (size_t at = literal.find(decorator); at != absl::string_view::npos;
          at = literal.find(decorator, at + 1)) {
       if (BeginsALine(literal, at)) return true;

@@ -9,9 +9,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "common/dsl/languages.h"
 #include "common/python/standard_modules.h"
 #include "services/extractor/core/detect/jit_makers.h"
-#include "services/extractor/core/known_dsls.h"
 #include "services/extractor/core/syntax/calls.h"
 #include "services/extractor/core/syntax/imports.h"
 #include "services/extractor/core/syntax/local_names.h"
@@ -74,10 +74,8 @@ std::vector<NodeId> DecoratorsOf(const SyntaxTree& tree, NodeId decorated) {
 // Whether a name that another file defines may make kernels: Python's own and other libraries' do
 // not.
 bool IsOfAProject(absl::string_view origin) {
-  static constexpr absl::string_view kLibraries[] = {"triton", "torch", "jax", "numba"};
   const absl::string_view root = origin.substr(0, origin.find('.'));
-  return !origin.empty() && !python::IsStandardModule(root) &&
-         std::find(std::begin(kLibraries), std::end(kLibraries), root) == std::end(kLibraries);
+  return !origin.empty() && !python::IsStandardModule(root) && !dsl::IsLibrary(root);
 }
 
 // Of more imports of '*' in a file the first are not looked at for a name.
@@ -162,7 +160,7 @@ class Finder {
 
   static bool IsDecorated(const std::vector<std::string>& resolved, JitFunction& function) {
     for (const std::string& name : resolved) {
-      const v1::Dsl dsl = DslThatMakes(name);
+      const v1::Dsl dsl = dsl::ExtractedDslOf(name);
       // Of several the first counts, but what is Gluon's stays Gluon's.
       if (dsl == v1::DSL_UNSPECIFIED || (!function.found_by.empty() && dsl != v1::DSL_GLUON)) {
         continue;
@@ -188,7 +186,7 @@ class Finder {
 
   bool CountOtherDsl(const std::vector<std::string>& resolved) {
     for (const std::string& name : resolved) {
-      const absl::string_view dsl = OtherDslOf(name);
+      const absl::string_view dsl = dsl::CountedDslOf(name);
       if (dsl.empty()) continue;
       ++other_dsls_[std::string(dsl)];
       return true;
@@ -249,7 +247,7 @@ class Finder {
   std::vector<v1::JitName> NamesForOthers() {
     std::map<std::string, v1::JitName> names;
     for (const auto& [name, origin] : imports_.Origins()) {
-      const v1::Dsl dsl = DslThatMakes(origin);
+      const v1::Dsl dsl = dsl::ExtractedDslOf(origin);
       if (dsl == v1::DSL_UNSPECIFIED && !(NamesAJit(origin) && IsOfAProject(origin))) continue;
       v1::JitName& found = names[std::string(name)];
       found.set_dsl(dsl);

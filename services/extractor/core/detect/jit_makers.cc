@@ -1,6 +1,6 @@
 #include "services/extractor/core/detect/jit_makers.h"
 
-#include "services/extractor/core/known_dsls.h"
+#include "common/dsl/languages.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -57,7 +57,7 @@ std::optional<Maker> JitMakers::OfCalled(const Call& call, int depth) {
 
 std::optional<Maker> JitMakers::OfName(absl::string_view dotted, absl::string_view resolved,
                                        NodeId at, int depth) {
-  const v1::Dsl dsl = DslThatMakes(resolved);
+  const v1::Dsl dsl = dsl::ExtractedDslOf(resolved);
   if (dsl != v1::DSL_UNSPECIFIED) return Maker{dsl, std::string(resolved), true};
   if (dotted.find('.') != absl::string_view::npos) return std::nullopt;
   for (const NodeId value : names_.ValuesOf(dotted, at)) {

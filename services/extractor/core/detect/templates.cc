@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/syntax/local_names.h"
 #include "services/extractor/core/syntax/syntax_tree.h"
 #include "services/extractor/core/syntax/text_lines.h"
@@ -13,7 +14,6 @@
 namespace kernelmill::extractor {
 namespace {
 
-constexpr absl::string_view kMaker = "TritonTemplate";
 constexpr absl::string_view kFileEnd = ".jinja";
 constexpr absl::string_view kOps = "tl.";  // what is written for Triton uses its language
 
@@ -62,7 +62,8 @@ bool IsTemplateCall(const ParsedText& file, NodeId node, std::string* found_by) 
   const NodeId function = tree.Child(node, Field::kFunction);
   if (function == kNoNode) return false;
   *found_by = file.imports().Resolve(DottedExpression(tree, function));
-  return *found_by == kMaker || absl::EndsWith(*found_by, absl::StrCat(".", kMaker));
+  return *found_by == dsl::kTemplateClass ||
+         absl::EndsWith(*found_by, absl::StrCat(".", dsl::kTemplateClass));
 }
 
 }  // namespace
@@ -99,7 +100,9 @@ std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
 }
 
 bool IsTemplateFile(absl::string_view path, absl::string_view text) {
-  return absl::EndsWith(path, kFileEnd) && absl::StrContains(text, kOps);
+  // What has no marker the fetcher would not have brought.
+  return absl::EndsWith(path, kFileEnd) && absl::StrContains(text, kOps) &&
+         dsl::HasMarkerOf(v1::DSL_TRITON, text);
 }
 
 KernelTemplate TemplateOfFile(absl::string_view path, const LineIndex& lines) {
@@ -129,6 +132,6 @@ v1::Kernel DescribeTemplate(absl::string_view path, absl::string_view text, cons
   return kernel;
 }
 
-bool MayHoldTemplates(absl::string_view text) { return Contains(text, kMaker); }
+bool MayHoldTemplates(absl::string_view text) { return Contains(text, dsl::kTemplateClass); }
 
 }  // namespace kernelmill::extractor

@@ -4,10 +4,10 @@
 
 #include "common/base/hash.h"
 #include "common/base/status.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/cuda/cuda_kernels.h"
 #include "services/extractor/core/detect/templates.h"
 #include "services/extractor/core/extract/file_extractor.h"
-#include "services/extractor/core/known_dsls.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -25,7 +25,7 @@ absl::Status ExtractPython(const v1::SourceFile& source, const PythonParser& par
                            const ExtractOptions& options, v1::ExtractedFile& entry,
                            v1::KernelShard& shard) {
   const absl::string_view text = source.content();
-  if (!MayHoldKernels(text) && !MayUseOtherDsl(text) && !IsTemplateFile(source.path(), text)) {
+  if (!MayHoldKernels(text) && !dsl::MayHoldCounted(text) && !IsTemplateFile(source.path(), text)) {
     return AddImportable(source, parser, options, shard);
   }
   return AddPythonKernels(source, parser, options, entry, shard);
@@ -68,7 +68,7 @@ v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard
 }
 
 bool MayHoldKernels(absl::string_view text) {
-  return MayUseKnownDsl(text) || MayHoldTemplates(text);
+  return dsl::MayHoldExtracted(text) || MayHoldTemplates(text);
 }
 
 }  // namespace kernelmill::extractor

@@ -12,13 +12,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/cuda/cuda_kernels.h"
 #include "services/extractor/core/embedded/fenced_code.h"
 #include "services/extractor/core/embedded/json_documents.h"
 #include "services/extractor/core/embedded/json_strings.h"
 #include "services/extractor/core/embedded/prose.h"
 #include "services/extractor/core/extract/extract_file.h"
-#include "services/extractor/core/known_dsls.h"
 #include "services/extractor/core/parse/parsed_text.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
@@ -79,7 +79,7 @@ class JsonFileExtractor {
     json::StringReader reader(document.text);
     while (reader.Next()) {
       const std::string text = json::Unescape(reader.raw());
-      if (!MayHoldCode(text) && !MayUseOtherDsl(text)) continue;
+      if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) continue;
       const size_t begin = static_cast<size_t>(reader.raw().data() - text_.data());
       const int line = lines_.LineOf(begin);
       if (++strings_ > options_.max_json_strings) {
@@ -164,7 +164,7 @@ class JsonFileExtractor {
   }
 
   absl::Status ReadText(const std::string& text, const Place& place) {
-    if (!MayHoldCode(text) && !MayUseOtherDsl(text)) return absl::OkStatus();
+    if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) return absl::OkStatus();
     ASSIGN_OR_RETURN(Findings python, FindIn(text, CodeLanguage::kPython));
     ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
     if (!is_python) {

@@ -21,9 +21,8 @@
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/address.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
-#include "services/fetcher/adapters/http/retry_after_header.h"
-#include "services/fetcher/adapters/smart_http/git_words.h"
-#include "services/fetcher/adapters/smart_http/redirect.h"
+#include "services/fetcher/adapters/smart_http/git_errors.h"
+#include "services/fetcher/adapters/smart_http/smart_http.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -111,6 +110,13 @@ std::string LastComplaint(absl::string_view errors) {
   return ToUtf8(complaint.substr(0, 500));
 }
 
+// A promisor remote may leave objects out, and git does not miss them. The URL is given on each
+// command line rather than written here: no quoting to get wrong.
+constexpr char kConfig[] =
+    "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
+    "[extensions]\n\tpartialClone = origin\n"
+    "[remote \"origin\"]\n\tpromisor = true\n\tpartialCloneFilter = blob:none\n";
+
 }  // namespace
 
 absl::Status ClassifyGitFailure(const ChildResult& result) {
@@ -120,7 +126,7 @@ absl::Status ClassifyGitFailure(const ChildResult& result) {
     return absl::FailedPreconditionError("git needed more CPU time or disk than allowed");
   }
   const std::string complaint = LastComplaint(result.errors);
-  if (const std::optional<absl::StatusCode> code = MeaningOfGitsWords(result.errors)) {
+  if (const std::optional<absl::StatusCode> code = CodeOfGitError(result.errors)) {
     return absl::Status(*code, absl::StrCat("git: ", complaint));
   }
   return absl::UnavailableError(complaint.empty() ? "git failed and said nothing"
@@ -239,6 +245,21 @@ absl::StatusOr<std::string> GitCommand::Run(const GitCall& call) {
     if (redirects == kMaxRedirects) return absl::FailedPreconditionError("too many redirects");
     RETURN_IF_ERROR(FollowRedirect());
   }
+}
+
+absl::Status MakeFolders(const std::string& parent, std::initializer_list<const char*> folders) {
+  std::error_code error;
+  for (const char* folder : folders) {
+    std::filesystem::create_directory(parent + folder, error);
+    if (error) return ErrnoStatus(error.value(), parent + folder);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MakeRepository(const std::string& folder) {
+  RETURN_IF_ERROR(MakeFolders(folder, {"/objects", "/objects/pack", "/refs"}));
+  RETURN_IF_ERROR(WriteFile(folder + "/HEAD", "ref: refs/heads/none\n"));
+  return WriteFile(folder + "/config", kConfig);
 }
 
 }  // namespace kernelmill::fetcher

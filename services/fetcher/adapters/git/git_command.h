@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_FETCHER_ADAPTERS_GIT_GIT_COMMAND_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,10 +15,16 @@
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/process/child_process.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
-#include "services/fetcher/core/tree_selection.h"
+#include "services/fetcher/core/selection/tree_selection.h"
 #include "services/fetcher/core/url_policy.h"
 
 namespace kernelmill::fetcher {
+
+// Makes an empty folder a bare repository that may lack objects which its remote "origin" has.
+absl::Status MakeRepository(const std::string& folder);
+
+// Makes folders below one, given as "/name", parents first.
+absl::Status MakeFolders(const std::string& parent, std::initializer_list<const char*> folders);
 
 struct GitOptions {
   bool allow_local = false;    // file:// URLs and paths
@@ -25,7 +32,7 @@ struct GitOptions {
   std::string temp_dir;        // the system's if empty
   absl::Duration timeout = absl::Minutes(15);  // of one git command
   int64_t pack_bytes = int64_t{4} << 30;       // of one transfer
-  int64_t visit_bytes = 64 << 20;              // of a visit's pack; one over it is not kept
+  int64_t cached_bytes = 64 << 20;             // of a cached pack; one over it is not kept
   int missing_objects = 256;  // that a server may refuse one by one before the rest are given up
   TreeLimits tree;
   // Reaches http and https URLs as far as their servers speak its protocol; null: git reaches all.

@@ -16,7 +16,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/fetcher/adapters/git/git_repository.h"
+#include "services/fetcher/adapters/git/git_command.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
 #include "services/fetcher/core/url_policy.h"
 

@@ -42,11 +42,11 @@ constexpr char kFile[] = "100644";
 constexpr char kFolder[] = "40000";
 constexpr char kPost[] = "git-upload-pack";
 
-class FakeVisits : public VisitCache {
+class FakeFetchCache : public FetchCache {
  public:
-  std::optional<Visit> Load(absl::string_view) override { return visit; }
-  void Save(absl::string_view, const Visit& saved) override { visit = saved; }
-  std::optional<Visit> visit;
+  std::optional<CachedFetch> Load(absl::string_view) override { return cached; }
+  void Save(absl::string_view, const CachedFetch& saved) override { cached = saved; }
+  std::optional<CachedFetch> cached;
 };
 
 std::string Noise(uint32_t state, int size = 2000) {
@@ -94,9 +94,9 @@ class GitSmartHttpTest : public ::testing::Test {
     Listing listing;
     std::map<std::string, std::string> contents;  // or why there is none
   };
-  absl::StatusOr<Fetched> FetchWith(const GitOptions& options, VisitCache* visits) {
+  absl::StatusOr<Fetched> FetchWith(const GitOptions& options, FetchCache* cache) {
     absl::StatusOr<std::unique_ptr<Snapshot>> snapshot =
-        FetchGit(url_, commit_, globs_, options, visits);
+        FetchGit(url_, commit_, globs_, options, cache);
     if (!snapshot.ok()) return snapshot.status();
     Fetched fetched{(*snapshot)->listing(), {}};
     for (const std::vector<Entry>* entries : {&fetched.listing.files, &fetched.listing.licenses}) {
@@ -108,12 +108,10 @@ class GitSmartHttpTest : public ::testing::Test {
     }
     return fetched;
   }
-  absl::StatusOr<Fetched> Fetch(VisitCache* visits = nullptr) {
-    return FetchWith(options_, visits);
-  }
+  absl::StatusOr<Fetched> Fetch(FetchCache* cache = nullptr) { return FetchWith(options_, cache); }
 
   // Fetches with and without the git program: what comes of it must be the same.
-  Fetched FetchBoth(VisitCache* ours = nullptr, VisitCache* gits = nullptr) {
+  Fetched FetchBoth(FetchCache* ours = nullptr, FetchCache* gits = nullptr) {
     GitOptions by_git = options_;
     by_git.smart_http = nullptr;
     const absl::StatusOr<Fetched> expected = FetchWith(by_git, gits);
@@ -154,12 +152,12 @@ TEST_F(GitSmartHttpTest, PinAndFetchAreThreeRequestsOnOneConnection) {
 }
 
 TEST_F(GitSmartHttpTest, UnchangedRepositoryIsOneRequest) {
-  FakeVisits visits;
+  FakeFetchCache cache;
   EXPECT_EQ(*Pin(), commit_);
-  ASSERT_THAT(Fetch(&visits), IsOk());
+  ASSERT_THAT(Fetch(&cache), IsOk());
   const size_t before = server_.Requests().size();
   EXPECT_EQ(*Pin(), commit_);
-  ASSERT_THAT(Fetch(&visits), IsOk());
+  ASSERT_THAT(Fetch(&cache), IsOk());
   EXPECT_EQ(server_.Requests().size(), before + 1);
   EXPECT_EQ(server_.Connections(), 1);
 }
@@ -197,25 +195,25 @@ TEST_F(GitSmartHttpTest, WhatIsFetchedIsTheSameAsByGit) {
   EXPECT_FALSE(fetched.listing.unfiltered);
 }
 
-TEST_F(GitSmartHttpTest, WhatIsFetchedAfterAVisitIsTheSameAsByGit) {
-  FakeVisits ours, gits;
+TEST_F(GitSmartHttpTest, WhatIsFetchedBesideACachedFetchIsTheSameAsByGit) {
+  FakeFetchCache ours, gits;
   FetchBoth(&ours, &gits);
   commit_ = Commit(1);
   const Fetched changed = FetchBoth(&ours, &gits);
   EXPECT_EQ(changed.contents.size(), 22u);
   EXPECT_LT(changed.listing.bytes_received, 4000);
-  ASSERT_TRUE(ours.visit.has_value() && gits.visit.has_value());
-  EXPECT_EQ(ours.visit->commit, commit_);
+  ASSERT_TRUE(ours.cached.has_value() && gits.cached.has_value());
+  EXPECT_EQ(ours.cached->commit, commit_);
   FetchBoth(&gits, &ours);  // either takes up what the other left
 }
 
-TEST_F(GitSmartHttpTest, VisitThatTheServerDoesNotKnowCostsAFullFetch) {
-  FakeVisits visits;
-  ASSERT_THAT(Fetch(&visits), IsOk());
+TEST_F(GitSmartHttpTest, CachedCommitThatTheServerDoesNotKnowCostsAFullFetch) {
+  FakeFetchCache cache;
+  ASSERT_THAT(Fetch(&cache), IsOk());
   const std::string old = commit_;
   commit_ = Commit(1);
   std::filesystem::remove(repository_.ObjectFile(old));
-  const absl::StatusOr<Fetched> fetched = Fetch(&visits);
+  const absl::StatusOr<Fetched> fetched = Fetch(&cache);
   ASSERT_THAT(fetched, IsOk());
   EXPECT_EQ(fetched->contents.size(), 22u);
 }

@@ -13,7 +13,7 @@
 #include "common/base/text.h"
 #include "services/fetcher/adapters/git/git_transfer.h"
 #include "services/fetcher/adapters/git/object_database.h"
-#include "services/fetcher/core/path_policy.h"
+#include "services/fetcher/core/selection/file_policy.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -24,8 +24,8 @@ class GitSnapshot : public Snapshot {
       : transfer_(std::move(transfer)), objects_(std::move(objects)) {}
 
   // Lists the commit, which must be there with its trees, and fetches the blobs that are to be
-  // read. `visit` as for ObjectDatabase::WalkTree.
-  absl::Status Load(const std::string& commit, const ObjectDatabase* visit, const GlobSet& globs,
+  // read. `cached` as for ObjectDatabase::WalkTree.
+  absl::Status Load(const std::string& commit, const ObjectDatabase* cached, const GlobSet& globs,
                     const TreeLimits& limits);
 
   const Listing& listing() const override { return listing_; }
@@ -38,8 +38,8 @@ class GitSnapshot : public Snapshot {
     return objects_.ReadBlob(entry.id);
   }
 
-  // A pack for the next visit: the commit, its trees, the blobs that are read, and those of earlier
-  // visits, for other globs, that the tree still names.
+  // A pack for the next fetch: the commit, its trees, the blobs that are read, and those of earlier
+  // fetches, for other globs, that the tree still names.
   absl::StatusOr<std::string> Pack() const;
 
  private:
@@ -65,13 +65,13 @@ std::set<std::string> GitSnapshot::Wanted() const {
   return wanted;
 }
 
-absl::Status GitSnapshot::Load(const std::string& commit, const ObjectDatabase* visit,
+absl::Status GitSnapshot::Load(const std::string& commit, const ObjectDatabase* cached,
                                const GlobSet& globs, const TreeLimits& limits) {
   ASSIGN_OR_RETURN(const ObjectDatabase::Commit root, objects_.ReadCommit(commit));
   listing_.commit = commit;
   listing_.commit_time = root.time;
   TreeSelection selection(&globs, limits);
-  ASSIGN_OR_RETURN(walk_, objects_.WalkTree(root.tree, visit, selection));
+  ASSIGN_OR_RETURN(walk_, objects_.WalkTree(root.tree, cached, selection));
   selection.Finish(listing_);
   listing_.unfiltered = !walk_.new_blob.empty() && objects_.Has(walk_.new_blob);
   std::vector<std::string> lacking;
@@ -97,13 +97,13 @@ absl::StatusOr<std::string> GitSnapshot::Pack() const {
 }
 
 absl::StatusOr<std::unique_ptr<GitSnapshot>> Open(const GitUrl& url, const std::string& commit,
-                                                  const std::optional<Visit>& visit,
+                                                  const std::optional<CachedFetch>& cached,
                                                   const GlobSet& globs, const GitOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<GitTransfer> transfer, GitTransfer::Create(url, options));
   std::optional<ObjectDatabase> known;
-  if (visit.has_value()) {
-    RETURN_IF_ERROR(transfer->AddVisit(*visit));
-    ASSIGN_OR_RETURN(known, ObjectDatabase::Open(transfer->VisitFolder()));
+  if (cached.has_value()) {
+    RETURN_IF_ERROR(transfer->AddCached(*cached));
+    ASSIGN_OR_RETURN(known, ObjectDatabase::Open(transfer->CachedFolder()));
   }
   if (!known.has_value() || !known->Has(commit)) {
     RETURN_IF_ERROR(
@@ -116,20 +116,18 @@ absl::StatusOr<std::unique_ptr<GitSnapshot>> Open(const GitUrl& url, const std::
   return snapshot;
 }
 
-// A visit that was of no use is no reason to fail: whatever went wrong is tried once more without
-// it, unless that took the time of a whole command or the server wants to be left alone.
-absl::StatusOr<std::unique_ptr<GitSnapshot>> OpenWithVisit(const GitUrl& url,
-                                                           const std::string& commit,
-                                                           const std::optional<Visit>& visit,
-                                                           const GlobSet& globs,
-                                                           const GitOptions& options) {
-  absl::StatusOr<std::unique_ptr<GitSnapshot>> snapshot = Open(url, commit, visit, globs, options);
+// A cached fetch that was of no use is no reason to fail: whatever went wrong is tried once more
+// without it, unless that took the time of a whole command or the server wants to be left alone.
+absl::StatusOr<std::unique_ptr<GitSnapshot>> OpenWithCached(
+    const GitUrl& url, const std::string& commit, const std::optional<CachedFetch>& cached,
+    const GlobSet& globs, const GitOptions& options) {
+  absl::StatusOr<std::unique_ptr<GitSnapshot>> snapshot = Open(url, commit, cached, globs, options);
   const absl::Status& failure = snapshot.status();
-  if (failure.ok() || !visit.has_value() || absl::IsDeadlineExceeded(failure) ||
+  if (failure.ok() || !cached.has_value() || absl::IsDeadlineExceeded(failure) ||
       RetryAfterOf(failure).has_value()) {
     return snapshot;
   }
-  LogInfo("fetching again without the last visit", {{"error", failure.ToString()}});
+  LogInfo("fetching again without the cached fetch", {{"error", failure.ToString()}});
   return Open(url, commit, std::nullopt, globs, options);
 }
 
@@ -137,17 +135,17 @@ absl::StatusOr<std::unique_ptr<GitSnapshot>> OpenWithVisit(const GitUrl& url,
 
 absl::StatusOr<std::unique_ptr<Snapshot>> FetchGit(absl::string_view url, const std::string& commit,
                                                    const GlobSet& globs, const GitOptions& options,
-                                                   VisitCache* visits) {
+                                                   FetchCache* cache) {
   ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.allow_local));
-  const std::optional<Visit> visit = visits == nullptr ? std::nullopt : visits->Load(url);
+  const std::optional<CachedFetch> cached = cache == nullptr ? std::nullopt : cache->Load(url);
   ASSIGN_OR_RETURN(std::unique_ptr<GitSnapshot> snapshot,
-                   OpenWithVisit(checked, commit, visit, globs, options));
-  if (visits != nullptr && snapshot->listing().objects_received > 0) {
+                   OpenWithCached(checked, commit, cached, globs, options));
+  if (cache != nullptr && snapshot->listing().objects_received > 0) {
     absl::StatusOr<std::string> pack = snapshot->Pack();
     if (pack.ok()) {
-      visits->Save(url, {commit, *std::move(pack)});
+      cache->Save(url, {commit, *std::move(pack)});
     } else {
-      LogInfo("visit not kept", {{"url", ToUtf8(url)}, {"error", pack.status().ToString()}});
+      LogInfo("fetch not cached", {{"url", ToUtf8(url)}, {"error", pack.status().ToString()}});
     }
   }
   return std::unique_ptr<Snapshot>(std::move(snapshot));

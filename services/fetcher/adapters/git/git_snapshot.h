@@ -6,10 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "services/fetcher/adapters/git/fetch_cache.h"
 #include "services/fetcher/adapters/git/git_command.h"
-#include "services/fetcher/adapters/git/visit_cache.h"
-#include "services/fetcher/core/glob.h"
-#include "services/fetcher/core/snapshot.h"
+#include "services/fetcher/core/selection/glob.h"
+#include "services/fetcher/core/selection/snapshot.h"
 
 namespace kernelmill::fetcher {
 
@@ -18,11 +18,11 @@ namespace kernelmill::fetcher {
 // lacks fails its file alone. Errors: as CheckGitUrl and ClassifyGitFailure; NOT_FOUND: no such
 // commit.
 //
-// With `visits`, what the last fetch of the URL brought is not transferred again: a commit that it
+// With a cache, what the last fetch of the URL brought is not transferred again: a commit that it
 // has moves nothing, another one its new trees and blobs. What is read is the same either way.
 absl::StatusOr<std::unique_ptr<Snapshot>> FetchGit(absl::string_view url, const std::string& commit,
                                                    const GlobSet& globs, const GitOptions& options,
-                                                   VisitCache* visits = nullptr);
+                                                   FetchCache* cache = nullptr);
 
 }  // namespace kernelmill::fetcher
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
-#include "services/fetcher/adapters/git/git_repository.h"
+#include "services/fetcher/adapters/git/git_command.h"
 #include "services/fetcher/adapters/git/object_database.h"
 
 namespace kernelmill::fetcher {
@@ -67,7 +67,7 @@ GitTransfer::GitTransfer(TempDir folder, GitUrl url, GitCommand git, const GitOp
       smart_http_(options.smart_http),
       missing_objects_(options.missing_objects),
       pack_bytes_(options.pack_bytes),
-      visit_bytes_(options.visit_bytes) {
+      cached_bytes_(options.cached_bytes) {
   if (smart_http_ != nullptr && smart_http_->Serves(url_)) {
     remote_.emplace(smart_http_, url_, SmartHttpOptionsOf(options));
   }
@@ -88,22 +88,22 @@ absl::Status GitTransfer::Explain(const absl::Status& failure) const {
   return failure;
 }
 
-// The visit's objects lie apart, as another repository's that this one borrows from, so that what
-// comes can be told from what was here. A ref makes git offer the old commit to the server, and
-// that it is shallow keeps both from looking for its parents. A server that does not know the
+// The cached fetch's objects lie apart, as another repository's that this one borrows from, so that
+// what comes can be told from what was here. A ref makes git offer the old commit to the server,
+// and that it is shallow keeps both from looking for its parents. A server that does not know the
 // commit any more, after a force push, sends everything.
-absl::Status GitTransfer::AddVisit(const Visit& visit) {
-  RETURN_IF_ERROR(MakeFolders(folder_.path(), {"/visit", "/visit/pack", "/objects/info"}));
-  const std::string name = VisitFolder() + "/pack/pack-visit";
-  RETURN_IF_ERROR(WriteFile(name + ".pack", visit.pack));
+absl::Status GitTransfer::AddCached(const CachedFetch& cached) {
+  RETURN_IF_ERROR(MakeFolders(folder_.path(), {"/cached", "/cached/pack", "/objects/info"}));
+  const std::string name = CachedFolder() + "/pack/pack-cached";
+  RETURN_IF_ERROR(WriteFile(name + ".pack", cached.pack));
   RETURN_IF_ERROR(WriteFile(name + ".promisor", ""));  // not all that its trees name is in it
   RETURN_IF_ERROR(git_.RunHere({"index-pack", {name + ".pack"}}).status());
-  ASSIGN_OR_RETURN(const ObjectDatabase objects, ObjectDatabase::Open(VisitFolder()));
-  RETURN_IF_ERROR(objects.ReadCommit(visit.commit).status());
-  RETURN_IF_ERROR(WriteFile(ObjectsFolder() + "/info/alternates", VisitFolder() + "\n"));
-  RETURN_IF_ERROR(WriteFile(folder_.path() + "/shallow", visit.commit + "\n"));
-  RETURN_IF_ERROR(WriteFile(folder_.path() + "/refs/visit", visit.commit + "\n"));
-  visited_ = visit.commit;
+  ASSIGN_OR_RETURN(const ObjectDatabase objects, ObjectDatabase::Open(CachedFolder()));
+  RETURN_IF_ERROR(objects.ReadCommit(cached.commit).status());
+  RETURN_IF_ERROR(WriteFile(ObjectsFolder() + "/info/alternates", CachedFolder() + "\n"));
+  RETURN_IF_ERROR(WriteFile(folder_.path() + "/shallow", cached.commit + "\n"));
+  RETURN_IF_ERROR(WriteFile(folder_.path() + "/refs/cached", cached.commit + "\n"));
+  cached_commit_ = cached.commit;
   return absl::OkStatus();
 }
 
@@ -135,7 +135,7 @@ absl::Status GitTransfer::FetchCommit(absl::string_view commit) {
   GitCall call = {"fetch", FetchArguments("--depth=1")};
   call.arguments.emplace_back(commit);
   call.negotiate = true;
-  return Explain(Bring({{std::string(commit)}, true, visited_}, call));
+  return Explain(Bring({{std::string(commit)}, true, cached_commit_}, call));
 }
 
 // A server names one object that it lacks and sends nothing; so it is asked again for the others.
@@ -165,7 +165,7 @@ absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<s
 absl::StatusOr<std::string> GitTransfer::Pack(const std::vector<std::string>& ids) const {
   GitCall call = {"pack-objects", {"--stdout", "--quiet", "--window=0", "--delta-base-offset"}};
   call.input = absl::StrJoin(ids, "\n") + "\n";
-  call.max_output = visit_bytes_;
+  call.max_output = cached_bytes_;
   return git_.RunHere(call);
 }
 

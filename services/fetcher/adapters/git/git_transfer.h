@@ -11,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/base/file.h"
+#include "services/fetcher/adapters/git/fetch_cache.h"
 #include "services/fetcher/adapters/git/git_command.h"
-#include "services/fetcher/adapters/git/visit_cache.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
-#include "services/fetcher/adapters/smart_http/v2_request.h"
+#include "services/fetcher/adapters/smart_http/v2_messages.h"
 #include "services/fetcher/core/url_policy.h"
 
 namespace kernelmill::fetcher {
@@ -32,7 +32,7 @@ class GitTransfer {
 
   // Puts an earlier fetch's objects beside those to come, so that what they share is not sent
   // again. DATA_LOSS and others: they are of no use, and neither is this object any more.
-  absl::Status AddVisit(const Visit& visit);
+  absl::Status AddCached(const CachedFetch& cached);
 
   // The commit and its trees: no parents, and no blobs if the server can leave them out.
   absl::Status FetchCommit(absl::string_view commit);
@@ -40,12 +40,14 @@ class GitTransfer {
   // Exactly the objects `ids`, in one transfer. Answers with those that the server does not have.
   absl::StatusOr<std::vector<std::string>> FetchObjects(std::vector<std::string> ids);
 
-  // A pack of objects that are here. FAILED_PRECONDITION: it is larger than visits may be.
+  // A pack of objects that are here. FAILED_PRECONDITION: it is larger than a cached one may be.
   absl::StatusOr<std::string> Pack(const std::vector<std::string>& ids) const;
 
   std::string ObjectsFolder() const { return folder_.path() + "/objects"; }
-  std::string VisitFolder() const { return folder_.path() + "/visit"; }  // the visit's objects
-  // What came, without the visit.
+  std::string CachedFolder() const {
+    return folder_.path() + "/cached";
+  }  // the cached fetch's objects
+  // What came, without what was cached.
   absl::StatusOr<Stats> Measure() const;
 
  private:
@@ -60,10 +62,10 @@ class GitTransfer {
   GitCommand git_;
   const std::shared_ptr<SmartHttp> smart_http_;
   std::optional<SmartHttpRemote> remote_;  // none: git reaches it alone
-  std::string visited_;                    // the commit of the visit; empty: there is none
+  std::string cached_commit_;              // of the cached fetch; empty: there is none
   const int missing_objects_;
   const int64_t pack_bytes_;
-  const int64_t visit_bytes_;
+  const int64_t cached_bytes_;
 };
 
 }  // namespace kernelmill::fetcher

@@ -144,7 +144,7 @@ absl::StatusOr<ObjectDatabase::TreePtr> ObjectDatabase::LookupTree(const git_oid
 }
 
 absl::StatusOr<ObjectDatabase::Walk> ObjectDatabase::WalkTree(const git_oid& root,
-                                                              const ObjectDatabase* visit,
+                                                              const ObjectDatabase* cached,
                                                               TreeSelection& selection) const {
   Walk walk;
   std::set<std::string> trees = {Hex(root)}, known;
@@ -175,7 +175,7 @@ absl::StatusOr<ObjectDatabase::Walk> ObjectDatabase::WalkTree(const git_oid& roo
     const EntryKind kind = KindOf(mode);
     RETURN_IF_ERROR(selection.AddFile(path, kind, hex));
     if (kind != EntryKind::kFile) continue;
-    if (visit != nullptr && visit->Has(hex)) {
+    if (cached != nullptr && cached->Has(hex)) {
       known.insert(std::move(hex));
     } else if (walk.new_blob.empty()) {
       walk.new_blob = std::move(hex);

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "services/fetcher/core/tree_selection.h"
+#include "services/fetcher/core/selection/tree_selection.h"
 
 namespace kernelmill::fetcher {
 
@@ -29,7 +29,7 @@ class ObjectDatabase {
   // What a walk over a tree met, besides files.
   struct Walk {
     std::vector<std::string> trees;  // each once
-    std::vector<std::string> known;  // the blobs, each once, that an earlier visit brought
+    std::vector<std::string> known;  // the blobs, each once, that the cached fetch brought
     std::string new_blob;            // some blob that it did not bring; empty if there is none
   };
 
@@ -44,10 +44,10 @@ class ObjectDatabase {
   absl::StatusOr<Commit> ReadCommit(const std::string& id) const;
 
   // Adds every file below the tree to the selection, folder by folder, with a stack of its own and
-  // never more of the tree in memory than one path's folders. `visit` holds what an earlier visit
+  // never more of the tree in memory than one path's folders. `cached` holds what an earlier fetch
   // brought; null: there was none. FAILED_PRECONDITION: the tree is over a limit of the
   // selection's.
-  absl::StatusOr<Walk> WalkTree(const git_oid& tree, const ObjectDatabase* visit,
+  absl::StatusOr<Walk> WalkTree(const git_oid& tree, const ObjectDatabase* cached,
                                 TreeSelection& selection) const;
 
  private:

@@ -8,13 +8,39 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "services/fetcher/adapters/github/page_cache.h"
 #include "services/fetcher/adapters/http/http_client.h"
-#include "services/fetcher/core/discover.h"
+#include "services/fetcher/core/discover/discover.h"
 
 namespace kernelmill::fetcher {
+
+// How long GitHub wants to be left alone, at most a day; none: the answer is no refusal for a rate
+// limit. It refuses with 403 or 429 and says until when in Retry-After, or in x-ratelimit-reset
+// where x-ratelimit-remaining is 0; where it says neither, a minute is what its documentation asks
+// for.
+std::optional<absl::Duration> RateLimitWait(const HttpResponse& answer, absl::Time now);
+
+// RESOURCE_EXHAUSTED, to be tried again after `wait` (RetryAfterOf), which is at `now` + `wait`.
+absl::Status RateLimited(absl::string_view api, absl::Time now, absl::Duration wait);
+
+// The token in a file, without the blanks around it; an empty file, or no path, has none.
+// FAILED_PRECONDITION, which never tells what is in it: it cannot be read, or holds something else.
+absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
+
+struct CachedPage {
+  std::string etag;
+  std::string body;
+};
+
+// Where pages are kept from one search to the next. What it loses is asked for anew.
+class PageCache {
+ public:
+  virtual ~PageCache() = default;
+  virtual std::optional<CachedPage> Find(const std::string& url) = 0;
+  virtual void Keep(const std::string& url, const CachedPage& page) = 0;
+};
 
 struct GithubOptions {
   // The REST API's URL. It is the operator's word, and need not be at a public address; plain HTTP

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/github/testing/github_stub.h"
-#include "services/fetcher/core/discover.h"
+#include "services/fetcher/core/discover/discover.h"
 
 namespace kernelmill::fetcher {
 namespace {

@@ -1,5 +1,3 @@
-#include "services/fetcher/adapters/github/rate_limit.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
+#include "services/fetcher/adapters/github/github_client.h"
 
 namespace kernelmill::fetcher {
 namespace {

@@ -1,5 +1,3 @@
-#include "services/fetcher/adapters/github/token_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
+#include "services/fetcher/adapters/github/github_client.h"
 
 namespace kernelmill::fetcher {
 namespace {

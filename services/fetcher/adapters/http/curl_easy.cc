@@ -10,9 +10,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/base/retry_after.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/address.h"
-#include "services/fetcher/adapters/http/retry_after_header.h"
 
 namespace kernelmill::fetcher {
 namespace {

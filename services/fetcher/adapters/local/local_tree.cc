@@ -28,24 +28,6 @@ constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 // A FIFO put in a file's place must not hold us up: hence O_NONBLOCK.
 constexpr int kOpenFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  int Release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
 // A name that was there a moment ago and now is gone, or something else.
 absl::Status Changed(absl::string_view path) {
   return absl::AbortedError(absl::StrCat(ToUtf8(path), ": changed while it was read"));
@@ -57,13 +39,13 @@ absl::Status OpenError(int error, absl::string_view path) {
 }
 
 // Opens root/path part by part, so that no part can be a link that leads elsewhere.
-absl::StatusOr<Fd> OpenBelow(int root, absl::string_view path, int flags) {
-  Fd at(::openat(root, ".", kOpenFolder));
+absl::StatusOr<FileDescriptor> OpenBelow(int root, absl::string_view path, int flags) {
+  FileDescriptor at(::openat(root, ".", kOpenFolder));
   if (at.get() < 0) return OpenError(errno, path);
   const std::vector<std::string> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
   for (size_t i = 0; i < parts.size(); ++i) {
     const int how = i + 1 < parts.size() ? kOpenFolder : flags;
-    Fd next(::openat(at.get(), parts[i].c_str(), how));
+    FileDescriptor next(::openat(at.get(), parts[i].c_str(), how));
     if (next.get() < 0) return OpenError(errno, path);
     at = std::move(next);
   }
@@ -81,7 +63,8 @@ struct Child {
 };
 
 // What is in an open folder, sorted by name.
-absl::StatusOr<std::vector<Child>> List(Fd folder, absl::string_view path, int64_t max_entries) {
+absl::StatusOr<std::vector<Child>> List(FileDescriptor folder, absl::string_view path,
+                                        int64_t max_entries) {
   DIR* dir = ::fdopendir(folder.get());
   if (dir == nullptr) return ErrnoStatus(errno, ToUtf8(path));
   const int fd = folder.Release();  // dir's from now on
@@ -106,27 +89,27 @@ absl::StatusOr<std::vector<Child>> List(Fd folder, absl::string_view path, int64
 
 class LocalTree : public Snapshot {
  public:
-  explicit LocalTree(Fd root) : root_(std::move(root)) {}
+  explicit LocalTree(FileDescriptor root) : root_(std::move(root)) {}
 
   absl::Status Walk(const GlobSet& globs, const TreeLimits& limits);
 
   const Listing& listing() const override { return listing_; }
 
   absl::StatusOr<int64_t> Size(const Entry& entry) override {
-    ASSIGN_OR_RETURN(const Fd file, OpenBelow(root_.get(), entry.path, kOpenFile));
+    ASSIGN_OR_RETURN(const FileDescriptor file, OpenBelow(root_.get(), entry.path, kOpenFile));
     return SizeOf(file, entry.path);
   }
   absl::StatusOr<std::string> Read(const Entry& entry) override;
 
  private:
-  static absl::StatusOr<int64_t> SizeOf(const Fd& file, absl::string_view path) {
+  static absl::StatusOr<int64_t> SizeOf(const FileDescriptor& file, absl::string_view path) {
     struct stat info;
     if (::fstat(file.get(), &info) != 0) return ErrnoStatus(errno, ToUtf8(path));
     if (!S_ISREG(info.st_mode)) return Changed(path);
     return static_cast<int64_t>(info.st_size);
   }
 
-  const Fd root_;
+  const FileDescriptor root_;
   Listing listing_;
 };
 
@@ -137,7 +120,7 @@ absl::Status LocalTree::Walk(const GlobSet& globs, const TreeLimits& limits) {
   while (!open.empty()) {
     const auto [folder, depth] = std::move(open.back());
     open.pop_back();
-    ASSIGN_OR_RETURN(Fd fd, OpenBelow(root_.get(), folder, kOpenFolder));
+    ASSIGN_OR_RETURN(FileDescriptor fd, OpenBelow(root_.get(), folder, kOpenFolder));
     ASSIGN_OR_RETURN(const std::vector<Child> children,
                      List(std::move(fd), folder, limits.entries));
     for (const Child& child : children) {
@@ -157,7 +140,7 @@ absl::Status LocalTree::Walk(const GlobSet& globs, const TreeLimits& limits) {
 // Takes as many bytes as the file has now: one that grows meanwhile cannot be endless, and its hash
 // tells.
 absl::StatusOr<std::string> LocalTree::Read(const Entry& entry) {
-  ASSIGN_OR_RETURN(const Fd file, OpenBelow(root_.get(), entry.path, kOpenFile));
+  ASSIGN_OR_RETURN(const FileDescriptor file, OpenBelow(root_.get(), entry.path, kOpenFile));
   ASSIGN_OR_RETURN(const int64_t size, SizeOf(file, entry.path));
   if (size > kMaxRead) return Changed(entry.path);
   std::string content(static_cast<size_t>(size), '\0');
@@ -177,7 +160,7 @@ absl::StatusOr<std::string> LocalTree::Read(const Entry& entry) {
 absl::StatusOr<std::unique_ptr<Snapshot>> OpenLocalTree(const std::string& folder,
                                                         const GlobSet& globs,
                                                         const TreeLimits& limits) {
-  Fd root(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  FileDescriptor root(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (root.get() < 0 && errno == ENOTDIR) {
     return absl::FailedPreconditionError(absl::StrCat(ToUtf8(folder), ": not a folder"));
   }

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "services/fetcher/core/glob.h"
-#include "services/fetcher/core/snapshot.h"
-#include "services/fetcher/core/tree_selection.h"
+#include "services/fetcher/core/selection/glob.h"
+#include "services/fetcher/core/selection/snapshot.h"
+#include "services/fetcher/core/selection/tree_selection.h"
 
 namespace kernelmill::fetcher {
 

@@ -27,34 +27,16 @@ namespace {
 
 constexpr int kTickMs = 50;
 
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { Close(); }
-  void Close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 struct Pipe {
-  Fd read;
-  Fd write;
+  FileDescriptor read;
+  FileDescriptor write;
 };
 
 absl::StatusOr<Pipe> OpenPipe() {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
   // Only our own ends will be made non-blocking: the child's are its business.
-  return Pipe{Fd(fds[0]), Fd(fds[1])};
+  return Pipe{FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
 // A socket pair for the child's input: writing to a closed one is an error here, not a SIGPIPE.
@@ -63,7 +45,7 @@ absl::StatusOr<Pipe> OpenInput() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
     return ErrnoStatus(errno, "socketpair");
   }
-  return Pipe{Fd(fds[0]), Fd(fds[1])};
+  return Pipe{FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
 absl::StatusOr<std::string> FindProgram(const std::string& name) {
@@ -131,39 +113,16 @@ rlimit Rlimit(int64_t value) {
   return rlimit{static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
 }
 
-// A running child and our ends of its pipes. The destructor leaves no process behind.
-class Child : public RunningChild {
- public:
-  explicit Child(ChildCommand command)
-      : command_(std::move(command)), deadline_(absl::Now() + command_.timeout) {}
-  ~Child() override {
-    if (pid_ > 0) Reap(true);
-  }
+}  // namespace
 
-  absl::Status Launch();
-  bool Write(absl::string_view input) override;
-  ChildResult Finish() override;
+RunningChild::RunningChild(ChildCommand command)
+    : command_(std::move(command)), deadline_(absl::Now() + command_.timeout) {}
 
- private:
-  void Feed(absl::string_view& input);
-  // Reads what is there into `into`; false at the end of the stream.
-  static bool Drain(Fd& fd, std::string& into);
-  // Waits a little for one of the pipes, and serves those that are ready; false if none was.
-  bool Step(absl::string_view& input, int patience_ms);
-  bool OverLimit() const { return result_.output_overflow || result_.timed_out; }
-  // Whether the child has ended; with `kill`, ends it and its group first.
-  bool Reap(bool kill);
-  void TrimErrors();
+RunningChild::~RunningChild() {
+  if (pid_ > 0) Reap(true);
+}
 
-  const ChildCommand command_;
-  const absl::Time deadline_;
-  pid_t pid_ = -1;
-  int wait_status_ = 0;
-  Fd in_, out_, err_;
-  ChildResult result_;
-};
-
-absl::Status Child::Launch() {
+absl::Status RunningChild::Launch() {
   LaunchPlan launch;
   ASSIGN_OR_RETURN(launch.program, FindProgram(command_.argv.front()));
   ASSIGN_OR_RETURN(Pipe in, OpenInput());
@@ -185,7 +144,8 @@ absl::Status Child::Launch() {
   if (pid_ < 0) return ErrnoStatus(errno, "fork");
   if (pid_ == 0) BecomeChild(launch);
   ::setpgid(pid_, pid_);  // both sides do, so that neither is too late
-  for (const Fd* fd : {&in.write, &out.read, &err.read}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
+  for (const FileDescriptor* fd : {&in.write, &out.read, &err.read})
+    ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
   in_ = std::move(in.write);
   out_ = std::move(out.read);
   err_ = std::move(err.read);
@@ -203,17 +163,20 @@ absl::Status Child::Launch() {
   return ErrnoStatus(error, launch.program);
 }
 
-void Child::Feed(absl::string_view& input) {
+void RunningChild::Feed(absl::string_view& input) {
   while (!input.empty()) {
     const ssize_t n = ::send(in_.get(), input.data(), input.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
-    if (n < 0) return in_.Close();  // it closed its input: its exit status tells why
+    if (n < 0) {  // it closed its input: its exit status tells why
+      in_.Close();
+      return;
+    }
     input.remove_prefix(n);
   }
 }
 
-bool Child::Drain(Fd& fd, std::string& into) {
+bool RunningChild::Drain(FileDescriptor& fd, std::string& into) {
   char buffer[1 << 16];
   const ssize_t n = ::read(fd.get(), buffer, sizeof(buffer));
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
@@ -225,7 +188,7 @@ bool Child::Drain(Fd& fd, std::string& into) {
   return true;
 }
 
-bool Child::Reap(bool kill) {
+bool RunningChild::Reap(bool kill) {
   if (pid_ <= 0) return true;
   if (kill) ::kill(-pid_, SIGKILL);
   pid_t ended;
@@ -238,16 +201,16 @@ bool Child::Reap(bool kill) {
   return true;
 }
 
-void Child::TrimErrors() {
+void RunningChild::TrimErrors() {
   if (result_.errors.size() > command_.max_errors) {
     result_.errors.erase(0, result_.errors.size() - command_.max_errors);
   }
 }
 
-bool Child::Step(absl::string_view& input, int patience_ms) {
+bool RunningChild::Step(absl::string_view& input, int wait_ms) {
   const int in = input.empty() ? -1 : in_.get();
   pollfd fds[3] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {in, POLLOUT, 0}};
-  const bool ready = ::poll(fds, 3, patience_ms) > 0;
+  const bool ready = ::poll(fds, 3, wait_ms) > 0;
   if (ready && fds[2].revents != 0) Feed(input);
   if (ready && fds[0].revents != 0) Drain(out_, result_.output);
   if (ready && fds[1].revents != 0) Drain(err_, result_.errors);
@@ -257,7 +220,7 @@ bool Child::Step(absl::string_view& input, int patience_ms) {
   return ready;
 }
 
-bool Child::Write(absl::string_view input) {
+bool RunningChild::Write(absl::string_view input) {
   bool ended = false;
   while (!input.empty() && in_.get() >= 0 && !OverLimit() && !ended) {
     // One that has ended may have left its input open to others.
@@ -266,7 +229,7 @@ bool Child::Write(absl::string_view input) {
   return input.empty();
 }
 
-ChildResult Child::Finish() {
+ChildResult RunningChild::Finish() {
   in_.Close();
   absl::string_view none;
   bool ended = pid_ <= 0;
@@ -284,11 +247,9 @@ ChildResult Child::Finish() {
   return std::move(result_);
 }
 
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<RunningChild>> RunningChild::Start(ChildCommand command) {
   if (command.argv.empty()) return absl::InvalidArgumentError("no program to run");
-  auto child = std::make_unique<Child>(std::move(command));
+  std::unique_ptr<RunningChild> child(new RunningChild(std::move(command)));
   RETURN_IF_ERROR(child->Launch());
   return child;
 }

@@ -1,15 +1,19 @@
 #ifndef KERNELMILL_SERVICES_FETCHER_ADAPTERS_PROCESS_CHILD_PROCESS_H_
 #define KERNELMILL_SERVICES_FETCHER_ADAPTERS_PROCESS_CHILD_PROCESS_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/base/file.h"
 
 namespace kernelmill::fetcher {
 
@@ -45,14 +49,37 @@ class RunningChild {
  public:
   // FAILED_PRECONDITION: there is no such program.
   static absl::StatusOr<std::unique_ptr<RunningChild>> Start(ChildCommand command);
-  virtual ~RunningChild() = default;
+  RunningChild(const RunningChild&) = delete;
+  RunningChild& operator=(const RunningChild&) = delete;
+  ~RunningChild();
 
   // Waits until the program has taken all of `input`. False: it takes no more, or it is over a
   // limit; Finish tells why.
-  virtual bool Write(absl::string_view input) = 0;
+  bool Write(absl::string_view input);
 
   // Ends the program's input and waits for its end. Nothing may follow.
-  virtual ChildResult Finish() = 0;
+  ChildResult Finish();
+
+ private:
+  explicit RunningChild(ChildCommand command);
+
+  absl::Status Launch();
+  void Feed(absl::string_view& input);
+  // Reads what is there into `into`; false at the end of the stream.
+  static bool Drain(FileDescriptor& fd, std::string& into);
+  // Waits a little for one of the pipes, and serves those that are ready; false if none was.
+  bool Step(absl::string_view& input, int wait_ms);
+  bool OverLimit() const { return result_.output_overflow || result_.timed_out; }
+  // Whether the child has ended; with `kill`, ends it and its group first.
+  bool Reap(bool kill);
+  void TrimErrors();
+
+  const ChildCommand command_;
+  const absl::Time deadline_;
+  pid_t pid_ = -1;
+  int wait_status_ = 0;
+  FileDescriptor in_, out_, err_;  // our ends of its pipes
+  ChildResult result_;
 };
 
 // Runs a program to its end, or to the end of its time, as RunningChild does. Thread-safe.

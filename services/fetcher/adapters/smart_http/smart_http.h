@@ -13,11 +13,19 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/smart_http/handle_pool.h"
-#include "services/fetcher/adapters/smart_http/v2_request.h"
-#include "services/fetcher/adapters/smart_http/v2_response.h"
+#include "services/fetcher/adapters/smart_http/v2_messages.h"
 #include "services/fetcher/core/url_policy.h"
 
 namespace kernelmill::fetcher {
+
+inline constexpr int kMaxRedirects = 5;
+
+// Where a repository of an http or https URL is now, as its server says to the request that git
+// makes first. Its address is not checked yet. FAILED_PRECONDITION: the server redirects to what is
+// no repository, or not at all; PERMISSION_DENIED: from https to http, or to another transport; an
+// answer that is an error: as HttpStatus; otherwise as HttpGet.
+absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only,
+                                      absl::Duration timeout);
 
 // What the repositories that a process talks to over HTTP share: open connections, and which
 // servers have shown that it takes the git program to talk to them. Thread-safe.

@@ -1,26 +1,48 @@
 #include "services/fetcher/adapters/smart_http/upload_pack_post.h"
 
 #include <curl/curl.h>
+#include <zlib.h>
 
 #include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
-#include "services/fetcher/adapters/smart_http/gzip.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
+// INTERNAL: no memory.
+absl::StatusOr<std::string> Gzip(absl::string_view bytes) {
+  constexpr int kGzipFormat = 16 + MAX_WBITS;
+  constexpr int kMemoryLevel = 8;  // zlib's default
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipFormat, kMemoryLevel,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    return absl::InternalError("zlib");
+  }
+  std::string zipped(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = bytes.size();
+  stream.next_out = reinterpret_cast<Bytef*>(zipped.data());
+  stream.avail_out = zipped.size();
+  const int result = deflate(&stream, Z_FINISH);
+  zipped.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) return absl::InternalError("zlib");
+  return zipped;
+}
+
 constexpr char kResult[] = "application/x-git-upload-pack-result";
 constexpr size_t kZipFrom = 1024;  // bytes, as git does
-constexpr int64_t kMaxDropped = 64
-                                << 10;  // more of an answer that nobody reads costs the connection
+// More of an answer that nobody reads costs the connection.
+constexpr int64_t kMaxDropped = 64 << 10;
 constexpr long kBufferBytes = 256 << 10;
 
 struct Transfer {

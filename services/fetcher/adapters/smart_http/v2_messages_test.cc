@@ -1,3 +1,5 @@
+#include "services/fetcher/adapters/smart_http/v2_messages.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/testing/status_matchers.h"
-#include "services/fetcher/adapters/smart_http/v2_request.h"
-#include "services/fetcher/adapters/smart_http/v2_response.h"
 
 namespace kernelmill::fetcher {
 namespace {

@@ -35,6 +35,21 @@ absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
 // itself is.
 bool AllowsPlainHttp(const std::string& index_url);
 
+struct PackageName {
+  std::string name;
+  std::string version;
+};
+
+// name==version. INVALID_ARGUMENT: it is not that.
+absl::StatusOr<PackageName> ParsePackage(absl::string_view package);
+
+// The one wheel of the version to take: that with `sha256` if it is given; else what is not yanked
+// before what is, for any Python 3 (py3-none-any) before other pure ones (*-none-any) before
+// compiled ones, and then by the least file name. NOT_FOUND: there is no wheel of that version;
+// FAILED_PRECONDITION: none has the hash.
+absl::StatusOr<IndexFile> ChooseWheel(const std::vector<IndexFile>& files,
+                                      const PackageName& package, absl::string_view sha256);
+
 }  // namespace kernelmill::fetcher
 
 #endif  // KERNELMILL_SERVICES_FETCHER_ADAPTERS_WHEEL_PACKAGE_INDEX_H_

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "services/fetcher/core/snapshot.h"
+#include "services/fetcher/core/selection/snapshot.h"
 
 namespace kernelmill::fetcher {
 

@@ -1,5 +1,3 @@
-#include "services/fetcher/adapters/wheel/wheel_choice.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "common/testing/status_matchers.h"
+#include "services/fetcher/adapters/wheel/package_index.h"
 
 namespace kernelmill::fetcher {
 namespace {

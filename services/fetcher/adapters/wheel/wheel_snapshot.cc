@@ -7,30 +7,22 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/source_files/source_files.h"
 #include "services/fetcher/adapters/http/http_client.h"
 #include "services/fetcher/adapters/wheel/package_index.h"
-#include "services/fetcher/adapters/wheel/wheel_choice.h"
-#include "services/fetcher/adapters/wheel/wheel_metadata.h"
-#include "services/fetcher/core/path_policy.h"
+#include "services/fetcher/core/selection/file_policy.h"
 
 namespace kernelmill::fetcher {
 namespace {
-
-// The folder of the wheel's own records, name-version.dist-info, at its top.
-bool IsInDistInfo(absl::string_view path) {
-  return absl::EndsWith(path.substr(0, path.find('/')), ".dist-info") &&
-         absl::StrContains(path, "/");
-}
-
-bool IsMetadata(absl::string_view path) {
-  return IsInDistInfo(path) && path.substr(path.find('/')) == "/METADATA";
-}
 
 // Holds the unpacked members; the archive itself is not needed any more.
 class WheelSnapshot : public Snapshot {
@@ -85,10 +77,11 @@ absl::Status WheelSnapshot::Load(absl::string_view wheel, const GlobSet& globs,
   TreeSelection selection(&globs, options.tree);
   std::optional<size_t> metadata;
   RETURN_IF_ERROR(ListArchive(wheel, options.archive, [&](const ArchiveMember& member) {
-    if (!metadata.has_value() && IsMetadata(member.path)) metadata = member.number;
+    if (!metadata.has_value() && source_files::IsWheelMetadata(member.path))
+      metadata = member.number;
     return selection.AddFile(member.path, member.kind, absl::StrCat(member.number));
   }));
-  selection.Finish(listing_, &IsInDistInfo);
+  selection.Finish(listing_, &source_files::IsInDistInfo);
   std::set<size_t> wanted = Wanted();
   if (metadata.has_value()) wanted.insert(*metadata);
   ASSIGN_OR_RETURN(contents_, ReadMembers(wheel, options.archive,
@@ -125,6 +118,31 @@ absl::StatusOr<std::string> Download(const IndexFile& file, const WheelOptions& 
   return std::move(response.body);
 }
 
+constexpr size_t kMaxValue = 64 << 10;
+constexpr size_t kMaxHeaders = 100'000;
+
+using Header = std::pair<std::string, std::string>;
+
+// The headers up to the first empty line; a line that begins with a blank goes on with the one
+// before it.
+std::vector<Header> ParseHeaders(absl::string_view text) {
+  std::vector<Header> headers;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    absl::ConsumeSuffix(&line, "\r");
+    if (line.empty() || headers.size() == kMaxHeaders) break;
+    if (line[0] == ' ' || line[0] == '\t') {
+      if (headers.empty() || headers.back().second.size() + line.size() > kMaxValue) continue;
+      absl::StrAppend(&headers.back().second, "\n", absl::StripAsciiWhitespace(line));
+      continue;
+    }
+    const size_t colon = line.find(':');
+    if (colon == absl::string_view::npos) continue;
+    const absl::string_view value = absl::StripAsciiWhitespace(line.substr(colon + 1));
+    headers.emplace_back(absl::AsciiStrToLower(line.substr(0, colon)), value.substr(0, kMaxValue));
+  }
+  return headers;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PinWheel(absl::string_view package, const WheelOptions& options) {
@@ -152,6 +170,19 @@ absl::StatusOr<std::unique_ptr<Snapshot>> FetchWheel(absl::string_view package,
                                                       " has ", Sha256Hex(wheel), ", not ", sha256));
   }
   return OpenWheel(wheel, globs, options);
+}
+
+std::vector<std::string> DeclaredLicenses(absl::string_view metadata) {
+  const std::vector<Header> headers = ParseHeaders(metadata);
+  std::vector<std::string> declared;
+  for (const char* wanted : {"license-expression", "license", "classifier"}) {
+    for (const auto& [name, value] : headers) {
+      const bool classifier = name == "classifier";
+      if (name != wanted || value.empty() || value == "UNKNOWN") continue;
+      if (!classifier || absl::StartsWith(value, "License ::")) declared.push_back(value);
+    }
+  }
+  return declared;
 }
 
 }  // namespace kernelmill::fetcher

@@ -4,16 +4,22 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/wheel/wheel_archive.h"
-#include "services/fetcher/core/glob.h"
-#include "services/fetcher/core/snapshot.h"
-#include "services/fetcher/core/tree_selection.h"
+#include "services/fetcher/core/selection/glob.h"
+#include "services/fetcher/core/selection/snapshot.h"
+#include "services/fetcher/core/selection/tree_selection.h"
 
 namespace kernelmill::fetcher {
+
+// What a wheel's METADATA declares about its licence: the values of License-Expression, License and
+// the classifiers that begin with "License ::", in that order and as they stand there. UNKNOWN is
+// nothing.
+std::vector<std::string> DeclaredLicenses(absl::string_view metadata);
 
 struct WheelOptions {
   std::string index_url;  // of a simple package index

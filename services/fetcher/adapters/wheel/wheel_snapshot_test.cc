@@ -94,9 +94,8 @@ TEST_F(WheelSnapshotTest, JsonAndHtmlIndexGiveTheSameTree) {
   EXPECT_EQ(json->files(0).path(), "my_pkg/k.py");
   EXPECT_EQ(json->files(0).fate(), v1::FILE_FATE_SHARDED);
   EXPECT_EQ(json->unselected_files(), 5);
-  ASSERT_EQ(json->license_files_size(), 2);
+  ASSERT_EQ(json->license_files_size(), 1) << "of AUTHORS nobody makes anything";
   EXPECT_EQ(json->license_files(0).path(), "my_pkg-1.0.dist-info/LICENSE");
-  EXPECT_EQ(json->license_files(1).path(), "my_pkg-1.0.dist-info/licenses/AUTHORS");
   EXPECT_THAT(json->declared_licenses(), ElementsAre("MIT"));
   EXPECT_EQ(json->requires_triton(), ">=3.0.0");
   EXPECT_EQ(json->requires_triton_path(), "my_pkg-1.0.dist-info/METADATA");
@@ -164,6 +163,28 @@ TEST_F(WheelSnapshotTest, LargeMemberIsSkipped) {
   ASSERT_THAT(tree, IsOk());
   EXPECT_EQ(tree->files(0).reason(), "too_large");
   EXPECT_EQ(tree->files(1).fate(), v1::FILE_FATE_SHARDED);
+}
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(WheelMetadata, ExpressionThenLicenseThenClassifiers) {
+  EXPECT_THAT(DeclaredLicenses("Metadata-Version: 2.4\r\n"
+                               "Classifier: License :: OSI Approved :: MIT License\n"
+                               "Classifier: Programming Language :: Python\n"
+                               "License: MIT License\n"
+                               "        Copyright someone\n"
+                               "LICENSE-EXPRESSION: MIT\n"
+                               "\n"
+                               "License: in the description\n"),
+              ElementsAre("MIT", "MIT License\nCopyright someone",
+                          "License :: OSI Approved :: MIT License"));
+}
+
+TEST(WheelMetadata, UnknownIsNothing) {
+  EXPECT_THAT(DeclaredLicenses("License: UNKNOWN\nLicense-Expression:\n"), IsEmpty());
+  EXPECT_THAT(DeclaredLicenses(""), IsEmpty());
+  EXPECT_THAT(DeclaredLicenses(" goes on with nothing\nno colon\n"), IsEmpty());
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+#include "common/dsl/languages.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::dsl {
+namespace {
+
+TEST(Languages, EachHasItsOwnNameAndMarkersThatTheFinderCanSee) {
+  std::set<absl::string_view> names;
+  for (const Language& language : Languages()) {
+    EXPECT_TRUE(names.insert(language.name).second) << language.name;
+    EXPECT_FALSE(language.markers.empty()) << language.name;
+    for (const absl::string_view marker : language.markers) EXPECT_GE(marker.size(), 4u) << marker;
+    EXPECT_TRUE(language.dsl == v1::DSL_CUDA || !language.makers.empty()) << language.name;
+  }
+}
+
+TEST(Languages, EveryMakerIsItsLanguages) {
+  for (const Language& language : Languages()) {
+    for (const Makers& makers : language.makers) {
+      for (const absl::string_view name : makers.names) {
+        const std::string maker = absl::StrCat(makers.module, ".", name);
+        EXPECT_EQ(LanguageOfMaker(maker), &language) << maker;
+        EXPECT_EQ(LanguageOfMaker(absl::StrCat("x.", maker)), nullptr) << maker;
+      }
+    }
+  }
+}
+
+TEST(Languages, GluonsJitIsNotTritons) {
+  EXPECT_EQ(ExtractedDslOf("triton.jit"), v1::DSL_TRITON);
+  EXPECT_EQ(ExtractedDslOf("triton.experimental.gluon.jit"), v1::DSL_GLUON);
+  EXPECT_EQ(ExtractedDslOf("triton.language.load"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(ExtractedDslOf("triton"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(ExtractedDslOf("numba.cuda.jit"), v1::DSL_UNSPECIFIED);
+}
+
+TEST(Languages, PallasIsFoundInSubmodulesButNotAmongItsOperations) {
+  EXPECT_EQ(ExtractedDslOf("jax.experimental.pallas.pallas_call"), v1::DSL_PALLAS);
+  EXPECT_EQ(ExtractedDslOf("jax.experimental.pallas.mosaic_gpu.kernel"), v1::DSL_PALLAS);
+  EXPECT_EQ(ExtractedDslOf("jax._src.pallas.core_map"), v1::DSL_PALLAS);
+  EXPECT_EQ(ExtractedDslOf("jax.experimental.pallas.ops.tpu.kernel"), v1::DSL_UNSPECIFIED);
+}
+
+TEST(Languages, CountedOnesHaveANameAndNoDsl) {
+  EXPECT_EQ(CountedDslOf("numba.cuda.jit"), "numba");
+  EXPECT_EQ(CountedDslOf("tilelang.language.prim_func"), "tilelang");
+  EXPECT_EQ(CountedDslOf("tvm.script.tir.prim_func"), "tvm");
+  EXPECT_EQ(CountedDslOf("triton.jit"), "");
+  EXPECT_EQ(CountedDslOf("numba.jit"), "");
+}
+
+TEST(Markers, AreSeenAtEveryPlace) {
+  for (const Language& language : Languages()) {
+    for (const absl::string_view marker : language.markers) {
+      for (size_t before = 0; before < 9; ++before) {
+        for (size_t after = 0; after < 3; ++after) {
+          const std::string text =
+              absl::StrCat(std::string(before, '#'), marker, std::string(after, '#'));
+          EXPECT_TRUE(HasMarker(text)) << text;
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(HasMarker("import Triton, jax"));
+  EXPECT_FALSE(HasMarker("trito"));
+  EXPECT_FALSE(HasMarker(""));
+}
+
+TEST(Markers, AloneMakeNoKernel) {
+  EXPECT_FALSE(MayHoldExtracted("import triton"));
+  EXPECT_TRUE(MayHoldExtracted("import triton\n@triton.jit\n"));
+  EXPECT_FALSE(MayHoldExtracted("import numba\n@numba.jit\n"));
+  EXPECT_TRUE(MayHoldExtracted("from jax.experimental import pallas as pl\npl.pallas_call(f)"));
+  EXPECT_FALSE(MayHoldCounted("import numba"));
+  EXPECT_TRUE(MayHoldCounted("from numba import cuda\n@cuda.jit\n"));
+  EXPECT_TRUE(HasMarkerOf(v1::DSL_CUDA, "__global__ void k();"));
+  EXPECT_FALSE(HasMarkerOf(v1::DSL_CUDA, "import triton"));
+}
+
+}  // namespace
+}  // namespace kernelmill::dsl

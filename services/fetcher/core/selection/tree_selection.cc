@@ -1,0 +1,116 @@
+#include "services/fetcher/core/selection/tree_selection.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/path.h"
+#include "common/base/status.h"
+#include "common/source_files/source_files.h"
+#include "services/fetcher/core/selection/file_policy.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+absl::Status OverLimit(absl::string_view what, int64_t limit) {
+  return absl::FailedPreconditionError(absl::StrCat("the tree has more than ", limit, " ", what));
+}
+
+bool ByPath(const Entry& a, const Entry& b) {
+  return std::tie(a.path, a.kind, a.id) < std::tie(b.path, b.kind, b.id);
+}
+
+// The root and every folder that a file is in, directly or not.
+absl::flat_hash_set<absl::string_view> Ancestors(const std::vector<Entry>& files) {
+  absl::flat_hash_set<absl::string_view> folders = {absl::string_view()};
+  for (const Entry& file : files) {
+    absl::string_view folder = FolderOf(file.path);
+    while (!folder.empty() && folders.insert(folder).second) folder = FolderOf(folder);
+  }
+  return folders;
+}
+
+// For the order in which a limit cuts licence files off: metadata last, then by depth.
+auto LicenseOrder(const Entry& entry) {
+  const bool metadata = source_files::KindOf(entry.path) == source_files::Kind::kMetadata;
+  const auto depth = std::count(entry.path.begin(), entry.path.end(), '/');
+  return std::make_tuple(metadata, depth, absl::string_view(entry.path),
+                         absl::string_view(entry.id));
+}
+
+auto RequirementOrder(const Entry& entry) {
+  return std::make_tuple(source_files::RequirementRank(entry.path), absl::string_view(entry.path),
+                         absl::string_view(entry.id));
+}
+
+}  // namespace
+
+absl::Status TreeSelection::Count(absl::string_view path) {
+  if (++entries_ > limits_.entries) return OverLimit("entries", limits_.entries);
+  if (path.size() > limits_.path_bytes) return OverLimit("bytes in a path", limits_.path_bytes);
+  return absl::OkStatus();
+}
+
+absl::Status TreeSelection::Hold(absl::string_view path) {
+  held_bytes_ += static_cast<int64_t>(path.size() + sizeof(Entry));
+  if (held_bytes_ > limits_.held_bytes) return OverLimit("bytes of paths", limits_.held_bytes);
+  return absl::OkStatus();
+}
+
+absl::Status TreeSelection::AddFolder(absl::string_view path, int depth) {
+  if (depth > limits_.depth) return OverLimit("folders in folders", limits_.depth);
+  return Count(path);
+}
+
+absl::Status TreeSelection::AddFile(absl::string_view path, EntryKind kind, absl::string_view id) {
+  RETURN_IF_ERROR(Count(path));
+  if (globs_->Matches(path)) {
+    RETURN_IF_ERROR(Hold(path));
+    files_.push_back({std::string(path), kind, std::string(id)});
+  } else {
+    ++unselected_;
+  }
+  if (kind == EntryKind::kFile && source_files::KindOf(path) != source_files::Kind::kOther &&
+      !IsUnsafePath(path)) {
+    RETURN_IF_ERROR(Hold(path));
+    candidates_.push_back({std::string(path), kind, std::string(id)});
+  }
+  if (kind == EntryKind::kFile && source_files::RequirementRank(path).has_value()) {
+    RETURN_IF_ERROR(Hold(path));
+    requirements_.push_back({std::string(path), kind, std::string(id)});
+  }
+  return absl::OkStatus();
+}
+
+void TreeSelection::Finish(Listing& listing, PathRule always) {
+  std::sort(files_.begin(), files_.end(), ByPath);
+  const absl::flat_hash_set<absl::string_view> folders = Ancestors(files_);
+  candidates_.erase(
+      std::remove_if(candidates_.begin(), candidates_.end(),
+                     [&](const Entry& entry) {
+                       const bool wanted = always != nullptr && always(entry.path);
+                       return !wanted &&
+                              !folders.contains(source_files::FolderItIsAbout(entry.path));
+                     }),
+      candidates_.end());
+  std::sort(candidates_.begin(), candidates_.end(),
+            [](const Entry& a, const Entry& b) { return LicenseOrder(a) < LicenseOrder(b); });
+  if (candidates_.size() > limits_.licenses) candidates_.resize(limits_.licenses);
+  std::sort(candidates_.begin(), candidates_.end(), ByPath);
+  const auto same_path = [](const Entry& a, const Entry& b) { return a.path == b.path; };
+  candidates_.erase(std::unique(candidates_.begin(), candidates_.end(), same_path),
+                    candidates_.end());
+  listing.licenses = std::move(candidates_);
+  std::sort(requirements_.begin(), requirements_.end(), [](const Entry& a, const Entry& b) {
+    return RequirementOrder(a) < RequirementOrder(b);
+  });
+  if (requirements_.size() > limits_.requirements) requirements_.resize(limits_.requirements);
+  listing.requirements = std::move(requirements_);
+  listing.unselected = unselected_;
+  listing.files = std::move(files_);
+}
+
+}  // namespace kernelmill::fetcher

@@ -1,0 +1,107 @@
+#include "services/fetcher/server/store_caches.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/cas/digest.h"
+#include "kernelmill/v1/source.pb.h"
+
+namespace kernelmill::fetcher {
+namespace {
+
+// Raised when the meaning of what is kept changes.
+constexpr int kFetchVersion = 1;
+constexpr int kPageVersion = 1;
+
+cas::Digest FetchKey(absl::string_view url) {
+  v1::VisitKey key;
+  key.set_git(std::string(url));
+  key.set_version(kFetchVersion);
+  return cas::DigestOf(cas::SerializeDeterministically(key));
+}
+
+cas::Digest PageKey(const std::string& url) {
+  v1::DiscoverPageKey key;
+  key.set_url(url);
+  key.set_version(kPageVersion);
+  return cas::DigestOf(cas::SerializeDeterministically(key));
+}
+
+// Stores the blob first: a result never names one that is not there.
+absl::Status Put(cas::BlobStore& store, const cas::Digest& key, const char* name,
+                 const cas::Blob& blob, const google::protobuf::Message& about) {
+  RETURN_IF_ERROR(store.Put({blob}));
+  cas::ActionResult result;
+  auto* file = result.add_output_files();
+  file->set_path(name);
+  *file->mutable_digest() = blob.digest;
+  result.set_stdout_raw(cas::SerializeDeterministically(about));
+  return store.PutActionResult(key, result);
+}
+
+}  // namespace
+
+absl::StatusOr<CachedFetch> StoreFetchCache::TryLoad(absl::string_view url) {
+  const cas::Digest key = FetchKey(url);
+  ASSIGN_OR_RETURN(const cas::ActionResult result, store_.GetActionResult(key));
+  ASSIGN_OR_RETURN(const v1::GitVisit kept,
+                   cas::ParseMessage<v1::GitVisit>(result.stdout_raw(), key));
+  ASSIGN_OR_RETURN(std::vector<std::string> pack, store_.Get({kept.pack()}));
+  return CachedFetch{kept.commit(), std::move(pack.front())};
+}
+
+std::optional<CachedFetch> StoreFetchCache::Load(absl::string_view url) {
+  absl::StatusOr<CachedFetch> fetch = TryLoad(url);
+  if (fetch.ok()) return *std::move(fetch);
+  if (!absl::IsNotFound(fetch.status())) {
+    LogWarning("last fetch not read from the cache",
+               {{"url", ToUtf8(url)}, {"error", fetch.status().ToString()}});
+  }
+  return std::nullopt;
+}
+
+void StoreFetchCache::Save(absl::string_view url, const CachedFetch& fetch) {
+  const cas::Blob pack{cas::DigestOf(fetch.pack), fetch.pack};
+  v1::GitVisit about;
+  about.set_commit(fetch.commit);
+  *about.mutable_pack() = pack.digest;
+  const absl::Status kept = Put(store_, FetchKey(url), "pack", pack, about);
+  if (!kept.ok()) {
+    LogWarning("fetch not cached", {{"url", ToUtf8(url)}, {"error", kept.ToString()}});
+  }
+}
+
+absl::StatusOr<CachedPage> StorePageCache::TryFind(const std::string& url) {
+  ASSIGN_OR_RETURN(const cas::ActionResult result, store_.GetActionResult(PageKey(url)));
+  v1::DiscoverPage kept;
+  if (!kept.ParseFromString(result.stdout_raw()) || kept.etag().empty()) {
+    return absl::DataLossError("the action cache holds something else than a page");
+  }
+  ASSIGN_OR_RETURN(std::vector<std::string> body, store_.Get({kept.body()}));
+  return CachedPage{kept.etag(), std::move(body.front())};
+}
+
+std::optional<CachedPage> StorePageCache::Find(const std::string& url) {
+  absl::StatusOr<CachedPage> page = TryFind(url);
+  if (page.ok()) return *std::move(page);
+  if (!absl::IsNotFound(page.status())) {
+    LogWarning("page not read from the cache", {{"error", page.status().ToString()}});
+  }
+  return std::nullopt;
+}
+
+void StorePageCache::Keep(const std::string& url, const CachedPage& page) {
+  const cas::Blob body{cas::DigestOf(page.body), page.body};
+  v1::DiscoverPage about;
+  about.set_etag(page.etag);
+  *about.mutable_body() = body.digest;
+  const absl::Status kept = Put(store_, PageKey(url), "page", body, about);
+  if (!kept.ok()) LogWarning("page not cached", {{"error", kept.ToString()}});
+}
+
+}  // namespace kernelmill::fetcher
