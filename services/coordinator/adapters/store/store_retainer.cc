@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <map>
 #include <random>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -32,7 +31,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
-#include "common/rpc/status.h"
+#include "common/rpc/cancellable_calls.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 
@@ -121,11 +120,7 @@ class StoreRetainer : public Retainer {
 
   absl::Status ReleaseDataset(const std::string& job) override { return ReleaseParts(job, 0); }
 
-  void Cancel() override {
-    absl::MutexLock lock(&mutex_);
-    cancelled_ = true;
-    for (grpc::ClientContext* call : calls_) call->TryCancel();
-  }
+  void Cancel() override { calls_.CancelAll(); }
 
  private:
   std::string RunName(const std::string& job) const { return absl::StrCat("job/", job, suffix_); }
@@ -180,15 +175,7 @@ class StoreRetainer : public Retainer {
   absl::Status Call(Try&& attempt) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(kCallDeadline));
-    {
-      absl::MutexLock lock(&mutex_);
-      if (cancelled_) return absl::CancelledError("cancelled");
-      calls_.insert(&context);
-    }
-    const grpc::Status status = attempt(context);
-    absl::MutexLock lock(&mutex_);
-    calls_.erase(&context);
-    return cancelled_ ? rpc::FromGrpcStatus(status) : rpc::FromCallStatus(status);
+    return calls_.Make(context, [&] { return attempt(context); });
   }
 
   const std::unique_ptr<v1::Store::Stub> stub_;
@@ -196,8 +183,7 @@ class StoreRetainer : public Retainer {
   const std::string suffix_;
   absl::Mutex mutex_;
   std::map<std::string, int> parts_ ABSL_GUARDED_BY(mutex_);  // of held datasets, at most
-  std::set<grpc::ClientContext*> calls_ ABSL_GUARDED_BY(mutex_);
-  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  rpc::CancellableCalls calls_;
 };
 
 }  // namespace
