@@ -6,15 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
+#include "common/code/python.h"
 
 namespace kernelmill::dataset {
 namespace {
 
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
-
 absl::string_view Strip(absl::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  while (!text.empty() && code::IsPythonSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && code::IsPythonSpace(text.back())) text.remove_suffix(1);
   return text;
 }
 

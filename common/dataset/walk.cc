@@ -6,11 +6,23 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
 #include "common/base/status.h"
-#include "common/dataset/kernel_id.h"
 
 namespace kernelmill::dataset {
 namespace {
+
+// 32 hexadecimal digits of SHA-256 over repository, commit, path, first line, content hash and any
+// JSON pointer, a NUL between them.
+std::string KernelId(absl::string_view repository, absl::string_view commit,
+                     const v1::Kernel& kernel) {
+  const absl::string_view nul("\0", 1);
+  std::string place = absl::StrCat(repository, nul, commit, nul, kernel.path(), nul,
+                                   kernel.first_line(), nul, kernel.sha256());
+  if (kernel.has_json_pointer()) absl::StrAppend(&place, nul, kernel.json_pointer());
+  return Sha256Hex(place).substr(0, 32);
+}
 
 // Loads one shard, visits it and answers how many kernels it has.
 absl::StatusOr<int> LoadShard(cas::BlobStore& store, const v1::ManifestSource& source,
@@ -58,6 +70,12 @@ absl::Status WalkSource(cas::BlobStore& store, const v1::ManifestSource& source,
 }
 
 }  // namespace
+
+void SetKernelIds(const v1::SourceTree& tree, v1::KernelShard* shard) {
+  for (v1::Kernel& kernel : *shard->mutable_kernels()) {
+    if (kernel.id().empty()) kernel.set_id(KernelId(tree.repository(), tree.commit(), kernel));
+  }
+}
 
 bool IsHoldout(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_HOLDOUT; }
 

@@ -16,9 +16,9 @@ inline constexpr int kManifestSchema = 1;  // DatasetManifest.schema
 
 // One kernel shard of a dataset with what was said of it. Valid during the visit alone.
 struct ShardView {
-  int source = 0;             // index in DatasetManifest.sources
-  int shard = 0;              // index in ManifestSource.kernels
-  uint32_t first_number = 0;  // of kernels->kernels(0); the rest follow in order
+  int source = 0;                              // index in DatasetManifest.sources
+  int shard = 0;                               // index in ManifestSource.kernels
+  uint32_t first_number = 0;                   // of kernels->kernels(0); the rest follow in order
   const v1::KernelShard* kernels = nullptr;    // with their ids
   const v1::VerdictShard* verdicts = nullptr;  // one a kernel; null for a holdout's shard
 };
@@ -31,6 +31,11 @@ class DatasetVisitor {
   virtual absl::Status VisitTree(int source, const v1::SourceTree& tree) = 0;
   virtual absl::Status VisitShard(const ShardView& view) = 0;
 };
+
+// Gives the kernels of a source's shard their ids, the names of kernels across jobs. Stages do not:
+// a shard whose files a commit left alone is the same blob for both commits, and what was made of
+// it is found again. A shard that has ids, as shards once had, keeps them: they are these.
+void SetKernelIds(const v1::SourceTree& tree, v1::KernelShard* shard);
 
 bool IsHoldout(const v1::Source& source);
 

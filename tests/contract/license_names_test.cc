@@ -9,7 +9,7 @@
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/local/local_tree.h"
 #include "services/fetcher/core/assemble.h"
-#include "services/validator/core/license_finder.h"
+#include "services/validator/core/license/finder.h"
 
 namespace kernelmill {
 namespace {

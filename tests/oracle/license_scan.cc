@@ -12,9 +12,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/validator/core/license_files.h"
-#include "services/validator/core/license_finder.h"
-#include "services/validator/core/license_header.h"
+#include "services/validator/core/license/files.h"
+#include "services/validator/core/license/finder.h"
+#include "services/validator/core/license/header.h"
 
 namespace kernelmill {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "services/validator/core/bpe/encoding.h"
+#include "services/validator/core/tokens/encoding.h"
 
 namespace {
 

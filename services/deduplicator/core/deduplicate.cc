@@ -5,9 +5,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "services/deduplicator/core/pair.h"
-#include "services/deduplicator/core/resolve.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/pair/duplicate_finder.h"
+#include "services/deduplicator/core/resolve/resolve.h"
+#include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -40,8 +40,7 @@ absl::StatusOr<v1::Clusters> Deduplicate(const v1::DeduplicateRequest& request) 
     verdicts.add_verdicts()->set_accepted(true);
   }
   v1::PairSet pairs;
-  SetStore sets(0, nullptr);
-  PairFinder finder(params.threshold(), 0, 1, &sets);
+  DuplicateFinder finder(params.threshold(), /*partition=*/0, /*partitions=*/1);
   finder.Observe(shard.signatures.near());
   finder.EndObserving();
   for (const uint32_t number : finder.needed()) {

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "services/deduplicator/core/deduplicate.h"
-#include "services/deduplicator/core/jaccard.h"
-#include "services/deduplicator/core/tokenizer.h"
+#include "services/deduplicator/core/sign/jaccard.h"
+#include "services/deduplicator/core/sign/tokenizer.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -42,31 +42,32 @@ bool Reaches(Set a, Set b, double threshold) {
 }
 
 // Nothing where they are not that similar by either measure.
-std::optional<Likeness> Compared(const SignedKernel& a, const SignedKernel& b, double threshold) {
-  Likeness likeness;
+std::optional<KernelSimilarity> Compared(const SignedKernel& a, const SignedKernel& b,
+                                         double threshold) {
+  KernelSimilarity scores;
   if (a.sha256 == b.sha256) {
-    likeness.kind = Likeness::Kind::kExact;
+    scores.kind = KernelSimilarity::Kind::kExact;
   } else if (Reaches(a.near, b.near, threshold)) {
-    likeness.kind = Likeness::Kind::kNear;
+    scores.kind = KernelSimilarity::Kind::kNear;
   } else if (Reaches(a.structural, b.structural, threshold)) {
-    likeness.kind = Likeness::Kind::kStructural;
+    scores.kind = KernelSimilarity::Kind::kStructural;
   } else {
     return std::nullopt;
   }
-  likeness.near = Similarity(Compare(a.near, b.near));
-  likeness.structural = Similarity(Compare(a.structural, b.structural));
-  likeness.similarity = likeness.kind == Likeness::Kind::kExact  ? 1
-                        : likeness.kind == Likeness::Kind::kNear ? likeness.near
-                                                                 : likeness.structural;
-  return likeness;
+  scores.near = Similarity(Compare(a.near, b.near));
+  scores.structural = Similarity(Compare(a.structural, b.structural));
+  scores.similarity = scores.kind == KernelSimilarity::Kind::kExact  ? 1
+                      : scores.kind == KernelSimilarity::Kind::kNear ? scores.near
+                                                                     : scores.structural;
+  return scores;
 }
 
 bool Before(const SimilarFinder::Found& a, const SimilarFinder::Found& b) {
-  if (a.likeness.similarity != b.likeness.similarity) {
-    return a.likeness.similarity > b.likeness.similarity;
+  if (a.scores.similarity != b.scores.similarity) {
+    return a.scores.similarity > b.scores.similarity;
   }
-  return std::tie(a.likeness.kind, a.source, a.path, a.first_line, a.number) <
-         std::tie(b.likeness.kind, b.source, b.path, b.first_line, b.number);
+  return std::tie(a.scores.kind, a.source, a.path, a.first_line, a.number) <
+         std::tie(b.scores.kind, b.source, b.path, b.first_line, b.number);
 }
 
 int64_t TopOf(const v1::SimilarRequest& request) {
@@ -96,13 +97,13 @@ SignedShard SignQueries(const v1::SimilarRequest& request, Language language) {
 
 }  // namespace
 
-absl::string_view KindName(Likeness::Kind kind) {
+absl::string_view KindName(KernelSimilarity::Kind kind) {
   switch (kind) {
-    case Likeness::Kind::kExact:
+    case KernelSimilarity::Kind::kExact:
       return "exact";
-    case Likeness::Kind::kNear:
+    case KernelSimilarity::Kind::kNear:
       return "near";
-    case Likeness::Kind::kStructural:
+    case KernelSimilarity::Kind::kStructural:
       return "structural";
   }
   return "";
@@ -141,12 +142,12 @@ void SimilarFinder::Add(const v1::KernelShard& kernels, int source, uint32_t fir
   for (int i = 0; i < kernels.kernels_size(); ++i) {
     const v1::Kernel& kernel = kernels.kernels(i);
     const SignedKernel signed_kernel = KernelOf(shard, i);
-    const SignedShard& queries = kernel.dsl() == v1::DSL_CUDA ? c_ : python_;
+    const SignedShard& queries = code::LanguageOf(kernel.dsl()) == Language::kC ? c_ : python_;
     for (size_t query = 0; query < found_.size(); ++query) {
-      const std::optional<Likeness> likeness =
+      const std::optional<KernelSimilarity> scores =
           Compared(KernelOf(queries, static_cast<int>(query)), signed_kernel, threshold_);
-      if (!likeness.has_value()) continue;
-      Enter({*likeness, source, first_number + static_cast<uint32_t>(i), kernel.path(),
+      if (!scores.has_value()) continue;
+      Enter({*scores, source, first_number + static_cast<uint32_t>(i), kernel.path(),
              kernel.first_line()},
             &found_[query]);
     }

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/stages.pb.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
 
@@ -19,7 +19,7 @@ inline constexpr int kMaxSimilar = 16384;  // that one call finds, of all its ke
 inline constexpr int kDefaultTop = 10;
 
 // How alike two kernels are, as SimilarKernel has it.
-struct Likeness {
+struct KernelSimilarity {
   enum class Kind : uint8_t { kExact, kNear, kStructural };
   Kind kind = Kind::kExact;
   double similarity = 0;
@@ -27,7 +27,7 @@ struct Likeness {
   double structural = 0;
 };
 
-absl::string_view KindName(Likeness::Kind kind);
+absl::string_view KindName(KernelSimilarity::Kind kind);
 
 // Compares kernels, a shard at a time, with the few that were asked for, by what the sign stage
 // makes of both, and keeps of each of these the most similar ones: memory for one shard's shingles,
@@ -36,7 +36,7 @@ absl::string_view KindName(Likeness::Kind kind);
 class SimilarFinder {
  public:
   struct Found {
-    Likeness likeness;
+    KernelSimilarity scores;
     int source = 0;
     uint32_t number = 0;
     std::string path;

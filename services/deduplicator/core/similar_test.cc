@@ -22,7 +22,7 @@ using ::kernelmill::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Found = SimilarFinder::Found;
-using Kind = Likeness::Kind;
+using Kind = KernelSimilarity::Kind;
 
 constexpr char kScale[] = R"(@triton.jit
 def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
@@ -84,15 +84,15 @@ TEST(SimilarFinder, TellsHowEachIsAlike) {
            {KernelOf(longer), KernelOf(Renamed()), KernelOf(spaced), KernelOf(kScale),
             KernelOf("def other(a, b):\n    return a @ b\n")});
   ASSERT_THAT(Numbers(found), ElementsAre(3, 2, 1, 0));
-  EXPECT_EQ(found[0].likeness.kind, Kind::kExact);
-  EXPECT_EQ(found[1].likeness.kind, Kind::kNear);
-  EXPECT_EQ(found[1].likeness.near, 1);
-  EXPECT_EQ(found[2].likeness.kind, Kind::kStructural);
-  EXPECT_EQ(found[2].likeness.similarity, found[2].likeness.structural);
-  EXPECT_EQ(found[2].likeness.structural, 1);
-  EXPECT_LT(found[2].likeness.near, kDefaultThreshold);
-  EXPECT_EQ(found[3].likeness.kind, Kind::kNear);
-  EXPECT_LT(found[3].likeness.near, 1);
+  EXPECT_EQ(found[0].scores.kind, Kind::kExact);
+  EXPECT_EQ(found[1].scores.kind, Kind::kNear);
+  EXPECT_EQ(found[1].scores.near, 1);
+  EXPECT_EQ(found[2].scores.kind, Kind::kStructural);
+  EXPECT_EQ(found[2].scores.similarity, found[2].scores.structural);
+  EXPECT_EQ(found[2].scores.structural, 1);
+  EXPECT_LT(found[2].scores.near, kDefaultThreshold);
+  EXPECT_EQ(found[3].scores.kind, Kind::kNear);
+  EXPECT_LT(found[3].scores.near, 1);
 }
 
 TEST(SimilarFinder, KeepsTheNearestHoweverShardsCome) {
@@ -132,7 +132,7 @@ TEST(SimilarFinder, ATextIsReadInTheLanguageOfWhatItIsComparedWith) {
   const auto found = Find(RequestOf({KernelOf(noted, v1::DSL_UNSPECIFIED)}),
                           {KernelOf(cuda, v1::DSL_CUDA), KernelOf(cuda, v1::DSL_TRITON)});
   ASSERT_THAT(Numbers(found), ElementsAre(0));
-  EXPECT_EQ(found[0].likeness.near, 1);
+  EXPECT_EQ(found[0].scores.near, 1);
 }
 
 TEST(SimilarFinder, NoTextIsOnlyLikeItself) {

@@ -17,8 +17,8 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/deduplicator/core/resolve.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/resolve/resolve.h"
+#include "services/deduplicator/core/sign/sign.h"
 #include "services/deduplicator/server/manifest_stage.h"
 #include "services/deduplicator/server/pair_stage.h"
 

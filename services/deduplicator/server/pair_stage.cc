@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,20 +14,19 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
 #include "kernelmill/v1/dataset.pb.h"
-#include "services/deduplicator/adapters/file/file_spill.h"
-#include "services/deduplicator/core/holdout_matcher.h"
-#include "services/deduplicator/core/pair.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/pair/duplicate_finder.h"
+#include "services/deduplicator/core/pair/holdout_matcher.h"
+#include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
 constexpr size_t kBatch = 8;  // shards fetched at once: some MiB
 
-// Calls visit(shard number, message) for each of the numbered blobs, in order.
-template <typename Message, typename Visit>
+// Calls callback(shard number, message) for each of the numbered blobs, in order.
+template <typename Message, typename Callback>
 absl::Status ForEachShard(cas::BlobStore& store, const std::vector<cas::Digest>& digests,
-                          const std::vector<size_t>& shards, Visit visit) {
+                          const std::vector<size_t>& shards, Callback callback) {
   Message message;  // one for all: its memory is not asked for again
   for (size_t begin = 0; begin < shards.size(); begin += kBatch) {
     const size_t end = std::min(begin + kBatch, shards.size());
@@ -37,23 +35,11 @@ absl::Status ForEachShard(cas::BlobStore& store, const std::vector<cas::Digest>&
     ASSIGN_OR_RETURN(std::vector<std::string> blobs, store.Get(batch));
     for (size_t i = begin; i < end; ++i) {
       RETURN_IF_ERROR(cas::ParseInto(blobs[i - begin], batch[i - begin], &message));
-      RETURN_IF_ERROR(Annotate(visit(shards[i], message), absl::StrCat("shard ", shards[i])));
+      RETURN_IF_ERROR(Annotate(callback(shards[i], message), absl::StrCat("shard ", shards[i])));
     }
   }
   return absl::OkStatus();
 }
-
-// One kind of set: its finder and where its sets wait.
-struct Search {
-  Search(double threshold, const v1::PairParams& params, const SpillOptions& options)
-      : spill(NewFileSpill(options.folder)),
-        sets(options.memory_bytes, spill.get()),
-        finder(threshold, params.partition(), params.partitions(), &sets) {}
-
-  std::unique_ptr<SpillSpace> spill;
-  SetStore sets;
-  PairFinder finder;
-};
 
 class PairTask {
  public:
@@ -62,10 +48,11 @@ class PairTask {
         store_(store),
         signatures_(worker::InputsNamed(action, "signatures")),
         shingles_(worker::InputsNamed(action, "shingles")),
-        near_(params_.threshold(), params_, spill),
+        near_(params_.threshold(), params_.partition(), params_.partitions(), spill),
         matcher_(params_.holdout_threshold()) {
     if (params_.structural_threshold() > 0) {
-      structural_.emplace(params_.structural_threshold(), params_, spill);
+      structural_.emplace(params_.structural_threshold(), params_.partition(), params_.partitions(),
+                          spill);
     }
   }
 
@@ -75,20 +62,20 @@ class PairTask {
     RETURN_IF_ERROR(LoadHoldouts());
     RETURN_IF_ERROR(LoadOthers());
     v1::PairSet pairs;
-    RETURN_IF_ERROR(near_.finder.Find(pairs.mutable_pairs()));
-    if (structural_) RETURN_IF_ERROR(structural_->finder.Find(pairs.mutable_structural()));
+    RETURN_IF_ERROR(near_.Find(pairs.mutable_pairs()));
+    if (structural_) RETURN_IF_ERROR(structural_->Find(pairs.mutable_structural()));
     *pairs.mutable_holdouts() = std::move(matches_);
     return pairs;
   }
 
   void AddCounters(const v1::PairSet& pairs, v1::StageResult* result) const {
-    int64_t candidates = near_.finder.candidates();
-    int64_t large = near_.finder.large_buckets();
-    auto spilled = static_cast<int64_t>(near_.sets.spilled());
+    int64_t candidates = near_.candidates();
+    int64_t large = near_.large_buckets();
+    auto spilled = static_cast<int64_t>(near_.spilled());
     if (structural_) {
-      candidates += structural_->finder.candidates();
-      large += structural_->finder.large_buckets();
-      spilled += static_cast<int64_t>(structural_->sets.spilled());
+      candidates += structural_->candidates();
+      large += structural_->large_buckets();
+      spilled += static_cast<int64_t>(structural_->spilled());
     }
     worker::AddCounter(*result, "buckets.large", large);
     worker::AddCounter(*result, "pairs.candidates", candidates);
@@ -127,17 +114,17 @@ class PairTask {
       first += static_cast<uint32_t>(KernelsIn(shard));
       return absl::OkStatus();
     };
-    RETURN_IF_ERROR(ObserveIn(&near_.finder, &v1::SignatureShard::near, count));
+    RETURN_IF_ERROR(ObserveIn(&near_, &v1::SignatureShard::near, count));
     firsts_.push_back(first);
     if (!structural_) return absl::OkStatus();
-    return ObserveIn(&structural_->finder, &v1::SignatureShard::structural,
+    return ObserveIn(&*structural_, &v1::SignatureShard::structural,
                      [](const v1::SignatureShard&) { return absl::OkStatus(); });
   }
 
   using SetsOf = const v1::TokenSets& (v1::SignatureShard::*)() const;
 
   template <typename Check>
-  absl::Status ObserveIn(PairFinder* finder, SetsOf sets_of, Check check) {
+  absl::Status ObserveIn(DuplicateFinder* finder, SetsOf sets_of, Check check) {
     RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(
         store_, signatures_, ShardsThat([](size_t) { return true; }),
         [&](size_t shard, const v1::SignatureShard& signatures) -> absl::Status {
@@ -180,14 +167,13 @@ class PairTask {
            shard % params_.partitions() == static_cast<size_t>(params_.partition());
   }
 
-  bool Needs(const PairFinder& finder, size_t shard) const {
+  bool Needs(const DuplicateFinder& finder, size_t shard) const {
     return finder.NeedsAny(firsts_[shard], firsts_[shard + 1] - firsts_[shard]);
   }
 
   absl::Status LoadOthers() {
     const auto wanted = [this](size_t shard) {
-      return Matches(shard) || Needs(near_.finder, shard) ||
-             (structural_ && Needs(structural_->finder, shard));
+      return Matches(shard) || Needs(near_, shard) || (structural_ && Needs(*structural_, shard));
     };
     return ForEachShard<v1::ShingleShard>(
         store_, shingles_, ShardsThat(wanted),
@@ -205,11 +191,9 @@ class PairTask {
   }
 
   template <typename Field>
-  static absl::Status Load(const Field& set, uint32_t number, Search* search) {
-    const auto needed = search->finder.needed();
-    const size_t next = search->sets.size();
-    if (next == needed.size() || needed[next] != number) return absl::OkStatus();
-    return search->finder.Load(absl::MakeConstSpan(set.data(), set.size()));
+  static absl::Status Load(const Field& set, uint32_t number, DuplicateFinder* finder) {
+    if (!finder->NeedsNext(number)) return absl::OkStatus();
+    return finder->Load(absl::MakeConstSpan(set.data(), set.size()));
   }
 
   const v1::PairParams& params_;
@@ -217,8 +201,8 @@ class PairTask {
   const std::vector<cas::Digest> signatures_;
   const std::vector<cas::Digest> shingles_;
   std::vector<uint32_t> firsts_;  // the number of each shard's first kernel, and the end
-  Search near_;
-  std::optional<Search> structural_;
+  DuplicateFinder near_;
+  std::optional<DuplicateFinder> structural_;
   HoldoutMatcher matcher_;
   bool has_holdouts_ = false;
   google::protobuf::RepeatedPtrField<v1::HoldoutMatch> matches_;

@@ -1,17 +1,12 @@
 #ifndef KERNELMILL_SERVICES_DEDUPLICATOR_SERVER_PAIR_STAGE_H_
 #define KERNELMILL_SERVICES_DEDUPLICATOR_SERVER_PAIR_STAGE_H_
 
-#include <cstddef>
-#include <string>
+#include <utility>
 
 #include "common/worker/stage.h"
+#include "services/deduplicator/core/pair/shingle_sets.h"
 
 namespace kernelmill::deduplicator {
-
-struct SpillOptions {
-  size_t memory_bytes = size_t{256} << 20;  // of shingles, by each kind of set; more go to disk
-  std::string folder;  // where there is room for them; default: the system's for temporary files
-};
 
 // Finds the pairs of one partition of the bands, near and structural, and what its share of the
 // shards has in common with holdouts. Reads all signatures once for either kind, a batch of shards

@@ -154,8 +154,7 @@ class Search {
     for (auto next = descriptions_.begin(); next != descriptions_.end();) {
       if (cancelled_()) return absl::CancelledError("nobody waits for the answer");
       const auto after = shards.upper_bound(next->first);
-      RETURN_IF_ERROR(
-          dataset::WalkShard(store_, manifest_, std::prev(after)->second, describing));
+      RETURN_IF_ERROR(dataset::WalkShard(store_, manifest_, std::prev(after)->second, describing));
       next = after == shards.end() ? descriptions_.end() : descriptions_.lower_bound(after->first);
     }
     return absl::OkStatus();
@@ -164,10 +163,10 @@ class Search {
   void Fill(const SimilarFinder::Found& found, v1::SimilarKernel* kernel) const {
     const Described& described = descriptions_.at(found.number);
     const v1::Decision& decision = clusters_.decisions(static_cast<int>(found.number));
-    kernel->set_kind(std::string(KindName(found.likeness.kind)));
-    kernel->set_similarity(found.likeness.similarity);
-    kernel->set_near(found.likeness.near);
-    kernel->set_structural(found.likeness.structural);
+    kernel->set_kind(std::string(KindName(found.scores.kind)));
+    kernel->set_similarity(found.scores.similarity);
+    kernel->set_near(found.scores.near);
+    kernel->set_structural(found.scores.structural);
     *kernel->mutable_place() = described.place;
     kernel->set_license(described.license);
     kernel->set_fate(decision.fate());

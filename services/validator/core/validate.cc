@@ -9,15 +9,14 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/validator/core/bpe/encoding.h"
-#include "services/validator/core/checks.h"
-#include "services/validator/core/license_finder.h"
-#include "services/validator/core/license_policy.h"
-#include "services/validator/core/mask_coverage.h"
-#include "services/validator/core/rules.h"
-#include "services/validator/core/score.h"
-#include "services/validator/core/sensitive.h"
-#include "services/validator/core/text_signals.h"
+#include "services/validator/core/license/finder.h"
+#include "services/validator/core/license/policy.h"
+#include "services/validator/core/quality/checks.h"
+#include "services/validator/core/quality/mask_coverage.h"
+#include "services/validator/core/quality/rules.h"
+#include "services/validator/core/quality/sensitive.h"
+#include "services/validator/core/quality/text_signals.h"
+#include "services/validator/core/tokens/encoding.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -10,18 +10,17 @@
 #include <vector>
 
 #include "common/base/status.h"
-#include "services/deduplicator/core/minhash.h"
-#include "services/deduplicator/core/pair.h"
-#include "services/deduplicator/core/shingles.h"
-#include "services/deduplicator/core/sign.h"
+#include "services/deduplicator/core/pair/duplicate_finder.h"
+#include "services/deduplicator/core/sign/minhash.h"
+#include "services/deduplicator/core/sign/shingles.h"
+#include "services/deduplicator/core/sign/sign.h"
 #include "tests/bench/dedup/commands.h"
 
 namespace kernelmill::bench {
 namespace {
 
-using deduplicator::PairFinder;
+using deduplicator::DuplicateFinder;
 using deduplicator::Pairs;
-using deduplicator::SetStore;
 using Sets = std::vector<std::vector<uint64_t>>;
 
 constexpr int kRounds = 5;
@@ -76,8 +75,7 @@ absl::StatusOr<Pairs> FindPairs(const Sets& sets, double threshold, Times* times
   v1::TokenSets summaries;
   for (const std::vector<uint64_t>& set : sets) Summarize(set, &summaries);
   const double is_signed = Now();
-  SetStore kept(0, nullptr);
-  PairFinder finder(threshold, 0, 1, &kept);
+  DuplicateFinder finder(threshold, 0, 1, {.memory_bytes = ~size_t{0}});
   finder.Observe(summaries);
   finder.EndObserving();
   const double has_candidates = Now();

@@ -13,7 +13,7 @@
 #include "common/cas/blob_store.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/deduplicator/core/tokenizer.h"
+#include "services/deduplicator/core/sign/tokenizer.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
 #include "tests/bench/dedup/commands.h"
 #include "tests/bench/dedup/file_blob_store.h"
@@ -79,7 +79,7 @@ double TokensPerKernel() {
   constexpr int64_t kSample = 1000;
   size_t tokens = 0;
   for (int64_t i = 0; i < kSample; ++i) {
-    tokens += deduplicator::TokenizePython(KernelText(i)).size();
+    tokens += deduplicator::Tokenize(KernelText(i), deduplicator::Language::kPython).size();
   }
   return static_cast<double>(tokens) / kSample;
 }

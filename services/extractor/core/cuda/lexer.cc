@@ -1,43 +1,18 @@
 #include "services/extractor/core/cuda/lexer.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
+#include "common/code/bytes.h"
+#include "common/code/c.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
 
 using absl::string_view;
-
-constexpr std::array<bool, 256> WordBytes() {
-  std::array<bool, 256> word{};
-  for (int c = 0; c < 256; ++c) {
-    word[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_' || c == '$' || c >= 0x80;
-  }
-  return word;
-}
-
-constexpr std::array<bool, 256> kWordBytes = WordBytes();
-
-bool IsWordByte(char c) { return kWordBytes[static_cast<unsigned char>(c)]; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsNewline(char c) { return c == '\n' || c == '\r'; }
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\f' || c == '\v'; }
-
-bool IsRawPrefix(string_view word) {
-  return word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R";
-}
-
-bool IsPrefix(string_view word) {
-  return word == "L" || word == "u" || word == "U" || word == "u8";
-}
 
 class Lexer {
  public:
@@ -57,23 +32,17 @@ class Lexer {
     kDone,   // one before was
   };
 
-  char Peek(size_t offset = 1) const {
-    return at_ + offset < text_.size() ? text_[at_ + offset] : '\0';
-  }
-
   void Step() {
     const char c = text_[at_];
-    if (IsNewline(c)) {
+    if (code::IsNewline(c)) {
       line_start_ = true;
       ++at_;
-    } else if (IsBlank(c)) {
+    } else if (code::IsBlank(c)) {
       ++at_;
-    } else if (c == '/' && Peek() == '/') {
-      at_ = LineEnd(at_);
-    } else if (c == '/' && Peek() == '*') {
-      at_ = CommentEnd(at_);
-    } else if (c == '\\' && IsNewline(Peek())) {
-      at_ += 2;
+    } else if (const size_t comment = code::EndOfCComment(text_, at_); comment > at_) {
+      at_ = comment;
+    } else if (const size_t spliced = code::EndOfLineSplice(text_, at_); spliced > at_) {
+      at_ = spliced;
     } else if (c == '#' && line_start_) {
       ReadDirective();
     } else {
@@ -83,14 +52,14 @@ class Lexer {
   }
 
   void ReadToken(char c) {
-    if (c == '"' || c == '\'') {
-      Take(LiteralEnd(at_), Token::kString);
-    } else if (IsDigit(c) || (c == '.' && IsDigit(Peek()))) {
-      Take(NumberEnd(), Token::kNumber);
-    } else if (IsWordByte(c)) {
+    if (code::IsQuote(c)) {
+      Take(code::EndOfCString(text_, at_, code::CPrefix::kNone), Token::kString);
+    } else if (code::IsNumberAt(text_, at_)) {
+      Take(code::EndOfCNumber(text_, at_), Token::kNumber);
+    } else if (code::IsCNameByte(c)) {
       ReadWord();
     } else {
-      Take(at_ + OperatorLength(), Token::kPunctuation);
+      Take(code::EndOfCOperator(text_, at_), Token::kPunctuation);
     }
   }
 
@@ -104,99 +73,31 @@ class Lexer {
   }
 
   void ReadWord() {
-    const size_t end = at_ + WordLength(text_.substr(at_));
-    if (end < text_.size() && (text_[end] == '"' || text_[end] == '\'')) {
-      const string_view word = text_.substr(at_, end - at_);
-      if (text_[end] == '"' && IsRawPrefix(word)) return Take(RawEnd(end), Token::kString);
-      if (IsPrefix(word)) return Take(LiteralEnd(end), Token::kString);
+    const size_t end = code::EndOfCName(text_, at_);
+    if (const char quote = code::ByteAt(text_, end); code::IsQuote(quote)) {
+      const code::CPrefix prefix = code::ReadCPrefix(text_.substr(at_, end - at_), quote);
+      if (prefix != code::CPrefix::kNone) {
+        return Take(code::EndOfCString(text_, end, prefix), Token::kString);
+      }
     }
     Take(end, Token::kWord);
-  }
-
-  size_t NumberEnd() const {
-    size_t end = at_ + 1;
-    while (end < text_.size()) {
-      const char c = text_[end];
-      const char last = absl::ascii_tolower(static_cast<unsigned char>(text_[end - 1]));
-      const bool sign = (c == '+' || c == '-') && (last == 'p' || (last == 'e' && !IsHex()));
-      const bool separator = c == '\'' && end + 1 < text_.size() && IsWordByte(text_[end + 1]);
-      if (!IsWordByte(c) && c != '.' && !sign && !separator) break;
-      ++end;
-    }
-    return end;
-  }
-
-  bool IsHex() const { return text_[at_] == '0' && (Peek() == 'x' || Peek() == 'X'); }
-
-  size_t OperatorLength() const {
-    if (!absl::ascii_ispunct(static_cast<unsigned char>(Peek()))) return 1;
-    const string_view three = text_.substr(at_, 3);
-    for (const string_view known : {"<<<", ">>>", "<<=", ">>=", "...", "->*", "<=>"}) {
-      if (three == known) return 3;
-    }
-    const char a = text_[at_];
-    const char b = Peek();
-    if (b == a && absl::StrContains(":+-<>=&|#", a)) return 2;
-    if (b == '=' && absl::StrContains("<>=!+-*/%&|^", a)) return 2;
-    return a == '-' && b == '>' ? 2 : 1;
-  }
-
-  // The line's end after `at`; a backslash before a line end joins the next line to it.
-  size_t LineEnd(size_t at) const {
-    while (at < text_.size() && !IsNewline(text_[at])) {
-      at = text_[at] == '\\' ? AfterEscape(at) : at + 1;
-    }
-    return std::min(at, text_.size());
-  }
-
-  // After a backslash at `at` and what it takes with it.
-  size_t AfterEscape(size_t at) const {
-    const bool pair = text_.substr(at + 1, 2) == "\r\n";
-    return std::min(at + (pair ? 3 : 2), text_.size());
-  }
-
-  size_t CommentEnd(size_t at) const {
-    const size_t end = text_.find("*/", at + 2);
-    return end == string_view::npos ? text_.size() : end + 2;
-  }
-
-  size_t LiteralEnd(size_t quote) const {
-    size_t at = quote + 1;
-    while (at < text_.size() && !IsNewline(text_[at])) {
-      if (text_[at] == text_[quote]) return at + 1;
-      at = text_[at] == '\\' ? AfterEscape(at) : at + 1;
-    }
-    return std::min(at, text_.size());
-  }
-
-  size_t RawEnd(size_t quote) const {
-    constexpr size_t kMaxDelimiter = 16;
-    const size_t paren = text_.substr(quote + 1, kMaxDelimiter + 1).find('(');
-    if (paren == string_view::npos) return LiteralEnd(quote);
-    const std::string close = absl::StrCat(")", text_.substr(quote + 1, paren), "\"");
-    const size_t end = text_.find(close, quote + 1 + paren);
-    return end == string_view::npos ? text_.size() : end + close.size();
   }
 
   // The end of the preprocessor line at `at`: comments and strings in it may hold what would end
   // it.
   size_t DirectiveEnd(size_t at) const {
-    while (at < text_.size() && !IsNewline(text_[at])) {
-      const char c = text_[at];
-      const char next = at + 1 < text_.size() ? text_[at + 1] : '\0';
-      if (c == '\\') {
-        at = AfterEscape(at);
-      } else if (c == '/' && next == '/') {
-        return LineEnd(at);
-      } else if (c == '/' && next == '*') {
-        at = CommentEnd(at);
-      } else if (c == '"' || c == '\'') {
-        at = LiteralEnd(at);
+    while (at < text_.size() && !code::IsNewline(text_[at])) {
+      if (const size_t comment = code::EndOfCComment(text_, at); comment > at) {
+        at = comment;
+      } else if (const size_t spliced = code::EndOfLineSplice(text_, at); spliced > at) {
+        at = spliced;
+      } else if (code::IsQuote(text_[at])) {
+        at = code::EndOfCString(text_, at, code::CPrefix::kNone);
       } else {
         ++at;
       }
     }
-    return std::min(at, text_.size());
+    return at;
   }
 
   void ReadDirective() {
@@ -234,11 +135,7 @@ class Lexer {
     }
   }
 
-  static size_t WordLength(string_view text) {
-    size_t size = 0;
-    while (size < text.size() && IsWordByte(text[size])) ++size;
-    return size;
-  }
+  static size_t WordLength(string_view text) { return code::EndOfCName(text, 0); }
 
   static Condition ValueOf(string_view expression) {
     const string_view word = expression.substr(0, WordLength(expression));

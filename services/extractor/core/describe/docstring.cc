@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/code/python.h"
+
 namespace kernelmill::extractor {
 namespace {
 
@@ -9,7 +11,9 @@ namespace {
 bool IsPlainString(const SyntaxTree& tree, NodeId string) {
   const NodeId start = tree.Child(string, Kind::kStringStart);
   if (tree.KindOf(string) != Kind::kString || start == kNoNode) return false;
-  return tree.TextOf(start).find_first_of("fFbB") == absl::string_view::npos;
+  const absl::string_view quotes = tree.TextOf(start);
+  const auto prefix = code::ReadPythonPrefix(quotes.substr(0, quotes.find_first_of("\"'")));
+  return prefix.has_value() && !prefix->bytes && !prefix->replaces;
 }
 
 bool IsDocstring(const SyntaxTree& tree, NodeId expression) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "common/code/python.h"
 #include "services/extractor/core/syntax/syntax_tree.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
@@ -53,9 +54,10 @@ bool HasEscape(absl::string_view text) {
   return false;
 }
 
-bool IsVerbatim(absl::string_view prefix, absl::string_view content) {
-  if (prefix.find_first_of("bBfFtT") != absl::string_view::npos) return false;
-  return prefix.find_first_of("rR") != absl::string_view::npos || !HasEscape(content);
+bool IsVerbatim(absl::string_view quotes, absl::string_view content) {
+  const auto prefix = code::ReadPythonPrefix(quotes.substr(0, quotes.find_first_of("\"'")));
+  if (!prefix.has_value() || prefix->bytes || prefix->replaces) return false;
+  return prefix->raw || !HasEscape(content);
 }
 
 // By node: the statement that it stands in, itself if it is one.
@@ -75,14 +77,14 @@ std::vector<NodeId> Statements(const SyntaxTree& tree) {
 struct Content {
   size_t begin = 0;
   size_t end = 0;
-  absl::string_view prefix;  // of the first, its quotes included
+  absl::string_view quotes;  // of the first, with its prefix
 };
 
 Content ContentOf(const SyntaxTree& tree, NodeId literal) {
   Content content;
   for (NodeId node = literal; node < tree[literal].subtree_end; ++node) {
-    if (tree.KindOf(node) == Kind::kStringStart && content.prefix.empty()) {
-      content.prefix = tree.TextOf(node);
+    if (tree.KindOf(node) == Kind::kStringStart && content.quotes.empty()) {
+      content.quotes = tree.TextOf(node);
       content.begin = content.end = tree[node].end;
     }
     if (tree.KindOf(node) == Kind::kStringEnd && !tree[node].missing) {
@@ -111,7 +113,7 @@ std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
     const absl::string_view bytes = file.text().substr(content.begin, content.end - content.begin);
     found.push_back({content.begin, content.end, file.lines().LineOf(tree[literal].start),
                      file.lines().LineOf(tree[statements[node]].start),
-                     !concatenated && IsVerbatim(content.prefix, bytes)});
+                     !concatenated && IsVerbatim(content.quotes, bytes)});
   }
   return found;
 }

@@ -6,6 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "common/code/bytes.h"
+#include "common/code/python.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -15,28 +17,6 @@ bool BeginsDefinition(absl::string_view line) {
   line.remove_prefix(IndentationOf(line));
   if (absl::ConsumePrefix(&line, "async ")) line.remove_prefix(IndentationOf(line));
   return absl::StartsWith(line, "def ") || absl::StartsWith(line, "class ");
-}
-
-// The offset after the string literal whose quotes begin at `at`. One of single quotes ends with
-// its line at the latest.
-size_t AfterString(absl::string_view text, size_t at) {
-  const char quote = text[at];
-  const bool triple = at + 2 < text.size() && text[at + 1] == quote && text[at + 2] == quote;
-  size_t i = at + (triple ? 3 : 1);
-  while (i < text.size()) {
-    if (text[i] == '\\') {
-      i += 2;
-      continue;
-    }
-    if (!triple && text[i] == '\n') return i;
-    if (text[i] == quote) {
-      if (!triple) return i + 1;
-      if (i + 2 < text.size() && text[i + 1] == quote && text[i + 2] == quote) return i + 3;
-      if (i + 2 >= text.size()) return text.size();
-    }
-    ++i;
-  }
-  return text.size();
 }
 
 class Scanner {
@@ -59,14 +39,20 @@ class Scanner {
     open_.clear();
   }
 
-  // Takes one character, string or comment; returns the offset after it.
+  // Takes one character, name, string or comment; returns the offset after it.
   size_t Step(size_t at) {
+    if (code::IsNameByte(text_[at])) {
+      const size_t end = code::EndOfName(text_, at);
+      if (!code::IsQuote(code::ByteAt(text_, end))) return end;
+      const auto prefix = code::ReadPythonPrefix(text_.substr(at, end - at));
+      return prefix.has_value() ? code::EndOfPythonString(text_, end, *prefix) : end;
+    }
     switch (text_[at]) {
       case '#':
         return std::min(text_.find('\n', at), text_.size());
       case '\'':
       case '"':
-        return AfterString(text_, at);
+        return code::EndOfPythonString(text_, at, {});
       case '(':
       case '[':
       case '{':

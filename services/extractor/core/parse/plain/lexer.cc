@@ -2,34 +2,15 @@
 
 #include <cstring>
 
+#include "common/code/bytes.h"
+#include "common/code/python.h"
+
 namespace kernelmill::extractor::python {
 namespace {
 
-bool IsDigit(char c) { return '0' <= c && c <= '9'; }
-bool IsNameStart(char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_'; }
-bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
-
-// The base that the letter after a leading zero names; 10 for all else.
-int BaseOf(char letter) {
-  switch (letter) {
-    case 'x':
-    case 'X':
-      return 16;
-    case 'o':
-    case 'O':
-      return 8;
-    case 'b':
-    case 'B':
-      return 2;
-    default:
-      return 10;
-  }
-}
-
-bool IsDigitOf(int base, char c) {
-  if (IsDigit(c)) return c - '0' < base;
-  return base == 16 && (('a' <= c && c <= 'f') || ('A' <= c && c <= 'F'));
-}
+// Names that are not ASCII are left to tree-sitter.
+bool IsNamePart(char c) { return code::IsNameByte(c) && static_cast<unsigned char>(c) < 0x80; }
+bool IsNameStart(char c) { return IsNamePart(c) && !code::IsDigit(c); }
 
 struct Keyword {
   absl::string_view text;
@@ -202,7 +183,7 @@ void Lexer::ReadAt(uint32_t at) {
   const char c = text_[at];
   if (c == '\n') return Set(Token::kNewline, at, at);
   if (IsNameStart(c)) return ReadWord(at);
-  if (IsDigit(c) || (c == '.' && IsDigit(At(at + 1)))) return ReadNumber(at);
+  if (code::IsNumberAt(text_, at)) return ReadNumber(at);
   ReadPunctuation(at);
 }
 
@@ -215,11 +196,14 @@ void Lexer::ReadWord(uint32_t at) {
   uint32_t end = at + 1;
   while (IsNamePart(At(end))) ++end;
   const char next = At(end);
-  if ((next == '"' || next == '\'') &&
-      text_.substr(at, end - at).find_first_not_of("fFrRbBuU") == absl::string_view::npos) {
-    DropContinuations();
-    const bool triple = At(end + 1) == next && At(end + 2) == next;
-    return Set(Token::kString, at, end + (triple ? 3 : 1));
+  if (code::IsQuote(next)) {
+    const auto prefix = code::ReadPythonPrefix(text_.substr(at, end - at));
+    // To tree-sitter's grammar a t-string is a name and a string.
+    if (prefix.has_value() && !prefix->is_template_string) {
+      DropContinuations();
+      const bool triple = At(end + 1) == next && At(end + 2) == next;
+      return Set(Token::kString, at, end + (triple ? 3 : 1));
+    }
   }
   if (static_cast<unsigned char>(next) >= 0x80) return Set(Token::kUnknown, at, end);
   Set(WordToken(text_.substr(at, end - at)), at, end);
@@ -228,34 +212,10 @@ void Lexer::ReadWord(uint32_t at) {
 // A number that a letter or a digit follows is left to tree-sitter: it reads `0o28` as two, with an
 // error.
 void Lexer::ReadNumber(uint32_t at) {
-  uint32_t end = EndOfNumber(at);
+  const auto end = static_cast<uint32_t>(code::EndOfPythonNumber(text_, at));
   const char next = At(end);
-  const bool odd =
-      end == at || IsNamePart(next) || static_cast<unsigned char>(next) >= 0x80 || next == '.';
+  const bool odd = code::IsNameByte(next) || next == '.';
   Set(odd ? Token::kUnknown : Token::kNumber, at, end);
-}
-
-// `at` itself where there is no number that is understood.
-uint32_t Lexer::EndOfNumber(uint32_t at) const {
-  if (At(at) == '0') {
-    if (const int base = BaseOf(At(at + 1)); base != 10) {
-      const uint32_t end = EndOfDigits(at + 2, base);
-      return end == at + 2 ? at : end;
-    }
-  }
-  uint32_t end = EndOfDigits(at, 10);
-  if (At(end) == '.') end = IsDigit(At(end + 1)) ? EndOfDigits(end + 1, 10) : end + 1;
-  if (At(end) == 'e' || At(end) == 'E') {
-    const uint32_t sign = At(end + 1) == '+' || At(end + 1) == '-' ? 1 : 0;
-    if (!IsDigit(At(end + 1 + sign))) return at;
-    end = EndOfDigits(end + 1 + sign, 10);
-  }
-  return At(end) == 'j' || At(end) == 'J' ? end + 1 : end;
-}
-
-uint32_t Lexer::EndOfDigits(uint32_t at, int base) const {
-  while (IsDigitOf(base, At(at)) || (At(at) == '_' && IsDigitOf(base, At(at + 1)))) ++at;
-  return at;
 }
 
 void Lexer::ReadPunctuation(uint32_t at) {

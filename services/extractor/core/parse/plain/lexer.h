@@ -134,8 +134,6 @@ class Lexer {
   void DropContinuations();
   void ReadWord(uint32_t at);
   void ReadNumber(uint32_t at);
-  uint32_t EndOfNumber(uint32_t at) const;
-  uint32_t EndOfDigits(uint32_t at, int base) const;
   void ReadPunctuation(uint32_t at);
   void Set(Token token, uint32_t start, uint32_t end) {
     token_ = token;

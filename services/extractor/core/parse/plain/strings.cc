@@ -1,5 +1,6 @@
 // String literals, as tree-sitter's scanner cuts them up.
 #include "absl/strings/ascii.h"
+#include "common/code/python.h"
 #include "services/extractor/core/parse/plain/parser.h"
 
 namespace kernelmill::extractor::python {
@@ -15,11 +16,9 @@ struct Literal {
 
 Literal LiteralOf(absl::string_view start) {
   const size_t quotes = start.find_first_of("\"'");
-  const absl::string_view prefix = start.substr(0, quotes);
-  const auto has = [&](const char* letters) {
-    return prefix.find_first_of(letters) != absl::string_view::npos;
-  };
-  return {start[quotes], start.size() - quotes == 3, has("rR"), has("bB"), has("fF")};
+  const auto prefix =
+      code::ReadPythonPrefix(start.substr(0, quotes)).value_or(code::PythonPrefix());
+  return {start[quotes], start.size() - quotes == 3, prefix.raw, prefix.bytes, prefix.replaces};
 }
 
 bool AreHex(absl::string_view text, size_t at, size_t count) {

@@ -1,0 +1,90 @@
+#include "common/code/c.h"
+
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace kernelmill::code {
+namespace {
+
+using absl::string_view;
+
+size_t EndOfPlainString(string_view text, size_t quote) {
+  size_t at = quote + 1;
+  while (at < text.size() && !IsNewline(text[at])) {
+    if (text[at] == text[quote]) return at + 1;
+    at = text[at] == '\\' ? EndOfEscape(text, at) : at + 1;
+  }
+  return at;
+}
+
+// R"delimiter( ... )delimiter"
+size_t EndOfRawString(string_view text, size_t quote) {
+  constexpr size_t kMaxDelimiter = 16;  // the language's own limit
+  const string_view head = text.substr(quote + 1, kMaxDelimiter + 1);
+  const size_t paren = head.find_first_of("() \\\t\v\f\r\n\"");
+  if (paren == string_view::npos || head[paren] != '(') return EndOfPlainString(text, quote);
+  const std::string close = absl::StrCat(")", head.substr(0, paren), "\"");
+  const size_t end = text.find(close, quote + 1 + paren);
+  return end == string_view::npos ? text.size() : end + close.size();
+}
+
+}  // namespace
+
+CPrefix ReadCPrefix(string_view letters, char quote) {
+  const bool raw = absl::ConsumeSuffix(&letters, "R");
+  const bool encoding = letters == "L" || letters == "u" || letters == "U" || letters == "u8";
+  if (raw) return quote == '"' && (encoding || letters.empty()) ? CPrefix::kRaw : CPrefix::kNone;
+  return encoding ? CPrefix::kEncoding : CPrefix::kNone;
+}
+
+size_t EndOfCString(string_view text, size_t quote, CPrefix prefix) {
+  return prefix == CPrefix::kRaw ? EndOfRawString(text, quote) : EndOfPlainString(text, quote);
+}
+
+size_t internal::EndOfCommentAtSlash(string_view text, size_t at) {
+  const char next = ByteAt(text, at + 1);
+  if (next == '*') {
+    const size_t end = text.find("*/", at + 2);
+    return end == string_view::npos ? text.size() : end + 2;
+  }
+  if (next != '/') return at;
+  while (at < text.size() && !IsNewline(text[at])) {
+    const size_t spliced = EndOfLineSplice(text, at);
+    at = spliced > at ? spliced : at + 1;
+  }
+  return at;
+}
+
+size_t EndOfCNumber(string_view text, size_t at) {
+  const char second = ByteAt(text, at + 1);
+  const bool hex = text[at] == '0' && (second == 'x' || second == 'X');
+  for (++at; at < text.size(); ++at) {
+    const char c = text[at];
+    if (IsCNameByte(c) || c == '.') continue;
+    const char last = absl::ascii_tolower(static_cast<unsigned char>(text[at - 1]));
+    const bool sign = (c == '+' || c == '-') && (last == 'p' || (last == 'e' && !hex));
+    const bool separator =
+        c == '\'' && IsCNameByte(text[at - 1]) && IsCNameByte(ByteAt(text, at + 1));
+    if (!sign && !separator) break;
+  }
+  return at;
+}
+
+size_t EndOfCOperator(string_view text, size_t at) {
+  const char first = text[at];
+  const char second = ByteAt(text, at + 1);
+  if (!absl::ascii_ispunct(static_cast<unsigned char>(second))) return at + 1;
+  const string_view three = text.substr(at, 3);
+  for (const string_view known : {"<<<", ">>>", "<<=", ">>=", "...", "->*", "<=>"}) {
+    if (three == known) return at + 3;
+  }
+  if (second == first && absl::StrContains(":+-<>=&|#", first)) return at + 2;
+  if (second == '=' && absl::StrContains("<>=!+-*/%&|^", first)) return at + 2;
+  return at + (first == '-' && second == '>' ? 2 : 1);
+}
+
+}  // namespace kernelmill::code

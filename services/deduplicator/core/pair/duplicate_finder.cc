@@ -1,0 +1,331 @@
+// The basic idea: kernels that agree in all values of one band fall into the same bucket, and only
+// kernels of one bucket are compared, by the exact Jaccard similarity of their shingle sets. A band
+// belongs to one partition, or, of more partitions than bands, a share of its buckets does: each
+// partition sees its buckets whole.
+//
+// Equal sets. Vendored copies and generated code make groups of thousands of kernels with one and
+// the same shingle set; compared all with all they would cost the square of that. So only the first
+// kernel of each set enters the buckets, and every other one is paired with that first alone, in
+// the one partition that the set's hash falls to. Nothing is lost: a pair with common == total says
+// that the two sets are equal, and resolve lets each member of such a group stand where its first
+// does. Sets are held to be equal where their 64-bit hashes and sizes are.
+//
+// Cheap looks first. Boilerplate puts kernels of little similarity into one bucket. A pair is
+// dropped unread where the sizes of its sets forbid the threshold, or where the 128 values agree in
+// a share that is kSlack below it: a shortfall of more than four standard deviations of that
+// estimate, which of pairs just at the threshold one in a hundred thousand meets, and of those at
+// 0.8, where that is no threshold itself, none. The estimate is made from a byte a value. Only the
+// sets of the pairs that are left are read at all.
+//
+// One look a pair. Two kernels often share several buckets. So pairs are not taken bucket by bucket
+// but kernel by kernel: each goes through all of its buckets at once and looks at those before it
+// in them, and the last kernel that looked at one is noted there.
+//
+// Many different sets in one bucket. Above kFullBucket kernels, each is compared only with the
+// first kWindow and with the kWindow before it, these once in the order of their numbers and once
+// in that of their sketches, which puts those side by side that agree in more than this band. Each
+// time kEnough mates are enough. So neither a repository made to agree in a band nor fifty thousand
+// variants of one kernel cost more than linear time and space. A near-duplicate that is missed so
+// stays in the dataset; none is invented.
+
+#include "services/deduplicator/core/pair/duplicate_finder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
+#include "services/deduplicator/core/sign/hash_sort.h"
+#include "services/deduplicator/core/sign/sign.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+constexpr size_t kFullBucket = 2048;
+constexpr size_t kWindow = 256;
+constexpr int kEnough = 8;
+constexpr double kSlack = 0.18;
+constexpr int kMaxPartitions = 1 << 16;
+
+v1::Pair MakePair(uint32_t a, uint32_t b, Overlap overlap) {
+  v1::Pair pair;
+  pair.set_a(a);
+  pair.set_b(b);
+  pair.set_common(overlap.common);
+  pair.set_total(overlap.total);
+  return pair;
+}
+
+bool Before(const v1::Pair& x, const v1::Pair& y) {
+  return std::make_pair(x.a(), x.b()) < std::make_pair(y.a(), y.b());
+}
+
+absl::string_view BytesOf(const std::vector<uint32_t>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(uint32_t)};
+}
+
+// As memcmp, of the bytes from `turn` on and then those before it.
+template <typename Bytes>
+int CompareFrom(size_t turn, const Bytes& x, const Bytes& y) {
+  const int order = std::memcmp(x.data() + turn, y.data() + turn, x.size() - turn);
+  return order != 0 ? order : std::memcmp(x.data(), y.data(), turn);
+}
+
+absl::Status CheckThreshold(double threshold) {
+  if (threshold > 0 && threshold <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("threshold is ", threshold, ", not in (0, 1]"));
+}
+
+}  // namespace
+
+absl::Status CheckPairParams(const v1::PairParams& params) {
+  RETURN_IF_ERROR(CheckThreshold(params.threshold()));
+  if (params.structural_threshold() != 0) {
+    RETURN_IF_ERROR(CheckThreshold(params.structural_threshold()));
+  }
+  if (params.holdout_threshold() != 0) RETURN_IF_ERROR(CheckThreshold(params.holdout_threshold()));
+  if (params.partitions() < 1 || params.partitions() > kMaxPartitions || params.partition() < 0 ||
+      params.partition() >= params.partitions()) {
+    return absl::InvalidArgumentError(absl::StrCat("no partition ", params.partition(), " of ",
+                                                   params.partitions(), "; at most ",
+                                                   kMaxPartitions));
+  }
+  return absl::OkStatus();
+}
+
+DuplicateFinder::DuplicateFinder(double threshold, int partition, int partitions,
+                                 const SpillOptions& spill)
+    : threshold_(threshold),
+      partition_(partition),
+      partitions_(partitions),
+      bands_(BandsFor(threshold)),
+      least_agreeing_(static_cast<int>(std::ceil((threshold - kSlack) * kPermutations))),
+      sets_(spill) {}
+
+// With more partitions than bands, each band's buckets are shared out among as many of them as come
+// to it.
+bool DuplicateFinder::IsInPartition(int band, uint64_t key) const {
+  if (partitions_ <= bands_.count) return band % partitions_ == partition_;
+  const int sharers = (partitions_ - 1 - band) / bands_.count + 1;
+  return partition_ == band + bands_.count * static_cast<int>(key % sharers);
+}
+
+void DuplicateFinder::Observe(const v1::TokenSets& shard) {
+  for (int i = 0; i < shard.hashes_size(); ++i) {
+    const uint32_t number = observed_++;
+    const uint32_t size = shard.sizes(i);
+    if (size == 0) continue;  // no tokens: like nothing else
+    const uint64_t set = shard.hashes(i);
+    const auto slot = static_cast<uint32_t>(numbers_.size());
+    const auto [first, is_first] = first_with_set_.try_emplace(set, slot);
+    if (!is_first && set_sizes_[first->second] == size) {
+      if (set % partitions_ == static_cast<uint64_t>(partition_)) {
+        equal_.push_back(MakePair(numbers_[first->second], number, {size, size}));
+      }
+      continue;
+    }
+    const MinHashValues values = MinHashOf(shard, i);
+    numbers_.push_back(number);
+    set_sizes_.push_back(size);
+    sketches_.push_back(SketchOf(values));
+    AddToBuckets(slot, values);
+  }
+}
+
+void DuplicateFinder::AddToBuckets(uint32_t slot, const MinHashValues& values) {
+  const bool whole_bands = partitions_ <= bands_.count;
+  const int step = whole_bands ? partitions_ : 1;
+  for (int band = whole_bands ? partition_ : 0; band < bands_.count; band += step) {
+    const uint64_t key =
+        BucketKey(band, absl::MakeConstSpan(values).subspan(band * bands_.rows, bands_.rows));
+    if (IsInPartition(band, key)) entries_.push_back({key, slot});
+  }
+}
+
+void DuplicateFinder::EndObserving() {
+  first_with_set_ = {};
+  MakeGroups();
+  CompareInGroups();
+  CompareInWindows();
+  group_starts_ = {};
+  members_ = {};
+  sketches_ = {};
+  ListNeeded();
+}
+
+// Turns the entries into groups.
+void DuplicateFinder::MakeGroups() {
+  // Slots came in ascending order, and keep it within a bucket.
+  SortByHash(absl::MakeSpan(entries_), [](const Entry& entry) { return entry.bucket; });
+  for (size_t begin = 0, end; begin < entries_.size(); begin = end) {
+    end = begin + 1;
+    while (end < entries_.size() && entries_[end].bucket == entries_[begin].bucket) ++end;
+    if (end - begin < 2) continue;
+    group_starts_.push_back(static_cast<uint32_t>(members_.size()));
+    for (size_t i = begin; i < end; ++i) members_.push_back(entries_[i].slot);
+  }
+  group_starts_.push_back(static_cast<uint32_t>(members_.size()));
+  entries_ = {};
+}
+
+absl::Span<const uint32_t> DuplicateFinder::Group(uint32_t group) const {
+  return absl::MakeConstSpan(members_).subspan(group_starts_[group],
+                                               group_starts_[group + 1] - group_starts_[group]);
+}
+
+// All with all, but for large groups.
+void DuplicateFinder::CompareInGroups() {
+  const auto groups = static_cast<uint32_t>(group_starts_.size() - 1);
+  std::vector<uint32_t> starts(numbers_.size() + 1);  // of each slot's groups
+  std::vector<uint32_t> groups_of;
+  for (const bool counting : {true, false}) {
+    for (uint32_t group = 0; group < groups; ++group) {
+      if (Group(group).size() > kFullBucket) continue;
+      for (const uint32_t slot : Group(group)) {
+        if (counting) {
+          ++starts[slot + 1];
+        } else {
+          groups_of[starts[slot]++] = group;
+        }
+      }
+    }
+    if (!counting) break;
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    groups_of.resize(starts.back());
+  }
+  // Each start has moved to its end, the next one's start.
+  std::vector<uint32_t> looked_at_by(numbers_.size(), ~uint32_t{0});
+  for (uint32_t slot = 0; slot < numbers_.size(); ++slot) {
+    for (uint32_t i = slot == 0 ? 0 : starts[slot - 1]; i < starts[slot]; ++i) {
+      for (const uint32_t mate : Group(groups_of[i])) {
+        if (mate == slot) break;
+        if (std::exchange(looked_at_by[mate], slot) != slot) Propose(mate, slot);
+      }
+    }
+  }
+}
+
+void DuplicateFinder::CompareInWindows() {
+  absl::flat_hash_set<uint64_t> done;
+  for (uint32_t group = 0; group + 1 < group_starts_.size(); ++group) {
+    if (Group(group).size() <= kFullBucket) continue;
+    ++large_buckets_;
+    std::vector<uint32_t> ordered(Group(group).begin(), Group(group).end());
+    const uint64_t members = StableHash64(BytesOf(ordered));
+    // Equal signatures make the same bucket in every band.
+    if (!done.insert(members).second) continue;
+    // For each bucket another value first, so that they do not all miss the same pairs.
+    const size_t turn = members % kPermutations;
+    CompareWithFirst(ordered);
+    CompareWithNearest(ordered);
+    std::sort(ordered.begin(), ordered.end(), [&](uint32_t x, uint32_t y) {
+      const int order = CompareFrom(turn, sketches_[x], sketches_[y]);
+      return order != 0 ? order < 0 : x < y;
+    });
+    CompareWithNearest(ordered);
+  }
+}
+
+void DuplicateFinder::CompareWithFirst(absl::Span<const uint32_t> group) {
+  for (size_t i = 1; i < group.size(); ++i) {
+    const size_t end = std::min(i, kWindow);
+    int mates = 0;
+    for (size_t j = 0; j < end && mates < kEnough; ++j) mates += Propose(group[j], group[i]);
+  }
+}
+
+// Each with those before it, the nearest first.
+void DuplicateFinder::CompareWithNearest(absl::Span<const uint32_t> group) {
+  for (size_t i = 1; i < group.size(); ++i) {
+    const size_t end = i - std::min(i, kWindow);
+    int mates = 0;
+    for (size_t j = i; j-- > end && mates < kEnough;) mates += Propose(group[j], group[i]);
+  }
+}
+
+// Whether the two are to be verified.
+bool DuplicateFinder::Propose(uint32_t a, uint32_t b) {
+  ++candidates_;
+  if (!MayBeSimilar(a, b)) return false;
+  proposed_.push_back({std::min(a, b), std::max(a, b)});
+  return true;
+}
+
+bool DuplicateFinder::MayBeSimilar(uint32_t a, uint32_t b) const {
+  return CountAgreeing(sketches_[a], sketches_[b]) >= least_agreeing_ &&
+         SizesMayReach(set_sizes_[a], set_sizes_[b], threshold_);
+}
+
+// Turns the proposed pairs into sorted ones of numbers, and lists whose sets they need.
+void DuplicateFinder::ListNeeded() {
+  for (Proposal& pair : proposed_) pair = {numbers_[pair.a], numbers_[pair.b]};
+  // As wide as a key can be, the numbers are spread about as evenly as hashes.
+  const int unused = std::countl_zero(uint64_t{observed_} << 32);
+  SortByHash(absl::MakeSpan(proposed_), [=](const Proposal& pair) { return pair.key() << unused; });
+  const auto equal = [](const Proposal& x, const Proposal& y) { return x.key() == y.key(); };
+  proposed_.erase(std::unique(proposed_.begin(), proposed_.end(), equal), proposed_.end());
+  proposed_.shrink_to_fit();
+  std::vector<bool> is_needed(observed_);
+  for (const Proposal& pair : proposed_) is_needed[pair.a] = is_needed[pair.b] = true;
+  for (uint32_t number = 0; number < observed_; ++number) {
+    if (is_needed[number]) needed_.push_back(number);
+  }
+  numbers_ = {};
+  set_sizes_ = {};
+}
+
+uint32_t DuplicateFinder::IndexOf(uint32_t number) const {
+  return static_cast<uint32_t>(std::lower_bound(needed_.begin(), needed_.end(), number) -
+                               needed_.begin());
+}
+
+bool DuplicateFinder::NeedsAny(uint32_t first, uint32_t count) const {
+  const uint32_t index = IndexOf(first);
+  return index < needed_.size() && needed_[index] - first < count;
+}
+
+bool DuplicateFinder::NeedsNext(uint32_t number) const {
+  return sets_.size() < needed_.size() && needed_[sets_.size()] == number;
+}
+
+absl::Status DuplicateFinder::Load(absl::Span<const uint64_t> shingles) {
+  RETURN_IF_ERROR(CheckSet(shingles));
+  return sets_.Add(shingles);
+}
+
+absl::Status DuplicateFinder::Find(Pairs* pairs) {
+  if (sets_.size() != needed_.size()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(sets_.size(), " sets of ", needed_.size(), " that are needed"));
+  }
+  for (v1::Pair& pair : equal_) *pairs->Add() = std::move(pair);
+  RETURN_IF_ERROR(Verify(pairs));
+  std::sort(pairs->begin(), pairs->end(), Before);
+  return absl::OkStatus();
+}
+
+absl::Status DuplicateFinder::Verify(Pairs* pairs) {
+  std::vector<uint64_t> first_buffer;
+  std::vector<uint64_t> other_buffer;
+  absl::Span<const uint64_t> first;
+  uint32_t first_number = observed_;
+  for (const auto& [a, b] : proposed_) {
+    if (a != first_number) {
+      ASSIGN_OR_RETURN(first, sets_.Get(IndexOf(a), &first_buffer));
+      first_number = a;
+    }
+    ASSIGN_OR_RETURN(const auto other, sets_.Get(IndexOf(b), &other_buffer));
+    const Overlap overlap = CompareAtLeast(first, other, threshold_);
+    if (Similarity(overlap) >= threshold_) *pairs->Add() = MakePair(a, b, overlap);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::deduplicator

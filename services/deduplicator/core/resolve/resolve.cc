@@ -1,0 +1,248 @@
+// The basic idea: similarity is no equivalence. Of a chain A ~ B ~ C, where A and C have little in
+// common, a transitive closure keeps one kernel and loses C's content; on real corpora it has
+// folded hundreds of thousands of documents into one. The leader rule does not: kernels are taken
+// in order of rank, and each joins the first leader that it is itself similar to, or else becomes a
+// leader. C, which resembles no leader, is kept. Every kernel that goes names one that stays and
+// that it was compared with.
+//
+// Rank: how certain the licence is, in tenths, then tier (1 is best), then the score of quality,
+// then source in the job's order, path and line. A total order, so the outcome depends on nothing
+// else.
+//
+// No two leaders can be of one group of equal sets (similarity_graph.h), so each group has at most
+// one leader to look up; likewise each SHA-256 and each pair hash.
+
+#include "services/deduplicator/core/resolve/resolve.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "services/deduplicator/core/sign/jaccard.h"
+#include "services/deduplicator/core/sign/sign.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+static_assert(kNone == Contaminations::kNoHoldout);
+
+// From this overlap of words on a prompt gives its completion away: the write-up's leakage filter
+// flags such pairs for review.
+constexpr double kLeakage = 0.8;
+
+// The number under which `key` is known, a new one for a new key.
+uint32_t Intern(std::string key, absl::flat_hash_map<std::string, uint32_t>* ids) {
+  return ids->try_emplace(std::move(key), static_cast<uint32_t>(ids->size())).first->second;
+}
+
+void Decide(v1::Fate fate, absl::string_view reason, uint32_t leader, double similarity,
+            v1::Decision* decision) {
+  decision->set_fate(fate);
+  decision->set_reason(std::string(reason));
+  decision->set_leader(leader);
+  decision->set_similarity(similarity);
+}
+
+// A share, 0 to 1, as whole steps of 1 / `steps`; what is no number would break the order of rank.
+int Steps(double share, int steps) {
+  return share > 0 ? static_cast<int>(std::min(share, 1.0) * steps + 0.5) : 0;
+}
+
+// The place of each key among all, sorted.
+std::vector<uint32_t> SortedPlaces(const absl::flat_hash_map<std::string, uint32_t>& ids) {
+  std::vector<std::pair<absl::string_view, uint32_t>> sorted(ids.begin(), ids.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<uint32_t> places(sorted.size());
+  for (uint32_t place = 0; place < sorted.size(); ++place) places[sorted[place].second] = place;
+  return places;
+}
+
+void SetFirst(uint32_t number, uint32_t* slot) {
+  if (*slot == kNone) *slot = number;
+}
+
+}  // namespace
+
+Resolver::Resolver(const v1::DedupPolicy& policy) : policy_(policy) {}
+
+absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
+                                const v1::VerdictShard* verdicts, const v1::ShardOrigin& origin) {
+  RETURN_IF_ERROR(CheckSignatures(signatures));
+  const int kernels = KernelsIn(signatures);
+  if (origin.holdout() != (verdicts == nullptr) ||
+      (verdicts != nullptr && verdicts->verdicts_size() != kernels)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(verdicts == nullptr ? 0 : verdicts->verdicts_size(), " verdicts for ", kernels,
+                     " signatures"));
+  }
+  for (int i = 0; i < kernels; ++i) {
+    Candidate& kernel = kernels_.emplace_back();
+    kernel.holdout = origin.holdout();
+    kernel.tier = origin.tier();
+    kernel.source = origin.source();
+    kernel.path = Intern(signatures.paths(i), &paths_);
+    kernel.first_line = signatures.first_lines(i);
+    kernel.exact = Intern(signatures.sha256().substr(i * size_t{32}, 32), &exact_ids_);
+    kernel.pair = Intern(signatures.pair_sha1().substr(i * size_t{20}, 20), &pair_ids_);
+    kernel.word_overlap = Similarity({signatures.words_common(i), signatures.words_total(i)});
+    near_.AddKernel();
+    structural_.AddKernel();
+    if (verdicts == nullptr) continue;
+    const v1::Verdict& verdict = verdicts->verdicts(i);
+    kernel.accepted = verdict.accepted();
+    kernel.quality = Steps(verdict.quality().score(), 1000);
+    kernel.certainty = Steps(verdict.license().confidence(), 10);
+    if (verdict.accepted()) continue;
+    kernel.rejection = verdict.reasons().empty() ? "unspecified" : verdict.reasons(0);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Resolver::AddTo(SimilarityGraph* graph, double threshold,
+                             const google::protobuf::RepeatedPtrField<v1::Pair>& pairs) {
+  for (const v1::Pair& pair : pairs) {
+    if (pair.a() >= pair.b() || pair.b() >= kernels_.size() || pair.common() > pair.total()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no pair of ", kernels_.size(), " kernels: ", pair.ShortDebugString()));
+    }
+    const Overlap overlap{pair.common(), pair.total()};
+    if (Similarity(overlap) >= threshold) graph->AddPair(pair.a(), pair.b(), overlap);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
+  RETURN_IF_ERROR(AddTo(&near_, policy_.threshold(), pairs.pairs()));
+  if (policy_.structural()) {
+    RETURN_IF_ERROR(AddTo(&structural_, policy_.structural_threshold(), pairs.structural()));
+  }
+  for (const v1::HoldoutMatch& match : pairs.holdouts()) {
+    if (match.kernel() >= kernels_.size() || match.holdout() >= kernels_.size() ||
+        kernels_[match.kernel()].holdout || !kernels_[match.holdout()].holdout) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no kernel and holdout: ", match.ShortDebugString()));
+    }
+    holdout_matches_.push_back(match);
+  }
+  return absl::OkStatus();
+}
+
+Resolver::Index Resolver::EmptyIndex() const {
+  const std::vector<uint32_t> none(kernels_.size(), kNone);
+  return {std::vector<uint32_t>(exact_ids_.size(), kNone),
+          std::vector<uint32_t>(pair_ids_.size(), kNone), none, none};
+}
+
+void Resolver::Enter(uint32_t number, Index* index) {
+  const Candidate& kernel = kernels_[number];
+  SetFirst(number, &index->by_exact[kernel.exact]);
+  SetFirst(number, &index->by_pair[kernel.pair]);
+  SetFirst(number, &index->by_near[near_.GroupOf(number)]);
+  SetFirst(number, &index->by_structural[structural_.GroupOf(number)]);
+}
+
+// The accepted candidates, best first.
+std::vector<uint32_t> Resolver::Ranked() const {
+  const std::vector<uint32_t> path_places = SortedPlaces(paths_);
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    if (kernels_[i].accepted && !kernels_[i].holdout) order.push_back(i);
+  }
+  const auto rank = [&](uint32_t number) {
+    const Candidate& kernel = kernels_[number];
+    return std::make_tuple(-kernel.certainty, kernel.tier, -kernel.quality, kernel.source,
+                           path_places[kernel.path], kernel.first_line, number);
+  };
+  std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return rank(x) < rank(y); });
+  return order;
+}
+
+// Calls callback(Match) for every leader that the kernel repeats or resembles; of one leader the
+// strictest kind comes first.
+template <typename Callback>
+void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback callback) {
+  const auto offer = [&](uint32_t found, absl::string_view kind, double similarity) {
+    if (found != kNone) callback(Match{found, kind, similarity});
+  };
+  const Candidate& kernel = kernels_[number];
+  offer(leaders.by_exact[kernel.exact], "exact", 1);
+  offer(leaders.by_pair[kernel.pair], "pair", 1);
+  const uint32_t near = near_.GroupOf(number);
+  offer(leaders.by_near[near], "near", 1);
+  near_.ForEachNeighbour(near, [&](uint32_t group, double similarity) {
+    offer(leaders.by_near[group], "near", similarity);
+  });
+  const uint32_t structural = structural_.GroupOf(number);
+  if (!policy_.structural()) return;
+  offer(leaders.by_structural[structural], "structural", 1);
+  structural_.ForEachNeighbour(structural, [&](uint32_t group, double similarity) {
+    offer(leaders.by_structural[group], "structural", similarity);
+  });
+}
+
+// Names the first leader by rank.
+bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
+                         v1::Decision* decision) {
+  Match best{kNone, "", 0};
+  ForEachMatch(number, leaders, [&](const Match& match) {
+    if (best.number == kNone || rank[match.number] < rank[best.number]) best = match;
+  });
+  if (best.number == kNone) return false;
+  Decide(v1::FATE_DUPLICATE, best.kind, best.number, best.similarity, decision);
+  return true;
+}
+
+// What is said of a candidate whatever becomes of it, and its fate where it is not the leader
+// rule's to decide.
+void Resolver::Describe(uint32_t number, const Contaminations& contaminations,
+                        v1::Decision* decision) {
+  const Candidate& kernel = kernels_[number];
+  if (kernel.word_overlap >= kLeakage) decision->set_word_overlap(kernel.word_overlap);
+  for (v1::Contamination& found : contaminations.Of(number, kernel.exact, kernel.pair)) {
+    *decision->add_contamination() = std::move(found);
+  }
+  if (!kernel.accepted) {
+    Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
+  } else if (decision->contamination_size() > 0 && decision->contamination(0).decisive() &&
+             policy_.contamination().action() != v1::CONTAMINATION_ACTION_LABEL) {
+    const v1::Contamination gravest = decision->contamination(0);
+    Decide(v1::FATE_CONTAMINATED, gravest.rule(), gravest.holdout(), gravest.score(), decision);
+  }
+}
+
+v1::Clusters Resolver::Resolve() {
+  near_.Build();
+  structural_.Build();
+  v1::Clusters clusters;
+  clusters.mutable_decisions()->Reserve(static_cast<int>(kernels_.size()));
+  Index holdouts = EmptyIndex();
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    v1::Decision* decision = clusters.add_decisions();
+    if (!kernels_[i].holdout) continue;
+    Decide(v1::FATE_HOLDOUT, "", i, 1, decision);
+    Enter(i, &holdouts);
+  }
+  const Contaminations contaminations(policy_.contamination(), std::move(holdout_matches_),
+                                      std::move(holdouts.by_exact), std::move(holdouts.by_pair));
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    if (!kernels_[i].holdout) Describe(i, contaminations, clusters.mutable_decisions(i));
+  }
+  const std::vector<uint32_t> order = Ranked();
+  std::vector<uint32_t> rank(kernels_.size(), kNone);
+  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  Index leaders = EmptyIndex();
+  for (const uint32_t number : order) {
+    v1::Decision* decision = clusters.mutable_decisions(static_cast<int>(number));
+    if (decision->fate() == v1::FATE_CONTAMINATED) continue;
+    if (Duplicate(number, leaders, rank, decision)) continue;
+    Decide(v1::FATE_KEPT, "", number, 1, decision);
+    Enter(number, &leaders);
+  }
+  return clusters;
+}
+
+}  // namespace kernelmill::deduplicator

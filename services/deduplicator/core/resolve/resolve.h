@@ -1,0 +1,100 @@
+#ifndef KERNELMILL_SERVICES_DEDUPLICATOR_CORE_RESOLVE_RESOLVE_H_
+#define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_RESOLVE_RESOLVE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/deduplicator/core/resolve/contamination.h"
+#include "services/deduplicator/core/resolve/similarity_graph.h"
+
+namespace kernelmill::deduplicator {
+
+// Decides the fate of every kernel of a job: add all shards in order, then all pairs in any order,
+// then resolve once. Holds some hundred bytes a kernel and no shingles. Not thread-safe.
+//
+//   holdout        of a holdout's shard
+//   rejected       its verdict does not accept it; the reason is the verdict's first
+//   contaminated   of a holdout kernel, as contamination.h tells; unless the policy only labels
+//   duplicate      of a kept kernel: the same bytes ("exact"), the same normalized pair ("pair"),
+//                  as similar as the threshold ("near"), or, where the policy asks for it, as
+//                  similar as its threshold once folded ("structural")
+//   kept           the rest
+//
+// in this order: the first that holds. So a copy of a rejected or a contaminated kernel is judged
+// for itself, and never vanishes with it.
+class Resolver {
+ public:
+  // The policy's defaults are filled in.
+  explicit Resolver(const v1::DedupPolicy& policy);
+
+  // The next shard's kernels; `verdicts` is null for a holdout's shard alone. INVALID_ARGUMENT:
+  // verdicts and kernels are not as many, or the signatures are malformed.
+  absl::Status AddShard(const v1::SignatureShard& signatures, const v1::VerdictShard* verdicts,
+                        const v1::ShardOrigin& origin);
+  // INVALID_ARGUMENT: a pair of kernels that there are not.
+  absl::Status AddPairs(const v1::PairSet& pairs);
+
+  v1::Clusters Resolve();
+
+ private:
+  struct Candidate {
+    bool holdout = false;
+    bool accepted = false;
+    // What its rank is made of, but for its number.
+    int certainty = 0;  // of the licence, in tenths
+    int tier = 0;
+    int quality = 0;  // thousandths
+    int source = 0;
+    uint32_t path = 0;
+    int first_line = 0;
+
+    uint32_t exact = 0;  // equal for kernels of equal bytes
+    uint32_t pair = 0;   // equal for kernels of equal normalized pairs
+    double word_overlap = 0;
+    std::string rejection;
+  };
+  struct Match {
+    uint32_t number;
+    absl::string_view kind;
+    double similarity;
+  };
+  // Kernels found again by what they have in common; kNone where there is none.
+  struct Index {
+    std::vector<uint32_t> by_exact;
+    std::vector<uint32_t> by_pair;
+    std::vector<uint32_t> by_near;
+    std::vector<uint32_t> by_structural;
+  };
+  using Ids = absl::flat_hash_map<std::string, uint32_t>;
+
+  absl::Status AddTo(SimilarityGraph* graph, double threshold,
+                     const google::protobuf::RepeatedPtrField<v1::Pair>& pairs);
+  Index EmptyIndex() const;
+  void Enter(uint32_t number, Index* index);
+  std::vector<uint32_t> Ranked() const;
+  template <typename Callback>
+  void ForEachMatch(uint32_t number, const Index& leaders, Callback callback);
+  bool Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
+                 v1::Decision* decision);
+  void Describe(uint32_t number, const Contaminations& contaminations, v1::Decision* decision);
+
+  const v1::DedupPolicy policy_;
+  std::vector<Candidate> kernels_;
+  Ids exact_ids_;
+  Ids pair_ids_;
+  Ids paths_;
+  SimilarityGraph near_;
+  SimilarityGraph structural_;
+  std::vector<v1::HoldoutMatch> holdout_matches_;
+};
+
+}  // namespace kernelmill::deduplicator
+
+#endif  // KERNELMILL_SERVICES_DEDUPLICATOR_CORE_RESOLVE_RESOLVE_H_

@@ -1,0 +1,386 @@
+#include "services/deduplicator/core/resolve/resolve.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+constexpr double kThreshold = 0.7;
+
+v1::DedupPolicy DefaultPolicy() {
+  v1::DedupPolicy policy;
+  policy.set_threshold(kThreshold);
+  policy.set_structural_threshold(0.9);
+  policy.mutable_contamination()->set_threshold(0.5);
+  policy.mutable_contamination()->set_overlap(0.5);
+  return policy;
+}
+
+// A job of kernels that are told apart by single characters, each in a shard of its own.
+class Job {
+ public:
+  struct Kernel {
+    char sha = 0;   // 0: like no other
+    char pair = 0;  // 0: like no other
+    int tier = 1;
+    double confidence = 1;
+    bool holdout = false;
+    std::string rejection;
+    double score = 0;
+    std::string path = "a.py";
+    int line = 1;
+    int source = 0;
+    uint32_t words_common = 0;  // of 10
+  };
+
+  // Answers the kernel's number.
+  uint32_t Add(const Kernel& kernel) {
+    kernels_.push_back(kernel);
+    return static_cast<uint32_t>(kernels_.size()) - 1;
+  }
+  uint32_t Add() { return Add(Kernel()); }
+  void Near(uint32_t a, uint32_t b, uint32_t common = 8, uint32_t total = 10) {
+    v1::Pair pair;
+    pair.set_a(a);
+    pair.set_b(b);
+    pair.set_common(common);
+    pair.set_total(total);
+    pairs_.push_back(pair);
+  }
+  void Equal(uint32_t a, uint32_t b) { Near(a, b, 10, 10); }
+  void Structural(uint32_t a, uint32_t b, uint32_t common = 19, uint32_t total = 20) {
+    v1::Pair* pair = more_.add_structural();
+    pair->set_a(a);
+    pair->set_b(b);
+    pair->set_common(common);
+    pair->set_total(total);
+  }
+  void Like(uint32_t kernel, uint32_t holdout, uint32_t common, uint32_t runs) {
+    v1::HoldoutMatch* match = more_.add_holdouts();
+    match->set_kernel(kernel);
+    match->set_holdout(holdout);
+    match->set_common(common);
+    match->set_total(10);
+    match->set_runs_common(runs);
+    match->set_runs_holdout(10);
+  }
+  v1::DedupPolicy policy = DefaultPolicy();
+
+  v1::Clusters Resolve() const { return ResolveWith(pairs_); }
+  v1::Clusters ResolveWith(const std::vector<v1::Pair>& pairs) const {
+    Resolver resolver(policy);
+    for (uint32_t i = 0; i < kernels_.size(); ++i) AddTo(&resolver, i);
+    for (const v1::Pair& pair : pairs) {
+      v1::PairSet set;
+      *set.add_pairs() = pair;
+      EXPECT_THAT(resolver.AddPairs(set), IsOk());
+    }
+    EXPECT_THAT(resolver.AddPairs(more_), IsOk());
+    return resolver.Resolve();
+  }
+  const std::vector<v1::Pair>& pairs() const { return pairs_; }
+
+ private:
+  void AddTo(Resolver* resolver, uint32_t i) const {
+    const Kernel& kernel = kernels_[i];
+    const auto hash = [&](char name, size_t size) {
+      std::string hash = name != 0 ? std::string(1, name) : absl::StrCat("only ", i);
+      hash.resize(size);
+      return hash;
+    };
+    v1::SignatureShard signatures;
+    signatures.set_sha256(hash(kernel.sha, 32));
+    signatures.set_pair_sha1(hash(kernel.pair, 20));
+    for (v1::TokenSets* sets : {signatures.mutable_near(), signatures.mutable_structural()}) {
+      sets->add_hashes(i);
+      sets->add_sizes(1);
+      sets->set_minhash(std::string(256, 'a'));
+    }
+    signatures.add_words_common(kernel.words_common);
+    signatures.add_words_total(10);
+    signatures.add_paths(kernel.path);
+    signatures.add_first_lines(kernel.line);
+    v1::ShardOrigin origin;
+    origin.set_holdout(kernel.holdout);
+    origin.set_tier(kernel.tier);
+    origin.set_source(kernel.source);
+    v1::VerdictShard verdicts;
+    v1::Verdict* verdict = verdicts.add_verdicts();
+    verdict->set_accepted(kernel.rejection.empty());
+    verdict->mutable_license()->set_confidence(kernel.confidence);
+    verdict->mutable_quality()->set_score(kernel.score);
+    if (!kernel.rejection.empty()) verdict->add_reasons(kernel.rejection);
+    EXPECT_THAT(resolver->AddShard(signatures, kernel.holdout ? nullptr : &verdicts, origin),
+                IsOk());
+  }
+
+  std::vector<Kernel> kernels_;
+  std::vector<v1::Pair> pairs_;
+  v1::PairSet more_;
+};
+
+// "kept", or "near of 3" and the like.
+std::string Fate(const v1::Clusters& clusters, uint32_t number) {
+  const v1::Decision& decision = clusters.decisions(static_cast<int>(number));
+  switch (decision.fate()) {
+    case v1::FATE_KEPT:
+      return decision.leader() == number ? "kept" : "kept by another";
+    case v1::FATE_REJECTED:
+      return absl::StrCat("rejected ", decision.reason());
+    case v1::FATE_DUPLICATE:
+      return absl::StrCat(decision.reason(), " of ", decision.leader());
+    case v1::FATE_CONTAMINATED:
+      return absl::StrCat(decision.reason(), " holdout ", decision.leader());
+    case v1::FATE_HOLDOUT:
+      return "holdout";
+    default:
+      return "none";
+  }
+}
+
+TEST(Resolver, AChainIsNotClosed) {
+  Job job;
+  const uint32_t a = job.Add(), b = job.Add(), c = job.Add();
+  job.Near(a, b);
+  job.Near(b, c);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, a), "kept");
+  EXPECT_EQ(Fate(clusters, b), "near of 0");
+  EXPECT_EQ(Fate(clusters, c), "kept");
+  EXPECT_DOUBLE_EQ(clusters.decisions(1).similarity(), 0.8);
+}
+
+TEST(Resolver, TheStrictestKindIsNamed) {
+  Job job;
+  job.Add({.sha = 'x', .pair = 'p'});
+  job.Add({.sha = 'x', .pair = 'p'});
+  job.Add({.pair = 'p'});
+  job.Add();
+  for (const uint32_t other : {1, 2, 3}) job.Equal(0, other);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 1), "exact of 0");
+  EXPECT_EQ(Fate(clusters, 2), "pair of 0");
+  EXPECT_EQ(Fate(clusters, 3), "near of 0");
+  EXPECT_EQ(clusters.decisions(3).similarity(), 1);
+}
+
+// Each kernel is better than the one before it by the next thing that counts, and worse by all that
+// count less.
+TEST(Resolver, RankIsLicenceTierQualitySourcePathLine) {
+  Job job;
+  job.Add({.sha = 'x', .tier = 1, .confidence = 0.5, .score = 0.2});
+  job.Add({.sha = 'x', .tier = 2, .confidence = 0.9, .score = 0.2});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.1, .source = 0});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "a", .source = 3});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "c", .line = 1, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 9, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 8, .source = 1});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 8, .source = 1});
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 6), "kept");
+  for (const uint32_t other : {0, 1, 2, 3, 4, 5, 7}) {
+    EXPECT_EQ(Fate(clusters, other), "exact of 6") << other;
+  }
+}
+
+TEST(Resolver, StructuralDuplicatesGoWhereThePolicyAsksForIt) {
+  Job job;
+  for (int i = 0; i < 5; ++i) job.Add();
+  job.Structural(0, 1, 20, 20);
+  job.Structural(0, 2);
+  job.Structural(0, 3, 17, 20);  // not that alike
+  job.Structural(0, 4);
+  job.Near(0, 4);
+  v1::Clusters clusters = job.Resolve();
+  for (const uint32_t kernel : {0, 1, 2, 3}) EXPECT_EQ(Fate(clusters, kernel), "kept");
+  job.policy.set_structural(true);
+  clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 1), "structural of 0");
+  EXPECT_EQ(Fate(clusters, 2), "structural of 0");
+  EXPECT_DOUBLE_EQ(clusters.decisions(2).similarity(), 0.95);
+  EXPECT_EQ(Fate(clusters, 3), "kept");
+  EXPECT_EQ(Fate(clusters, 4), "near of 0");  // the stricter kind
+}
+
+TEST(Resolver, AStructuralChainIsNotClosed) {
+  Job job;
+  job.policy.set_structural(true);
+  for (int i = 0; i < 3; ++i) job.Add();
+  job.Structural(0, 1);
+  job.Structural(1, 2);
+  EXPECT_EQ(Fate(job.Resolve(), 1), "structural of 0");
+  EXPECT_EQ(Fate(job.Resolve(), 2), "kept");
+}
+
+TEST(Resolver, APromptThatGivesItsCompletionAwayIsFlagged) {
+  Job job;
+  job.Add({.words_common = 8});
+  job.Add({.words_common = 7});
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_DOUBLE_EQ(clusters.decisions(0).word_overlap(), 0.8);
+  EXPECT_EQ(Fate(clusters, 0), "kept");
+  EXPECT_EQ(clusters.decisions(1).word_overlap(), 0);
+}
+
+TEST(Resolver, JoinsTheFirstLeaderNotTheMostSimilar) {
+  Job job;
+  for (int i = 0; i < 3; ++i) job.Add();
+  job.Near(0, 2, 7, 10);
+  job.Near(1, 2, 9, 10);
+  EXPECT_EQ(Fate(job.Resolve(), 2), "near of 0");
+}
+
+TEST(Resolver, ACopyOfARejectedKernelSurvives) {
+  Job job;
+  job.Add({.sha = 'x', .rejection = "license:GPL-3.0-only"});
+  job.Add({.sha = 'x'});
+  job.Add();
+  job.Equal(0, 1);
+  job.Near(0, 2);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 0), "rejected license:GPL-3.0-only");
+  EXPECT_EQ(Fate(clusters, 1), "kept");
+  EXPECT_EQ(Fate(clusters, 2), "near of 1");  // which it was never compared with by itself
+}
+
+TEST(Resolver, AGroupOfEqualSetsNeedsNoFirstToStandForIt) {
+  Job job;
+  job.Add({.rejection = "quality:parse"});
+  for (int i = 1; i < 4; ++i) {
+    job.Add();
+    job.Equal(0, i);
+  }
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 1), "kept");
+  EXPECT_EQ(Fate(clusters, 2), "near of 1");
+  EXPECT_EQ(Fate(clusters, 3), "near of 1");
+}
+
+// Two holdouts' kernels, 4 and 5, and what is like them.
+Job HoldoutJob() {
+  Job job;
+  job.Add({.sha = 'x'});
+  job.Add({.pair = 'p'});
+  job.Add();
+  job.Add();
+  job.Add({.sha = 'x', .pair = 'p', .holdout = true});
+  job.Add({.holdout = true});
+  job.Add({.sha = 'x', .rejection = "license:NOASSERTION"});
+  job.Add();
+  job.Add();
+  job.Like(2, 4, 5, 0);
+  job.Like(2, 5, 8, 10);
+  job.Like(7, 5, 4, 5);
+  job.Like(8, 5, 4, 4);
+  job.Near(2, 3);
+  return job;
+}
+
+TEST(Resolver, HoldoutsContaminate) {
+  const v1::Clusters clusters = HoldoutJob().Resolve();
+  EXPECT_EQ(Fate(clusters, 0), "exact holdout 4");
+  EXPECT_EQ(Fate(clusters, 1), "exact holdout 4");
+  EXPECT_EQ(Fate(clusters, 2), "near holdout 5");  // the more similar one
+  EXPECT_DOUBLE_EQ(clusters.decisions(2).similarity(), 0.8);
+  EXPECT_EQ(Fate(clusters, 3), "kept");  // a contaminated kernel takes none with it
+  EXPECT_EQ(Fate(clusters, 4), "holdout");
+  EXPECT_EQ(Fate(clusters, 5), "holdout");
+  EXPECT_EQ(Fate(clusters, 6), "rejected license:NOASSERTION");
+  EXPECT_EQ(Fate(clusters, 7), "overlap holdout 5");
+  EXPECT_EQ(Fate(clusters, 8), "kept");
+}
+
+// "exact 4 1", for each holdout named; with a star where it decides.
+std::string Named(const v1::Clusters& clusters, uint32_t number) {
+  std::string text;
+  for (const v1::Contamination& match : clusters.decisions(number).contamination()) {
+    absl::StrAppend(&text, match.rule(), match.decisive() ? "* " : " ", match.holdout(), " ",
+                    match.score(), ";");
+  }
+  return text;
+}
+
+TEST(Resolver, EveryHoldoutThatMatchesIsNamed) {
+  const v1::Clusters clusters = HoldoutJob().Resolve();
+  EXPECT_EQ(Named(clusters, 0), "exact* 4 1;");
+  EXPECT_EQ(Named(clusters, 2), "near* 5 0.8;near* 4 0.5;");
+  EXPECT_EQ(Named(clusters, 3), "");
+  EXPECT_EQ(Named(clusters, 6), "exact* 4 1;");  // though it is rejected
+  EXPECT_EQ(Named(clusters, 7), "overlap* 5 0.5;");
+  EXPECT_EQ(Named(clusters, 8), "overlap 5 0.4;");  // too little to drop it
+}
+
+TEST(Resolver, APolicyThatLabelsKeepsWhatItNames) {
+  Job job = HoldoutJob();
+  job.policy.mutable_contamination()->set_action(v1::CONTAMINATION_ACTION_LABEL);
+  const v1::Clusters clusters = job.Resolve();
+  for (const uint32_t number : {0, 1, 2, 7}) EXPECT_EQ(Fate(clusters, number), "kept") << number;
+  EXPECT_EQ(Named(clusters, 0), "exact* 4 1;");
+  EXPECT_EQ(Fate(clusters, 3), "near of 2");
+}
+
+TEST(Resolver, ContaminationsLimitsAreThePolicys) {
+  Job job = HoldoutJob();
+  job.policy.mutable_contamination()->set_threshold(0.9);
+  job.policy.mutable_contamination()->set_overlap(0.4);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Named(clusters, 2), "overlap* 5 1;");
+  EXPECT_EQ(Fate(clusters, 8), "overlap holdout 5");
+}
+
+TEST(Resolver, PairsBelowTheThresholdDoNotCount) {
+  Job job;
+  job.Add();
+  job.Add();
+  job.Near(0, 1, 69, 100);
+  EXPECT_EQ(Fate(job.Resolve(), 1), "kept");
+}
+
+TEST(Resolver, TheOrderOfPairsAndTheirRepeatsDoNotCount) {
+  Job job;
+  for (int i = 0; i < 8; ++i) job.Add({.tier = 1 + i % 3});
+  for (uint32_t a = 0; a < 8; ++a) {
+    for (uint32_t b = a + 1; b < 8; b += 1 + a % 2) job.Near(a, b, 7 + (a + b) % 4, 10);
+  }
+  const std::string expected = job.Resolve().SerializeAsString();
+  std::vector<v1::Pair> pairs = job.pairs();
+  std::reverse(pairs.begin(), pairs.end());
+  EXPECT_EQ(job.ResolveWith(pairs).SerializeAsString(), expected);
+  pairs.insert(pairs.end(), job.pairs().begin(), job.pairs().end());
+  EXPECT_EQ(job.ResolveWith(pairs).SerializeAsString(), expected);
+}
+
+TEST(Resolver, AConfidenceThatIsNoNumberRanksLast) {
+  Job job;
+  job.Add({.sha = 'x', .confidence = std::numeric_limits<double>::quiet_NaN()});
+  job.Add({.sha = 'x', .confidence = 0.1});
+  EXPECT_EQ(Fate(job.Resolve(), 0), "exact of 1");
+}
+
+TEST(Resolver, RefusesWhatDoesNotFitTogether) {
+  Resolver resolver(DefaultPolicy());
+  v1::VerdictShard verdict;
+  verdict.add_verdicts();
+  EXPECT_THAT(resolver.AddShard({}, &verdict, {}), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(resolver.AddShard({}, nullptr, {}), StatusIs(absl::StatusCode::kInvalidArgument));
+  v1::PairSet pairs;
+  pairs.add_pairs()->set_b(1);
+  EXPECT_THAT(resolver.AddPairs(pairs), StatusIs(absl::StatusCode::kInvalidArgument));
+  v1::PairSet holdouts;
+  holdouts.add_holdouts();
+  EXPECT_THAT(resolver.AddPairs(holdouts), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,49 @@
+#include "services/deduplicator/core/resolve/similarity_graph.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace kernelmill::deduplicator {
+
+void SimilarityGraph::AddPair(uint32_t a, uint32_t b, Overlap overlap) {
+  if (overlap.common < overlap.total) {
+    edges_.push_back({a, b, overlap});
+    return;
+  }
+  a = GroupOf(a);
+  b = GroupOf(b);
+  parent_[std::max(a, b)] = std::min(a, b);
+}
+
+uint32_t SimilarityGraph::GroupOf(uint32_t number) {
+  while (parent_[number] != number) {
+    parent_[number] = parent_[parent_[number]];
+    number = parent_[number];
+  }
+  return number;
+}
+
+void SimilarityGraph::Build() {
+  const size_t one_way = edges_.size();
+  edges_.reserve(2 * one_way);
+  for (size_t i = 0; i < one_way; ++i) {
+    Edge& edge = edges_[i];
+    edge.from = GroupOf(edge.from);
+    edge.to = GroupOf(edge.to);
+    edges_.push_back({edge.to, edge.from, edge.overlap});
+  }
+  const auto key = [](const Edge& edge) {
+    return std::make_tuple(edge.from, edge.to, edge.overlap.common, edge.overlap.total);
+  };
+  std::sort(edges_.begin(), edges_.end(),
+            [&](const Edge& x, const Edge& y) { return key(x) < key(y); });
+  edges_.erase(std::unique(edges_.begin(), edges_.end(),
+                           [&](const Edge& x, const Edge& y) { return key(x) == key(y); }),
+               edges_.end());
+  edge_starts_.assign(parent_.size() + 1, 0);
+  for (const Edge& edge : edges_) ++edge_starts_[edge.from + 1];
+  std::partial_sum(edge_starts_.begin(), edge_starts_.end(), edge_starts_.begin());
+}
+
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,113 @@
+#include "services/deduplicator/core/sign/shingles.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
+#include "services/deduplicator/core/sign/hash_sort.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+// Hashes are taken over the bytes of 64-bit numbers in memory; stored data depends on their order.
+static_assert(std::endian::native == std::endian::little, "hashes assume little-endian numbers");
+
+uint64_t HashNumbers(absl::Span<const uint64_t> numbers) {
+  return StableHash64(absl::string_view(reinterpret_cast<const char*>(numbers.data()),
+                                        numbers.size() * sizeof(uint64_t)));
+}
+
+std::vector<uint64_t> Windows(absl::Span<const uint64_t> hashes, size_t width) {
+  std::vector<uint64_t> windows;
+  windows.reserve(hashes.size() - width + 1);
+  for (size_t i = 0; i + width <= hashes.size(); ++i) {
+    windows.push_back(HashNumbers(hashes.subspan(i, width)));
+  }
+  return windows;
+}
+
+void MakeSet(std::vector<uint64_t>* hashes) {
+  SortByHash(absl::MakeSpan(*hashes), [](uint64_t hash) { return hash; });
+  hashes->erase(std::unique(hashes->begin(), hashes->end()), hashes->end());
+}
+
+// What folded tokens count as: no token's own hash is likely to be any of these.
+constexpr uint64_t kNumberHash = 0x6e756d626572;
+constexpr uint64_t kStringHash = 0x737472696e67;
+constexpr uint64_t kNameHash = 0x6e616d65;
+constexpr std::array<uint64_t, kShingleTokens> kBackHashes = {0, 0x6261636b31, 0x6261636b32,
+                                                              0x6261636b33, 0x6261636b34};
+
+struct Folded {
+  uint64_t hash;
+  uint32_t back = 0;  // of a name: how many tokens ago it stood, where that is within a shingle
+};
+
+std::vector<Folded> Fold(absl::Span<const Token> tokens, absl::Span<const uint64_t> token_hashes,
+                         const std::vector<bool>& local) {
+  std::vector<Folded> folded;
+  folded.reserve(tokens.size());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    Folded& token = folded.emplace_back(Folded{token_hashes[i]});
+    if (tokens[i].kind == Token::kNumber) token.hash = kNumberHash;
+    if (tokens[i].kind == Token::kString) token.hash = kStringHash;
+    if (!local[i]) continue;
+    token.hash = kNameHash;
+    for (uint32_t back = 1; back < kShingleTokens && back <= i; ++back) {
+      if (!local[i - back] || token_hashes[i - back] != token_hashes[i]) continue;
+      token.back = back;
+      break;
+    }
+  }
+  return folded;
+}
+
+}  // namespace
+
+std::vector<uint64_t> TokenHashes(absl::Span<const Token> tokens) {
+  std::vector<uint64_t> hashes;
+  hashes.reserve(tokens.size());
+  for (const Token& token : tokens) hashes.push_back(StableHash64(token.text));
+  return hashes;
+}
+
+std::vector<uint64_t> Shingles(absl::Span<const uint64_t> token_hashes) {
+  if (token_hashes.empty()) return {};
+  const size_t width = std::min<size_t>(kShingleTokens, token_hashes.size());
+  std::vector<uint64_t> shingles = Windows(token_hashes, width);
+  MakeSet(&shingles);
+  return shingles;
+}
+
+std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
+                                         absl::Span<const uint64_t> token_hashes,
+                                         const std::vector<bool>& local) {
+  const std::vector<Folded> folded = Fold(tokens, token_hashes, local);
+  if (folded.empty()) return {};
+  const size_t width = std::min<size_t>(kShingleTokens, folded.size());
+  std::vector<uint64_t> shingles;
+  shingles.reserve(folded.size() - width + 1);
+  std::array<uint64_t, kShingleTokens> window;
+  for (size_t i = 0; i + width <= folded.size(); ++i) {
+    for (size_t k = 0; k < width; ++k) {
+      const Folded& token = folded[i + k];
+      // A name that stood before the window is new to it.
+      window[k] = token.back > 0 && token.back <= k ? kBackHashes[token.back] : token.hash;
+    }
+    shingles.push_back(HashNumbers(absl::MakeConstSpan(window).first(width)));
+  }
+  MakeSet(&shingles);
+  return shingles;
+}
+
+std::vector<uint64_t> Runs(absl::Span<const uint64_t> token_hashes) {
+  if (token_hashes.size() < kRunTokens) return {};
+  return Windows(token_hashes, kRunTokens);
+}
+
+uint64_t SetHash(absl::Span<const uint64_t> shingles) { return HashNumbers(shingles); }
+
+}  // namespace kernelmill::deduplicator

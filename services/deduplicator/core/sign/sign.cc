@@ -1,0 +1,111 @@
+#include "services/deduplicator/core/sign/sign.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
+#include "common/code/python.h"
+#include "services/deduplicator/core/sign/local_names.h"
+#include "services/deduplicator/core/sign/shingles.h"
+#include "services/deduplicator/core/sign/tokenizer.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "MinHash values are little-endian");
+
+constexpr size_t kMinHashBytes = sizeof(MinHashValues);
+
+void AddSet(const std::vector<uint64_t>& shingles, v1::TokenSets* sets) {
+  sets->add_hashes(SetHash(shingles));
+  sets->add_sizes(static_cast<uint32_t>(shingles.size()));
+  const MinHashValues values = MinHash(shingles);
+  sets->mutable_minhash()->append(reinterpret_cast<const char*>(values.data()), kMinHashBytes);
+}
+
+bool Fits(const v1::TokenSets& sets, int kernels) {
+  return sets.hashes_size() == kernels && sets.sizes_size() == kernels &&
+         sets.minhash().size() == kernels * kMinHashBytes;
+}
+
+std::vector<uint64_t> Words(absl::string_view text) {
+  std::vector<uint64_t> words;
+  for (size_t end, begin = 0; begin < text.size(); begin = end + 1) {
+    for (end = begin; end < text.size() && !code::IsPythonSpace(text[end]);) ++end;
+    if (end > begin) words.push_back(StableHash64(text.substr(begin, end - begin)));
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
+}  // namespace
+
+Overlap WordOverlap(const dataset::FimPair& pair) {
+  return Compare(Words(pair.prompt), Words(pair.completion));
+}
+
+void Sign(const v1::Kernel& kernel, SignedShard* shard) {
+  v1::SignatureShard& signatures = shard->signatures;
+  const dataset::FimPair pair = dataset::MakeFimPair(kernel);
+  signatures.mutable_sha256()->append(Sha256(kernel.source()));
+  signatures.mutable_pair_sha1()->append(dataset::FimPairSha1(pair));
+  const Overlap words = WordOverlap(pair);
+  signatures.add_words_common(words.common);
+  signatures.add_words_total(words.total);
+  signatures.add_paths(kernel.path());
+  signatures.add_first_lines(kernel.first_line());
+
+  const Language language = code::LanguageOf(kernel.dsl());
+  const std::vector<Token> tokens = Tokenize(kernel.source(), language);
+  const std::vector<uint64_t> hashes = TokenHashes(tokens);
+  const std::vector<uint64_t> near = Shingles(hashes);
+  const std::vector<uint64_t> structural =
+      StructuralShingles(tokens, hashes, MarkLocalNames(tokens, language, kernel.name()));
+  const std::vector<uint64_t> runs = Runs(hashes);
+  AddSet(near, signatures.mutable_near());
+  AddSet(structural, signatures.mutable_structural());
+  v1::KernelShingles* shingles = shard->shingles.add_kernels();
+  shingles->mutable_near()->Add(near.begin(), near.end());
+  shingles->mutable_structural()->Add(structural.begin(), structural.end());
+  shingles->mutable_runs()->Add(runs.begin(), runs.end());
+}
+
+SignedShard SignShard(const v1::KernelShard& kernels) {
+  SignedShard shard;
+  shard.shingles.mutable_kernels()->Reserve(kernels.kernels_size());
+  for (const v1::Kernel& kernel : kernels.kernels()) Sign(kernel, &shard);
+  return shard;
+}
+
+MinHashValues MinHashOf(const v1::TokenSets& sets, int i) {
+  MinHashValues values;
+  std::memcpy(values.data(), sets.minhash().data() + i * kMinHashBytes, kMinHashBytes);
+  return values;
+}
+
+absl::Status CheckSignatures(const v1::SignatureShard& shard) {
+  const int kernels = KernelsIn(shard);
+  const bool fits = shard.sha256().size() % 32 == 0 &&
+                    shard.pair_sha1().size() == static_cast<size_t>(kernels) * 20 &&
+                    shard.words_common_size() == kernels && shard.words_total_size() == kernels &&
+                    shard.paths_size() == kernels && shard.first_lines_size() == kernels;
+  if (fits && Fits(shard.near(), kernels) && Fits(shard.structural(), kernels)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("the columns of a signature shard differ in length");
+}
+
+absl::Status CheckSet(absl::Span<const uint64_t> shingles) {
+  if (std::adjacent_find(shingles.begin(), shingles.end(), std::greater_equal<uint64_t>()) ==
+      shingles.end()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("a kernel's shingles are not sorted, each once");
+}
+
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,106 @@
+#include "services/deduplicator/core/sign/sign.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/base/hash.h"
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+v1::Kernel KernelOf(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON) {
+  v1::Kernel kernel;
+  kernel.set_source(source);
+  kernel.set_dsl(dsl);
+  return kernel;
+}
+
+SignedShard SignAll(const std::vector<v1::Kernel>& kernels) {
+  v1::KernelShard shard;
+  for (const v1::Kernel& kernel : kernels) *shard.add_kernels() = kernel;
+  return SignShard(shard);
+}
+
+// A hash for each of two texts: equal where their sets are.
+bool SameNear(const v1::Kernel& a, const v1::Kernel& b) {
+  const v1::TokenSets sets = SignAll({a, b}).signatures.near();
+  return sets.hashes(0) == sets.hashes(1) && MinHashOf(sets, 0) == MinHashOf(sets, 1);
+}
+
+TEST(Sign, GivesEachColumnAnEntryAKernel) {
+  const SignedShard shard = SignAll({KernelOf("def f(x):\n    return x\n"), KernelOf("")});
+  EXPECT_THAT(CheckSignatures(shard.signatures), IsOk());
+  EXPECT_EQ(KernelsIn(shard.signatures), 2);
+  EXPECT_EQ(shard.signatures.sha256().substr(0, 32), Sha256("def f(x):\n    return x\n"));
+  ASSERT_EQ(shard.shingles.kernels_size(), 2);
+  EXPECT_EQ(shard.shingles.kernels(0).near_size(), 4);
+  EXPECT_EQ(shard.signatures.near().sizes(0), 4u);
+  EXPECT_EQ(shard.signatures.near().sizes(1), 0u);
+}
+
+TEST(Sign, DocumentationAndLayoutChangeTheHashesButNotTheShingles) {
+  const v1::Kernel plain = KernelOf("def f(x):\n    return x + 1\n");
+  const v1::Kernel commented =
+      KernelOf("def f( x ):\n    \"\"\"Adds one.\"\"\"\n    return x + 1  # one\n");
+  EXPECT_TRUE(SameNear(plain, commented));
+  const v1::SignatureShard both = SignAll({plain, commented}).signatures;
+  EXPECT_NE(both.sha256().substr(0, 32), both.sha256().substr(32));
+  EXPECT_NE(both.pair_sha1().substr(0, 20), both.pair_sha1().substr(20));
+}
+
+TEST(Sign, CommentsAreTheLanguagesOwn) {
+  EXPECT_TRUE(SameNear(KernelOf("int a = b; // c\n", v1::DSL_CUDA),
+                       KernelOf("int a = b; /* d */", v1::DSL_CUDA)));
+  EXPECT_FALSE(SameNear(KernelOf("a = b // c\n"), KernelOf("a = b // d\n")));
+}
+
+TEST(Sign, ARenamedCloneHasTheSameStructure) {
+  const v1::TokenSets sets = SignAll({KernelOf("def f(x, n):\n    y = tl.load(x + 3)\n"),
+                                      KernelOf("def g(p, k):\n    q = tl.load(p + 4)\n")})
+                                 .signatures.structural();
+  EXPECT_EQ(sets.hashes(0), sets.hashes(1));
+}
+
+TEST(Sign, ImportsBelongToThePairAlone) {
+  v1::Kernel kernel = KernelOf("def f(x):\n    return x\n");
+  const SignedShard without = SignAll({kernel});
+  kernel.add_imports("import triton\n");
+  const SignedShard with = SignAll({kernel});
+  EXPECT_EQ(with.signatures.sha256(), without.signatures.sha256());
+  EXPECT_NE(with.signatures.pair_sha1(), without.signatures.pair_sha1());
+}
+
+TEST(CheckSignatures, RefusesColumnsThatDiffer) {
+  const v1::SignatureShard good = SignAll({KernelOf("a"), KernelOf("b")}).signatures;
+  v1::SignatureShard bad = good;
+  bad.mutable_near()->mutable_minhash()->pop_back();
+  EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
+  bad = good;
+  bad.add_paths();
+  EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
+  bad = good;
+  bad.mutable_sha256()->push_back('x');
+  EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
+  bad = good;
+  bad.mutable_structural()->add_sizes(1);
+  EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+// Expected values: Python's a, b = set(p.split()), set(c.split()); len(a & b), len(a | b).
+TEST(WordOverlap, IsOfDistinctWords) {
+  const Overlap overlap = WordOverlap({"x = load(p)\n\ty = x", "y = x + 1\r\n\vx = x"});
+  EXPECT_EQ(overlap.common, 3u);
+  EXPECT_EQ(overlap.total, 6u);
+  EXPECT_EQ(WordOverlap({"a b", ""}).common, 0u);
+  EXPECT_EQ(Similarity(WordOverlap({"", " "})), 0);
+  EXPECT_EQ(Similarity(WordOverlap({"a b c d", "e d c b a"})), 0.8);
+}
+
+}  // namespace
+}  // namespace kernelmill::deduplicator

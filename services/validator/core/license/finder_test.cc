@@ -1,0 +1,221 @@
+#include "services/validator/core/license/finder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/text.h"
+#include "services/validator/core/license/samples.h"
+
+namespace kernelmill::validator {
+namespace {
+
+v1::SourceTree TreeOf(const std::vector<std::pair<std::string, std::string>>& files,
+                      const std::vector<std::string>& declared = {}) {
+  v1::SourceTree tree;
+  for (const auto& [path, text] : files) {
+    v1::SourceFile& file = *tree.add_license_files();
+    file.set_path(path);
+    file.set_content(text);
+  }
+  for (const std::string& license : declared) tree.add_declared_licenses(license);
+  return tree;
+}
+
+// "expression|evidence" of a file k.py with this content.
+std::string Find(const v1::SourceTree& tree, const std::string& content,
+                 const std::string& path = "k.py") {
+  LicenseFinder finder(tree);
+  const v1::License license = finder.Find(path, content);
+  EXPECT_EQ(license.confidence() == 0, license.expression() == kNoAssertion);
+  return absl::StrCat(license.expression(), "|", license.evidence());
+}
+
+const v1::SourceTree& Mit() {
+  static const auto* const tree = new v1::SourceTree(TreeOf({{"LICENSE", SampleText("MIT")}}));
+  return *tree;
+}
+
+TEST(LicenseFinderTest, TagsDecide) {
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: AGPL-3.0-only\nimport x\n"),
+            "AGPL-3.0-only|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "\xef\xbb\xbf#!/usr/bin/env python\n# spdx-license-identifier: isc \r\n"),
+            "ISC|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "'''SPDX-License-Identifier: ISC'''\n"), "ISC|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "/* (c) X SPDX-License-Identifier: ISC OR Zlib */\n", "k.cu"),
+            "ISC OR Zlib|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "// SPDX-License-Identifier: ISC\n", "k.cuh"), "ISC|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "# <!-- SPDX-License-Identifier: ISC -->\n"), "ISC|spdx-tag");
+}
+
+TEST(LicenseFinderTest, SeveralTagsHoldTogether) {
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: MIT OR ISC\n# SPDX-License-Identifier: Zlib\n"),
+            "(MIT OR ISC) AND Zlib|spdx-tag");
+}
+
+TEST(LicenseFinderTest, ATagThatIsNoExpressionIsNotPassedOver) {
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: see LICENSE\n"), "NOASSERTION|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier:\n"), "NOASSERTION|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: MIT\n# SPDX-License-Identifier: (((\n"),
+            "NOASSERTION|spdx-tag");
+}
+
+TEST(LicenseFinderTest, OthersCodeHoldsBesideATag) {
+  EXPECT_EQ(Find(Mit(),
+                 "# SPDX-License-Identifier: AGPL-3.0-only\n"
+                 "# Parsing adapted from forge, used under the MIT License.\n"),
+            "AGPL-3.0-only AND MIT|spdx-tag");
+  EXPECT_EQ(Find(Mit(),
+                 "# SPDX-License-Identifier: Apache-2.0\n"
+                 "# Licensed under the Apache License, Version 2.0.\n"),
+            "Apache-2.0|spdx-tag");
+}
+
+TEST(LicenseFinderTest, EvidenceNamesPathLinesRuleAndScore) {
+  v1::SourceTree tree =
+      TreeOf({{"a/LICENSE", "MIT License\n\nCopyright (c) 2020 Ann\n\n" + SampleText("MIT")},
+              {"NOTICE", "all of it"},
+              {"a/NOTICE.txt", "a's"},
+              {"b/NOTICE", "b's"}});
+  LicenseFinder finder(tree);
+  const v1::License license = finder.Find("a/k.py", "# Copyright 2021 Bob\n");
+  EXPECT_EQ(license.expression(), "MIT");
+  ASSERT_EQ(license.found_size(), 1);
+  EXPECT_EQ(license.found(0).path(), "a/LICENSE");
+  EXPECT_EQ(license.found(0).rule(), "text");
+  EXPECT_EQ(license.found(0).text(), "MIT");
+  EXPECT_EQ(license.found(0).score(), 1.0);
+  EXPECT_THAT(license.copyrights(),
+              ::testing::ElementsAre("Copyright 2021 Bob", "Copyright (c) 2020 Ann"));
+  EXPECT_THAT(license.notices(), ::testing::ElementsAre("a/NOTICE.txt", "NOTICE"));
+
+  const v1::License header =
+      finder.Find("a/k.py", "import x\n# Licensed under the Apache License, Version 2.0.\n");
+  ASSERT_EQ(header.found_size(), 1);
+  EXPECT_EQ(header.found(0).path(), "a/k.py");
+  EXPECT_EQ(header.found(0).first_line(), 2);
+  EXPECT_EQ(header.found(0).rule(), "notice");
+  EXPECT_EQ(header.found(0).text(), "under the apache license version 2.0");
+}
+
+TEST(LicenseFinderTest, TheJobsWordCountsWhereNothingElseSpeaks) {
+  const auto find = [](const v1::SourceTree& tree, const std::string& content) {
+    LicenseFinder finder(tree, "mit");
+    const v1::License license = finder.Find("k.py", content);
+    return absl::StrCat(license.expression(), "|", license.evidence());
+  };
+  EXPECT_EQ(find(TreeOf({}), "x"), "MIT|job");
+  EXPECT_EQ(find(TreeOf({}), "# SPDX-License-Identifier: ISC\n"), "ISC|spdx-tag");
+  EXPECT_EQ(find(TreeOf({{"LICENSE", "terms of our own"}}), "x"), "NOASSERTION|file:LICENSE");
+  EXPECT_EQ(find(TreeOf({}, {"ISC"}), "x"), "ISC|metadata");
+}
+
+TEST(LicenseFinderTest, ATagThatIsALicencesNameIsRead) {
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: GNU Affero General Public License v3.0\n"),
+            "AGPL-3.0-only|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: BSD\n"), "BSD|spdx-tag");
+}
+
+TEST(LicenseFinderTest, TagsInCodeExamplesOrFarBelowAreNone) {
+  EXPECT_EQ(Find(Mit(), "tag = '# SPDX-License-Identifier: ISC'\n"), "MIT|file:LICENSE");
+  EXPECT_EQ(Find(Mit(), "x = 1\ny = '''\n# SPDX-License-Identifier: ISC\n'''\n"),
+            "MIT|file:LICENSE");
+  EXPECT_EQ(Find(Mit(), "# write `SPDX-License-Identifier: ISC` above\n"), "MIT|file:LICENSE");
+  EXPECT_EQ(Find(Mit(), std::string(100, '\n') + "# SPDX-License-Identifier: ISC\n"),
+            "MIT|file:LICENSE");
+  EXPECT_EQ(Find(Mit(), std::string(99, '\n') + "# SPDX-License-Identifier: ISC\n"),
+            "ISC|spdx-tag");
+}
+
+TEST(LicenseFinderTest, ATagWithinASentenceIsOfAPortion) {
+  EXPECT_EQ(Find(Mit(), "'''Ports a kernel of X (SPDX-License-Identifier: ISC, Y 2025) here.'''\n"),
+            "MIT AND ISC|header+file:LICENSE");
+}
+
+TEST(LicenseFinderTest, HeaderTextsAndNoticesComeBeforeFiles) {
+  EXPECT_EQ(Find(Mit(), Commented(SampleText("BSD-3-Clause"))), "BSD-3-Clause|header");
+  EXPECT_EQ(Find(Mit(), Commented(SampleText("BSD-3-Clause", std::string(85, '\n')))),
+            "NOASSERTION|header")
+      << "it goes on below the head";
+  std::string zlib = SampleText("Zlib");
+  for (char& c : zlib) c = c == '\n' ? ' ' : c;
+  EXPECT_EQ(Find(Mit(), Commented(zlib)), "Zlib|header");
+  EXPECT_EQ(Find(Mit(), "# Licensed under the Apache License, Version 2.0 (the \"License\");\n"),
+            "Apache-2.0|header");
+  EXPECT_EQ(Find(Mit(), "# License: ISC from x/y\n"), "ISC|header");
+  EXPECT_EQ(Find(Mit(), "# BSD 3-Clause License\n# Copyright x\n"), "BSD-3-Clause|header");
+  EXPECT_EQ(Find(Mit(), "\"\"\"X.\n\n:license: Apache2, see LICENSE for more.\n\"\"\"\n"),
+            "Apache-2.0|header");
+  EXPECT_EQ(Find(Mit(), "import a\n__license__ = 'BSD-3-Clause'\n"), "BSD-3-Clause|header");
+  EXPECT_EQ(Find(Mit(), "__license__ = 'see LICENSE'\n__license__ == 'ISC'\n"), "MIT|file:LICENSE");
+  EXPECT_EQ(Find(Mit(), "print('Licensed under the GPL')\n"), "MIT|file:LICENSE");
+}
+
+TEST(LicenseFinderTest, AFamilyIsSettledByTheLicenceFile) {
+  const std::string header =
+      "# This source code is licensed under the BSD-style license found in the\n"
+      "# LICENSE file in the root directory of this source tree.\n";
+  const v1::SourceTree bsd = TreeOf({{"LICENSE", SampleText("BSD-3-Clause")}});
+  EXPECT_EQ(Find(bsd, header, "a/k.py"), "BSD-3-Clause|file:LICENSE");
+  EXPECT_EQ(Find(Mit(), header), "NOASSERTION|header");
+  EXPECT_EQ(Find(TreeOf({}), header), "NOASSERTION|header");
+  const v1::SourceTree vendored =
+      TreeOf({{"LICENSE", SampleText("MIT")}, {"v/LICENSE", SampleText("BSD-2-Clause")}});
+  EXPECT_EQ(Find(vendored, header, "v/k.py"), "BSD-2-Clause|file:v/LICENSE");
+}
+
+TEST(LicenseFinderTest, PortionsAddToTheFilesLicence) {
+  const std::string header =
+      "'''Incorporates code from X licensed under the Apache License 2.0.'''\n";
+  EXPECT_EQ(Find(Mit(), header), "MIT AND Apache-2.0|header+file:LICENSE");
+  EXPECT_EQ(Find(TreeOf({}), header), "NOASSERTION|header");
+}
+
+TEST(LicenseFinderTest, ShortFilesAndMentionsFallToTheFile) {
+  for (const std::string content : {"", "#", "\n", "# BSD\n", "x", "# written at MIT\n", "'''"}) {
+    EXPECT_EQ(Find(Mit(), content), "MIT|file:LICENSE") << content;
+    EXPECT_EQ(Find(TreeOf({}), content), "NOASSERTION|") << content;
+  }
+}
+
+TEST(LicenseFinderTest, MetadataComesLast) {
+  EXPECT_EQ(Find(TreeOf({}, {"MIT OR Apache-2.0"}), ""), "MIT OR Apache-2.0|metadata");
+  EXPECT_EQ(Find(TreeOf({}, {"MIT/Apache-2.0"}), ""), "MIT OR Apache-2.0|metadata");
+  EXPECT_EQ(Find(TreeOf({}, {SampleText("BSD-2-Clause")}), ""), "BSD-2-Clause|metadata");
+  EXPECT_EQ(
+      Find(TreeOf({}, {"BSD 2-CLAUSE LICENSE\n Copyright X\n" + SampleText("BSD-2-Clause")}), ""),
+      "BSD-2-Clause|metadata");
+  EXPECT_EQ(Find(TreeOf({}, {"BSD", "License :: OSI Approved :: BSD License"}), ""),
+            "NOASSERTION|metadata");
+  EXPECT_EQ(Find(TreeOf({}, {"License :: OSI Approved :: MIT License"}), ""), "MIT|metadata");
+  EXPECT_EQ(Find(TreeOf({}, {"License :: OSI Approved",
+                             "License :: OSI Approved :: Apache Software License"}),
+                 ""),
+            "Apache-2.0|metadata");
+  EXPECT_EQ(Find(TreeOf({}, {"License :: OSI Approved :: MIT License",
+                             "License :: OSI Approved :: GNU General Public License v3 (GPLv3)"}),
+                 ""),
+            "MIT AND GPL-3.0-only|metadata");
+  EXPECT_EQ(Find(TreeOf({}, {"Proprietary"}), ""), "LicenseRef-Proprietary|metadata");
+  EXPECT_EQ(Find(TreeOf({{"p-1.dist-info/LICENSE", SampleText("ISC")}}, {"MIT"}), ""),
+            "ISC|file:p-1.dist-info/LICENSE");
+}
+
+TEST(LicenseFinderTest, HostileContentIsHarmless) {
+  EXPECT_EQ(Find(Mit(), std::string(1 << 20, '#')), "MIT|file:LICENSE");
+  EXPECT_EQ(Find(Mit(), std::string(1 << 20, '\0')), "MIT|file:LICENSE");
+  EXPECT_EQ(Find(Mit(), "# SPDX-License-Identifier: " + std::string(100'000, '(')),
+            "NOASSERTION|spdx-tag");
+  EXPECT_EQ(Find(Mit(), "# " + std::string(64 << 10, 'x') + "\n# SPDX-License-Identifier: ISC\n"),
+            "MIT|file:LICENSE");
+  const v1::SourceTree tree = TreeOf({{"\xff/LICENSE", SampleText("MIT")}});
+  LicenseFinder finder(tree);
+  EXPECT_TRUE(IsUtf8(finder.Find("\xff/k.py", "").evidence()));
+}
+
+}  // namespace
+}  // namespace kernelmill::validator

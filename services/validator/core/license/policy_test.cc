@@ -1,0 +1,64 @@
+#include "services/validator/core/license/policy.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace kernelmill::validator {
+namespace {
+
+LicensePolicy PolicyOf(const std::vector<std::string>& allow) {
+  v1::LicensePolicy proto;
+  for (const std::string& id : allow) proto.add_allow(id);
+  return LicensePolicy(proto);
+}
+
+TEST(LicensePolicyTest, AnExpressionIsAllowedWhenAllowedLicencesSatisfyIt) {
+  struct Case {
+    std::vector<std::string> allow;
+    std::string expression;
+    bool allowed;
+  };
+  const std::vector<Case> cases = {
+      {{"MIT"}, "MIT", true},
+      {{"mit"}, "MIT", true},
+      {{"MIT"}, "ISC", false},
+      {{"MIT"}, "MIT OR GPL-3.0-only", true},
+      {{"MIT"}, "MIT AND GPL-3.0-only", false},
+      {{"MIT", "GPL-3.0"}, "MIT AND GPL-3.0-only", true},
+      {{"MIT"}, "(MIT OR ISC) AND (Zlib OR MIT)", true},
+      {{"MIT"}, "(MIT OR ISC) AND Zlib", false},
+      {{"Apache-2.0"}, "Apache-2.0 WITH LLVM-exception", true},
+      {{"Apache-2.0"}, "Apache-2.0+", true},
+      {{"GPL-2.0-only"}, "GPL-2.0-or-later", true},
+      {{"GPL-2.0-or-later"}, "GPL-2.0-only", false},
+      {{"GPL-2.0-only WITH Classpath-exception-2.0"},
+       "GPL-2.0-only WITH Classpath-exception-2.0",
+       true},
+      {{"GPL-2.0-only WITH Classpath-exception-2.0"}, "GPL-2.0-only", false},
+      {{"BSD-3-Clause"}, "BSD-3-Clause-Clear", false},
+      {{"MIT"}, "NOASSERTION", false},
+      {{"NOASSERTION"}, "NOASSERTION", false},
+      {{"MIT"}, "", false},
+      {{"MIT"}, "MIT AND", false},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(PolicyOf(c.allow).Allows(c.expression), c.allowed)
+        << c.expression << " by " << c.allow.front();
+  }
+}
+
+TEST(LicensePolicyTest, AnEmptyListMeansTheDefaults) {
+  const LicensePolicy policy = PolicyOf({});
+  for (const std::string id : {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC"}) {
+    EXPECT_TRUE(policy.Allows(id)) << id;
+  }
+  for (const std::string id :
+       {"GPL-3.0-only", "AGPL-3.0-only", "MPL-2.0", "BSD-4-Clause", "CC0-1.0"}) {
+    EXPECT_FALSE(policy.Allows(id)) << id;
+  }
+}
+
+}  // namespace
+}  // namespace kernelmill::validator

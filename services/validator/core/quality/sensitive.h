@@ -1,0 +1,20 @@
+#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_SENSITIVE_H_
+#define KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_SENSITIVE_H_
+
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::validator {
+
+// Secrets and e-mail addresses in the texts of a kernel that are exported: its module and its
+// source, and the function that launches it. Sorted by text and place; at most 100. Secrets are
+// looked for everywhere, by the forms that services give theirs and as literals that are assigned
+// to what is called a password or key; addresses in comments and strings alone, since a@b.to(c)
+// multiplies matrices.
+std::vector<v1::Sensitive> FindSensitive(const v1::Kernel& kernel);
+
+}  // namespace kernelmill::validator
+
+#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_SENSITIVE_H_
