@@ -155,7 +155,7 @@ struct Stoppable {
 };
 
 TEST(StallGuard, AWaitWithoutEndIsEnded) {
-  StallGuard guard({.patience = absl::Milliseconds(100)});
+  StallGuard guard({.stall_budget = absl::Milliseconds(100)});
   Stoppable stoppable;
   auto stream = guard.Admit(stoppable.cancel());
   ASSERT_TRUE(stream.ok());
@@ -165,13 +165,13 @@ TEST(StallGuard, AWaitWithoutEndIsEnded) {
 }
 
 TEST(StallGuard, OneThatDripsIsEnded) {
-  StallGuard guard({.patience = absl::Milliseconds(200)});
+  StallGuard guard({.stall_budget = absl::Milliseconds(200)});
   bool ended = false;
   auto stream = guard.Admit([&] { ended = true; });
   int drops = 0;
   for (; drops < 1000 && !(*stream)->ended(); ++drops) {
     (*stream)->Wait([] {
-      absl::SleepFor(absl::Milliseconds(100));  // each alone is patience enough
+      absl::SleepFor(absl::Milliseconds(100));  // each alone is stall_budget enough
       return 1;
     });
   }
@@ -180,7 +180,7 @@ TEST(StallGuard, OneThatDripsIsEnded) {
 }
 
 TEST(StallGuard, BytesGivePatienceBackAndOwnWorkTakesNone) {
-  StallGuard guard({.patience = absl::Milliseconds(400), .min_rate = 1000});
+  StallGuard guard({.stall_budget = absl::Milliseconds(400), .min_rate = 1000});
   auto stream = guard.Admit([] {});
   for (int i = 0; i < 6; ++i) {
     (*stream)->Wait([] {
@@ -193,7 +193,7 @@ TEST(StallGuard, BytesGivePatienceBackAndOwnWorkTakesNone) {
 }
 
 TEST(StallGuard, PatienceIsNotSavedUp) {
-  StallGuard guard({.patience = absl::Milliseconds(100)});
+  StallGuard guard({.stall_budget = absl::Milliseconds(100)});
   Stoppable stoppable;
   auto stream = guard.Admit(stoppable.cancel());
   (*stream)->Wait([] { return int64_t{1} << 40; });

@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
+#include <ctime>
 #include <mutex>
 #include <utility>
 
@@ -82,6 +84,14 @@ grpc::ChannelArguments ClientArguments() {
   return arguments;
 }
 
+sigset_t TerminationSet() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  return set;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
@@ -126,6 +136,25 @@ void Server::Shutdown(absl::Duration grace) {
 std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
   KeepLibrary();
   return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), ClientArguments());
+}
+
+TerminationSignal::TerminationSignal() {
+  const sigset_t set = TerminationSet();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+bool TerminationSignal::WaitFor(absl::Duration timeout) {
+  if (received_) return true;
+  const sigset_t set = TerminationSet();
+  const timespec wait = absl::ToTimespec(timeout);
+  if (sigtimedwait(&set, nullptr, &wait) > 0) received_ = true;
+  return received_;
+}
+
+void TerminationSignal::Wait() {
+  while (!WaitFor(absl::Seconds(60))) {
+  }
 }
 
 }  // namespace kernelmill::rpc

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_RPC_SERVER_H_
 #define KERNELMILL_COMMON_RPC_SERVER_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,6 +61,21 @@ class Server {
 // A channel to `target` (host:port, unix:/path, dns:///name:port) for messages up to
 // kMaxMessageBytes, with keepalive. Never fails: calls do, with UNAVAILABLE.
 std::shared_ptr<grpc::Channel> Connect(const std::string& target);
+
+// SIGTERM and SIGINT as an event to wait for. Construct it first in main(), before any thread
+// starts: it blocks both signals for this thread and those it starts. SIGPIPE is ignored.
+class TerminationSignal {
+ public:
+  TerminationSignal();
+
+  // Waits for a signal, at most `timeout`; true once one has come, then and ever after.
+  bool WaitFor(absl::Duration timeout);
+  // Waits for a signal.
+  void Wait();
+
+ private:
+  std::atomic<bool> received_{false};
+};
 
 }  // namespace kernelmill::rpc
 

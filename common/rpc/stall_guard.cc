@@ -35,7 +35,7 @@ int64_t StallGuard::ended() const {
 }
 
 void StallGuard::Watch() {
-  const absl::Duration pause = std::min(options_.patience / 4, absl::Seconds(1));
+  const absl::Duration pause = std::min(options_.stall_budget / 4, absl::Seconds(1));
   absl::MutexLock lock(&mutex_);
   while (!mutex_.AwaitWithTimeout(absl::Condition(&stop_), pause)) EndStalled();
 }
@@ -52,7 +52,7 @@ void StallGuard::EndStalled() {
 }
 
 StallGuard::Stream::Stream(StallGuard* guard, std::function<void()> cancel)
-    : guard_(guard), cancel_(std::move(cancel)), left_(guard->options_.patience) {}
+    : guard_(guard), cancel_(std::move(cancel)), left_(guard->options_.stall_budget) {}
 
 StallGuard::Stream::~Stream() {
   absl::MutexLock lock(&guard_->mutex_);
@@ -71,7 +71,7 @@ void StallGuard::Stream::Wait(const std::function<int64_t()>& wait) {
   const absl::Duration waited = MonotonicNow() - since_;
   const absl::Duration earned =
       absl::Seconds(static_cast<double>(bytes) / guard_->options_.min_rate);
-  left_ = std::min(left_ - waited + earned, guard_->options_.patience);
+  left_ = std::min(left_ - waited + earned, guard_->options_.stall_budget);
 }
 
 bool StallGuard::Stream::ended() const {

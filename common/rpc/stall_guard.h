@@ -24,7 +24,7 @@ class StallGuard {
     // How long a stream may be waited for. Each wait uses it up, and each min_rate bytes that the
     // stream moves give a second back, never more than there was. Waiting beyond it ends the
     // stream.
-    absl::Duration patience = absl::Seconds(60);
+    absl::Duration stall_budget = absl::Seconds(60);
     int64_t min_rate = 16 << 10;  // bytes a second
     int max_streams = 512;        // each takes a thread
   };

@@ -33,7 +33,7 @@ constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
     CallsHost(Source(StageId::kFetch, "fetch", 4)),
     Splittable(Shard(StageId::kExtract, "extract", 9)),
-    Source(StageId::kLink, "link", 6),
+    Source(StageId::kLink, "link", 7),
     Shard(StageId::kValidate, "validate", 6),
     Shard(StageId::kSign, "sign", 4),
     Job(StageId::kPair, "pair", 3),

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
-#include "common/rpc/process.h"
+#include "common/rpc/server.h"
 #include "common/version/version.h"
 #include "services/cli/commands/commands.h"
 #include "services/cli/commands/console.h"

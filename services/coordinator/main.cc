@@ -12,7 +12,6 @@
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
 #include "common/metrics/metrics.h"
-#include "common/rpc/process.h"
 #include "common/rpc/server.h"
 #include "common/version/version.h"
 #include "services/coordinator/server/coordinator_server.h"

@@ -16,7 +16,6 @@
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
 #include "common/metrics/metrics.h"
-#include "common/rpc/process.h"
 #include "common/rpc/server.h"
 #include "common/version/version.h"
 #include "services/store/server/store_server.h"

@@ -14,7 +14,6 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
-#include "services/extractor/core/link/jit_names.h"
 #include "services/extractor/core/link/link.h"
 #include "services/extractor/core/syntax/text_lines.h"
 #include "tests/fuzz/checks.h"
@@ -49,11 +48,9 @@ bool ExtractAndLink(const std::map<std::string, std::string>& texts, v1::KernelS
   auto extracted = ExtractKernels(files, TreeSitterParser());
   if (absl::IsDeadlineExceeded(extracted.status())) return false;
   Check(extracted.ok());
-  *shard = *std::move(extracted);
-  JitNames names;
-  names.Add(*shard);
-  DecideCandidates(names, *shard);
-  LinkShard(*shard);
+  auto linked = LinkSource(*extracted);
+  Check(linked.ok());
+  *shard = *std::move(linked);
   return true;
 }
 

@@ -15,7 +15,6 @@
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/metrics/metrics.h"
-#include "common/rpc/process.h"
 #include "common/rpc/server.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"

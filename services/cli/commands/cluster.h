@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/cas/blob_store.h"
-#include "common/rpc/process.h"
+#include "common/rpc/server.h"
 #include "services/cli/adapters/grpc/crawl_client.h"
 #include "services/cli/commands/console.h"
 #include "services/cli/embedded/embedded_cluster.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/rpc/process.h"
+#include "common/rpc/server.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/console.h"
 

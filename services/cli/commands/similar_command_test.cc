@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/file.h"
-#include "common/rpc/process.h"
+#include "common/rpc/server.h"
 #include "common/testing/status_matchers.h"
 #include "services/cli/commands/commands.h"
 #include "services/cli/commands/testing/command_test.h"

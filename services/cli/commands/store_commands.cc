@@ -12,7 +12,7 @@
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
-#include "services/store/server/offline/offline.h"
+#include "services/store/server/store_server.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -88,7 +88,7 @@ absl::StatusOr<int> StoreBackup(const std::string& address, const std::string& n
 
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console) {
-  RETURN_IF_ERROR(Annotate(store::RestoreStore(backup_dir, data_dir), "restore"));
+  RETURN_IF_ERROR(Annotate(store::StoreServer::Restore(backup_dir, data_dir), "restore"));
   console.Result(console.json() ? JsonLine({{"restored", data_dir}, {"from", backup_dir}})
                                 : absl::StrCat(data_dir, "  restored from ", backup_dir, "\n"));
   return kDone;

@@ -46,9 +46,8 @@ class ExtractorService : public v1::Extractor::Service {
     RETURN_IF_ERROR(CheckLimits(request));
     v1::FileShard files;
     *files.mutable_files() = request.files();
-    ASSIGN_OR_RETURN(v1::KernelShard kernels, ExtractKernels(files, parser_));
-    LinkShard(kernels);
-    *response.mutable_kernels() = std::move(kernels);
+    ASSIGN_OR_RETURN(const v1::KernelShard extracted, ExtractKernels(files, parser_));
+    ASSIGN_OR_RETURN(*response.mutable_kernels(), LinkSource(extracted));
     return absl::OkStatus();
   }
 

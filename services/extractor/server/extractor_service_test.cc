@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "common/rpc/server.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
@@ -39,6 +40,24 @@ TEST_F(ExtractorServiceTest, ExtractsAndLinks) {
   ASSERT_EQ(response_.kernels().kernels_size(), 1);
   EXPECT_EQ(response_.kernels().kernels(0).module(),
             "import triton\n\n@triton.jit\ndef a(): pass\n");
+}
+
+TEST_F(ExtractorServiceTest, FindsKernelsByAWrapperOfAnotherFile) {
+  v1::ExtractRequest request;
+  const std::pair<const char*, const char*> kFiles[] = {
+      {"p/kernel.py", "from .util import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
+      {"p/util.py", "import triton\ndef my_jit(f): return triton.jit(f)\n"}};
+  for (const auto& [path, content] : kFiles) {
+    v1::SourceFile& file = *request.add_files();
+    file.set_path(path);
+    file.set_content(content);
+  }
+  ASSERT_TRUE(Call(request).ok());
+  ASSERT_EQ(response_.kernels().kernels_size(), 1);
+  EXPECT_EQ(response_.kernels().kernels(0).path(), "p/kernel.py");
+  EXPECT_EQ(response_.kernels().kernels(0).form(), v1::KERNEL_FORM_WRAPPED);
+  EXPECT_EQ(response_.kernels().candidates_size(), 0);
+  EXPECT_EQ(response_.kernels().jit_names_size(), 0);
 }
 
 TEST_F(ExtractorServiceTest, TooManyFilesAreRefused) {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "kernelmill/v1/action.pb.h"
@@ -17,19 +18,11 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
-#include "services/extractor/core/link/imported_launches.h"
-#include "services/extractor/core/link/jit_names.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/link.h"
-#include "services/extractor/core/link/source_scope.h"
 
 namespace kernelmill::extractor {
 namespace {
-
-// Bytes of definitions that a source's files may import from one another, held at a time; and of
-// functions that launch kernels of other files.
-constexpr size_t kMaxImportable = 256u << 20;
-constexpr size_t kMaxLaunches = 64u << 20;
 
 // "files" -> "kernels": of all files, or of the piece that the parameters name.
 class ExtractStage : public worker::Stage {
@@ -97,93 +90,49 @@ class LinkStage : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));
     const std::vector<cas::Digest> inputs = worker::InputsNamed(action, "kernels");
-    ASSIGN_OR_RETURN(const std::vector<int> pieces,
-                     PiecesOfShards(action.params().link(), inputs.size()));
+    ASSIGN_OR_RETURN(const std::vector<Shard> shards, ShardsOf(action.params().link(), inputs));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
-    ASSIGN_OR_RETURN(WholeSource source, ReadWhole(store, inputs));
-    SourceScope scope(std::move(source.definitions), AllPaths(tree));
-    source.launches.Resolve(scope);
     v1::StageResult result;
-    auto next = inputs.begin();
-    for (const int count : pieces) {
-      ASSIGN_OR_RETURN(v1::KernelShard shard, Join(store, next, next + count));
-      next += count;
-      worker::AddCounter(result, "kernels.found", DecideCandidates(source.names, shard));
-      source.launches.FillIn(shard);
-      SetRequirement(tree, shard);
-      LinkShard(scope, shard);
+    const auto read = [&](size_t shard) { return Join(store, shards[shard]); };
+    const auto write = [&](const v1::KernelShard& shard) -> absl::Status {
       ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
       worker::AddOutput(result, "kernels", output, shard.kernels_size());
-    }
+      return absl::OkStatus();
+    };
+    ASSIGN_OR_RETURN(const int64_t decided, LinkSource(tree, {shards.size(), read}, write));
+    worker::AddCounter(result, "kernels.found", decided);
     return result;
   }
 
  private:
-  using Inputs = std::vector<cas::Digest>::const_iterator;
+  // The inputs that a shard is made of, one behind another.
+  using Shard = absl::Span<const cas::Digest>;
 
-  // What of a source decides on its shards.
-  struct WholeSource {
-    JitNames names;
-    // What only kernels of other files may use is left out beyond the limit.
-    std::vector<v1::Definition> definitions;
-    ImportedLaunches launches{kMaxLaunches};
-  };
-
-  static void SetRequirement(const v1::SourceTree& tree, v1::KernelShard& shard) {
-    for (v1::Kernel& kernel : *shard.mutable_kernels()) {
-      if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) continue;
-      kernel.set_requires_triton(tree.requires_triton());
-      kernel.set_requires_triton_path(tree.requires_triton_path());
+  static absl::StatusOr<std::vector<Shard>> ShardsOf(const v1::LinkParams& params,
+                                                     absl::Span<const cas::Digest> inputs) {
+    std::vector<Shard> shards;
+    if (params.pieces().empty()) {
+      for (size_t i = 0; i < inputs.size(); ++i) shards.push_back(inputs.subspan(i, 1));
+      return shards;
     }
-  }
-
-  static absl::StatusOr<WholeSource> ReadWhole(cas::BlobStore& store,
-                                               const std::vector<cas::Digest>& inputs) {
-    WholeSource source;
-    size_t left = kMaxImportable;
-    for (const cas::Digest& input : inputs) {
-      ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, input));
-      source.names.Add(shard);
-      for (v1::Definition& definition : *shard.mutable_definitions()) {
-        const size_t size = definition.text().size();
-        if (!definition.used() && size > left) continue;
-        if (!definition.used()) left -= size;
-        source.definitions.push_back(std::move(definition));
-      }
-      for (v1::ImportedLaunch& launch : *shard.mutable_launches()) {
-        source.launches.Add(std::move(launch));
-      }
-    }
-    return source;
-  }
-
-  static std::vector<std::string> AllPaths(const v1::SourceTree& tree) {
-    std::vector<std::string> paths;
-    for (const v1::FileEntry& file : tree.files()) paths.push_back(file.path());
-    return paths;
-  }
-
-  // How many inputs each shard is made of.
-  static absl::StatusOr<std::vector<int>> PiecesOfShards(const v1::LinkParams& params,
-                                                         size_t inputs) {
-    if (params.pieces().empty()) return std::vector<int>(inputs, 1);
     int64_t sum = 0;
     for (const int pieces : params.pieces()) {
       if (pieces < 1) return absl::InvalidArgumentError("a shard of no pieces");
+      if (sum + pieces <= static_cast<int64_t>(inputs.size())) {
+        shards.push_back(inputs.subspan(static_cast<size_t>(sum), static_cast<size_t>(pieces)));
+      }
       sum += pieces;
     }
-    if (sum != static_cast<int64_t>(inputs)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("shards of ", sum, " pieces together, but ", inputs, " inputs"));
-    }
-    return std::vector<int>(params.pieces().begin(), params.pieces().end());
+    if (sum == static_cast<int64_t>(inputs.size())) return shards;
+    return absl::InvalidArgumentError(
+        absl::StrCat("shards of ", sum, " pieces together, but ", inputs.size(), " inputs"));
   }
 
-  static absl::StatusOr<v1::KernelShard> Join(cas::BlobStore& store, Inputs begin, Inputs end) {
-    ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, *begin));
-    for (auto piece = begin + 1; piece != end; ++piece) {
-      ASSIGN_OR_RETURN(v1::KernelShard next, cas::GetMessage<v1::KernelShard>(store, *piece));
+  static absl::StatusOr<v1::KernelShard> Join(cas::BlobStore& store, Shard pieces) {
+    ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, pieces[0]));
+    for (const cas::Digest& piece : pieces.subspan(1)) {
+      ASSIGN_OR_RETURN(v1::KernelShard next, cas::GetMessage<v1::KernelShard>(store, piece));
       JoinPieces(std::move(next), shard);
     }
     return shard;

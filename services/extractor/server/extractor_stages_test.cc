@@ -121,10 +121,12 @@ TEST_F(ExtractorStagesTest, LinkAnswersShardForShardInOrder) {
 
 TEST_F(ExtractorStagesTest, LinkFindsWrappersInOtherShardsOfTheSource) {
   v1::Action action;
-  AddInput(action, "tree", v1::SourceTree());
   const std::pair<const char*, const char*> kFiles[] = {
       {"p/kernel.py", "from .util import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
       {"p/util.py", "import triton\ndef my_jit(f): return triton.jit(f)\n"}};
+  v1::SourceTree tree;
+  for (const auto& [path, content] : kFiles) tree.add_files()->set_path(path);
+  AddInput(action, "tree", tree);
   for (const auto& [path, content] : kFiles) {
     v1::FileShard files;
     files.add_files()->set_path(path);
@@ -145,7 +147,7 @@ TEST_F(ExtractorStagesTest, LinkFindsWrappersInOtherShardsOfTheSource) {
   EXPECT_EQ(shard->kernels(0).form(), v1::KERNEL_FORM_WRAPPED);
   EXPECT_EQ(shard->kernels(0).found_by(), "util.my_jit");
   EXPECT_EQ(shard->kernels(0).module(),
-            "from .util import my_jit  # triton\n\n@my_jit\ndef k(): pass\n");
+            "import triton\n\ndef my_jit(f): return triton.jit(f)\n\n@my_jit\ndef k(): pass\n");
   EXPECT_EQ(shard->files(0).kernels(), 1);
 }
 

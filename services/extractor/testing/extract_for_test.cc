@@ -6,7 +6,6 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
-#include "services/extractor/core/link/jit_names.h"
 #include "services/extractor/core/link/link.h"
 
 namespace kernelmill::extractor {
@@ -28,19 +27,17 @@ v1::KernelShard Extract(absl::string_view text) {
   return ExtractFiles({{"a.py", std::string(text)}});
 }
 
-v1::KernelShard ExtractAndLink(absl::string_view text) {
-  v1::KernelShard shard = Extract(text);
-  LinkShard(shard);
-  return shard;
+v1::KernelShard Link(const v1::KernelShard& shard) {
+  auto linked = LinkSource(shard);
+  EXPECT_TRUE(linked.ok()) << linked.status();
+  return linked.ok() ? *std::move(linked) : v1::KernelShard();
 }
 
-v1::KernelShard ExtractAndDecide(const std::vector<NamedText>& texts) {
-  v1::KernelShard shard = ExtractFiles(texts);
-  JitNames names;
-  names.Add(shard);
-  DecideCandidates(names, shard);
-  return shard;
+v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts) {
+  return Link(ExtractFiles(texts));
 }
+
+v1::KernelShard ExtractAndLink(absl::string_view text) { return Link(Extract(text)); }
 
 std::vector<std::string> Forms(const v1::KernelShard& shard) {
   std::vector<std::string> forms;

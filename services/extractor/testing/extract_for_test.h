@@ -19,10 +19,10 @@ v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts);
 // Of one file.
 v1::KernelShard Extract(absl::string_view text);
 
+// The same, linked as a source of its own.
+v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts);
 v1::KernelShard ExtractAndLink(absl::string_view text);
-
-// The kernels of files, after what one of them defines for another was looked at.
-v1::KernelShard ExtractAndDecide(const std::vector<NamedText>& texts);
+v1::KernelShard Link(const v1::KernelShard& shard);
 
 // "qualname FORM DSL found_by" of every kernel.
 std::vector<std::string> Forms(const v1::KernelShard& shard);

@@ -8,9 +8,9 @@
 namespace kernelmill::store {
 absl::Status Admission::Admit(int64_t bytes) {
   if (limit_ == 0) return absl::OkStatus();
-  const absl::Duration give_up = MonotonicNow() + patience_;
+  const absl::Duration give_up = MonotonicNow() + max_wait_;
   for (;;) {
-    const uint64_t seen = relief_.generation();
+    const uint64_t seen = measured_again_.generation();
     {
       absl::MutexLock lock(&mutex_);
       if (!refusal_.ok()) {
@@ -20,17 +20,17 @@ absl::Status Admission::Admit(int64_t bytes) {
       const int64_t taken = measured_ + since_ + bytes;
       if (taken <= limit_ + limit_ / 8) {
         since_ += bytes;
-        if (taken > high_water() && taken - bytes <= high_water()) pressure_.Notify();
+        if (taken > high_water() && taken - bytes <= high_water()) wake_collector_.Notify();
         return absl::OkStatus();
       }
     }
-    pressure_.Notify();
+    wake_collector_.Notify();
     const absl::Duration left = give_up - MonotonicNow();
     if (left <= absl::ZeroDuration()) {
       return absl::ResourceExhaustedError(absl::StrCat("the store is over its limit of ", limit_,
                                                        " bytes, and making room; try again later"));
     }
-    relief_.WaitFor(seen, left);
+    measured_again_.WaitFor(seen, left);
   }
 }
 
@@ -41,7 +41,7 @@ void Admission::Measured(int64_t disk_bytes, const absl::Status& refusal) {
     since_ = 0;
     refusal_ = refusal;
   }
-  relief_.Notify();
+  measured_again_.Notify();
 }
 
 int64_t Admission::Estimate() const {

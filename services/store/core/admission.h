@@ -11,20 +11,20 @@
 
 namespace kernelmill::store {
 
-// Whether there is room for a write under the limit. Writers may run ahead of the collector by an
-// eighth of the limit; then they wait for it. Thread-safe.
+// Whether there is room for a write under the limit. Writers may run ahead of the garbage collector
+// by an eighth of the limit; then they wait for it. Thread-safe.
 class Admission {
  public:
   // `limit_bytes` 0: everything is admitted.
-  explicit Admission(int64_t limit_bytes, absl::Duration patience = absl::Seconds(10))
-      : limit_(limit_bytes), patience_(patience) {}
+  explicit Admission(int64_t limit_bytes, absl::Duration max_wait = absl::Seconds(10))
+      : limit_(limit_bytes), max_wait_(max_wait) {}
 
-  // Counts the bytes as written. RESOURCE_EXHAUSTED: all that is there is held, or the collector
-  // does not keep up.
+  // Counts the bytes as written; waits for room at most `max_wait`. RESOURCE_EXHAUSTED: all that is
+  // there is held, or the garbage collector does not keep up.
   absl::Status Admit(int64_t bytes);
 
-  // The collector has measured the disk; `refusal`, if not OK, is what writers get until the next
-  // time.
+  // The garbage collector has measured the disk; `refusal`, if not OK, is what writers get until
+  // the next time.
   void Measured(int64_t disk_bytes, const absl::Status& refusal);
 
   // What the disk holds by now, about.
@@ -32,24 +32,25 @@ class Admission {
   // Writers that were refused since the last call.
   int64_t TakeRefused();
 
-  // Wakes the collector where there is something for it to do.
-  Notifier& pressure() { return pressure_; }
+  // Wakes the garbage collector where there is something for it to do.
+  Notifier& wake_collector() { return wake_collector_; }
   int64_t limit() const { return limit_; }
-  // The collector begins where so much is taken, so that writers should not reach the limit at all,
-  // and ends where so much is left: each time, the keys of the whole database are written anew.
+  // The garbage collector begins where so much is taken, so that writers should not reach the limit
+  // at all, and ends where so much is left: each time, the keys of the whole database are written
+  // anew.
   int64_t high_water() const { return limit_ - limit_ / 16; }
   int64_t low_water() const { return limit_ - limit_ / 16 * 3; }
 
  private:
   const int64_t limit_;
-  const absl::Duration patience_;
+  const absl::Duration max_wait_;
   mutable absl::Mutex mutex_;
   int64_t measured_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t since_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status refusal_ ABSL_GUARDED_BY(mutex_);
-  Notifier pressure_;
-  Notifier relief_;
+  Notifier wake_collector_;
+  Notifier measured_again_;
 };
 
 }  // namespace kernelmill::store

@@ -18,6 +18,24 @@ absl::StatusOr<BlobId> ToBlobId(const cas::Digest& digest) {
   return id;
 }
 
+absl::StatusOr<std::vector<BlobId>> ToBlobIds(
+    const google::protobuf::RepeatedPtrField<cas::Digest>& digests) {
+  std::vector<BlobId> ids;
+  ids.reserve(digests.size());
+  for (const cas::Digest& digest : digests) {
+    ASSIGN_OR_RETURN(const BlobId id, ToBlobId(digest));
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+cas::Digest ToDigest(const BlobId& id) {
+  cas::Digest digest;
+  digest.set_hash(HexHash(id));
+  digest.set_size_bytes(id.size);
+  return digest;
+}
+
 std::string HexHash(const BlobId& id) { return absl::BytesToHexString(id.raw_hash()); }
 
 std::string ToString(const BlobId& id) { return absl::StrCat(HexHash(id), "/", id.size); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -35,6 +36,10 @@ struct BlobIdHash {
 
 // INVALID_ARGUMENT: not 64 lowercase hexadecimal digits, or a negative size.
 absl::StatusOr<BlobId> ToBlobId(const cas::Digest& digest);
+// INVALID_ARGUMENT: one of them is malformed.
+absl::StatusOr<std::vector<BlobId>> ToBlobIds(
+    const google::protobuf::RepeatedPtrField<cas::Digest>& digests);
+cas::Digest ToDigest(const BlobId& id);
 
 std::string HexHash(const BlobId& id);
 // "hash/size", for messages.

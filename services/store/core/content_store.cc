@@ -1,16 +1,20 @@
 #include "services/store/core/content_store.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "services/store/core/completeness.h"
+#include "common/base/text.h"
 
 namespace kernelmill::store {
 namespace {
+
+constexpr size_t kListAtOnce = 1024;
+constexpr int64_t kBytesPerReport = 64 << 20;
 
 absl::Status CheckContent(const NewBlob& blob) {
   if (static_cast<int64_t>(blob.bytes.size()) != blob.id.size) {
@@ -24,22 +28,114 @@ absl::Status CheckContent(const NewBlob& blob) {
   return absl::OkStatus();
 }
 
+// The blobs that a result points to: output files, the trees and roots of output directories,
+// stdout and stderr. A result is worth an answer only while the store has all of them.
+// INVALID_ARGUMENT: one of its digests is malformed.
+absl::StatusOr<std::vector<BlobId>> NamedBlobs(const cas::ActionResult& result) {
+  std::vector<BlobId> named;
+  const auto add = [&named](const cas::Digest& digest, const std::string& where) -> absl::Status {
+    const absl::StatusOr<BlobId> id = ToBlobId(digest);
+    if (!id.ok()) return Annotate(id.status(), where);
+    named.push_back(*id);
+    return absl::OkStatus();
+  };
+  for (const auto& file : result.output_files()) {
+    RETURN_IF_ERROR(add(file.digest(), absl::StrCat("output file ", JsonString(file.path()))));
+  }
+  for (const auto& directory : result.output_directories()) {
+    const std::string where = absl::StrCat("output directory ", JsonString(directory.path()));
+    // A client names the tree, the root, or both.
+    if (!directory.has_tree_digest() && !directory.has_root_directory_digest()) {
+      return absl::InvalidArgumentError(absl::StrCat(where, ": no digest"));
+    }
+    if (directory.has_tree_digest()) RETURN_IF_ERROR(add(directory.tree_digest(), where));
+    if (directory.has_root_directory_digest()) {
+      RETURN_IF_ERROR(add(directory.root_directory_digest(), where));
+    }
+  }
+  if (result.has_stdout_digest()) RETURN_IF_ERROR(add(result.stdout_digest(), "stdout"));
+  if (result.has_stderr_digest()) RETURN_IF_ERROR(add(result.stderr_digest(), "stderr"));
+  return named;
+}
+
+enum class Condition { kGood, kDamaged, kGone };
+
+absl::StatusOr<Condition> Examine(Blobs& blobs, const BlobId& id) {
+  Sha256Stream hash;
+  int64_t size = 0;
+  const absl::Status read = blobs.Read(id, 0, id.size, [&](absl::string_view piece) {
+    hash.Update(piece);
+    size += static_cast<int64_t>(piece.size());
+    return absl::OkStatus();
+  });
+  if (absl::IsDataLoss(read)) return Condition::kDamaged;
+  if (absl::IsNotFound(read)) return Condition::kGone;
+  RETURN_IF_ERROR(read);
+  const bool good = size == id.size && hash.FinishHex() == HexHash(id);
+  return good ? Condition::kGood : Condition::kDamaged;
+}
+
 }  // namespace
+
+absl::Status BlobWriter::Append(absl::string_view bytes) {
+  if (static_cast<int64_t>(bytes.size()) > id_.size - received_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ToString(id_), ": the content is larger than its digest says"));
+  }
+  hash_.Update(bytes);
+  received_ += static_cast<int64_t>(bytes.size());
+  if (chunk_.capacity() == std::string().capacity()) {
+    chunk_.reserve(std::min(id_.size, kChunkBytes));
+  }
+  while (!bytes.empty()) {
+    const absl::string_view piece = bytes.substr(0, kChunkBytes - chunk_.size());
+    chunk_.append(piece.data(), piece.size());
+    bytes.remove_prefix(piece.size());
+    const bool whole_blob_fits = id_.size <= kChunkBytes;
+    if (static_cast<int64_t>(chunk_.size()) == kChunkBytes && !whole_blob_fits) {
+      RETURN_IF_ERROR(FlushChunk());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BlobWriter::FlushChunk() {
+  if (staged_ == nullptr) {
+    ASSIGN_OR_RETURN(staged_, store_->Stage());
+  }
+  RETURN_IF_ERROR(store_->Append(*staged_, chunk_));
+  chunk_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status BlobWriter::Finish() {
+  if (received_ != id_.size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ToString(id_), ": the content has ", received_, " bytes"));
+  }
+  if (const std::string found = hash_.FinishHex(); found != HexHash(id_)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ToString(id_), ": the content's SHA-256 is ", found));
+  }
+  if (id_.size <= kChunkBytes) return store_->Put({{id_, chunk_}});
+  if (!chunk_.empty()) RETURN_IF_ERROR(FlushChunk());
+  return store_->Commit(*staged_, id_);
+}
 
 ContentStore::ContentStore(std::unique_ptr<Storage> storage, const Limits& limits,
                            const RetentionOptions& retention)
-    : limits_(limits), keeper_(std::move(storage), retention) {}
+    : limits_(limits), lru_(std::move(storage), retention) {}
 
 absl::StatusOr<std::vector<bool>> ContentStore::Contains(absl::Span<const BlobId> ids) {
-  ASSIGN_OR_RETURN(std::vector<bool> held, keeper_.Find(ids));
+  ASSIGN_OR_RETURN(std::vector<bool> there, lru_.Find(ids));
   int64_t found = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (IsEmptyBlob(ids[i])) held[i] = true;
-    found += held[i];
+    if (IsEmptyBlob(ids[i])) there[i] = true;
+    found += there[i];
   }
   counters_.blobs_found += found;
   counters_.blobs_missing += static_cast<int64_t>(ids.size()) - found;
-  return held;
+  return there;
 }
 
 absl::Status ContentStore::CheckBatch(absl::Span<const int64_t> sizes) const {
@@ -67,7 +163,7 @@ std::vector<absl::Status> ContentStore::Put(absl::Span<const NewBlob> blobs) {
     places.push_back(i);
   }
   if (checked.empty()) return statuses;
-  if (const absl::Status stored = keeper_.Put(checked); !stored.ok()) {
+  if (const absl::Status stored = lru_.Put(checked); !stored.ok()) {
     for (const size_t place : places) statuses[place] = stored;
   }
   return statuses;
@@ -78,12 +174,12 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> ContentStore::NewWriter(const BlobId
     return absl::InvalidArgumentError(
         absl::StrCat(ToString(id), ": larger than the largest blob, ", limits_.max_blob_bytes));
   }
-  return std::make_unique<BlobWriter>(&keeper_, id);
+  return std::make_unique<BlobWriter>(&lru_, id);
 }
 
 absl::Status ContentStore::Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink) {
   if (limit < 0) return absl::InvalidArgumentError("read limit: negative");
-  if (!IsEmptyBlob(id)) RETURN_IF_ERROR(keeper_.Use(id));
+  if (!IsEmptyBlob(id)) RETURN_IF_ERROR(lru_.Touch(id));
   if (offset < 0 || offset > id.size) {
     return absl::OutOfRangeError(
         absl::StrCat("read offset ", offset, " in a blob of ", id.size, " bytes"));
@@ -91,15 +187,15 @@ absl::Status ContentStore::Read(const BlobId& id, int64_t offset, int64_t limit,
   const int64_t rest = id.size - offset;
   const int64_t length = limit == 0 ? rest : std::min(limit, rest);
   if (length == 0) return absl::OkStatus();
-  return keeper_.Read(id, offset, length, sink);
+  return lru_.Read(id, offset, length, sink);
 }
 
 absl::StatusOr<std::string> ContentStore::Get(const BlobId& id) {
   std::string bytes;
   if (IsEmptyBlob(id)) return bytes;
-  RETURN_IF_ERROR(keeper_.Use(id));
+  RETURN_IF_ERROR(lru_.Touch(id));
   bytes.reserve(id.size);
-  RETURN_IF_ERROR(keeper_.Read(id, 0, id.size, [&](absl::string_view piece) {
+  RETURN_IF_ERROR(lru_.Read(id, 0, id.size, [&](absl::string_view piece) {
     bytes.append(piece.data(), piece.size());
     return absl::OkStatus();
   }));
@@ -118,15 +214,15 @@ absl::StatusOr<cas::ActionResult> ContentStore::GetActionResult(absl::string_vie
 
 absl::StatusOr<cas::ActionResult> ContentStore::FindActionResult(absl::string_view instance,
                                                                  const BlobId& action) {
-  ASSIGN_OR_RETURN(const std::string bytes, keeper_.GetResult(instance, action));
+  ASSIGN_OR_RETURN(const std::string bytes, lru_.GetResult(instance, action));
   cas::ActionResult result;
   if (!result.ParseFromString(bytes)) {
     return absl::DataLossError(absl::StrCat("the result of ", ToString(action), " is damaged"));
   }
   ASSIGN_OR_RETURN(const std::vector<BlobId> named, NamedBlobs(result));
-  ASSIGN_OR_RETURN(const std::vector<bool> held, keeper_.Find(named));
+  ASSIGN_OR_RETURN(const std::vector<bool> there, lru_.Find(named));
   for (size_t i = 0; i < named.size(); ++i) {
-    if (!held[i] && !IsEmptyBlob(named[i])) {
+    if (!there[i] && !IsEmptyBlob(named[i])) {
       return absl::NotFoundError(absl::StrCat("the result of ", ToString(action), " names ",
                                               ToString(named[i]), ", which is gone"));
     }
@@ -137,7 +233,51 @@ absl::StatusOr<cas::ActionResult> ContentStore::FindActionResult(absl::string_vi
 absl::Status ContentStore::PutActionResult(absl::string_view instance, const BlobId& action,
                                            const cas::ActionResult& result) {
   RETURN_IF_ERROR(NamedBlobs(result).status());
-  return keeper_.PutResult(instance, action, cas::SerializeDeterministically(result));
+  return lru_.PutResult(instance, action, cas::SerializeDeterministically(result));
+}
+
+absl::Status ContentStore::Verify(bool delete_damaged,
+                                  absl::FunctionRef<absl::Status(const Verified&)> report) {
+  Verified progress;
+  std::vector<BlobId> damaged;
+  int64_t reported = 0;
+  BlobId last;
+  const BlobId* after = nullptr;
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::vector<BlobId> ids, lru_.blobs().List(after, kListAtOnce));
+    if (ids.empty()) break;
+    for (const BlobId& id : ids) {
+      ASSIGN_OR_RETURN(const bool is_damaged, VerifyBlob(id, delete_damaged));
+      ++progress.blobs;
+      progress.bytes += id.size;
+      if (is_damaged) damaged.push_back(id);
+      if (progress.bytes - reported < kBytesPerReport) continue;
+      RETURN_IF_ERROR(report(progress));
+      reported = progress.bytes;
+    }
+    last = ids.back();
+    after = &last;
+  }
+  progress.finished = true;
+  progress.damaged = std::move(damaged);
+  return report(progress);
+}
+
+// Whether the blob is damaged.
+absl::StatusOr<bool> ContentStore::VerifyBlob(const BlobId& id, bool delete_damaged) {
+  ASSIGN_OR_RETURN(Condition condition, Examine(lru_.blobs(), id));
+  if (condition == Condition::kGood) return false;
+  // It was evicted or mended in between, unless the store says that it is there.
+  lru_.MarkDamaged(id, /*confirmed=*/false);
+  if (condition == Condition::kDamaged && !absl::IsDataLoss(lru_.Touch(id))) {
+    // Checksums fit, its digest does not.
+    ASSIGN_OR_RETURN(condition, Examine(lru_.blobs(), id));
+    if (condition != Condition::kDamaged) return false;
+    lru_.MarkDamaged(id, /*confirmed=*/true);
+  }
+  if (!absl::IsDataLoss(lru_.Touch(id))) return false;
+  if (delete_damaged) RETURN_IF_ERROR(lru_.DeleteDamaged(id));
+  return true;
 }
 
 }  // namespace kernelmill::store

@@ -7,14 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/base/hash.h"
 #include "common/cas/blob_store.h"
 #include "services/store/core/blob_id.h"
-#include "services/store/core/blob_writer.h"
-#include "services/store/core/keeper.h"
+#include "services/store/core/lru_store.h"
 #include "services/store/core/storage.h"
 
 namespace kernelmill::store {
@@ -32,12 +33,43 @@ struct NewBlob {
   absl::string_view bytes;
 };
 
+// How far a verification is.
+struct Verified {
+  int64_t blobs = 0;
+  int64_t bytes = 0;
+  std::vector<BlobId> damaged;  // in the last report alone
+  bool finished = false;
+};
+
 // What was asked for, and whether it was there.
 struct StoreCounters {
   std::atomic<int64_t> blobs_found{0};
   std::atomic<int64_t> blobs_missing{0};
   std::atomic<int64_t> results_found{0};
   std::atomic<int64_t> results_missing{0};
+};
+
+// Takes one blob in pieces and stores it if the pieces add up to its digest. Holds at most
+// kChunkBytes in memory. Not thread-safe; after an error it is of no further use. `store` must
+// outlive it.
+class BlobWriter {
+ public:
+  BlobWriter(LruStore* store, const BlobId& id) : store_(store), id_(id) {}
+
+  // INVALID_ARGUMENT: more bytes than the digest says.
+  absl::Status Append(absl::string_view bytes);
+  // The blob is durable once this is OK. INVALID_ARGUMENT: the bytes are not those of the digest.
+  absl::Status Finish();
+
+ private:
+  absl::Status FlushChunk();
+
+  LruStore* const store_;
+  const BlobId id_;
+  Sha256Stream hash_;
+  int64_t received_ = 0;
+  std::string chunk_;
+  std::unique_ptr<StagedBlob> staged_;
 };
 
 // The rules of a content-addressed store and its action cache, above a Storage. Thread-safe.
@@ -48,10 +80,10 @@ class ContentStore {
                const RetentionOptions& retention = {});
 
   const Limits& limits() const { return limits_; }
-  Keeper& keeper() { return keeper_; }
+  LruStore& lru() { return lru_; }
   const StoreCounters& counters() const { return counters_; }
 
-  // Each that is held counts as used. The empty blob is always held.
+  // Each that is there counts as used. The empty blob is always there.
   absl::StatusOr<std::vector<bool>> Contains(absl::Span<const BlobId> ids);
 
   // INVALID_ARGUMENT: blobs of these sizes are too much for one batch. Negative sizes, which have
@@ -65,8 +97,9 @@ class ContentStore {
   // Begins a blob that comes in pieces. INVALID_ARGUMENT: larger than the limit.
   absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const BlobId& id);
 
-  // Passes the bytes from `offset` on, at most `limit` (0: all). NOT_FOUND: not held; DATA_LOSS: it
-  // is damaged; OUT_OF_RANGE: the offset lies outside the blob; INVALID_ARGUMENT: a negative limit.
+  // Passes the bytes from `offset` on, at most `limit` (0: all). NOT_FOUND: not there; DATA_LOSS:
+  // it is damaged; OUT_OF_RANGE: the offset lies outside the blob; INVALID_ARGUMENT: a negative
+  // limit.
   absl::Status Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink);
 
   // The whole blob.
@@ -79,12 +112,19 @@ class ContentStore {
   absl::Status PutActionResult(absl::string_view instance, const BlobId& action,
                                const cas::ActionResult& result);
 
+  // Reads every blob and compares it with its digest, which also finds what went wrong before the
+  // database ever saw it. Calls `report` now and then, and at the end; it stops with the error that
+  // `report` returns. Damaged blobs are marked: they are neither found nor served from then on;
+  // with `delete_damaged`, they go.
+  absl::Status Verify(bool delete_damaged, absl::FunctionRef<absl::Status(const Verified&)> report);
+
  private:
   absl::StatusOr<cas::ActionResult> FindActionResult(absl::string_view instance,
                                                      const BlobId& action);
+  absl::StatusOr<bool> VerifyBlob(const BlobId& id, bool delete_damaged);
 
   const Limits limits_;
-  Keeper keeper_;
+  LruStore lru_;
   StoreCounters counters_;
 };
 

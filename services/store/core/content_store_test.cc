@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
 #include "common/testing/status_matchers.h"
 #include "services/store/core/testing/memory_storage.h"
@@ -136,7 +137,7 @@ TEST_F(ContentStoreTest, AResultIsGoneWithTheFirstBlobThatItNames) {
   for (const char* content : {"file", "tree", "out", "err"}) {
     storage_->Damage(IdOf(content));
     EXPECT_THAT(store_.Get(IdOf(content)), StatusIs(absl::StatusCode::kDataLoss));
-    ASSERT_THAT(store_.keeper().DropDamaged(IdOf(content)), IsOk());
+    ASSERT_THAT(store_.lru().DeleteDamaged(IdOf(content)), IsOk());
     EXPECT_THAT(store_.GetActionResult("", action), StatusIs(absl::StatusCode::kNotFound))
         << content;
     ASSERT_THAT(store_.Put({{IdOf(content), content}}).front(), IsOk());
@@ -193,6 +194,62 @@ TEST_F(ContentStoreTest, AResultWithAMalformedDigestIsRefused) {
   cas::ActionResult bare;
   bare.add_output_directories()->set_path("no digest at all");
   EXPECT_THAT(store_.PutActionResult("", IdOf("action"), bare), StatusIs(kInvalid));
+}
+
+class VerifyTest : public ContentStoreTest {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 3000; ++i) {
+      const std::string bytes = absl::StrCat("blob ", i);
+      ASSERT_THAT(store_.Put({{IdOf(bytes), bytes}}).front(), IsOk());
+    }
+  }
+  Verified Verify(bool delete_damaged) {
+    Verified last;
+    EXPECT_THAT(store_.Verify(delete_damaged,
+                              [&](const Verified& verified) {
+                                last = verified;
+                                return absl::OkStatus();
+                              }),
+                IsOk());
+    EXPECT_TRUE(last.finished);
+    return last;
+  }
+  LruStore& lru() { return store_.lru(); }
+};
+
+TEST_F(VerifyTest, GoodBlobsAreCountedAndLeftAlone) {
+  const Verified verified = Verify(/*delete_damaged=*/true);
+  EXPECT_EQ(verified.blobs, 3000);
+  EXPECT_EQ(verified.bytes, storage_->usage().blob_bytes);
+  EXPECT_TRUE(verified.damaged.empty());
+  EXPECT_EQ(storage_->usage().blobs, 3000);
+}
+
+TEST_F(VerifyTest, ABadChecksumAndABadDigestAreFoundAndNoLongerServed) {
+  storage_->Damage(IdOf("blob 5"));
+  storage_->Falsify(IdOf("blob 6"), "blob 7");
+  const Verified verified = Verify(/*delete_damaged=*/false);
+  EXPECT_EQ(verified.damaged.size(), 2u);
+  EXPECT_EQ(storage_->usage().blobs, 3000);  // told to change nothing
+  EXPECT_THAT(lru().Touch(IdOf("blob 6")), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(*lru().Find({IdOf("blob 5"), IdOf("blob 6"), IdOf("blob 7")}),
+            (std::vector<bool>{false, false, true}));
+  ASSERT_THAT(store_.Put({{IdOf("blob 6"), "blob 6"}}).front(), IsOk());
+  EXPECT_EQ(Verify(/*delete_damaged=*/false).damaged.size(), 1u);
+}
+
+TEST_F(VerifyTest, DeletedOnesAreGone) {
+  storage_->Damage(IdOf("blob 5"));
+  EXPECT_EQ(Verify(/*delete_damaged=*/true).damaged, std::vector<BlobId>{IdOf("blob 5")});
+  EXPECT_EQ(storage_->usage().blobs, 2999);
+  EXPECT_THAT(lru().Touch(IdOf("blob 5")), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_TRUE(Verify(/*delete_damaged=*/true).damaged.empty());
+}
+
+TEST_F(VerifyTest, AListenerThatGoesEndsIt) {
+  EXPECT_THAT(store_.Verify(false, [](const Verified&) { return absl::CancelledError("gone"); }),
+              StatusIs(absl::StatusCode::kCancelled));
 }
 
 }  // namespace

@@ -12,28 +12,28 @@ RecencyCache::Shard& RecencyCache::ShardOf(const BlobId& id) {
   return shards_[static_cast<unsigned char>(id.hash[0]) % kShards];
 }
 
-Tick RecencyCache::Get(const BlobId& id) {
+Epoch RecencyCache::Get(const BlobId& id) {
   Shard& shard = ShardOf(id);
   absl::MutexLock lock(&shard.mutex);
   if (const auto at = shard.young.find(id); at != shard.young.end()) return at->second;
   const auto at = shard.old.find(id);
   if (at == shard.old.end()) return 0;
-  const Tick tick = at->second;
-  Insert(shard, id, tick);
-  return tick;
+  const Epoch epoch = at->second;
+  Insert(shard, id, epoch);
+  return epoch;
 }
 
-void RecencyCache::Note(const BlobId& id, Tick tick) {
+void RecencyCache::Note(const BlobId& id, Epoch epoch) {
   Shard& shard = ShardOf(id);
   absl::MutexLock lock(&shard.mutex);
-  Insert(shard, id, tick);
+  Insert(shard, id, epoch);
 }
 
-void RecencyCache::Insert(Shard& shard, const BlobId& id, Tick tick) {
+void RecencyCache::Insert(Shard& shard, const BlobId& id, Epoch epoch) {
   if (shard.young.size() >= max_young_ && !shard.young.contains(id)) {
     shard.old = std::exchange(shard.young, Map());
   }
-  shard.young[id] = tick;
+  shard.young[id] = epoch;
 }
 
 void RecencyCache::Erase(const BlobId& id) {

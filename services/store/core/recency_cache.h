@@ -13,21 +13,21 @@
 
 namespace kernelmill::store {
 
-// What was used lately, and in which tick: answers without the storage for what is asked for again.
-// An entry says that the storage has the item marked as used in that tick. Bounded: each shard
-// keeps two generations, and forgets the older one when the younger is full. Thread-safe.
+// What was used lately, and in which epoch: answers without the storage for what is asked for
+// again. An entry says that the storage has the item recorded as used in that epoch. Bounded: each
+// shard keeps two generations, and forgets the older one when the younger is full. Thread-safe.
 class RecencyCache {
  public:
   explicit RecencyCache(size_t max_entries);
 
-  // The tick noted; 0: none.
-  Tick Get(const BlobId& id);
-  void Note(const BlobId& id, Tick tick);
+  // The epoch noted; 0: none.
+  Epoch Get(const BlobId& id);
+  void Note(const BlobId& id, Epoch epoch);
   void Erase(const BlobId& id);
 
  private:
   static constexpr size_t kShards = 64;
-  using Map = absl::flat_hash_map<BlobId, Tick, BlobIdHash>;
+  using Map = absl::flat_hash_map<BlobId, Epoch, BlobIdHash>;
   struct alignas(64) Shard {
     absl::Mutex mutex;
     Map young ABSL_GUARDED_BY(mutex);
@@ -35,7 +35,8 @@ class RecencyCache {
   };
 
   Shard& ShardOf(const BlobId& id);
-  void Insert(Shard& shard, const BlobId& id, Tick tick) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void Insert(Shard& shard, const BlobId& id, Epoch epoch)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
 
   const size_t max_young_;
   std::array<Shard, kShards> shards_;

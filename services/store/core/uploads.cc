@@ -1,5 +1,6 @@
 #include "services/store/core/uploads.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ std::string KeyOf(const ResourceName& name) {
                       name.instance);
 }
 
-UploadState HeldBefore(const ResourceName& name) {
+UploadState StoredBefore(const ResourceName& name) {
   return {.committed = IsCompressed(name) ? -1 : name.blob.size, .complete = true};
 }
 
@@ -28,15 +29,81 @@ int64_t MaxCompressed(int64_t size) { return size + size / 8 + (64 << 10); }
 
 }  // namespace
 
+Upload::Upload(std::unique_ptr<BlobWriter> writer, std::unique_ptr<Decoder> decoder,
+               int64_t max_received)
+    : max_received_(max_received), writer_(std::move(writer)), decoder_(std::move(decoder)) {}
+
+uint64_t Upload::Attach() {
+  absl::MutexLock lock(&mutex_);
+  return ++ticket_;
+}
+
+absl::Status Upload::Check(uint64_t ticket) const {
+  if (ticket != ticket_) return absl::AbortedError("another stream has taken this upload over");
+  if (finished_) return absl::AbortedError("this upload has been finished");
+  return failure_;
+}
+
+absl::Status Upload::Append(uint64_t ticket, int64_t offset, absl::string_view bytes) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(Check(ticket));
+  if (offset < 0 || offset > received_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("write offset ", offset, ", but ", received_, " bytes have arrived"));
+  }
+  bytes.remove_prefix(std::min<int64_t>(received_ - offset, bytes.size()));
+  failure_ = Take(bytes);
+  return failure_;
+}
+
+absl::Status Upload::Take(absl::string_view bytes) {
+  if (static_cast<int64_t>(bytes.size()) > max_received_ - received_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("more than ", max_received_, " bytes for this blob"));
+  }
+  if (decoder_ == nullptr) {
+    RETURN_IF_ERROR(writer_->Append(bytes));
+  } else {
+    BlobWriter& writer = *writer_;
+    RETURN_IF_ERROR(decoder_->Decode(
+        bytes, [&writer](absl::string_view piece) { return writer.Append(piece); }));
+  }
+  received_ += static_cast<int64_t>(bytes.size());
+  return absl::OkStatus();
+}
+
+absl::Status Upload::Finish(uint64_t ticket) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(Check(ticket));
+  failure_ = Store();
+  finished_ = failure_.ok();
+  return failure_;
+}
+
+absl::Status Upload::Store() {
+  if (decoder_ != nullptr) RETURN_IF_ERROR(decoder_->Finish());
+  return writer_->Finish();
+}
+
+int64_t Upload::received() const {
+  absl::MutexLock lock(&mutex_);
+  return received_;
+}
+
+bool Upload::failed() const {
+  absl::MutexLock lock(&mutex_);
+  return !failure_.ok();
+}
+
 Uploads::Uploads(ContentStore* store, DecoderFactory zstd, Options options)
     : store_(store), zstd_(std::move(zstd)), options_([&options] {
         if (!options.now) options.now = MonotonicNow;
         return std::move(options);
       }()) {}
 
-absl::StatusOr<bool> Uploads::Held(const BlobId& id) {
-  ASSIGN_OR_RETURN(const std::vector<bool> held, store_->Contains({id}));
-  return held.front();
+absl::StatusOr<bool> Uploads::IsStored(const BlobId& id) {
+  ASSIGN_OR_RETURN(const std::vector<bool> there, store_->Contains({id}));
+  return there.front();
 }
 
 absl::StatusOr<std::shared_ptr<Upload>> Uploads::NewUpload(const ResourceName& name) {
@@ -48,8 +115,8 @@ absl::StatusOr<std::shared_ptr<Upload>> Uploads::NewUpload(const ResourceName& n
 }
 
 absl::StatusOr<std::unique_ptr<UploadStream>> Uploads::Begin(const ResourceName& name) {
-  ASSIGN_OR_RETURN(const bool held, Held(name.blob));
-  if (held) return std::unique_ptr<UploadStream>(new UploadStream(HeldBefore(name)));
+  ASSIGN_OR_RETURN(const bool stored, IsStored(name.blob));
+  if (stored) return std::unique_ptr<UploadStream>(new UploadStream(StoredBefore(name)));
   const std::string key = KeyOf(name);
   absl::MutexLock lock(&mutex_);
   auto at = entries_.find(key);
@@ -87,8 +154,8 @@ absl::Status Uploads::MakeRoom() {
 }
 
 absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {
-  ASSIGN_OR_RETURN(const bool held, Held(name.blob));
-  if (held) return HeldBefore(name);
+  ASSIGN_OR_RETURN(const bool stored, IsStored(name.blob));
+  if (stored) return StoredBefore(name);
   std::shared_ptr<Upload> upload;
   {
     absl::MutexLock lock(&mutex_);

@@ -14,13 +14,65 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "services/store/core/content_store.h"
-#include "services/store/core/decoder.h"
 #include "services/store/core/resource_name.h"
-#include "services/store/core/upload.h"
+#include "services/store/core/storage.h"
 
 namespace kernelmill::store {
 
-// How far an upload is, in bytes of the wire. Complete: the store holds the blob; `committed` is
+// Undoes a compression piece by piece. Hands output on in small pieces, so that a sink which
+// refuses more than it expects stops an expansion early. Not thread-safe.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  // INVALID_ARGUMENT: not well formed; or the sink's error.
+  virtual absl::Status Decode(absl::string_view compressed, ByteSink out) = 0;
+  // INVALID_ARGUMENT: the input ended in the middle.
+  virtual absl::Status Finish() = 0;
+};
+
+using DecoderFactory = std::function<std::unique_ptr<Decoder>()>;
+
+// One blob on its way in through a byte stream, kept while its client may want to resume it.
+//
+// Streams break without the server noticing, so a new stream may find the old one still attached:
+// each attaches with a ticket of its own, and only the latest ticket writes. Thread-safe.
+class Upload {
+ public:
+  // `decoder` is null for plain content. At most `max_received` bytes are taken from the wire.
+  Upload(std::unique_ptr<BlobWriter> writer, std::unique_ptr<Decoder> decoder,
+         int64_t max_received);
+
+  // A ticket for a new stream; it voids the ticket before.
+  uint64_t Attach();
+
+  // Takes the bytes that the client sent for `offset`; those that had arrived before are skipped.
+  // ABORTED: another stream took over. INVALID_ARGUMENT: the offset leaves a gap, or the content is
+  // wrong. An upload that has failed() can only be begun anew.
+  absl::Status Append(uint64_t ticket, int64_t offset, absl::string_view bytes);
+
+  // Checks the whole and stores it.
+  absl::Status Finish(uint64_t ticket);
+
+  // Bytes received as they came over the wire; never goes down.
+  int64_t received() const;
+  bool failed() const;
+
+ private:
+  absl::Status Check(uint64_t ticket) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Take(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Store() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const int64_t max_received_;
+  mutable absl::Mutex mutex_;
+  const std::unique_ptr<BlobWriter> writer_ ABSL_PT_GUARDED_BY(mutex_);
+  const std::unique_ptr<Decoder> decoder_ ABSL_PT_GUARDED_BY(mutex_);
+  uint64_t ticket_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t received_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+};
+
+// How far an upload is, in bytes of the wire. Complete: the store has the blob; `committed` is
 // then its size, or -1 where the resource is compressed and was there before.
 struct UploadState {
   int64_t committed = 0;
@@ -43,11 +95,11 @@ class Uploads {
   // `store` must outlive this.
   Uploads(ContentStore* store, DecoderFactory zstd, Options options);
 
-  // A stream to write `name` with: on the upload of that name, a new one, or, where the store holds
+  // A stream to write `name` with: on the upload of that name, a new one, or, where the store has
   // the blob already, one that is complete. RESOURCE_EXHAUSTED: too many streams are writing.
   absl::StatusOr<std::unique_ptr<UploadStream>> Begin(const ResourceName& name);
 
-  // NOT_FOUND: no such upload, and the store does not hold the blob.
+  // NOT_FOUND: no such upload, and the store does not have the blob.
   absl::StatusOr<UploadState> Query(const ResourceName& name);
 
  private:
@@ -58,7 +110,7 @@ class Uploads {
     absl::Duration last_used;
   };
 
-  absl::StatusOr<bool> Held(const BlobId& id);
+  absl::StatusOr<bool> IsStored(const BlobId& id);
   absl::StatusOr<std::shared_ptr<Upload>> NewUpload(const ResourceName& name);
   absl::Status MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A stream is done with `upload`; `drop` forgets it.
@@ -71,7 +123,7 @@ class Uploads {
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
 };
 
-// One client stream's hold on an upload. Not thread-safe.
+// One client stream of an upload. Not thread-safe.
 class UploadStream {
  public:
   ~UploadStream();

@@ -13,14 +13,16 @@
 #include "services/store/core/content_store.h"
 #include "services/store/core/resource_name.h"
 #include "services/store/core/uploads.h"
-#include "services/store/server/method_metrics.h"
-#include "services/store/server/request_checks.h"
 #include "services/store/server/services.h"
+#include "services/store/server/store_metrics.h"
 
 namespace kernelmill::store {
 namespace {
 
 namespace bytestream = ::google::bytestream;
+
+// The largest piece of a stream that is sent in one message.
+constexpr size_t kMaxPieceBytes = 1 << 20;
 
 using GuardedStream = rpc::StallGuard::Stream;
 

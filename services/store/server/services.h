@@ -5,8 +5,8 @@
 #include <string>
 
 #include "common/rpc/stall_guard.h"
-#include "services/store/core/collector.h"
 #include "services/store/core/content_store.h"
+#include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
 
 namespace grpc {
@@ -25,7 +25,7 @@ std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store)
 
 struct StoreServiceParts {
   ContentStore* store = nullptr;
-  Collector* collector = nullptr;
+  GarbageCollector* collector = nullptr;
   std::string backups_dir;  // empty: none
 };
 std::unique_ptr<grpc::Service> NewStoreService(const StoreServiceParts& parts);

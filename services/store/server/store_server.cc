@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "services/store/adapters/rocksdb/backup.h"
 #include "services/store/adapters/rocksdb/rocksdb_storage.h"
 #include "services/store/adapters/zstd/zstd_codec.h"
 #include "services/store/server/services.h"
@@ -43,7 +44,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Open(const Options& op
                                             .limit_bytes = options.retention.limit_bytes,
                                             .on_broken_log = options.on_broken_log}));
   std::unique_ptr<StoreServer> server(new StoreServer(std::move(storage), options));
-  RETURN_IF_ERROR(server->store_.keeper().Load());
+  RETURN_IF_ERROR(server->store_.lru().Load());
   server->collector_.Start();
   server->metrics_ = std::make_unique<RetentionMetrics>(&server->store_, &server->collector_);
   return server;
@@ -51,7 +52,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Open(const Options& op
 
 StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& options)
     : store_(std::move(storage), options.limits, options.retention),
-      collector_(&store_.keeper(), options.collector),
+      collector_(&store_.lru(), options.collector),
       uploads_(&store_, NewZstdDecoder, options.uploads) {
   services_.push_back(NewCasService(&store_));
   services_.push_back(NewByteStreamService(&store_, &uploads_, options.streams));
@@ -62,6 +63,10 @@ StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& option
 }
 
 StoreServer::~StoreServer() = default;
+
+absl::Status StoreServer::Restore(const std::string& backup_dir, const std::string& data_dir) {
+  return RestoreBackup(backup_dir, data_dir);
+}
 
 std::vector<grpc::Service*> StoreServer::services() {
   std::vector<grpc::Service*> services;

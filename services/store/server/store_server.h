@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/rpc/stall_guard.h"
-#include "services/store/core/collector.h"
 #include "services/store/core/content_store.h"
+#include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
-#include "services/store/server/retention_metrics.h"
+#include "services/store/server/store_metrics.h"
 
 namespace grpc {
 class Service;
@@ -30,7 +31,7 @@ class StoreServer {
     std::string backups_dir;  // empty: Backup is refused
     Limits limits;
     RetentionOptions retention;
-    Collector::Options collector;
+    GarbageCollector::Options collector;
     // Called once, from any thread, when the database's log can no longer be synced: nothing is
     // acknowledged from then on. May be null.
     std::function<void(const absl::Status&)> on_broken_log;
@@ -38,11 +39,17 @@ class StoreServer {
     rpc::StallGuard::Options streams;
   };
 
-  // FAILED_PRECONDITION: another process has data_dir open, a newer program wrote it, or a restore
-  // did not come to its end;
-  // INVALID_ARGUMENT: the limits contradict each other; DATA_LOSS: the database is damaged.
+  // FAILED_PRECONDITION: another process has data_dir open, a program of another format wrote it,
+  // or a restore did not come to its end; INVALID_ARGUMENT: the limits contradict each other;
+  // DATA_LOSS: the database is damaged.
   static absl::StatusOr<std::unique_ptr<StoreServer>> Open(const Options& options);
   ~StoreServer();
+
+  // Makes in `data_dir`, which is made if it is not there, the store whose backup is in
+  // `backup_dir`. No store may run on `data_dir`. NOT_FOUND: no backup there; FAILED_PRECONDITION:
+  // `data_dir` is not empty; DATA_LOSS: the backup is damaged. On an error, `data_dir` is empty
+  // again.
+  static absl::Status Restore(const std::string& backup_dir, const std::string& data_dir);
 
   // The process is about to end: what takes long in the background, and backups, come to an end.
   // What is asked for is still answered.
@@ -55,7 +62,7 @@ class StoreServer {
   StoreServer(std::unique_ptr<Storage> storage, const Options& options);
 
   ContentStore store_;
-  Collector collector_;
+  GarbageCollector collector_;
   std::unique_ptr<RetentionMetrics> metrics_;
   Uploads uploads_;
   std::vector<std::unique_ptr<grpc::Service>> services_;

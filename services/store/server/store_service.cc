@@ -11,25 +11,15 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/base/status.h"
-#include "common/cas/digest.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/core/blob_id.h"
-#include "services/store/core/verifier.h"
-#include "services/store/server/method_metrics.h"
-#include "services/store/server/request_checks.h"
 #include "services/store/server/services.h"
+#include "services/store/server/store_metrics.h"
 
 namespace kernelmill::store {
 namespace {
 
 constexpr size_t kDamagedAMessage = 10'000;  // well under the largest message
-
-cas::Digest ToDigest(const BlobId& id) {
-  cas::Digest digest;
-  digest.set_hash(HexHash(id));
-  digest.set_size_bytes(id.size);
-  return digest;
-}
 
 absl::Status CheckBackupName(absl::string_view name) {
   bool plain = !name.empty() && name.size() <= 100 && name.front() != '.';
@@ -49,12 +39,12 @@ class StoreService final : public v1::Store::Service {
   grpc::Status Hold(grpc::ServerContext*, const v1::HoldRequest* request,
                     v1::HoldResponse* response) override {
     return hold_.Run([&]() -> absl::Status {
-      HoldWish wish{.name = request->name(),
-                    .blobs = {},
-                    .everything_used_from_now = request->everything_used_from_now(),
-                    .ttl_ms = request->ttl_ms()};
-      ASSIGN_OR_RETURN(wish.blobs, ToBlobIds(request->blobs()));
-      ASSIGN_OR_RETURN(const std::vector<BlobId> missing, parts_.store->keeper().Hold(wish));
+      HoldRequest hold{.name = request->name(),
+                       .blobs = {},
+                       .everything_used_from_now = request->everything_used_from_now(),
+                       .ttl_ms = request->ttl_ms()};
+      ASSIGN_OR_RETURN(hold.blobs, ToBlobIds(request->blobs()));
+      ASSIGN_OR_RETURN(const std::vector<BlobId> missing, parts_.store->lru().Hold(hold));
       for (const BlobId& id : missing) *response->add_missing() = ToDigest(id);
       return absl::OkStatus();
     });
@@ -62,26 +52,26 @@ class StoreService final : public v1::Store::Service {
 
   grpc::Status Release(grpc::ServerContext*, const v1::ReleaseRequest* request,
                        v1::ReleaseResponse*) override {
-    return release_.Run([&] { return parts_.store->keeper().holds().Release(request->name()); });
+    return release_.Run([&] { return parts_.store->lru().holds().Release(request->name()); });
   }
 
   grpc::Status Stat(grpc::ServerContext*, const v1::StatRequest*,
                     v1::StatResponse* response) override {
     return stat_.Run([&]() -> absl::Status {
-      Keeper& keeper = parts_.store->keeper();
-      ASSIGN_OR_RETURN(const Space space, keeper.storage().MeasureSpace());
-      const Usage usage = keeper.storage().usage();
+      LruStore& lru = parts_.store->lru();
+      ASSIGN_OR_RETURN(const Space space, lru.disk().Measure());
+      const Usage usage = lru.blobs().usage();
       response->set_blobs(usage.blobs);
       response->set_blob_bytes(usage.blob_bytes);
       response->set_action_results(usage.results);
       response->set_disk_bytes(space.disk_bytes);
       response->set_free_disk_bytes(space.free_bytes);
-      response->set_limit_bytes(keeper.admission().limit());
-      for (const HoldState& hold : keeper.holds().List()) {
+      response->set_limit_bytes(lru.admission().limit());
+      for (const HoldState& hold : lru.holds().List()) {
         v1::HoldInfo& info = *response->add_holds();
         info.set_name(hold.record.name);
         info.set_blobs(hold.record.blobs);
-        info.set_everything_used_from_now(hold.record.fenced);
+        info.set_everything_used_from_now(hold.record.holds_uses);
         const bool for_ever = hold.left == absl::InfiniteDuration();
         info.set_expires_in_ms(
             for_ever ? 0 : std::max<int64_t>(absl::ToInt64Milliseconds(hold.left), 1));
@@ -93,18 +83,18 @@ class StoreService final : public v1::Store::Service {
   grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest* request,
                       grpc::ServerWriter<v1::VerifyProgress>* stream) override {
     return verify_.Run([&] {
-      return VerifyBlobs(parts_.store->keeper(), request->drop_damaged(),
-                         [&](const Verified& verified) { return Send(verified, stream); });
+      return parts_.store->Verify(request->drop_damaged(),
+                                  [&](const Verified& verified) { return Send(verified, stream); });
     });
   }
 
   grpc::Status CollectGarbage(grpc::ServerContext*, const v1::CollectGarbageRequest* request,
                               v1::CollectGarbageResponse* response) override {
     return collect_.Run([&]() -> absl::Status {
-      ASSIGN_OR_RETURN(const Collected dropped, parts_.collector->Collect(request->target_bytes()));
-      response->set_dropped_blobs(dropped.blobs);
-      response->set_dropped_bytes(dropped.bytes);
-      const int64_t left = parts_.store->keeper().storage().usage().blob_bytes;
+      ASSIGN_OR_RETURN(const Collected evicted, parts_.collector->Collect(request->target_bytes()));
+      response->set_dropped_blobs(evicted.blobs);
+      response->set_dropped_bytes(evicted.bytes);
+      const int64_t left = parts_.store->lru().blobs().usage().blob_bytes;
       response->set_held_bytes(left > request->target_bytes() ? left : 0);
       return absl::OkStatus();
     });
@@ -120,7 +110,7 @@ class StoreService final : public v1::Store::Service {
       }
       absl::MutexLock lock(&backups_);
       const std::string path = absl::StrCat(parts_.backups_dir, "/", request->name());
-      ASSIGN_OR_RETURN(const int64_t bytes, parts_.store->keeper().storage().BackUp(path));
+      ASSIGN_OR_RETURN(const int64_t bytes, parts_.store->lru().disk().BackUp(path));
       response->set_path(path);
       response->set_bytes(bytes);
       return absl::OkStatus();

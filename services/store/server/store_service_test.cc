@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
 #include "kernelmill/v1/store.grpc.pb.h"
-#include "services/store/adapters/rocksdb/backup.h"
 #include "services/store/server/wire_test_base.h"
 
 namespace kernelmill::store {
@@ -122,7 +121,7 @@ TEST_F(StoreServiceTest, ARunningJobKeepsWhatItTouches) {
   ASSERT_EQ(Hold(request, &held), kOk);
   ASSERT_EQ(Put("written"), kOk);
   CollectAll();
-  // What was used in the tick of the hold stays as well.
+  // What was used in the epoch of the hold stays as well.
   EXPECT_EQ(Stat().blobs(), 3);
 }
 
@@ -163,7 +162,7 @@ TEST_F(StoreServiceTest, ABackupOfARunningStoreRestores) {
   EXPECT_GT(backup.bytes(), 0);
   ASSERT_EQ(Put("later"), kOk);
   const std::string restored = dir_.path() + "/restored";
-  ASSERT_TRUE(RestoreBackup(backup.path(), restored).ok());
+  ASSERT_TRUE(StoreServer::Restore(backup.path(), restored).ok());
   const auto copy = StoreServer::Open({.data_dir = restored});
   EXPECT_TRUE(copy.ok()) << copy.status();
 }

@@ -2,15 +2,24 @@
 // with a million queued tasks, and the time that a whole cluster spends on a task that does
 // nothing. The coordinator and the store are the real programs, with sync on.
 
+#include <fcntl.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -25,7 +34,6 @@
 #include "kernelmill/v1/work.grpc.pb.h"
 #include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/testing/scripted_results.h"
-#include "tests/bench/coordinator/process.h"
 
 namespace kernelmill::bench {
 namespace {
@@ -37,6 +45,44 @@ using Clock = std::chrono::steady_clock;
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+// A program that runs until this object goes; then SIGKILL. Its logs go to /dev/null.
+class Process {
+ public:
+  static absl::StatusOr<std::unique_ptr<Process>> Start(const std::vector<std::string>& argv) {
+    std::vector<char*> arguments;
+    for (const std::string& argument : argv) {
+      arguments.push_back(const_cast<char*>(argument.c_str()));
+    }
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t pid = 0;
+    const int error = posix_spawn(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) return ErrnoStatus(error, argv[0]);
+    return std::unique_ptr<Process>(new Process(pid));
+  }
+  ~Process() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // Memory that is resident now; 0 if it has ended.
+  int64_t ResidentBytes() const {
+    std::ifstream statm(absl::StrCat("/proc/", pid_, "/statm"));
+    int64_t pages = 0, resident = 0;
+    statm >> pages >> resident;
+    return resident * sysconf(_SC_PAGESIZE);
+  }
+
+ private:
+  explicit Process(pid_t pid) : pid_(pid) {}
+  const pid_t pid_;
+};
 
 // A job whose `sources` have `shards` shards each.
 struct Workload {

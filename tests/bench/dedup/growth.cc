@@ -1,11 +1,15 @@
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,7 +20,6 @@
 #include "services/deduplicator/core/sign/tokenizer.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
 #include "tests/bench/dedup/commands.h"
-#include "tests/bench/dedup/file_blob_store.h"
 
 namespace kernelmill::bench {
 namespace {
@@ -28,6 +31,64 @@ constexpr int kShard = 64;
 // them with a few statements changed.
 constexpr int64_t kFamily = 10;
 constexpr int64_t kCopies = 3;
+
+// Blobs one after another in a file, so that what a stage keeps in memory is the stage's own. Not
+// thread-safe; knows no actions.
+class FileBlobStore final : public cas::BlobStore {
+ public:
+  // Replaces the file.
+  explicit FileBlobStore(const std::string& path)
+      : file_(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {}
+  ~FileBlobStore() override {
+    if (file_ >= 0) close(file_);
+  }
+
+  absl::StatusOr<std::vector<cas::Digest>> FindMissing(
+      const std::vector<cas::Digest>& digests) override {
+    std::vector<cas::Digest> missing;
+    for (const cas::Digest& digest : digests) {
+      if (places_.count(digest.hash()) == 0) missing.push_back(digest);
+    }
+    return missing;
+  }
+
+  absl::Status Put(const std::vector<cas::Blob>& blobs) override {
+    for (const cas::Blob& blob : blobs) {
+      const auto size = static_cast<int64_t>(blob.bytes.size());
+      if (pwrite(file_, blob.bytes.data(), blob.bytes.size(), end_) != size) {
+        return absl::UnavailableError("cannot write");
+      }
+      places_[blob.digest.hash()] = {end_, size};
+      end_ += size;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<std::string>> Get(const std::vector<cas::Digest>& digests) override {
+    std::vector<std::string> blobs;
+    for (const cas::Digest& digest : digests) {
+      const auto place = places_.find(digest.hash());
+      if (place == places_.end()) return absl::NotFoundError(digest.hash());
+      std::string& bytes = blobs.emplace_back(place->second.second, '\0');
+      if (pread(file_, bytes.data(), bytes.size(), place->second.first) != place->second.second) {
+        return absl::DataLossError(digest.hash());
+      }
+    }
+    return blobs;
+  }
+
+  absl::StatusOr<cas::ActionResult> GetActionResult(const cas::Digest& action) override {
+    return absl::NotFoundError(action.hash());
+  }
+  absl::Status PutActionResult(const cas::Digest&, const cas::ActionResult&) override {
+    return absl::OkStatus();
+  }
+
+ private:
+  const int file_;
+  int64_t end_ = 0;
+  std::map<std::string, std::pair<int64_t, int64_t>> places_;  // by hash: offset and size
+};
 
 uint64_t Next(uint64_t* state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15);

@@ -1,5 +1,3 @@
-#include "tests/chaos/client/blobs.h"
-
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 

@@ -1,6 +1,8 @@
 #ifndef KERNELMILL_TESTS_CHAOS_CLIENT_COMMANDS_H_
 #define KERNELMILL_TESTS_CHAOS_CLIENT_COMMANDS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,9 @@
 namespace kernelmill::chaos {
 
 using Words = std::vector<std::string>;
+
+// Bytes that do not compress, the same for the same numbers.
+std::string MakeBlob(uint64_t seed, uint64_t index, size_t size);
 
 // health ADDRESS: SERVING, NOT_SERVING or UNREACHABLE.
 int Health(const Words& words);

@@ -16,7 +16,6 @@
 #include "common/cas/grpc_blob_store.h"
 #include "common/rpc/server.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
-#include "tests/chaos/client/blobs.h"
 #include "tests/chaos/client/commands.h"
 
 namespace kernelmill::chaos {

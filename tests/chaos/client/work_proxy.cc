@@ -20,7 +20,6 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "common/rpc/process.h"
 #include "common/rpc/server.h"
 #include "kernelmill/v1/work.grpc.pb.h"
 #include "tests/chaos/client/commands.h"

@@ -35,8 +35,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "common/rocksdb/process_logger.h"
-#include "common/rocksdb/status.h"
+#include "common/rocksdb/rocksdb.h"
 #include "services/coordinator/adapters/rocksdb/rows.h"
 
 namespace kernelmill::coordinator {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
-#include "services/extractor/core/link/link.h"
+#include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -206,7 +206,7 @@ TEST(CudaKernelsTest, FunctionsWithinFunctionsAreBounded) {
 TEST(CudaKernelsTest, TheModuleIsTheSourceAndNotSelfContained) {
   v1::KernelShard shard =
       Extract("namespace n {\n  __global__ void k() {\n#pragma unroll\n    f();\n  }\n}\n");
-  LinkShard(shard);
+  shard = Link(shard);
   ASSERT_EQ(shard.kernels_size(), 1);
   EXPECT_EQ(shard.kernels(0).module(), shard.kernels(0).source());
   EXPECT_FALSE(shard.kernels(0).self_contained());

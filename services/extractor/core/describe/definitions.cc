@@ -67,9 +67,9 @@ bool IsBlockLike(Kind kind) {
   }
 }
 
-class Collector {
+class StatementFinder {
  public:
-  Collector(const ParsedFile& file, const std::vector<JitFunction>& functions)
+  StatementFinder(const ParsedFile& file, const std::vector<JitFunction>& functions)
       : file_(file), tree_(file.tree), functions_(functions) {}
 
   // Every statement that may be a definition, sorted by line.
@@ -119,7 +119,7 @@ class Collector {
     const auto [first, last] = LinesOf(statement.node);
     statement.first_line = first;
     statement.last_line = last;
-    if (BeginsLine(statement.node, first) || (!found.empty() && found.back().last_line == first)) {
+    if ((!found.empty() && found.back().last_line == first) || BeginsLine(statement.node, first)) {
       found.push_back(statement);
     }
   }
@@ -222,16 +222,19 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
   std::vector<std::string> modules;
   auto kind = v1::Definition::KIND_UNSPECIFIED;
   int last_line = first->last_line;
+  bool exports = false;
   for (const Statement* at = first; at != last; ++at) {
     const bool simple = file.tree.KindOf(at->node) == Kind::kExpressionStatement;
-    Append(file.bindings.BoundNames(at->node), names);
+    const std::vector<absl::string_view> bound = file.bindings.BoundNames(at->node);
+    Append(bound, names);
     Append(file.bindings.FreeNames(at->node, simple), uses);
     const absl::string_view changed = ChangedName(file.tree, at->node);
     if (!changed.empty()) names.push_back(changed);
     AddModules(file.tree, at->node, modules);
     if (IsImport(file.tree.KindOf(at->node))) AddImported(file.tree, at->node, definition);
-    if (std::find(names.begin(), names.end(), "__all__") != names.end())
-      AddExported(file.tree, at->node, definition);
+    exports = exports || changed == "__all__" ||
+              std::find(bound.begin(), bound.end(), "__all__") != bound.end();
+    if (exports) AddExported(file.tree, at->node, definition);
     if (at->in_function) definition.set_in_function(true);
     kind = std::max(kind, KindOf(file.tree, at->node));
     last_line = std::max(last_line, at->last_line);
@@ -253,8 +256,8 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
 
 std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
                                            const std::vector<JitFunction>& functions) {
-  Collector collector(file, functions);
-  const std::vector<Statement> statements = collector.Statements();
+  StatementFinder finder(file, functions);
+  const std::vector<Statement> statements = finder.Statements();
   std::vector<v1::Definition> definitions;
   definitions.reserve(statements.size());
   for (size_t first = 0; first < statements.size();) {
@@ -268,8 +271,8 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
     if (definition.names_size() > 0) definitions.push_back(std::move(definition));
     first = last;
   }
-  if (collector.blocks().empty()) return definitions;
-  for (const Statement& block : collector.blocks()) {
+  if (finder.blocks().empty()) return definitions;
+  for (const Statement& block : finder.blocks()) {
     v1::Definition definition = Describe(file, &block, &block + 1);
     if (definition.names_size() > 0) definitions.push_back(std::move(definition));
   }

@@ -90,11 +90,11 @@ TEST(DetectionRowsTest, WrappersOfOtherFilesOfTheSource) {
   const std::string wrapper = "import triton\ndef triton_jit(f):\n    return triton.jit(f)\n";
   const auto forms = [&](const std::string& import, const std::string& decorator) {
     return Forms(
-        ExtractAndDecide({{"pkg/utils/launch.py", wrapper},
-                          {"pkg/utils/__init__.py", "from .launch import triton_jit\n"},
-                          {"other/utils/launch.py", "def triton_jit(f): return f  # triton\n"},
-                          {"pkg/layer/sum.py", import + "import triton.language as tl\n@" +
-                                                   decorator + "\ndef a(): tl.load(1)\n"}}));
+        ExtractAndLink({{"pkg/utils/launch.py", wrapper},
+                        {"pkg/utils/__init__.py", "from .launch import triton_jit\n"},
+                        {"other/utils/launch.py", "def triton_jit(f): return f  # triton\n"},
+                        {"pkg/layer/sum.py", import + "import triton.language as tl\n@" +
+                                                 decorator + "\ndef a(): tl.load(1)\n"}}));
   };
   EXPECT_THAT(forms("from pkg.utils.launch import triton_jit\n", "triton_jit"),
               ElementsAre("a WRAPPED TRITON pkg.utils.launch.triton_jit"));
@@ -108,9 +108,32 @@ TEST(DetectionRowsTest, WrappersOfOtherFilesOfTheSource) {
   EXPECT_THAT(forms("from ...utils.launch import triton_jit\n", "triton_jit"), IsEmpty());
 }
 
+// Python looks for a module beside a script and where the source is installed, not in any folder.
+TEST(DetectionRowsTest, AWrapperOfAFileThatAnImportDoesNotLoadIsNone) {
+  const std::string wrapper = "import triton\nmy_jit = triton.jit\n";
+  const std::string kernel = "import triton.language as tl\n@my_jit\ndef k(): tl.load(1)\n";
+  const auto forms = [&](const std::vector<std::string>& wrappers, const std::string& path,
+                         const std::string& import) {
+    std::vector<NamedText> files = {{path, import + kernel}};
+    for (const std::string& file : wrappers) files.emplace_back(file, wrapper);
+    return Forms(ExtractAndLink(files));
+  };
+  const auto found = ElementsAre("k WRAPPED TRITON launch.my_jit");
+  EXPECT_THAT(forms({"a/launch.py"}, "a/k.py", "from launch import my_jit\n"), found);
+  EXPECT_THAT(forms({"b/launch.py"}, "a/k.py", "from launch import my_jit\n"), IsEmpty());
+  // The importer's own package is p: that another tree has a p with the module does not matter.
+  EXPECT_THAT(forms({"third_party/p/launch.py"}, "p/k.py", "from p.launch import my_jit\n"),
+              IsEmpty());
+  // Of two folders that may be on the path nobody knows which is.
+  EXPECT_THAT(forms({"x/p/launch.py", "y/p/launch.py"}, "k.py", "from p.launch import my_jit\n"),
+              IsEmpty());
+  // torch is the installed one, whatever the source has beside.
+  EXPECT_THAT(forms({"torch/launch.py"}, "k.py", "from torch.launch import my_jit\n"), IsEmpty());
+}
+
 TEST(DetectionRowsTest, WrappersThatComeByAWildcard) {
   const auto forms = [](const std::string& wrapper, const std::string& user) {
-    return Forms(ExtractAndDecide(
+    return Forms(ExtractAndLink(
         {{"p/w.py",
           "import triton\ndef my_jit(f):\n    return triton.jit(f)\n_jit = my_jit\n" + wrapper},
          {"p/__init__.py", "from .w import *\n"},
@@ -130,15 +153,15 @@ TEST(DetectionRowsTest, WrappersThatComeByAWildcard) {
 
 TEST(DetectionRowsTest, FilesThatImportEverythingFromOneAnotherEnd) {
   EXPECT_THAT(
-      Forms(ExtractAndDecide({{"a.py", "from b import *\nfrom c import *\n"},
-                              {"b.py", "from a import *\nfrom c import *\n"},
-                              {"c.py", "from a import *\nfrom b import *\n"},
-                              {"k.py", "from a import *  # triton\n@my_jit\ndef k(): pass\n"}})),
+      Forms(ExtractAndLink({{"a.py", "from b import *\nfrom c import *\n"},
+                            {"b.py", "from a import *\nfrom c import *\n"},
+                            {"c.py", "from a import *\nfrom b import *\n"},
+                            {"k.py", "from a import *  # triton\n@my_jit\ndef k(): pass\n"}})),
       IsEmpty());
 }
 
 TEST(DetectionRowsTest, AWrapperIsFoundThroughAFileThatDoesNotNameItsDsl) {
-  EXPECT_THAT(Forms(ExtractAndDecide(
+  EXPECT_THAT(Forms(ExtractAndLink(
                   {{"w.py", "import triton\nmy_jit = triton.jit\n"},
                    {"v.py", "from w import my_jit as its_jit\n"},
                    {"k.py", "from v import its_jit  # triton\n@its_jit\ndef k(): pass\n"}})),
@@ -147,9 +170,9 @@ TEST(DetectionRowsTest, AWrapperIsFoundThroughAFileThatDoesNotNameItsDsl) {
 
 TEST(DetectionRowsTest, WhatAnotherFileDecidesOnIsCountedWithItsFile) {
   const v1::KernelShard shard =
-      ExtractAndDecide({{"a.py", "import triton\nmy_jit = triton.jit\n"},
-                        {"b.py", "from a import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
-                        {"c.py", "from d import my_jit  # triton\n@my_jit\ndef k(): pass\n"}});
+      ExtractAndLink({{"a.py", "import triton\nmy_jit = triton.jit\n"},
+                      {"b.py", "from a import my_jit  # triton\n@my_jit\ndef k(): pass\n"},
+                      {"c.py", "from d import my_jit  # triton\n@my_jit\ndef k(): pass\n"}});
   EXPECT_THAT(Places(shard), ElementsAre("k 2-3"));
   EXPECT_EQ(shard.files(1).kernels(), 1);
   EXPECT_EQ(shard.files(2).kernels(), 0);
@@ -282,8 +305,8 @@ TEST(DetectionRowsTest, TemplatesAreKeptApart) {
 
 TEST(DetectionRowsTest, JinjaFilesAreTemplates) {
   const v1::KernelShard shard =
-      ExtractAndDecide({{"t/mm.py.jinja", "{{def_kernel('A')}}\n    tl.load(A)\n"},
-                        {"t/page.html.jinja", "<p>{{ text }}</p>\n"}});
+      ExtractAndLink({{"t/mm.py.jinja", "{{def_kernel('A')}}\n    tl.load(A)\n"},
+                      {"t/page.html.jinja", "<p>{{ text }}</p>\n"}});
   EXPECT_THAT(Forms(shard), ElementsAre("mm TEMPLATE TRITON jinja"));
   EXPECT_THAT(Places(shard), ElementsAre("mm 1-2"));
 }
@@ -310,7 +333,7 @@ TEST(DetectionRowsTest, OneNameManyTimes) {
   const std::string text =
       "import triton\nif a:\n    @triton.jit\n    def k(): pass\n"
       "else:\n    @triton.jit\n    def k(): pass\n";
-  EXPECT_THAT(Places(ExtractAndDecide({{"a.py", text}, {"b.py", text}})),
+  EXPECT_THAT(Places(ExtractAndLink({{"a.py", text}, {"b.py", text}})),
               ElementsAre("k 3-4", "k 6-7", "k 3-4", "k 6-7"));
 }
 
@@ -394,20 +417,20 @@ TEST(DetectionRowsTest, OtherDslsAreCountedAndLeftOut) {
 // NOT Triton: `@numba.jit`, `@jax.jit`, `@torch.jit.script`, `@conditional_jit`, samples in
 // docstrings
 TEST(DetectionRowsTest, LookAlikesAreNone) {
-  EXPECT_THAT(Forms(ExtractAndDecide({{"util.py",
-                                       "import numba, triton\n"
-                                       "def conditional_jit(f): return numba.jit(f)\n"},
-                                      {"a.py",
-                                       "import triton, numba, jax, torch\n"
-                                       "from util import conditional_jit\n"
-                                       "@numba.jit\ndef a(): pass\n"
-                                       "@jax.jit\ndef b(): pass\n"
-                                       "@torch.jit.script\ndef c(): pass\n"
-                                       "@conditional_jit\ndef d(): pass\n"
-                                       "@functools.partial(jax.jit, static_argnums=0)\n"
-                                       "def e():\n"
-                                       "    '''Sample:\n@triton.jit\ndef k(): pass\n    '''\n"
-                                       "f = jax.jit(e)\n"}})),
+  EXPECT_THAT(Forms(ExtractAndLink({{"util.py",
+                                     "import numba, triton\n"
+                                     "def conditional_jit(f): return numba.jit(f)\n"},
+                                    {"a.py",
+                                     "import triton, numba, jax, torch\n"
+                                     "from util import conditional_jit\n"
+                                     "@numba.jit\ndef a(): pass\n"
+                                     "@jax.jit\ndef b(): pass\n"
+                                     "@torch.jit.script\ndef c(): pass\n"
+                                     "@conditional_jit\ndef d(): pass\n"
+                                     "@functools.partial(jax.jit, static_argnums=0)\n"
+                                     "def e():\n"
+                                     "    '''Sample:\n@triton.jit\ndef k(): pass\n    '''\n"
+                                     "f = jax.jit(e)\n"}})),
               IsEmpty());
 }
 

@@ -12,7 +12,6 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
-#include "services/extractor/core/link/link.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
@@ -101,7 +100,7 @@ TEST(JsonFileTest, AStringIsAModuleOfItsOwn) {
   v1::KernelShard shard = ExtractFiles(
       {{"p/a.json", absl::StrCat("[", JsonString(kCode), ",", JsonString(relative), "]")},
        {"p/helpers.py", "M = 3\n"}});
-  LinkShard(shard);
+  shard = Link(shard);
   ASSERT_THAT(shard.kernels(), SizeIs(2));
   EXPECT_EQ(shard.kernels(0).module(),
             absl::StrCat("import triton\nimport triton.language as tl\n\nN = 4\n\n",
@@ -263,7 +262,7 @@ TEST(JsonFileTest, StringsWithinAStringAreModulesToo) {
       absl::StrCat("async_compile.triton('inner', '''\n", inner, "''')\n", kCode);
   v1::KernelShard shard = ExtractJson(absl::StrCat("[", JsonString(text), "]"));
   EXPECT_THAT(Places(shard), ElementsAre("kernel /0 16-18", "inner /0 7-9"));
-  LinkShard(shard);
+  shard = Link(shard);
   EXPECT_TRUE(shard.kernels(0).self_contained());
   EXPECT_TRUE(shard.kernels(1).self_contained());
   EXPECT_EQ(shard.kernels(1).form(), v1::KERNEL_FORM_STRING);

@@ -9,7 +9,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "services/extractor/core/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -28,16 +27,12 @@ Definitions::const_iterator FirstBelow(const Definitions& definitions, const v1:
                           [](int line, const v1::Definition* d) { return line < d->first_line(); });
 }
 
-// The definition that the kernel is, or stands in; null if there is none. Those of the module do
-// not overlap, so that one which begins above and ends above the kernel ends the search; imports
-// within functions lie between.
-const v1::Definition* DefinitionAround(const Definitions& all, const v1::Kernel& kernel) {
-  for (auto at = FirstBelow(all, kernel); at != all.begin();) {
-    const v1::Definition& definition = **--at;
-    if (Holds(definition, kernel)) return &definition;
-    if (!IsImport(definition) || IndentationOf(definition.text()) == 0) return nullptr;
-  }
-  return nullptr;
+// The definition that the kernel is, or stands in; null if there is none. `outer` do not overlap.
+const v1::Definition* DefinitionAround(const Definitions& outer, const v1::Kernel& kernel) {
+  const auto below = FirstBelow(outer, kernel);
+  if (below == outer.begin()) return nullptr;
+  const v1::Definition* last = *std::prev(below);
+  return Holds(*last, kernel) ? last : nullptr;
 }
 
 // The statement that makes it a kernel; null if there is none.
@@ -119,7 +114,7 @@ Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, size_t max_bytes)
     : scope_(scope),
       kernel_(kernel),
       text_(scope.TextOf(kernel.path(), kernel.string_begin())),
-      around_(DefinitionAround(text_.all, kernel)),
+      around_(DefinitionAround(text_.outer, kernel)),
       applied_(DefinitionApplied(text_.all, kernel)),
       max_bytes_(max_bytes) {
   FindInText();
@@ -203,7 +198,7 @@ bool Closure::IsOwn(const v1::Definition& definition) const {
 
 // Leaves an import from the source's own files for later.
 bool Closure::TakeImport(const v1::Definition& definition, const std::string& name) {
-  const v1::ImportedName* imported = ImportedAs(definition, name);
+  const v1::ImportedName* imported = scope_.ImportedAs(definition, name);
   if (imported == nullptr || !scope_.IsOwn(text_, *imported)) return false;
   own_imports_.push_back({name, &definition, scope_.FindImported(text_, *imported)});
   return true;
@@ -237,6 +232,7 @@ void Closure::ResolveImports() {
   // What a wildcard import brings is not known: it may be any name that nothing else defines.
   if (missing_.empty()) return;
   for (const v1::Definition* definition : Named("*")) {
+    if (bytes_ > max_bytes_) break;
     if (IsUsable(*definition)) Choose(definition);
   }
 }
@@ -272,11 +268,11 @@ bool Closure::Add(const Import& import) {
     link.value = origin.name;
   }
   addition.links.emplace_back(&text_, std::move(link));
-  bool fits = Visit(*origin.text, origin.name, addition);
+  bool fits = AddName(*origin.text, origin.name, addition);
   while (fits && !addition.pending.empty()) {
     const auto [user, name] = std::move(addition.pending.back());
     addition.pending.pop_back();
-    fits = Visit(*user, name, addition);
+    fits = AddName(*user, name, addition);
   }
   bytes_ += addition.bytes;
   if (fits) Commit(std::move(addition));
@@ -284,7 +280,7 @@ bool Closure::Add(const Import& import) {
 }
 
 // Adds what the name means to the file that uses it. False: it cannot come with the rest.
-bool Closure::Visit(const TextDefinitions& user, const std::string& name, Addition& addition) {
+bool Closure::AddName(const TextDefinitions& user, const std::string& name, Addition& addition) {
   if (!addition.seen.emplace(&user, name).second) return true;
   const Origin* origin = scope_.Find(user, name);
   if (origin == nullptr || !Claim(name, origin->key, addition) ||

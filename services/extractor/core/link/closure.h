@@ -84,7 +84,7 @@ class Closure {
   void ResolveImports();
   void ClaimOwnNames();
   bool Add(const Import& import);
-  bool Visit(const TextDefinitions& user, const std::string& name, Addition& addition);
+  bool AddName(const TextDefinitions& user, const std::string& name, Addition& addition);
   bool AddDefinition(const v1::Definition& definition, const TextDefinitions& text,
                      Addition& addition);
   bool Claim(const std::string& name, const std::string& key, Addition& addition) const;

@@ -9,8 +9,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/base/status.h"
+#include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
 #include "services/extractor/core/link/imported_launches.h"
+#include "services/extractor/core/link/imported_wrappers.h"
+#include "services/extractor/core/link/source_scope.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -50,20 +54,20 @@ class ModuleWriter {
     std::string text = AtModuleLevel(definition.text());
     module_ += text;
     *kernel_.add_imports() = std::move(text);
-    AddPiece(definition, v1::Definition::KIND_IMPORT);
+    AddPart(definition, v1::Definition::KIND_IMPORT);
   }
 
   void Add(const Closure::Part& part) {
     Separate();
     if (part.definition != nullptr) {
       module_ += AtModuleLevel(part.definition->text());
-      AddPiece(*part.definition, part.definition->kind());
+      AddPart(*part.definition, part.definition->kind());
       return;
     }
     absl::StrAppend(&module_, part.name, " = ", part.value, "\n");
-    v1::ModulePiece& piece = *kernel_.add_pieces();
-    piece.set_kind(v1::Definition::KIND_CONSTANT);
-    piece.set_generated(true);
+    v1::ModulePiece& assignment = *kernel_.add_pieces();
+    assignment.set_kind(v1::Definition::KIND_CONSTANT);
+    assignment.set_generated(true);
   }
 
   // Either may be null: `statement` where the kernel's own lines are all of it.
@@ -71,9 +75,9 @@ class ModuleWriter {
     Separate();
     module_ += AtModuleLevel(statement == nullptr ? kernel_.source() : statement->text());
     if (statement == nullptr) {
-      AddPiece(kernel_, v1::Definition::KIND_FUNCTION);
+      AddPart(kernel_, v1::Definition::KIND_FUNCTION);
     } else {
-      AddPiece(*statement, v1::Definition::KIND_FUNCTION);
+      AddPart(*statement, v1::Definition::KIND_FUNCTION);
     }
     if (applied != nullptr) Add({applied, "", ""});
     kernel_.set_module(std::move(module_));
@@ -85,12 +89,12 @@ class ModuleWriter {
   }
 
   template <typename Span>
-  void AddPiece(const Span& span, v1::Definition::Kind kind) {
-    v1::ModulePiece& piece = *kernel_.add_pieces();
-    piece.set_path(span.path());
-    piece.set_first_line(span.first_line());
-    piece.set_last_line(span.last_line());
-    piece.set_kind(kind);
+  void AddPart(const Span& span, v1::Definition::Kind kind) {
+    v1::ModulePiece& part = *kernel_.add_pieces();
+    part.set_path(span.path());
+    part.set_first_line(span.first_line());
+    part.set_last_line(span.last_line());
+    part.set_kind(kind);
   }
 
   v1::Kernel& kernel_;
@@ -116,9 +120,7 @@ void FillIn(const Closure& closure, v1::Kernel& kernel) {
   for (const std::string& name : closure.missing()) kernel.add_free_names(name);
 }
 
-}  // namespace
-
-void LinkShard(SourceScope& scope, v1::KernelShard& shard, const LinkOptions& options) {
+void FillInModules(SourceScope& scope, const LinkOptions& options, v1::KernelShard& shard) {
   size_t left = options.max_shard_bytes;
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
     if (kernel.has_cuda()) {
@@ -133,15 +135,99 @@ void LinkShard(SourceScope& scope, v1::KernelShard& shard, const LinkOptions& op
   shard.clear_launches();
 }
 
-void LinkShard(v1::KernelShard& shard, const LinkOptions& options) {
+void SetRequirement(const v1::SourceTree& tree, v1::KernelShard& shard) {
+  for (v1::Kernel& kernel : *shard.mutable_kernels()) {
+    if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) continue;
+    kernel.set_requires_triton(tree.requires_triton());
+    kernel.set_requires_triton_path(tree.requires_triton_path());
+  }
+}
+
+std::vector<std::string> PathsOf(const v1::SourceTree& tree) {
   std::vector<std::string> paths;
-  for (const v1::ExtractedFile& file : shard.files()) paths.push_back(file.path());
-  SourceScope scope({shard.definitions().begin(), shard.definitions().end()}, std::move(paths));
-  ImportedLaunches launches(options.max_shard_bytes);
-  for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches.Add(std::move(launch));
-  launches.Resolve(scope);
-  launches.FillIn(shard);
-  LinkShard(scope, shard, options);
+  for (const v1::FileEntry& file : tree.files()) paths.push_back(file.path());
+  return paths;
+}
+
+// What of a whole source decides on each of its shards.
+class Linker {
+ public:
+  Linker(const v1::SourceTree& tree, const LinkOptions& options)
+      : tree_(tree),
+        options_(options),
+        paths_(PathsOf(tree)),
+        wrappers_(paths_),
+        launches_(options.max_launch_bytes),
+        importable_left_(options.max_importable_bytes) {}
+
+  void Add(v1::KernelShard shard) {
+    wrappers_.Add(shard);
+    for (v1::Definition& definition : *shard.mutable_definitions()) {
+      const size_t size = definition.text().size();
+      if (!definition.used() && size > importable_left_) continue;
+      if (!definition.used()) importable_left_ -= size;
+      definitions_.push_back(std::move(definition));
+    }
+    for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches_.Add(std::move(launch));
+  }
+
+  // Once all shards are added.
+  void Resolve() {
+    scope_.emplace(std::move(definitions_), paths_);
+    launches_.Resolve(*scope_);
+  }
+
+  // Returns how many candidates became kernels.
+  int Link(v1::KernelShard& shard) {
+    const int decided = wrappers_.DecideCandidates(shard);
+    launches_.FillIn(shard);
+    SetRequirement(tree_, shard);
+    FillInModules(*scope_, options_, shard);
+    return decided;
+  }
+
+ private:
+  const v1::SourceTree& tree_;
+  const LinkOptions& options_;
+  const python::ModulePaths paths_;
+  ImportedWrappers wrappers_;
+  ImportedLaunches launches_;
+  size_t importable_left_;
+  std::vector<v1::Definition> definitions_;
+  std::optional<SourceScope> scope_;
+};
+
+}  // namespace
+
+absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShards& shards,
+                                   const ShardWriter& write, const LinkOptions& options) {
+  Linker linker(tree, options);
+  for (size_t i = 0; i < shards.count; ++i) {
+    ASSIGN_OR_RETURN(v1::KernelShard shard, shards.read(i));
+    linker.Add(std::move(shard));
+  }
+  linker.Resolve();
+  int64_t decided = 0;
+  for (size_t i = 0; i < shards.count; ++i) {
+    ASSIGN_OR_RETURN(v1::KernelShard shard, shards.read(i));
+    decided += linker.Link(shard);
+    RETURN_IF_ERROR(write(std::move(shard)));
+  }
+  return decided;
+}
+
+absl::StatusOr<v1::KernelShard> LinkSource(const v1::KernelShard& shard,
+                                           const LinkOptions& options) {
+  v1::SourceTree tree;
+  for (const v1::ExtractedFile& file : shard.files()) tree.add_files()->set_path(file.path());
+  v1::KernelShard linked;
+  const auto write = [&linked](v1::KernelShard written) {
+    linked = std::move(written);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(
+      LinkSource(tree, {1, [&shard](size_t) { return shard; }}, write, options).status());
+  return linked;
 }
 
 }  // namespace kernelmill::extractor

@@ -2,9 +2,13 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_LINK_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/extractor/core/link/source_scope.h"
+#include "kernelmill/v1/source.pb.h"
 
 namespace kernelmill::extractor {
 
@@ -14,20 +18,38 @@ struct LinkOptions {
   // have is left out before that.
   size_t max_module_bytes = 512u << 10;
   size_t max_shard_bytes = 64u << 20;
+  // Held of a source at a time, and left out beyond: definitions that only kernels of other files
+  // may use, and functions that launch kernels of other files.
+  size_t max_importable_bytes = 256u << 20;
+  size_t max_launch_bytes = 64u << 20;
 };
 
-// Makes every kernel of a shard stand on its own: sets module, pieces, imports, free_names and
-// self_contained, and drops the definitions and launches. `scope` has those of the whole source.
-//
-// What a CUDA function needs is in headers that nobody has: its module is its own text.
+// The extracted shards of one source. Each is read twice, so that they need not fit into memory
+// together.
+struct SourceShards {
+  size_t count = 0;
+  std::function<absl::StatusOr<v1::KernelShard>(size_t shard)> read;
+};
+
+// Takes the linked shards in their order.
+using ShardWriter = std::function<absl::Status(v1::KernelShard)>;
+
+// Links the kernels of a source to what its other files define: decides which candidates are
+// kernels, gives kernels their launchers in other files and the source's requirement of Triton, and
+// makes each stand on its own. It sets module, pieces, imports, free_names and self_contained, and
+// drops what was there for linking alone. Returns how many candidates became kernels. Errors are
+// those of `shards` and `write`.
 //
 // The module is: imports, what else the kernel needs (Closure says what and in which order), the
 // kernel, the statement that makes it one if no decorator does. Of a kernel in a string
-// (Kernel.string_begin) it is made from that string alone.
-void LinkShard(SourceScope& scope, v1::KernelShard& shard, const LinkOptions& options = {});
+// (Kernel.string_begin) it is made from that string alone. What a CUDA function needs is in headers
+// that nobody has: its module is its own text.
+absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShards& shards,
+                                   const ShardWriter& write, const LinkOptions& options = {});
 
-// The same for a shard that is a whole source.
-void LinkShard(v1::KernelShard& shard, const LinkOptions& options = {});
+// The same for a source that is one shard, and of which no other files are known.
+absl::StatusOr<v1::KernelShard> LinkSource(const v1::KernelShard& shard,
+                                           const LinkOptions& options = {});
 
 }  // namespace kernelmill::extractor
 

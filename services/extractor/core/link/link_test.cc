@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "kernelmill/v1/source.pb.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -50,7 +52,7 @@ TEST(LinkTest, ModuleHoldsImportsThenDefinitionsInFileOrderThenTheKernel) {
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 9, "unused = 1\n", {"unused"});
   AddDefinition(shard, v1::Definition::KIND_IMPORT, 10, "from triton import jit\n", {"jit"})
       .add_modules("triton");
-  LinkShard(shard);
+  shard = LinkSource(shard).value();
   EXPECT_EQ(shard.kernels(0).module(),
             "from triton import jit\n\nM = 1\n\nN = M\n\ndef g(x): h(x)\n\ndef h(x): pass\n\n"
             "@jit\ndef k(): g(N)\n");
@@ -67,7 +69,7 @@ TEST(LinkTest, TheNearestBindingAboveCountsElseTheFirstBelow) {
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 2, "A = 2\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 30, "B = 3\n", {"B"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 40, "A = B = 4\n", {"A", "B"});
-  LinkShard(shard);
+  shard = LinkSource(shard).value();
   EXPECT_EQ(shard.kernels(0).module(), "A = 2\n\nB = 3\n\ndef k(): A, B\n");
 }
 
@@ -76,7 +78,7 @@ TEST(LinkTest, ABindingThatBuildsOnAnEarlierOneBringsItAlong) {
   AddKernel(shard, 10, "def k(): A\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 1, "A = []\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 2, "A = A + [1]\n", {"A"}, {"A"});
-  LinkShard(shard);
+  shard = LinkSource(shard).value();
   EXPECT_EQ(shard.kernels(0).module(), "A = []\n\nA = A + [1]\n\ndef k(): A\n");
 }
 
@@ -84,7 +86,7 @@ TEST(LinkTest, WhatNothingDefinesStaysFree) {
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): g(gone)\n", {"g", "gone"});
   AddDefinition(shard, v1::Definition::KIND_FUNCTION, 1, "def g(x): lost\n", {"g"}, {"lost"});
-  LinkShard(shard);
+  shard = LinkSource(shard).value();
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("gone", "lost"));
   EXPECT_FALSE(shard.kernels(0).self_contained());
 }
@@ -100,7 +102,7 @@ TEST(LinkTest, OnlyTritonTorchAndTheStandardLibraryAreSelfContained) {
     AddKernel(shard, 10, "def k(): m\n", {"m"});
     AddDefinition(shard, v1::Definition::KIND_IMPORT, 1, "import m\n", {"m"})
         .add_modules(test.module);
-    LinkShard(shard);
+    shard = LinkSource(shard).value();
     EXPECT_EQ(shard.kernels(0).self_contained(), test.self_contained) << test.module;
   }
 }
@@ -109,7 +111,7 @@ TEST(LinkTest, ANestedKernelIsDedentedInItsModuleAlone) {
   v1::KernelShard shard;
   AddKernel(shard, 5, "    @jit\n    def k():\n        pass", {});
   AddKernel(shard, 9, "    @jit\n    def k():\n  \"\"\"odd\"\"\"\n", {});
-  LinkShard(shard);
+  shard = LinkSource(shard).value();
   EXPECT_EQ(shard.kernels(0).module(), "@jit\ndef k():\n    pass\n");
   EXPECT_EQ(shard.kernels(0).source(), "    @jit\n    def k():\n        pass");
   EXPECT_EQ(shard.kernels(1).module(), "if True:\n    @jit\n    def k():\n  \"\"\"odd\"\"\"\n");
@@ -119,7 +121,7 @@ TEST(LinkTest, DefinitionsOfOtherFilesAreNotUsedUnlessImported) {
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): A\n", {"A"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 1, "A = 1\n", {"A"}).set_path("b.py");
-  LinkShard(shard);
+  shard = LinkSource(shard).value();
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("A"));
 }
 
@@ -142,10 +144,16 @@ TEST(LinkTest, DefinitionsOfOtherFilesComeByImportAndFromAllShards) {
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): A\n", {"A"});
   AddImportOf(shard, "b", "A");
-  std::vector<v1::Definition> all(shard.definitions().begin(), shard.definitions().end());
-  all.insert(all.end(), other.definitions().begin(), other.definitions().end());
-  SourceScope scope(std::move(all), {"a.py", "b.py"});
-  LinkShard(scope, shard);
+  v1::SourceTree tree;
+  for (const char* path : {"a.py", "b.py"}) tree.add_files()->set_path(path);
+  const auto read = [&](size_t i) { return i == 0 ? other : shard; };
+  v1::KernelShard linked;  // the last
+  const auto write = [&](v1::KernelShard written) {
+    linked = std::move(written);
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(LinkSource(tree, {2, read}, write).ok());
+  shard = linked;
   EXPECT_EQ(shard.kernels(0).module(), "A = 1\n\ndef k(): A\n");
   EXPECT_TRUE(shard.kernels(0).self_contained());
   ASSERT_EQ(shard.kernels(0).pieces_size(), 2);
@@ -165,7 +173,7 @@ TEST(LinkTest, WhatOtherFilesHaveIsLeftOutBeyondTheLimit) {
   for (const char* path : {"a.py", "b.py"}) shard.add_files()->set_path(path);
   LinkOptions options;
   options.max_module_bytes = 1000;
-  LinkShard(shard, options);
+  shard = LinkSource(shard, options).value();
   EXPECT_EQ(shard.kernels(0).module(), "from .b import A\n\nB = 1\n\ndef k(): A\n");
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("A"));
 }
@@ -186,8 +194,36 @@ TEST(LinkTest, LongChainsOfFilesAndRingsOfImportsEnd) {
         .set_path(path);
     shard.add_files()->set_path(path);
   }
-  LinkShard(shard);
+  shard = LinkSource(shard).value();
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("N0"));
+}
+
+TEST(LinkTest, WildcardImportsAreLeftOutBeyondTheLimit) {
+  v1::KernelShard shard;
+  AddKernel(shard, 1000, "def k(): A\n", {"A"});
+  for (int line = 1; line < 1000; ++line) {
+    AddDefinition(shard, v1::Definition::KIND_IMPORT, line, "from a import *\n", {"*"});
+  }
+  LinkOptions options;
+  options.max_module_bytes = 160;
+  shard = LinkSource(shard, options).value();
+  EXPECT_EQ(shard.kernels(0).imports_size(), 11);
+}
+
+// A hundred thousand imports for each of ten thousand kernels would take minutes.
+TEST(LinkTest, ImportsInAFunctionAreNotWalkedForEachKernelInIt) {
+  constexpr int kImports = 100'000;
+  constexpr int kKernels = 10'000;
+  v1::KernelShard shard;
+  AddDefinition(shard, v1::Definition::KIND_FUNCTION, 1, "def f():\n", {"f"})
+      .set_last_line(kImports + 2 * kKernels + 1);
+  for (int i = 0; i < kImports; ++i) {
+    AddDefinition(shard, v1::Definition::KIND_IMPORT, 2 + i, " import a\n", {"a"})
+        .set_in_function(true);
+  }
+  for (int i = 0; i < kKernels; ++i) AddKernel(shard, kImports + 2 + 2 * i, " def k(): 0\n", {});
+  shard = LinkSource(shard).value();
+  EXPECT_EQ(shard.kernels(0).module(), "def k(): 0\n");
 }
 
 TEST(LinkTest, AModuleBeyondTheLimitIsTheKernelAlone) {
@@ -197,7 +233,7 @@ TEST(LinkTest, AModuleBeyondTheLimitIsTheKernelAlone) {
                 absl::StrCat("A = '", std::string(2000, 'x'), "'\n"), {"A"});
   LinkOptions options;
   options.max_module_bytes = 1000;
-  LinkShard(shard, options);
+  shard = LinkSource(shard, options).value();
   EXPECT_EQ(shard.kernels(0).module(), "def k(): A\n");
   EXPECT_THAT(shard.kernels(0).free_names(), ::testing::ElementsAre("A"));
 }

@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
-#include "services/extractor/core/link/link.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
@@ -111,11 +111,28 @@ TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
   for (int i = 0; i < 2; ++i) {
     auto shard = ExtractKernels(i == 0 ? forward : backward, parser);
     ASSERT_TRUE(shard.ok());
-    LinkShard(*shard);
+    shard = Link(*shard);
     ASSERT_TRUE(shard->SerializeToString(&bytes[i]));
     ASSERT_EQ(shard->kernels_size(), 6);
   }
   EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+// What is one definition, or one import, of many names takes time in proportion to them: each of
+// these took minutes.
+TEST(LinkedModuleTest, ManyStatementsOnALineAndManyNamesOfAnImport) {
+  std::string line;
+  std::string import = "from .x import (a";
+  std::string body;
+  for (int i = 0; i < 100'000; ++i) {
+    line += "x = 1; ";
+    absl::StrAppend(&import, ", a", i);
+    absl::StrAppend(&body, "    a", i, "\n");
+  }
+  const v1::KernelShard shard = ExtractAndLink(
+      absl::StrCat("import triton\n", line, "\n", import, ")\n@triton.jit\ndef k():\n", body));
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).free_names_size(), 100'000);
 }
 
 }  // namespace

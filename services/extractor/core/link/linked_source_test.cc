@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "services/extractor/core/link/link.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
@@ -34,8 +33,7 @@ std::vector<std::string> PiecesOf(const v1::Kernel& kernel) {
 
 // The kernel k of the files, linked.
 v1::Kernel Linked(const std::vector<NamedText>& files) {
-  v1::KernelShard shard = ExtractFiles(files);
-  LinkShard(shard);
+  const v1::KernelShard shard = ExtractAndLink(files);
   for (const v1::Kernel& kernel : shard.kernels()) {
     if (kernel.name() == "k") return kernel;
   }
@@ -247,9 +245,8 @@ TEST(LinkedSourceTest, AChoiceInAStringComesWholeToKernelsBesideItAndInPartsToIt
   const std::string choice =
       "if triton.fast():\n    N = 1\n    @triton.jit\n    def f(x): return x + N\n"
       "else:\n    f = triton.exp\n";
-  v1::KernelShard shard =
-      Extract(absl::StrCat("\n\nasync_compile.triton('k', '''\n", File(choice), "''')\n"));
-  LinkShard(shard);
+  const v1::KernelShard shard =
+      ExtractAndLink(absl::StrCat("\n\nasync_compile.triton('k', '''\n", File(choice), "''')\n"));
   ASSERT_EQ(shard.kernels_size(), 2);
   EXPECT_EQ(shard.kernels(0).module(),
             "import triton\n\nN = 1\n\n@triton.jit\ndef f(x): return x + N\n");

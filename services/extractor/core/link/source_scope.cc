@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "services/extractor/core/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -38,14 +39,6 @@ bool Exports(const TextDefinitions& text, const std::string& name) {
 
 }  // namespace
 
-const v1::ImportedName* ImportedAs(const v1::Definition& definition, const std::string& name) {
-  const v1::ImportedName* found = nullptr;
-  for (const v1::ImportedName& imported : definition.imported()) {
-    if (imported.name() == name) found = &imported;
-  }
-  return found;
-}
-
 std::string DottedName(const v1::ImportedName& imported) {
   if (imported.member().empty()) return imported.module();
   return absl::StrCat(imported.module(), ".", imported.member());
@@ -62,11 +55,13 @@ bool IsWholeBlock(const v1::Definition& definition) {
          definition.block_last_line() == definition.last_line();
 }
 
-SourceScope::SourceScope(std::vector<v1::Definition> definitions, std::vector<std::string> paths)
+SourceScope::SourceScope(std::vector<v1::Definition> definitions, const python::ModulePaths& paths)
     : definitions_(std::move(definitions)), paths_(paths) {
   for (const v1::Definition& definition : definitions_) AddToText(definition);
   for (auto& [key, text] : texts_) {
-    std::stable_sort(text->all.begin(), text->all.end(), BelowOther);
+    for (Definitions* all : {&text->all, &text->outer}) {
+      std::stable_sort(all->begin(), all->end(), BelowOther);
+    }
     for (DefinitionsByName* names : {&text->by_name, &text->importable}) {
       for (auto& [name, bindings] : *names) {
         std::stable_sort(bindings.begin(), bindings.end(), BelowOther);
@@ -81,8 +76,15 @@ void SourceScope::AddToText(const v1::Definition& definition) {
   if (entry == nullptr) entry = std::make_unique<TextDefinitions>();
   TextDefinitions& text = *entry;
   text.path = definition.path();
+  for (const v1::ImportedName& imported : definition.imported()) {
+    imported_[std::make_pair(&definition, absl::string_view(imported.name()))] = &imported;
+  }
   text.string_begin = definition.string_begin();
-  if (!IsWholeBlock(definition)) text.all.push_back(&definition);
+  if (!IsWholeBlock(definition)) {
+    text.all.push_back(&definition);
+    const bool inner = IsImport(definition) && IndentationOf(definition.text()) > 0;
+    if (!inner) text.outer.push_back(&definition);
+  }
   if (definition.modules_size() == 1 && definition.modules(0) == "__future__") {
     text.future.push_back(&definition);
   }
@@ -91,6 +93,12 @@ void SourceScope::AddToText(const v1::Definition& definition) {
     if (IsImportable(definition)) text.importable[name].push_back(&definition);
     if (name == "__all__") AddExported(definition, text);
   }
+}
+
+const v1::ImportedName* SourceScope::ImportedAs(const v1::Definition& definition,
+                                                const std::string& name) const {
+  const auto found = imported_.find(std::make_pair(&definition, absl::string_view(name)));
+  return found == imported_.end() ? nullptr : found->second;
 }
 
 const TextDefinitions& SourceScope::TextOf(const std::string& path, int64_t string_begin) const {

@@ -22,7 +22,8 @@ using DefinitionsByName = absl::flat_hash_map<std::string, Definitions>;
 struct TextDefinitions {
   std::string path;
   int64_t string_begin = 0;
-  Definitions all;     // which do not overlap, but for imports in functions
+  Definitions all;
+  Definitions outer;   // those but imports in functions: they do not overlap
   Definitions future;  // imports from __future__, which hold for the whole file
   DefinitionsByName by_name;
   // What other files see: the statements of the module level, each whole.
@@ -53,8 +54,8 @@ struct Origin {
 // one after another. Deterministic; not thread-safe, since it remembers what it found.
 class SourceScope {
  public:
-  // `paths`: all files of the source, also those that nothing was extracted from.
-  SourceScope(std::vector<v1::Definition> definitions, std::vector<std::string> paths);
+  // `paths`: all files of the source, also those that nothing was extracted from; outlives this.
+  SourceScope(std::vector<v1::Definition> definitions, const python::ModulePaths& paths);
   SourceScope(const SourceScope&) = delete;
   SourceScope& operator=(const SourceScope&) = delete;
 
@@ -67,6 +68,11 @@ class SourceScope {
   const Origin* FindImported(const TextDefinitions& text, const v1::ImportedName& imported);
   // Whether an import statement of the text is of the source's own modules.
   bool IsOwn(const TextDefinitions& text, const v1::ImportedName& imported) const;
+
+  // What an import statement binds `name` to; null if the definition is none, or not of that name.
+  // `definition` is one of the scope's.
+  const v1::ImportedName* ImportedAs(const v1::Definition& definition,
+                                     const std::string& name) const;
 
   static const Definitions& BindingsOf(const Origin& origin);
   bool Closes(const Origin& origin) const;
@@ -84,14 +90,14 @@ class SourceScope {
   void FindOpen();
 
   const std::vector<v1::Definition> definitions_;
-  const python::ModulePaths paths_;
+  const python::ModulePaths& paths_;
   absl::flat_hash_map<std::pair<std::string, int64_t>, std::unique_ptr<TextDefinitions>> texts_;
   absl::flat_hash_map<Key, std::unique_ptr<const Origin>> origins_;
+  // What import statements bind, by the name; of a statement's two the last.
+  absl::flat_hash_map<std::pair<const v1::Definition*, absl::string_view>, const v1::ImportedName*>
+      imported_;
   absl::flat_hash_set<const v1::Definition*> open_;  // those that do not close
 };
-
-// What an import statement binds `name` to; null if the definition is none, or not of that name.
-const v1::ImportedName* ImportedAs(const v1::Definition& definition, const std::string& name);
 
 // What an absolute import binds its name to: module.member, or the module.
 std::string DottedName(const v1::ImportedName& imported);

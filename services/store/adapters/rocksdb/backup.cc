@@ -10,8 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
-#include "common/rocksdb/process_logger.h"
-#include "common/rocksdb/status.h"
+#include "common/rocksdb/rocksdb.h"
 
 // A backup is a folder of RocksDB's BackupEngine, which holds one state of the database at a time.
 //

@@ -30,9 +30,9 @@ TEST_F(BackupTest, ABackupHoldsAllAndServingGoesOn) {
   auto storage = Open();
   ASSERT_THAT(Put(*storage, {small_, body_}, 4), IsOk());
   ASSERT_THAT(PutLarge(*storage, large_), IsOk());
-  ASSERT_THAT(storage->PutResult("i", IdOf("action"), "result", 4), IsOk());
-  ASSERT_THAT(storage->SaveHold({.name = "kept", .blobs = 1}, {IdOf(body_)}), IsOk());
-  const auto bytes = storage->BackUp(backup());
+  ASSERT_THAT(storage->blobs().PutResult("i", IdOf("action"), "result", 4), IsOk());
+  ASSERT_THAT(storage->holds().Save({.name = "kept", .blobs = 1}, {IdOf(body_)}), IsOk());
+  const auto bytes = storage->disk().BackUp(backup());
   ASSERT_THAT(bytes, IsOk());
   EXPECT_GT(*bytes, static_cast<int64_t>(large_.size()));
   ASSERT_THAT(Put(*storage, {"after"}), IsOk());
@@ -43,17 +43,17 @@ TEST_F(BackupTest, ABackupHoldsAllAndServingGoesOn) {
   EXPECT_EQ(*ReadAll(**copy, small_), small_);
   EXPECT_EQ(*ReadAll(**copy, body_), body_);
   EXPECT_TRUE(*ReadAll(**copy, large_) == large_);
-  EXPECT_EQ((*copy)->GetResult("i", IdOf("action"))->bytes, "result");
-  EXPECT_EQ((*copy)->Holds()->size(), 1u);
-  EXPECT_EQ((*copy)->usage().blobs, 3);
-  EXPECT_EQ((*copy)->LastUses({IdOf(small_)})->front(), 4u);
+  EXPECT_EQ((*copy)->blobs().GetResult("i", IdOf("action"))->bytes, "result");
+  EXPECT_EQ((*copy)->holds().List()->size(), 1u);
+  EXPECT_EQ((*copy)->blobs().usage().blobs, 3);
+  EXPECT_EQ((*copy)->uses().LastUses({IdOf(small_)})->front(), 4u);
   EXPECT_FALSE(HasBlob(**copy, "after"));
 }
 
 TEST_F(BackupTest, TheSameNameAgainCopiesOnlyWhatIsNew) {
   auto storage = Open();
   ASSERT_THAT(PutLarge(*storage, large_), IsOk());
-  ASSERT_THAT(storage->BackUp(backup()), IsOk());
+  ASSERT_THAT(storage->disk().BackUp(backup()), IsOk());
   const auto blob_time = [this] {
     fs::file_time_type latest;
     for (const auto& entry : fs::recursive_directory_iterator(backup())) {
@@ -63,7 +63,7 @@ TEST_F(BackupTest, TheSameNameAgainCopiesOnlyWhatIsNew) {
   };
   const auto before = blob_time();
   ASSERT_THAT(Put(*storage, {small_}), IsOk());
-  ASSERT_THAT(storage->BackUp(backup()), IsOk());
+  ASSERT_THAT(storage->disk().BackUp(backup()), IsOk());
   EXPECT_EQ(blob_time(), before);
   ASSERT_THAT(RestoreBackup(backup(), restored()), IsOk());
   const auto copy = OpenRocksDbStorage(restored());
@@ -72,7 +72,7 @@ TEST_F(BackupTest, TheSameNameAgainCopiesOnlyWhatIsNew) {
 }
 
 TEST_F(BackupTest, NothingIsRestoredOverSomething) {
-  ASSERT_THAT(Open()->BackUp(backup()), IsOk());
+  ASSERT_THAT(Open()->disk().BackUp(backup()), IsOk());
   fs::create_directories(restored());
   ASSERT_THAT(WriteFile(restored() + "/mine", "x"), IsOk());
   EXPECT_THAT(RestoreBackup(backup(), restored()), StatusIs(absl::StatusCode::kFailedPrecondition));
@@ -86,7 +86,7 @@ TEST_F(BackupTest, ADamagedBackupIsRefusedAndLeavesNothing) {
   {
     auto storage = Open();
     ASSERT_THAT(Put(*storage, {body_}), IsOk());
-    ASSERT_THAT(storage->BackUp(backup()), IsOk());
+    ASSERT_THAT(storage->disk().BackUp(backup()), IsOk());
   }
   for (const auto& entry : fs::recursive_directory_iterator(backup())) {
     if (entry.path().extension() == ".blob") FlipByte(entry.path(), 50'000);
@@ -98,11 +98,11 @@ TEST_F(BackupTest, ADamagedBackupIsRefusedAndLeavesNothing) {
 TEST_F(BackupTest, AnEndThatIsNearEndsABackupAndLeavesTheOneBefore) {
   auto storage = Open();
   ASSERT_THAT(Put(*storage, {small_}), IsOk());
-  ASSERT_THAT(storage->BackUp(backup()), IsOk());
+  ASSERT_THAT(storage->disk().BackUp(backup()), IsOk());
   for (int i = 0; i < 3; ++i) ASSERT_THAT(PutLarge(*storage, Noise(12 << 20, i)), IsOk());
-  storage->Stop();
-  EXPECT_THAT(storage->BackUp(backup()), StatusIs(absl::StatusCode::kCancelled));
-  EXPECT_THAT(storage->Reclaim(), StatusIs(absl::StatusCode::kCancelled));
+  storage->disk().Stop();
+  EXPECT_THAT(storage->disk().BackUp(backup()), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(storage->disk().Reclaim(), StatusIs(absl::StatusCode::kCancelled));
   ASSERT_THAT(RestoreBackup(backup(), restored()), IsOk());
   EXPECT_TRUE(HasBlob(**OpenRocksDbStorage(restored()), small_));
 }

@@ -39,10 +39,11 @@ inline std::string Noise(size_t size, uint64_t seed) {
 inline absl::StatusOr<std::string> ReadPart(Storage& storage, const BlobId& id, int64_t offset,
                                             int64_t length) {
   std::string bytes;
-  const absl::Status status = storage.Read(id, offset, length, [&](absl::string_view piece) {
-    bytes.append(piece.data(), piece.size());
-    return absl::OkStatus();
-  });
+  const absl::Status status =
+      storage.blobs().Read(id, offset, length, [&](absl::string_view piece) {
+        bytes.append(piece.data(), piece.size());
+        return absl::OkStatus();
+      });
   if (!status.ok()) return status;
   return bytes;
 }
@@ -52,19 +53,19 @@ inline absl::StatusOr<std::string> ReadAll(Storage& storage, absl::string_view c
 }
 
 inline bool HasBlob(Storage& storage, absl::string_view content) {
-  return storage.LastUses({IdOf(content)})->front() != kNotHeld;
+  return storage.uses().LastUses({IdOf(content)})->front() != kNoEpoch;
 }
 
-// Keeps blobs, as used in the tick `now`.
-inline absl::Status Put(Storage& storage, const std::vector<std::string>& contents, Tick now = 1) {
+// Keeps blobs, as used in the epoch `now`.
+inline absl::Status Put(Storage& storage, const std::vector<std::string>& contents, Epoch now = 1) {
   std::vector<CheckedBlob> blobs;
   for (const std::string& content : contents) blobs.push_back({IdOf(content), content});
-  return storage.Put(blobs, /*fresh=*/false, now);
+  return storage.blobs().Put(blobs, /*fresh=*/false, now);
 }
 
 // As Put, for one blob that comes in chunks.
-inline absl::Status PutLarge(Storage& storage, const std::string& content, Tick now = 1) {
-  auto staged = storage.Stage();
+inline absl::Status PutLarge(Storage& storage, const std::string& content, Epoch now = 1) {
+  auto staged = storage.blobs().Stage();
   if (!staged.ok()) return staged.status();
   for (size_t at = 0; at < content.size(); at += kChunkBytes) {
     const absl::Status status =

@@ -40,16 +40,16 @@ std::string Blob(uint64_t i) {
 }
 
 absl::Status Put(Storage& storage, const std::string& bytes) {
-  return storage.Put({{IdOf(bytes), bytes}}, /*fresh=*/true, 1);
+  return storage.blobs().Put({{IdOf(bytes), bytes}}, /*fresh=*/true, 1);
 }
 
 std::string Read(Storage& storage, const std::string& like) {
   std::string bytes;
-  EXPECT_THAT(storage.Read(IdOf(like), 0, like.size(),
-                           [&](absl::string_view piece) {
-                             bytes.append(piece.data(), piece.size());
-                             return absl::OkStatus();
-                           }),
+  EXPECT_THAT(storage.blobs().Read(IdOf(like), 0, like.size(),
+                                   [&](absl::string_view piece) {
+                                     bytes.append(piece.data(), piece.size());
+                                     return absl::OkStatus();
+                                   }),
               IsOk());
   return bytes;
 }
@@ -85,7 +85,7 @@ TEST_F(DiskFullTest, WritesAreRefusedReadsGoOnAndItRecovers) {
   ASSERT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   ASSERT_GT(stored, 4u);
   EXPECT_THAT(Put(*storage_, Blob(stored)), StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_EQ(storage_->LastUses({IdOf(Blob(stored))})->front(), kNotHeld);
+  EXPECT_EQ(storage_->uses().LastUses({IdOf(Blob(stored))})->front(), kNoEpoch);
   for (uint64_t i = 0; i < stored; ++i) ASSERT_TRUE(Read(*storage_, Blob(i)) == Blob(i)) << i;
 
   // RocksDB looks every few seconds whether there is room for a write buffer again; nobody has to

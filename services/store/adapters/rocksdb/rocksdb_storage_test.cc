@@ -34,19 +34,19 @@ TEST_F(RocksDbStorageTest, EverySizeComesBackWholeAndInParts) {
   }
 }
 
-TEST_F(RocksDbStorageTest, AHashWithAnotherSizeIsNotHeld) {
+TEST_F(RocksDbStorageTest, AHashWithAnotherSizeIsNotThere) {
   const auto storage = Open();
   ASSERT_THAT(Put(*storage, {"abc"}), IsOk());
   BlobId other = IdOf("abc");
   other.size = 4;
-  EXPECT_EQ(storage->LastUses({other})->front(), kNotHeld);
+  EXPECT_EQ(storage->uses().LastUses({other})->front(), kNoEpoch);
   EXPECT_THAT(ReadPart(*storage, other, 0, 4), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(RocksDbStorageTest, ALargeBlobIsReadAcrossItsChunks) {
   const auto storage = Open();
   const std::string content = Noise(2 * kChunkBytes + 5, 1);
-  auto staged = storage->Stage();
+  auto staged = storage->blobs().Stage();
   for (int64_t at = 0; at < static_cast<int64_t>(content.size()); at += kChunkBytes) {
     EXPECT_FALSE(HasBlob(*storage, content));
     ASSERT_THAT((*staged)->Append(absl::string_view(content).substr(at, kChunkBytes)), IsOk());
@@ -66,8 +66,8 @@ TEST_F(RocksDbStorageTest, ALargeBlobThatIsPutAgainLeavesNoOldChunks) {
     ASSERT_THAT(PutLarge(*storage, content), IsOk());
     ASSERT_THAT(PutLarge(*storage, content), IsOk());
     EXPECT_EQ(*ReadAll(*storage, content), content);
-    EXPECT_EQ(storage->usage().blobs, 1);
-    EXPECT_EQ(storage->usage().blob_bytes, static_cast<int64_t>(content.size()));
+    EXPECT_EQ(storage->blobs().usage().blobs, 1);
+    EXPECT_EQ(storage->blobs().usage().blob_bytes, static_cast<int64_t>(content.size()));
   }
   EXPECT_EQ(Records(/*cas*/ 1, "c"), 2);
   EXPECT_EQ(Records(/*cas*/ 1, "u"), 0);
@@ -78,35 +78,35 @@ TEST_F(RocksDbStorageTest, AHundredThousandQuestionsAreOneCall) {
   ASSERT_THAT(Put(*storage, {"7", "99999"}), IsOk());
   std::vector<BlobId> ids;
   for (int i = 0; i < 100'000; ++i) ids.push_back(IdOf(absl::StrCat(i)));
-  const std::vector<Tick> last = *storage->LastUses(ids);
+  const std::vector<Epoch> last = *storage->uses().LastUses(ids);
   ASSERT_EQ(last.size(), ids.size());
   EXPECT_EQ(last[7], 1u);
   EXPECT_EQ(last[99'999], 1u);
-  EXPECT_EQ(std::count(last.begin(), last.end(), kNotHeld), 99'998);
+  EXPECT_EQ(std::count(last.begin(), last.end(), kNoEpoch), 99'998);
 }
 
 TEST_F(RocksDbStorageTest, WhatWasAcknowledgedSurvivesSigkill) {
   const std::string body = Noise(50'000, 3);
   const std::string large = Noise(kChunkBytes + 9, 4);
   InKilledProcess([&](Storage& storage) {
-    auto staged = storage.Stage();
+    auto staged = storage.blobs().Stage();
     return Put(storage, {"small", body}).ok() &&
            (*staged)->Append(large.substr(0, kChunkBytes)).ok() &&
            (*staged)->Append(large.substr(kChunkBytes)).ok() &&
            (*staged)->Commit(IdOf(large), 1).ok() &&
-           storage.PutResult("i", IdOf("action"), "result", 1).ok();
+           storage.blobs().PutResult("i", IdOf("action"), "result", 1).ok();
   });
   const auto storage = Open();
   EXPECT_EQ(*ReadAll(*storage, "small"), "small");
   EXPECT_EQ(*ReadAll(*storage, body), body);
   EXPECT_EQ(*ReadAll(*storage, large), large);
-  EXPECT_EQ(storage->GetResult("i", IdOf("action"))->bytes, "result");
+  EXPECT_EQ(storage->blobs().GetResult("i", IdOf("action"))->bytes, "result");
 }
 
 TEST_F(RocksDbStorageTest, ABlobCutShortBySigkillIsNeverVisibleAndItsChunksGo) {
   const std::string large = Noise(3 * kChunkBytes, 5);
   InKilledProcess([&](Storage& storage) {
-    auto staged = storage.Stage().value();
+    auto staged = storage.blobs().Stage().value();
     const bool ok = staged->Append(large.substr(0, kChunkBytes)).ok() &&
                     staged->Append(large.substr(kChunkBytes, kChunkBytes)).ok() &&
                     Put(storage, {"sync"}).ok();
@@ -116,7 +116,7 @@ TEST_F(RocksDbStorageTest, ABlobCutShortBySigkillIsNeverVisibleAndItsChunksGo) {
   {
     const auto storage = Open();
     EXPECT_FALSE(HasBlob(*storage, large));
-    while (!*storage->Settle(1)) {
+    while (!*storage->blobs().DeleteAbandonedUpload()) {
     }
   }
   Flush();
@@ -153,12 +153,31 @@ TEST_F(RocksDbStorageTest, ASecondOpeningSaysWhoIsToBlame) {
   EXPECT_NE(second.status().message().find("another process has it open"), absl::string_view::npos);
 }
 
-TEST_F(RocksDbStorageTest, ADatabaseOfANewerProgramIsLeftAlone) {
-  Open().reset();
+TEST_F(RocksDbStorageTest, ADatabaseOfAnotherFormatIsRefusedAndLeftAlone) {
+  { ASSERT_THAT(Put(*Open(), {"kept"}), IsOk()); }
+  for (const char* format : {"1", "3", "no number"}) {
+    WithDb([&](rocksdb::DB& db, const auto& handles) {
+      ASSERT_TRUE(db.Put({}, handles[0], "format", format).ok());
+      ASSERT_TRUE(db.Put({}, handles[0], "boot", "another").ok());
+    });
+    const auto storage = OpenRocksDbStorage(dir());
+    EXPECT_THAT(storage, StatusIs(absl::StatusCode::kFailedPrecondition)) << format;
+    const std::string expected =
+        absl::StrCat("the database has format \"", format, "\", this program reads format 2 alone");
+    EXPECT_NE(storage.status().message().find(expected), absl::string_view::npos)
+        << storage.status();
+    WithDb([&](rocksdb::DB& db, const auto& handles) {
+      std::string found;
+      ASSERT_TRUE(db.Get({}, handles[0], "format", &found).ok());
+      EXPECT_EQ(found, format);
+      ASSERT_TRUE(db.Get({}, handles[0], "boot", &found).ok());
+      EXPECT_EQ(found, "another");  // nobody took the failed opening for a clean end
+    });
+  }
   WithDb([](rocksdb::DB& db, const auto& handles) {
-    ASSERT_TRUE(db.Put({}, handles[0], "format", "3").ok());
+    ASSERT_TRUE(db.Put({}, handles[0], "format", "2").ok());
   });
-  EXPECT_THAT(OpenRocksDbStorage(dir()), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_TRUE(HasBlob(*Open(), "kept"));
 }
 
 TEST_F(RocksDbStorageTest, ADirectoryThatCannotBeMadeIsAnError) {

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/rocksdb/status.h"
-#include "services/store/adapters/rocksdb/packing.h"
-#include "services/store/adapters/rocksdb/records.h"
-#include "services/store/adapters/rocksdb/use_table.h"
+#include "common/rocksdb/rocksdb.h"
+#include "services/store/adapters/rocksdb/database/packing.h"
+#include "services/store/adapters/rocksdb/database/records.h"
+#include "services/store/adapters/rocksdb/uses.h"
 
 namespace kernelmill::store {
 namespace {
@@ -24,11 +24,11 @@ std::string NewStagingId() {
   return id;
 }
 
-class RocksStagedBlob : public StagedBlob {
+class RocksDbStagedBlob : public StagedBlob {
  public:
-  explicit RocksStagedBlob(Database* database) : database_(database), staging_(NewStagingId()) {}
+  explicit RocksDbStagedBlob(Database* database) : database_(database), staging_(NewStagingId()) {}
 
-  ~RocksStagedBlob() override {
+  ~RocksDbStagedBlob() override {
     if (done_ || chunks_ == 0) return;
     if (const absl::Status status = Drop(); !status.ok()) {
       // The "u" record is still there: the next opening deletes them.
@@ -53,7 +53,7 @@ class RocksStagedBlob : public StagedBlob {
     return absl::OkStatus();
   }
 
-  absl::Status Commit(const BlobId& id, Tick now) override {
+  absl::Status Commit(const BlobId& id, Epoch now) override {
     rocksdb::WriteBatch batch;
     Usage delta{.written = id.size};
     RETURN_IF_ERROR(Sync());
@@ -85,11 +85,11 @@ class RocksStagedBlob : public StagedBlob {
 
 }  // namespace
 
-std::unique_ptr<StagedBlob> NewRocksStagedBlob(Database* database) {
-  return std::make_unique<RocksStagedBlob>(database);
+std::unique_ptr<StagedBlob> NewRocksDbStagedBlob(Database* database) {
+  return std::make_unique<RocksDbStagedBlob>(database);
 }
 
-absl::StatusOr<std::vector<std::string>> AbandonedStagings(Database* database) {
+absl::StatusOr<std::vector<std::string>> ListStagings(Database* database) {
   std::vector<std::string> stagings;
   const std::unique_ptr<rocksdb::Iterator> it(
       database->db().NewIterator(rocksdb::ReadOptions(), database->cas()));
@@ -97,7 +97,7 @@ absl::StatusOr<std::vector<std::string>> AbandonedStagings(Database* database) {
        it->Valid() && absl::StartsWith(ToView(it->key()), kStagingPrefix); it->Next()) {
     stagings.emplace_back(ToView(it->key()).substr(kStagingPrefix.size()));
   }
-  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for broken uploads"));
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for unfinished uploads"));
   return stagings;
 }
 

@@ -26,15 +26,14 @@ struct Make {
 
 class StorageContract : public ::testing::TestWithParam<Make> {
  protected:
-  void SetUp() override {
-    while (!storage_->Settle(1).value()) {
-    }
+  Epoch LastUse(absl::string_view content) {
+    return storage_->uses().LastUses({IdOf(content)})->front();
   }
-  Tick LastUse(absl::string_view content) { return storage_->LastUses({IdOf(content)})->front(); }
-  Dropped DropAll(Tick before, Tick now) {
-    Dropped all;
+  Evicted EvictAll(Epoch before, Epoch now) {
+    Evicted all;
     while (!all.finished) {
-      const auto step = storage_->DropOldest({.before = before, .now = now, .bytes = 1 << 30});
+      const auto step =
+          storage_->uses().EvictOldest({.before = before, .now = now, .bytes = 1 << 30});
       EXPECT_THAT(step, IsOk());
       if (!step.ok()) break;
       all.blobs.insert(all.blobs.end(), step->blobs.begin(), step->blobs.end());
@@ -50,16 +49,18 @@ class StorageContract : public ::testing::TestWithParam<Make> {
 };
 
 TEST_P(StorageContract, BlobsAreKeptWithTheirLastUse) {
-  EXPECT_EQ(LastUse("a"), kNotHeld);
-  EXPECT_THAT(storage_->Read(IdOf("a"), 0, 1, [](absl::string_view) { return absl::OkStatus(); }),
-              StatusIs(absl::StatusCode::kNotFound));
-  ASSERT_THAT(storage_->Put({{IdOf("a"), "a"}, {IdOf("bb"), "bb"}}, /*fresh=*/true, 3), IsOk());
+  EXPECT_EQ(LastUse("a"), kNoEpoch);
+  EXPECT_THAT(
+      storage_->blobs().Read(IdOf("a"), 0, 1, [](absl::string_view) { return absl::OkStatus(); }),
+      StatusIs(absl::StatusCode::kNotFound));
+  ASSERT_THAT(storage_->blobs().Put({{IdOf("a"), "a"}, {IdOf("bb"), "bb"}}, /*fresh=*/true, 3),
+              IsOk());
   EXPECT_EQ(LastUse("a"), 3u);
-  ASSERT_THAT(storage_->Touch({{IdOf("a"), 3}}, 5), IsOk());
+  ASSERT_THAT(storage_->uses().Touch({{IdOf("a"), 3}}, 5), IsOk());
   EXPECT_EQ(LastUse("a"), 5u);
   EXPECT_EQ(LastUse("bb"), 3u);
   EXPECT_EQ(*ReadAll(*storage_, "bb"), "bb");
-  const Usage usage = storage_->usage();
+  const Usage usage = storage_->blobs().usage();
   EXPECT_EQ(usage.blobs, 2);
   EXPECT_EQ(usage.blob_bytes, 3);
   EXPECT_EQ(usage.written, 3);
@@ -68,90 +69,94 @@ TEST_P(StorageContract, BlobsAreKeptWithTheirLastUse) {
 TEST_P(StorageContract, PuttingAgainReplacesAndCountsOnce) {
   ASSERT_THAT(Put(*storage_, {"a"}, 3), IsOk());
   ASSERT_THAT(Put(*storage_, {"a"}, 4), IsOk());
-  EXPECT_EQ(storage_->usage().blobs, 1);
-  EXPECT_EQ(storage_->usage().written, 2);
+  EXPECT_EQ(storage_->blobs().usage().blobs, 1);
+  EXPECT_EQ(storage_->blobs().usage().written, 2);
   EXPECT_EQ(LastUse("a"), 4u);
-  EXPECT_EQ(DropAll(4, 9).blobs.size(), 0u);  // no mark of the older use is left
-  EXPECT_EQ(DropAll(5, 9).blobs.size(), 1u);
+  EXPECT_EQ(EvictAll(4, 9).blobs.size(), 0u);  // no record of the older use is left
+  EXPECT_EQ(EvictAll(5, 9).blobs.size(), 1u);
 }
 
 TEST_P(StorageContract, AStagedBlobAppearsWithItsCommitAlone) {
   const std::string content = Noise(kChunkBytes + 7, 1);
-  auto staged = storage_->Stage();
+  auto staged = storage_->blobs().Stage();
   ASSERT_THAT((*staged)->Append(absl::string_view(content).substr(0, kChunkBytes)), IsOk());
   ASSERT_THAT((*staged)->Append(absl::string_view(content).substr(kChunkBytes)), IsOk());
-  EXPECT_EQ(LastUse(content), kNotHeld);
+  EXPECT_EQ(LastUse(content), kNoEpoch);
   ASSERT_THAT((*staged)->Commit(IdOf(content), 6), IsOk());
   EXPECT_EQ(LastUse(content), 6u);
   EXPECT_TRUE(*ReadAll(*storage_, content) == content);
   ASSERT_THAT(PutLarge(*storage_, content, 7), IsOk());
   EXPECT_TRUE(*ReadAll(*storage_, content) == content);
-  EXPECT_EQ(storage_->usage().blobs, 1);
+  EXPECT_EQ(storage_->blobs().usage().blobs, 1);
 }
 
 TEST_P(StorageContract, ResultsAreKeptByInstance) {
-  ASSERT_THAT(storage_->PutResult("x", IdOf("action"), "one", 2), IsOk());
-  ASSERT_THAT(storage_->PutResult("y", IdOf("action"), "two", 3), IsOk());
-  ASSERT_THAT(storage_->PutResult("x", IdOf("action"), "three", 4), IsOk());
-  EXPECT_EQ(storage_->GetResult("x", IdOf("action"))->bytes, "three");
-  EXPECT_EQ(storage_->GetResult("x", IdOf("action"))->last_use, 4u);
-  EXPECT_THAT(storage_->GetResult("", IdOf("action")), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(storage_->usage().results, 2);
-  ASSERT_THAT(storage_->TouchResult("y", IdOf("action"), 3, 8), IsOk());
-  EXPECT_EQ(DropAll(8, 9).results, 1);
-  EXPECT_THAT(storage_->GetResult("x", IdOf("action")), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(storage_->GetResult("y", IdOf("action"))->bytes, "two");
+  ASSERT_THAT(storage_->blobs().PutResult("x", IdOf("action"), "one", 2), IsOk());
+  ASSERT_THAT(storage_->blobs().PutResult("y", IdOf("action"), "two", 3), IsOk());
+  ASSERT_THAT(storage_->blobs().PutResult("x", IdOf("action"), "three", 4), IsOk());
+  EXPECT_EQ(storage_->blobs().GetResult("x", IdOf("action"))->bytes, "three");
+  EXPECT_EQ(storage_->blobs().GetResult("x", IdOf("action"))->last_use, 4u);
+  EXPECT_THAT(storage_->blobs().GetResult("", IdOf("action")),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(storage_->blobs().usage().results, 2);
+  ASSERT_THAT(storage_->uses().TouchResult("y", IdOf("action"), 8), IsOk());
+  EXPECT_EQ(EvictAll(8, 9).results, 1);
+  EXPECT_THAT(storage_->blobs().GetResult("x", IdOf("action")),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(storage_->blobs().GetResult("y", IdOf("action"))->bytes, "two");
 }
 
 TEST_P(StorageContract, TheOldestGoFirstAndNoMoreThanAskedFor) {
-  for (Tick tick = 1; tick <= 8; ++tick) {
-    ASSERT_THAT(Put(*storage_, {absl::StrCat("blob ", tick)}, tick), IsOk());
+  for (Epoch epoch = 1; epoch <= 8; ++epoch) {
+    ASSERT_THAT(Put(*storage_, {absl::StrCat("blob ", epoch)}, epoch), IsOk());
   }
-  const auto some = storage_->DropOldest({.before = 100, .now = 100, .bytes = 13});
+  const auto some = storage_->uses().EvictOldest({.before = 100, .now = 100, .bytes = 13});
   ASSERT_THAT(some, IsOk());
   EXPECT_EQ(some->bytes, 18);  // three of six bytes
   EXPECT_FALSE(some->finished);
-  EXPECT_EQ(LastUse("blob 3"), kNotHeld);
+  EXPECT_EQ(LastUse("blob 3"), kNoEpoch);
   EXPECT_EQ(LastUse("blob 4"), 4u);
-  EXPECT_EQ(DropAll(7, 100).blobs.size(), 3u);
-  EXPECT_EQ(LastUse("blob 6"), kNotHeld);
+  EXPECT_EQ(EvictAll(7, 100).blobs.size(), 3u);
+  EXPECT_EQ(LastUse("blob 6"), kNoEpoch);
   EXPECT_EQ(LastUse("blob 7"), 7u);
-  EXPECT_EQ(storage_->usage().blobs, 2);
+  EXPECT_EQ(storage_->blobs().usage().blobs, 2);
 }
 
 TEST_P(StorageContract, WhatAHoldNamesIsPassedOverAndCountsAsUsed) {
   ASSERT_THAT(Put(*storage_, {"held", "free"}, 1), IsOk());
-  ASSERT_THAT(storage_->SaveHold({.name = "one", .blobs = 1}, {IdOf("held")}), IsOk());
-  ASSERT_THAT(storage_->SaveHold({.name = "two", .blobs = 1}, {IdOf("held")}), IsOk());
-  EXPECT_EQ(DropAll(10, 20).blobs, std::vector<BlobId>{IdOf("free")});
+  ASSERT_THAT(storage_->holds().Save({.name = "one", .blobs = 1}, {IdOf("held")}), IsOk());
+  ASSERT_THAT(storage_->holds().Save({.name = "two", .blobs = 1}, {IdOf("held")}), IsOk());
+  EXPECT_EQ(EvictAll(10, 20).blobs, std::vector<BlobId>{IdOf("free")});
   EXPECT_EQ(LastUse("held"), 20u);
-  ASSERT_THAT(storage_->DeleteHold("one"), IsOk());
-  EXPECT_EQ(DropAll(30, 40).blobs.size(), 0u);
-  ASSERT_THAT(storage_->SaveHold({.name = "two", .blobs = 1}, {IdOf("another")}), IsOk());
-  EXPECT_EQ(DropAll(50, 60).blobs, std::vector<BlobId>{IdOf("held")});
+  ASSERT_THAT(storage_->holds().Delete("one"), IsOk());
+  EXPECT_EQ(EvictAll(30, 40).blobs.size(), 0u);
+  ASSERT_THAT(storage_->holds().Save({.name = "two", .blobs = 1}, {IdOf("another")}), IsOk());
+  EXPECT_EQ(EvictAll(50, 60).blobs, std::vector<BlobId>{IdOf("held")});
 }
 
 TEST_P(StorageContract, HoldsAreListedReplacedAndEnded) {
-  ASSERT_THAT(storage_->SaveHold({.name = "a", .fenced = true, .fence = 7, .ttl_ms = 5}, {}),
+  ASSERT_THAT(
+      storage_->holds().Save({.name = "a", .holds_uses = true, .since = 7, .ttl_ms = 5}, {}),
+      IsOk());
+  ASSERT_THAT(storage_->holds().Save({.name = "b", .blobs = 2}, {IdOf("x"), IdOf("y")}), IsOk());
+  ASSERT_THAT(storage_->holds().Update({.name = "a", .holds_uses = true, .since = 0, .ttl_ms = 5}),
               IsOk());
-  ASSERT_THAT(storage_->SaveHold({.name = "b", .blobs = 2}, {IdOf("x"), IdOf("y")}), IsOk());
-  ASSERT_THAT(storage_->SaveFence({.name = "a", .fenced = true, .fence = 0, .ttl_ms = 5}), IsOk());
-  const auto holds = storage_->Holds();
+  const auto holds = storage_->holds().List();
   ASSERT_EQ(holds->size(), 2u);
   EXPECT_EQ(holds->at(0).name, "a");
-  EXPECT_EQ(holds->at(0).fence, 0u);
-  EXPECT_TRUE(holds->at(0).fenced);
+  EXPECT_EQ(holds->at(0).since, 0u);
+  EXPECT_TRUE(holds->at(0).holds_uses);
   EXPECT_EQ(holds->at(1).blobs, 2);
-  ASSERT_THAT(storage_->DeleteHold("a"), IsOk());
-  ASSERT_THAT(storage_->DeleteHold("a"), IsOk());
-  EXPECT_EQ(storage_->Holds()->size(), 1u);
+  ASSERT_THAT(storage_->holds().Delete("a"), IsOk());
+  ASSERT_THAT(storage_->holds().Delete("a"), IsOk());
+  EXPECT_EQ(storage_->holds().List()->size(), 1u);
 }
 
 TEST_P(StorageContract, AllBlobsAreListedOnce) {
   for (int i = 0; i < 25; ++i) ASSERT_THAT(Put(*storage_, {absl::StrCat(i)}), IsOk());
   std::vector<BlobId> all;
   for (;;) {
-    const auto some = storage_->List(all.empty() ? nullptr : &all.back(), 10);
+    const auto some = storage_->blobs().List(all.empty() ? nullptr : &all.back(), 10);
     ASSERT_THAT(some, IsOk());
     if (some->empty()) break;
     EXPECT_LE(some->size(), 10u);
@@ -164,28 +169,28 @@ TEST_P(StorageContract, AllBlobsAreListedOnce) {
 TEST_P(StorageContract, AMarkOfDamageGoesWithTheBlobOrItsRenewal) {
   ASSERT_THAT(Put(*storage_, {"a", "b", "c"}), IsOk());
   for (const char* content : {"a", "b", "c"}) {
-    ASSERT_THAT(storage_->MarkDamaged(IdOf(content)), IsOk());
+    ASSERT_THAT(storage_->blobs().MarkDamaged(IdOf(content)), IsOk());
   }
-  EXPECT_EQ(storage_->Damaged()->size(), 3u);
+  EXPECT_EQ(storage_->blobs().Damaged()->size(), 3u);
   ASSERT_THAT(Put(*storage_, {"a"}, 9), IsOk());
-  ASSERT_THAT(storage_->Drop(IdOf("b")), IsOk());
-  ASSERT_THAT(storage_->Drop(IdOf("b")), IsOk());
-  EXPECT_EQ(*storage_->Damaged(), std::vector<BlobId>{IdOf("c")});
-  EXPECT_EQ(LastUse("b"), kNotHeld);
-  EXPECT_EQ(storage_->usage().blobs, 2);
+  ASSERT_THAT(storage_->blobs().Delete(IdOf("b")), IsOk());
+  ASSERT_THAT(storage_->blobs().Delete(IdOf("b")), IsOk());
+  EXPECT_EQ(*storage_->blobs().Damaged(), std::vector<BlobId>{IdOf("c")});
+  EXPECT_EQ(LastUse("b"), kNoEpoch);
+  EXPECT_EQ(storage_->blobs().usage().blobs, 2);
 }
 
 TEST_P(StorageContract, ReclaimingLeavesWhatIsThere) {
   const std::string content = Noise(100'000, 1);
   ASSERT_THAT(Put(*storage_, {content, Noise(200'000, 2), Noise(200'000, 3)}, 5), IsOk());
-  ASSERT_THAT(storage_->Touch({{IdOf(content), 5}}, 9), IsOk());
-  ASSERT_THAT(storage_->Reclaim(), IsOk());
-  const int64_t before = storage_->MeasureSpace()->disk_bytes;
+  ASSERT_THAT(storage_->uses().Touch({{IdOf(content), 5}}, 9), IsOk());
+  ASSERT_THAT(storage_->disk().Reclaim(), IsOk());
+  const int64_t before = storage_->disk().Measure()->disk_bytes;
   EXPECT_GE(before, 500'000);
-  EXPECT_EQ(DropAll(6, 9).blobs.size(), 2u);
-  ASSERT_THAT(storage_->Reclaim(), IsOk());
+  EXPECT_EQ(EvictAll(6, 9).blobs.size(), 2u);
+  ASSERT_THAT(storage_->disk().Reclaim(), IsOk());
   EXPECT_TRUE(*ReadAll(*storage_, content) == content);
-  EXPECT_LE(storage_->MeasureSpace()->disk_bytes, before - 350'000);
+  EXPECT_LE(storage_->disk().Measure()->disk_bytes, before - 350'000);
 }
 
 INSTANTIATE_TEST_SUITE_P(

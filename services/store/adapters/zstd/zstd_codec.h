@@ -5,8 +5,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "services/store/core/decoder.h"
 #include "services/store/core/storage.h"
+#include "services/store/core/uploads.h"
 
 namespace kernelmill::store {
 

@@ -30,7 +30,7 @@ class MemoryStagedBlob : public StagedBlob {
     bytes_.append(chunk.data(), chunk.size());
     return absl::OkStatus();
   }
-  absl::Status Commit(const BlobId& id, Tick now) override {
+  absl::Status Commit(const BlobId& id, Epoch now) override {
     absl::MutexLock lock(&storage_->mutex_);
     RETURN_IF_ERROR(storage_->write_status_);
     storage_->Store(id, bytes_, now);
@@ -42,7 +42,7 @@ class MemoryStagedBlob : public StagedBlob {
   std::string bytes_;
 };
 
-void MemoryStorage::Store(const BlobId& id, absl::string_view bytes, Tick now) {
+void MemoryStorage::Store(const BlobId& id, absl::string_view bytes, Epoch now) {
   const std::string key = ToString(id);
   if (blobs_.count(key) == 0) {
     usage_.blobs += 1;
@@ -54,32 +54,32 @@ void MemoryStorage::Store(const BlobId& id, absl::string_view bytes, Tick now) {
   marked_.erase(key);
 }
 
-absl::StatusOr<std::vector<Tick>> MemoryStorage::LastUses(absl::Span<const BlobId> ids) {
+absl::StatusOr<std::vector<Epoch>> MemoryStorage::LastUses(absl::Span<const BlobId> ids) {
   absl::MutexLock lock(&mutex_);
-  std::vector<Tick> last;
+  std::vector<Epoch> last;
   for (const BlobId& id : ids) {
     ++look_ups_;
     const auto at = blobs_.find(ToString(id));
-    last.push_back(at == blobs_.end() ? kNotHeld : at->second.last);
+    last.push_back(at == blobs_.end() ? kNoEpoch : at->second.last);
   }
   return last;
 }
 
-absl::Status MemoryStorage::Touch(absl::Span<const Use> uses, Tick now) {
+absl::Status MemoryStorage::Touch(absl::Span<const LastUse> uses, Epoch now) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
-  for (const Use& use : uses) {
+  for (const LastUse& use : uses) {
     ++touches_;
     const auto at = blobs_.find(ToString(use.id));
-    if (at == blobs_.end() || at->second.last != use.last) {
-      return absl::InternalError("a mark for what is not there as it was");
+    if (at == blobs_.end() || at->second.last != use.epoch) {
+      return absl::InternalError("a use of what is not there as it was");
     }
     at->second.last = now;
   }
   return absl::OkStatus();
 }
 
-absl::Status MemoryStorage::Put(absl::Span<const CheckedBlob> blobs, bool fresh, Tick now) {
+absl::Status MemoryStorage::Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
   for (const CheckedBlob& blob : blobs) {
@@ -115,16 +115,17 @@ absl::StatusOr<StoredResult> MemoryStorage::GetResult(absl::string_view instance
   return StoredResult{.bytes = at->second.bytes, .last_use = at->second.last};
 }
 
-absl::Status MemoryStorage::TouchResult(absl::string_view instance, const BlobId& action, Tick,
-                                        Tick now) {
+absl::Status MemoryStorage::TouchResult(absl::string_view instance, const BlobId& action,
+                                        Epoch now) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
-  results_[ResultKey(instance, action)].last = now;
+  const auto at = results_.find(ResultKey(instance, action));
+  if (at != results_.end()) at->second.last = now;
   return absl::OkStatus();
 }
 
 absl::Status MemoryStorage::PutResult(absl::string_view instance, const BlobId& action,
-                                      absl::string_view result, Tick now) {
+                                      absl::string_view result, Epoch now) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
   const auto [at, fresh] = results_.try_emplace(ResultKey(instance, action));
@@ -134,26 +135,24 @@ absl::Status MemoryStorage::PutResult(absl::string_view instance, const BlobId& 
   return absl::OkStatus();
 }
 
-ClockState MemoryStorage::clock() const {
+EpochState MemoryStorage::epoch() const {
   absl::MutexLock lock(&mutex_);
-  return clock_;
+  return epoch_;
 }
 
-absl::Status MemoryStorage::SetClock(const ClockState& clock) {
+absl::Status MemoryStorage::SetEpoch(const EpochState& epoch) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
-  clock_ = clock;
+  epoch_ = epoch;
   return absl::OkStatus();
 }
-
-absl::StatusOr<bool> MemoryStorage::Settle(Tick) { return true; }
 
 bool MemoryStorage::IsHeld(const std::string& key) const {
   return std::any_of(holds_.begin(), holds_.end(),
                      [&](const auto& hold) { return hold.second.blobs.count(key) > 0; });
 }
 
-bool MemoryStorage::DropOne(const DropRequest& request, Dropped* dropped) {
+bool MemoryStorage::EvictOne(const EvictRequest& request, Evicted* evicted) {
   const auto by_use = [](const auto& a, const auto& b) { return a.second.last < b.second.last; };
   const auto blob = std::min_element(blobs_.begin(), blobs_.end(), by_use);
   const auto result = std::min_element(results_.begin(), results_.end(), by_use);
@@ -164,8 +163,8 @@ bool MemoryStorage::DropOne(const DropRequest& request, Dropped* dropped) {
       return true;
     }
     const BlobId id = ids_[blob->first];
-    dropped->blobs.push_back(id);
-    dropped->bytes += id.size;
+    evicted->blobs.push_back(id);
+    evicted->bytes += id.size;
     usage_.blobs -= 1;
     usage_.blob_bytes -= id.size;
     marked_.erase(blob->first);
@@ -174,28 +173,28 @@ bool MemoryStorage::DropOne(const DropRequest& request, Dropped* dropped) {
     return true;
   }
   if (a_blob || result == results_.end() || result->second.last >= request.before) return false;
-  dropped->results += 1;
-  dropped->bytes += static_cast<int64_t>(result->second.bytes.size());
+  evicted->results += 1;
+  evicted->bytes += static_cast<int64_t>(result->second.bytes.size());
   usage_.results -= 1;
   results_.erase(result);
   return true;
 }
 
-absl::StatusOr<Dropped> MemoryStorage::DropOldest(const DropRequest& request) {
+absl::StatusOr<Evicted> MemoryStorage::EvictOldest(const EvictRequest& request) {
   constexpr int kAtOnce = 8;
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
-  Dropped dropped;
-  for (int i = 0; i < kAtOnce && dropped.bytes < request.bytes; ++i) {
-    if (!DropOne(request, &dropped)) {
-      dropped.finished = true;
+  Evicted evicted;
+  for (int i = 0; i < kAtOnce && evicted.bytes < request.bytes; ++i) {
+    if (!EvictOne(request, &evicted)) {
+      evicted.finished = true;
       break;
     }
   }
-  return dropped;
+  return evicted;
 }
 
-absl::Status MemoryStorage::Drop(const BlobId& id) {
+absl::Status MemoryStorage::Delete(const BlobId& id) {
   absl::MutexLock lock(&mutex_);
   if (blobs_.erase(ToString(id)) == 0) return absl::OkStatus();
   usage_.blobs -= 1;
@@ -204,8 +203,6 @@ absl::Status MemoryStorage::Drop(const BlobId& id) {
   ids_.erase(ToString(id));
   return absl::OkStatus();
 }
-
-absl::Status MemoryStorage::Reclaim() { return absl::OkStatus(); }
 
 absl::StatusOr<std::vector<BlobId>> MemoryStorage::List(const BlobId* after, size_t max) {
   absl::MutexLock lock(&mutex_);
@@ -231,7 +228,7 @@ absl::Status MemoryStorage::MarkDamaged(const BlobId& id) {
   return absl::OkStatus();
 }
 
-absl::Status MemoryStorage::SaveHold(const HoldRecord& hold, absl::Span<const BlobId> blobs) {
+absl::Status MemoryStorage::Save(const HoldRecord& hold, absl::Span<const BlobId> blobs) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
   HoldEntry entry{.record = hold, .blobs = {}};
@@ -240,7 +237,7 @@ absl::Status MemoryStorage::SaveHold(const HoldRecord& hold, absl::Span<const Bl
   return absl::OkStatus();
 }
 
-absl::Status MemoryStorage::SaveFence(const HoldRecord& hold) {
+absl::Status MemoryStorage::Update(const HoldRecord& hold) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
   const auto at = holds_.find(hold.name);
@@ -248,14 +245,14 @@ absl::Status MemoryStorage::SaveFence(const HoldRecord& hold) {
   return absl::OkStatus();
 }
 
-absl::Status MemoryStorage::DeleteHold(absl::string_view name) {
+absl::Status MemoryStorage::Delete(absl::string_view name) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
   holds_.erase(std::string(name));
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<HoldRecord>> MemoryStorage::Holds() {
+absl::StatusOr<std::vector<HoldRecord>> MemoryStorage::List() {
   absl::MutexLock lock(&mutex_);
   std::vector<HoldRecord> records;
   for (const auto& [name, entry] : holds_) records.push_back(entry.record);
@@ -267,7 +264,7 @@ Usage MemoryStorage::usage() const {
   return usage_;
 }
 
-absl::StatusOr<Space> MemoryStorage::MeasureSpace() {
+absl::StatusOr<Space> MemoryStorage::Measure() {
   absl::MutexLock lock(&mutex_);
   Space space{.disk_bytes = usage_.blob_bytes, .free_bytes = int64_t{1} << 40};
   for (const auto& [key, result] : results_) space.disk_bytes += result.bytes.size();

@@ -18,38 +18,44 @@
 
 namespace kernelmill::store {
 
-// A Storage in memory, for tests. Its "disk" takes what its contents take. It opens with nothing to
-// settle. Thread-safe.
-class MemoryStorage : public Storage {
+// A Storage in memory, for tests: all of its ports in one. Its "disk" takes what its contents take,
+// and no upload was abandoned in it. Thread-safe.
+class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, public Disk {
  public:
-  absl::StatusOr<std::vector<Tick>> LastUses(absl::Span<const BlobId> ids) override;
-  absl::Status Touch(absl::Span<const Use> uses, Tick now) override;
-  absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Tick now) override;
+  Blobs& blobs() override { return *this; }
+  Uses& uses() override { return *this; }
+  Holds& holds() override { return *this; }
+  Disk& disk() override { return *this; }
+
+  absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) override;
   absl::StatusOr<std::unique_ptr<StagedBlob>> Stage() override;
+  absl::StatusOr<bool> DeleteAbandonedUpload() override { return true; }
   absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) override;
+  absl::Status Delete(const BlobId& id) override;
   absl::StatusOr<StoredResult> GetResult(absl::string_view instance, const BlobId& action) override;
-  absl::Status TouchResult(absl::string_view instance, const BlobId& action, Tick last,
-                           Tick now) override;
   absl::Status PutResult(absl::string_view instance, const BlobId& action, absl::string_view result,
-                         Tick now) override;
-  ClockState clock() const override;
-  absl::Status SetClock(const ClockState& clock) override;
-  absl::StatusOr<bool> Settle(Tick now) override;
-  absl::StatusOr<Dropped> DropOldest(const DropRequest& request) override;
-  absl::Status Drop(const BlobId& id) override;
-  absl::Status Reclaim() override;
+                         Epoch now) override;
   absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) override;
   absl::StatusOr<std::vector<BlobId>> Damaged() override;
   absl::Status MarkDamaged(const BlobId& id) override;
-  absl::Status SaveHold(const HoldRecord& hold, absl::Span<const BlobId> blobs) override;
-  absl::Status SaveFence(const HoldRecord& hold) override;
-  absl::Status DeleteHold(absl::string_view name) override;
-  absl::StatusOr<std::vector<HoldRecord>> Holds() override;
   Usage usage() const override;
-  absl::StatusOr<Space> MeasureSpace() override;
+
+  absl::StatusOr<std::vector<Epoch>> LastUses(absl::Span<const BlobId> ids) override;
+  absl::Status Touch(absl::Span<const LastUse> uses, Epoch now) override;
+  absl::Status TouchResult(absl::string_view instance, const BlobId& action, Epoch now) override;
+  EpochState epoch() const override;
+  absl::Status SetEpoch(const EpochState& epoch) override;
+  absl::StatusOr<Evicted> EvictOldest(const EvictRequest& request) override;
+
+  absl::Status Save(const HoldRecord& hold, absl::Span<const BlobId> blobs) override;
+  absl::Status Update(const HoldRecord& hold) override;
+  absl::Status Delete(absl::string_view name) override;
+  absl::StatusOr<std::vector<HoldRecord>> List() override;
+
+  absl::StatusOr<Space> Measure() override;
+  absl::Status Reclaim() override { return absl::OkStatus(); }
   // UNIMPLEMENTED: memory has no folders.
   absl::StatusOr<int64_t> BackUp(const std::string& dir) override;
-
   void Stop() override {}
 
   // Writes fail with this status from now on; OK ends it.
@@ -59,14 +65,14 @@ class MemoryStorage : public Storage {
   // As if other bytes had been stored, with a checksum that fits them.
   void Falsify(const BlobId& id, const std::string& bytes);
   int open_stages() const;  // staged blobs neither committed nor dropped
-  int touches() const;      // marks written
+  int touches() const;      // uses recorded
   int look_ups() const;     // blobs asked for through LastUses
 
  private:
   friend class MemoryStagedBlob;
   struct Item {
     std::string bytes;
-    Tick last = 0;
+    Epoch last = 0;
     bool damaged = false;
   };
   struct HoldEntry {
@@ -74,11 +80,12 @@ class MemoryStorage : public Storage {
     std::set<std::string> blobs;
   };
 
-  void Store(const BlobId& id, absl::string_view bytes, Tick now)
+  void Store(const BlobId& id, absl::string_view bytes, Epoch now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsHeld(const std::string& key) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Drops those of `items` that `request` allows, of the least tick.
-  bool DropOne(const DropRequest& request, Dropped* dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Evicts the item used longest ago, if `request` allows.
+  bool EvictOne(const EvictRequest& request, Evicted* evicted)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable absl::Mutex mutex_;
   std::map<std::string, Item> blobs_ ABSL_GUARDED_BY(mutex_);  // by "hash/size"
@@ -86,7 +93,7 @@ class MemoryStorage : public Storage {
   std::map<std::string, BlobId> ids_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> marked_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, HoldEntry> holds_ ABSL_GUARDED_BY(mutex_);
-  ClockState clock_ ABSL_GUARDED_BY(mutex_);
+  EpochState epoch_ ABSL_GUARDED_BY(mutex_);
   Usage usage_ ABSL_GUARDED_BY(mutex_);
   absl::Status write_status_ ABSL_GUARDED_BY(mutex_);
   int open_stages_ ABSL_GUARDED_BY(mutex_) = 0;

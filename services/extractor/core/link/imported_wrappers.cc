@@ -1,0 +1,101 @@
+#include "services/extractor/core/link/imported_wrappers.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "services/extractor/core/link/kernel_shards.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// Names that files import from one another further than this are not followed to their end.
+constexpr int kMaxSteps = 16;
+// Nor are more names than this looked at for one: files may import '*' from many.
+constexpr int kMaxLookups = 256;
+constexpr absl::string_view kWildcard = "*";
+
+}  // namespace
+
+void ImportedWrappers::Add(const v1::KernelShard& shard) {
+  for (const v1::JitName& name : shard.jit_names()) {
+    if (name.name() == kWildcard) {
+      wildcards_[name.path()].emplace_back(absl::StripSuffix(name.imported(), kWildcard));
+    } else {
+      names_[{name.path(), name.name()}] = name;
+    }
+  }
+}
+
+v1::Dsl ImportedWrappers::Find(absl::string_view path, absl::string_view imported) const {
+  std::string importer(path);
+  std::string name(imported);
+  int lookups = kMaxLookups;
+  for (int steps = 0; steps < kMaxSteps; ++steps) {
+    const v1::JitName* found = Lookup(importer, name, lookups);
+    if (found == nullptr) return v1::DSL_UNSPECIFIED;
+    if (found->dsl() != v1::DSL_UNSPECIFIED) return found->dsl();
+    importer = found->path();
+    name = found->imported();
+  }
+  return v1::DSL_UNSPECIFIED;
+}
+
+// The file's own, or what the last of its imports of '*' brings that has it.
+const v1::JitName* ImportedWrappers::Named(const std::string& path, absl::string_view name,
+                                           int& steps) const {
+  if (--steps < 0) return nullptr;
+  const auto found = names_.find({path, std::string(name)});
+  if (found != names_.end()) return &found->second;
+  const auto wildcards = wildcards_.find(path);
+  if (wildcards == wildcards_.end()) return nullptr;
+  for (auto from = wildcards->second.rbegin(); from != wildcards->second.rend(); ++from) {
+    const v1::JitName* brought = Lookup(path, absl::StrCat(*from, name), steps);
+    if (brought != nullptr && !brought->hidden()) return brought;
+  }
+  return nullptr;
+}
+
+const v1::JitName* ImportedWrappers::Lookup(const std::string& path, absl::string_view imported,
+                                            int& steps) const {
+  const size_t dots = std::min(imported.find_first_not_of('.'), imported.size());
+  const absl::string_view dotted = imported.substr(dots);
+  const size_t last = dotted.rfind('.');
+  const absl::string_view name = last == absl::string_view::npos ? dotted : dotted.substr(last + 1);
+  const absl::string_view module = last == absl::string_view::npos ? "" : dotted.substr(0, last);
+  if (dots == 0 && module.empty()) return Named(path, name, steps);
+  const std::string file = paths_.Find(path, static_cast<int>(dots), module).path;
+  return file.empty() ? nullptr : Named(file, name, steps);
+}
+
+int ImportedWrappers::DecideCandidates(v1::KernelShard& shard) const {
+  absl::flat_hash_map<std::string, int> decided;  // kernels by path
+  for (v1::Candidate& candidate : *shard.mutable_candidates()) {
+    for (const std::string& decorator : candidate.decorators()) {
+      const v1::Dsl dsl = Find(candidate.kernel().path(), decorator);
+      if (dsl == v1::DSL_UNSPECIFIED) continue;
+      v1::Kernel& kernel = *shard.add_kernels();
+      kernel = std::move(*candidate.mutable_kernel());
+      kernel.set_dsl(dsl);
+      kernel.set_form(v1::KERNEL_FORM_WRAPPED);
+      kernel.set_found_by(decorator.substr(decorator.find_first_not_of('.')));
+      ++decided[kernel.path()];
+      break;
+    }
+  }
+  int sum = 0;
+  for (v1::ExtractedFile& file : *shard.mutable_files()) {
+    const auto found = decided.find(file.path());
+    if (found == decided.end()) continue;
+    file.set_kernels(file.kernels() + found->second);
+    sum += found->second;
+    decided.erase(found);  // two files of a hostile tree may share a path
+  }
+  shard.clear_candidates();
+  shard.clear_jit_names();
+  SortKernels(shard);
+  return sum;
+}
+
+}  // namespace kernelmill::extractor

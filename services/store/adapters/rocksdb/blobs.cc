@@ -1,0 +1,212 @@
+#include "services/store/adapters/rocksdb/blobs.h"
+
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/rocksdb/rocksdb.h"
+#include "services/store/adapters/rocksdb/database/packing.h"
+#include "services/store/adapters/rocksdb/database/records.h"
+#include "services/store/adapters/rocksdb/staged_blob.h"
+#include "services/store/adapters/rocksdb/uses.h"
+
+namespace kernelmill::store {
+namespace {
+
+constexpr size_t kMaxDamaged = 1'000'000;
+
+absl::Status Broken(const BlobId& id, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(ToString(id), ": ", what));
+}
+
+void AddWhole(Database* database, const CheckedBlob& blob, rocksdb::WriteBatch* batch) {
+  const bool in_line = blob.id.size <= kMaxInlineBytes;
+  if (!in_line) PackedRecord(blob.bytes).Put(database->cas(), BodyKey(blob.id), batch);
+  batch->Put(database->cas(), HeaderKey(blob.id),
+             EncodeHeader({in_line ? Header::Place::kInline : Header::Place::kBody, blob.id.size,
+                           in_line ? blob.bytes : absl::string_view()}));
+}
+
+}  // namespace
+
+RocksDbBlobs::RocksDbBlobs(Database* database, std::vector<std::string> abandoned_uploads)
+    : database_(database), abandoned_uploads_(std::move(abandoned_uploads)) {}
+
+absl::Status RocksDbBlobs::Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) {
+  rocksdb::WriteBatch batch;
+  Usage delta;
+  for (const CheckedBlob& blob : blobs) {
+    if (blob.id.size > kChunkBytes) return absl::InternalError("a large blob was not staged");
+    delta.written += blob.id.size;
+    if (fresh) {
+      delta.blobs += 1;
+      delta.blob_bytes += blob.id.size;
+      AddUse(database_, BlobItem(blob.id.raw_hash()), {}, {.epoch = now, .size = blob.id.size},
+             &batch);
+    } else {
+      RETURN_IF_ERROR(AddReplacement(database_, blob.id, now, &batch, &delta));
+    }
+    AddWhole(database_, blob, &batch);
+  }
+  return database_->WriteDurably(batch, "writing blobs", delta);
+}
+
+absl::StatusOr<std::unique_ptr<StagedBlob>> RocksDbBlobs::Stage() {
+  return NewRocksDbStagedBlob(database_);
+}
+
+absl::StatusOr<bool> RocksDbBlobs::DeleteAbandonedUpload() {
+  absl::MutexLock lock(&mutex_);
+  if (abandoned_uploads_.empty()) return true;
+  RETURN_IF_ERROR(DeleteStaging(database_, abandoned_uploads_.back()));
+  abandoned_uploads_.pop_back();
+  if (abandoned_uploads_.empty()) LogInfo("deleted what broken uploads had left");
+  return abandoned_uploads_.empty();
+}
+
+absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
+  ASSIGN_OR_RETURN(const bool done, ReadBody(id, offset, length, sink));
+  if (done) return absl::OkStatus();
+  rocksdb::PinnableSlice value;
+  RETURN_IF_ERROR(database_->Get(database_->cas(), HeaderKey(id), &value, ToString(id)));
+  const absl::StatusOr<Header> header = ParseHeader(ToView(value));
+  if (!header.ok()) return Annotate(header.status(), ToString(id));
+  if (header->size != id.size) {
+    return absl::NotFoundError(absl::StrCat(ToString(id), ": kept with another size"));
+  }
+  switch (header->place) {
+    case Header::Place::kInline:
+      // Its block may have been read along with a record's, which checks itself alone.
+      if (Sha256(header->rest) != id.raw_hash()) return Broken(id, "its content does not match");
+      return sink(header->rest.substr(offset, length));
+    case Header::Place::kBody:
+      return ReadRecord(id, BodyKey(id), id.size, offset, length, sink);
+    case Header::Place::kChunks:
+      return ReadChunks(id, header->rest, offset, length, sink);
+  }
+  return Broken(id, "a header of an unknown kind");
+}
+
+// Passes a part of a body without a look at its header: the one is there if and only if the other
+// is. False: there is none, or something is wrong with it; the header tells what.
+absl::StatusOr<bool> RocksDbBlobs::ReadBody(const BlobId& id, int64_t offset, int64_t length,
+                                            ByteSink sink) {
+  if (id.size <= kMaxInlineBytes || id.size > kChunkBytes) return false;
+  rocksdb::PinnableSlice value;
+  const absl::Status status =
+      database_->GetUnchecked(database_->cas(), BodyKey(id), &value, ToString(id));
+  if (!status.ok()) return false;
+  std::string buffer;
+  const absl::StatusOr<absl::string_view> content = Unpack(ToView(value), id.size, &buffer);
+  if (!content.ok()) return false;
+  RETURN_IF_ERROR(sink(content->substr(offset, length)));
+  return true;
+}
+
+// Passes a part of the content in the record under `key`, which has `size` bytes.
+absl::Status RocksDbBlobs::ReadRecord(const BlobId& id, const std::string& key, int64_t size,
+                                      int64_t offset, int64_t length, ByteSink sink) {
+  rocksdb::PinnableSlice value;
+  const absl::Status status = database_->GetUnchecked(database_->cas(), key, &value, ToString(id));
+  if (absl::IsNotFound(status)) return Broken(id, "its header is there, its content is not");
+  RETURN_IF_ERROR(status);
+  std::string buffer;
+  const absl::StatusOr<absl::string_view> content = Unpack(ToView(value), size, &buffer);
+  if (!content.ok()) return Annotate(content.status(), ToString(id));
+  return sink(content->substr(offset, length));
+}
+
+absl::Status RocksDbBlobs::ReadChunks(const BlobId& id, absl::string_view staging, int64_t offset,
+                                      int64_t length, ByteSink sink) {
+  while (length > 0) {
+    const int64_t index = offset / kChunkBytes;
+    const int64_t start = index * kChunkBytes;
+    const int64_t size = std::min(kChunkBytes, id.size - start);
+    const int64_t take = std::min(length, start + size - offset);
+    RETURN_IF_ERROR(ReadRecord(id, ChunkKey(staging, index), size, offset - start, take, sink));
+    offset += take;
+    length -= take;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RocksDbBlobs::Delete(const BlobId& id) {
+  const std::string item = BlobItem(id.raw_hash());
+  ASSIGN_OR_RETURN(const auto uses, ReadUses(database_, {item}));
+  rocksdb::WriteBatch batch;
+  Usage delta;
+  if (uses.front().found) {
+    AddItemDeletion(database_, item, uses.front().use, &batch, &delta);
+  } else {
+    AddContentDeletion(database_, id, &batch);
+  }
+  return database_->WriteDurably(batch, "deleting a blob", delta);
+}
+
+absl::StatusOr<StoredResult> RocksDbBlobs::GetResult(absl::string_view instance,
+                                                     const BlobId& action) {
+  const std::string key = ResultKey(instance, action);
+  rocksdb::PinnableSlice value;
+  RETURN_IF_ERROR(database_->Get(database_->ac(), key, &value,
+                                 absl::StrCat("result of action ", ToString(action))));
+  ASSIGN_OR_RETURN(const auto uses, ReadUses(database_, {ResultItem(key)}));
+  return StoredResult{.bytes = value.ToString(), .last_use = uses.front().use.epoch};
+}
+
+absl::Status RocksDbBlobs::PutResult(absl::string_view instance, const BlobId& action,
+                                     absl::string_view result, Epoch now) {
+  const std::string key = ResultKey(instance, action);
+  const std::string item = ResultItem(key);
+  ASSIGN_OR_RETURN(const auto before, ReadUses(database_, {item}));
+  const int64_t size = static_cast<int64_t>(result.size());
+  rocksdb::WriteBatch batch;
+  batch.Put(database_->ac(), key, ToSlice(result));
+  AddUse(database_, item, before.front(), {.epoch = now, .size = size}, &batch);
+  return database_->WriteDurably(batch, "writing a result",
+                                 {.results = before.front().found ? 0 : 1, .written = size});
+}
+
+absl::StatusOr<std::vector<BlobId>> RocksDbBlobs::List(const BlobId* after, size_t max) {
+  std::string from(kBlobUsePrefix);
+  if (after != nullptr) absl::StrAppend(&from, after->raw_hash(), absl::string_view("\0", 1));
+  return ListRecords(kBlobUsePrefix, from, max, [](absl::string_view value) {
+    const absl::StatusOr<UseValue> use = ParseUse(value);
+    return use.ok() ? absl::StatusOr<int64_t>(use->size) : use.status();
+  });
+}
+
+absl::StatusOr<std::vector<BlobId>> RocksDbBlobs::Damaged() {
+  return ListRecords(kDamagePrefix, std::string(kDamagePrefix), kMaxDamaged, ParseSize);
+}
+
+// The blobs whose hashes stand after `prefix` in the keys of "use", from the key `from` on.
+absl::StatusOr<std::vector<BlobId>> RocksDbBlobs::ListRecords(
+    absl::string_view prefix, const std::string& from, size_t max,
+    absl::FunctionRef<absl::StatusOr<int64_t>(absl::string_view)> size_of) {
+  std::vector<BlobId> ids;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database_->db().NewIterator(rocksdb::ReadOptions(), database_->use()));
+  for (it->Seek(from);
+       it->Valid() && absl::StartsWith(ToView(it->key()), prefix) && ids.size() < max; it->Next()) {
+    const absl::string_view hash = ToView(it->key()).substr(prefix.size());
+    if (hash.size() != sizeof(BlobId::hash)) return absl::DataLossError("a key is too short");
+    ASSIGN_OR_RETURN(const int64_t size, size_of(ToView(it->value())));
+    ids.push_back(MakeBlobId(hash, size));
+  }
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "listing blobs"));
+  return ids;
+}
+
+absl::Status RocksDbBlobs::MarkDamaged(const BlobId& id) {
+  rocksdb::WriteBatch batch;
+  batch.Put(database_->use(), DamageKey(id), EncodeSize(id.size));
+  return database_->WriteLazily(batch, "marking damage");
+}
+
+}  // namespace kernelmill::store

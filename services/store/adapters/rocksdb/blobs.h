@@ -1,0 +1,60 @@
+#ifndef KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_BLOBS_H_
+#define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_BLOBS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "services/store/adapters/rocksdb/database/database.h"
+#include "services/store/core/blob_id.h"
+#include "services/store/core/storage.h"
+
+namespace kernelmill::store {
+
+// Blobs and action results in the column families "cas" and "ac". Thread-safe.
+class RocksDbBlobs : public Blobs {
+ public:
+  // `database` must outlive this. `abandoned_uploads`: the staging ids of those that no process
+  // finishes.
+  RocksDbBlobs(Database* database, std::vector<std::string> abandoned_uploads);
+
+  absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) override;
+  absl::StatusOr<std::unique_ptr<StagedBlob>> Stage() override;
+  absl::StatusOr<bool> DeleteAbandonedUpload() override;
+  absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) override;
+  absl::Status Delete(const BlobId& id) override;
+  absl::StatusOr<StoredResult> GetResult(absl::string_view instance, const BlobId& action) override;
+  absl::Status PutResult(absl::string_view instance, const BlobId& action, absl::string_view result,
+                         Epoch now) override;
+  absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) override;
+  absl::StatusOr<std::vector<BlobId>> Damaged() override;
+  absl::Status MarkDamaged(const BlobId& id) override;
+  Usage usage() const override { return database_->usage(); }
+
+ private:
+  absl::StatusOr<bool> ReadBody(const BlobId& id, int64_t offset, int64_t length, ByteSink sink);
+  absl::Status ReadRecord(const BlobId& id, const std::string& key, int64_t size, int64_t offset,
+                          int64_t length, ByteSink sink);
+  absl::Status ReadChunks(const BlobId& id, absl::string_view staging, int64_t offset,
+                          int64_t length, ByteSink sink);
+  absl::StatusOr<std::vector<BlobId>> ListRecords(
+      absl::string_view prefix, const std::string& from, size_t max,
+      absl::FunctionRef<absl::StatusOr<int64_t>(absl::string_view)> size_of);
+
+  Database* const database_;
+  absl::Mutex mutex_;
+  std::vector<std::string> abandoned_uploads_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_BLOBS_H_

@@ -1,0 +1,311 @@
+#include "services/store/adapters/rocksdb/database/database.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/rocksdb/rocksdb.h"
+#include "services/store/adapters/rocksdb/database/records.h"
+#include "services/store/adapters/rocksdb/database/wal_tail.h"
+
+namespace kernelmill::store {
+namespace {
+
+constexpr char kClean[] = "clean";
+
+// `bytes`, or less where the whole database is to take little: buffers and files of a sixteenth of
+// the limit leave room for content, and come back to the disk one by one.
+size_t Fit(const RocksDbOptions& options, int64_t bytes) {
+  if (options.limit_bytes == 0) return bytes;
+  return std::clamp<int64_t>(options.limit_bytes / 16, 256 << 10, bytes);
+}
+
+rocksdb::ColumnFamilyOptions PointLookups(const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.cache_index_and_filter_blocks = true;  // so that the cache bounds the memory
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));  // most questions are answered "no"
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
+
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.compression = rocksdb::kZSTD;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.force_consistency_checks = true;
+  return options;
+}
+
+// Content is written once and never merged again. Files of it are not collected in passing: that
+// would read damaged content, upon which RocksDB stops all writing. disk.cc does it.
+void UseBlobFiles(rocksdb::ColumnFamilyOptions* options, uint64_t min_bytes, uint64_t file_bytes) {
+  options->enable_blob_files = true;
+  options->min_blob_size = min_bytes;
+  options->blob_file_size = file_bytes;
+  options->blob_compression_type = rocksdb::kZSTD;
+}
+
+rocksdb::DBOptions TunedDbOptions(const RocksDbOptions& wanted) {
+  rocksdb::DBOptions options;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  options.paranoid_checks = true;
+  // What the log's tail may lack after a crash was never acknowledged: each acknowledged write
+  // synced the log up to its own end. Damage before the tail is another matter: the default mode,
+  // kPointInTimeRecovery, would silently drop all that follows it, acknowledged or not. This mode
+  // forgives the tail alone and refuses to open otherwise. What it takes for a tail, and what not,
+  // wal_tail.h mends.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // A whole log file that is gone is noticed, too.
+  options.track_and_verify_wals_in_manifest = true;
+  options.verify_sst_unique_id_in_manifest = true;
+  options.max_total_wal_size = Fit(wanted, 128 << 20);  // bounds the replay at start
+  // Opening must not touch every file of a large store.
+  options.max_open_files = 512;
+  options.skip_stats_update_on_db_open = true;
+  options.skip_checking_sst_file_sizes_on_db_open = true;
+  options.max_background_jobs = 4;
+  options.bytes_per_sync = 1 << 20;
+  options.info_log = NewProcessLogger();
+  return options;
+}
+
+// In the order of Database: default, cas, ac, use, hold.
+std::vector<rocksdb::ColumnFamilyDescriptor> TunedFamilies(const RocksDbOptions& wanted) {
+  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(wanted.block_cache_bytes);
+  const rocksdb::ColumnFamilyOptions lookups = PointLookups(cache);
+
+  rocksdb::ColumnFamilyOptions cas = lookups;
+  // After a full disk, RocksDB writes again once there is room for the largest buffer.
+  cas.write_buffer_size = Fit(wanted, 32 << 20);
+  cas.max_write_buffer_number = 3;
+  UseBlobFiles(&cas, 2048,
+               Fit(wanted, 256 << 20));  // above every header: kMaxInlineBytes and a few
+  cas.blob_compression_type = rocksdb::kNoCompression;  // done before, by packing.h
+  cas.level0_file_num_compaction_trigger = 8;           // a large blob's flush leaves a small file
+
+  rocksdb::ColumnFamilyOptions ac = lookups;
+  ac.write_buffer_size = Fit(wanted, 16 << 20);
+  UseBlobFiles(&ac, 16 << 10, Fit(wanted, 64 << 20));  // results carry counters and may be large
+
+  rocksdb::ColumnFamilyOptions use = lookups;
+  use.write_buffer_size = Fit(wanted, 16 << 20);
+
+  rocksdb::ColumnFamilyOptions hold = lookups;
+  hold.write_buffer_size = Fit(wanted, 8 << 20);
+
+  rocksdb::ColumnFamilyOptions main;
+  main.write_buffer_size = 1 << 20;
+  return {{rocksdb::kDefaultColumnFamilyName, main},
+          {"cas", cas},
+          {"ac", ac},
+          {"use", use},
+          {"hold", hold}};
+}
+
+// Which start of the machine this is; empty where the system does not say.
+std::string BootId() {
+  const absl::StatusOr<std::string> id = ReadFile("/proc/sys/kernel/random/boot_id", 100);
+  return id.ok() ? std::string(absl::StripAsciiWhitespace(*id)) : "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dir,
+                                                         const RocksDbOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) return ErrnoStatus(error.value(), dir);
+  std::unique_ptr<Database> database(new Database);
+  database->dir_ = dir;
+  RETURN_IF_ERROR(database->OpenDb(options));
+  RETURN_IF_ERROR(Annotate(database->CheckFormat(), dir));
+  RETURN_IF_ERROR(database->counters_.Load(database->db_.get(), database->use()));
+  RETURN_IF_ERROR(Annotate(database->ReadEpoch(), dir));
+  RETURN_IF_ERROR(Annotate(database->NoteBoot(), dir));
+  return database;
+}
+
+absl::Status Database::OpenDb(const RocksDbOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<SyncedSizes> sizes, SyncedSizes::Open(dir_));
+  ASSIGN_OR_RETURN(const WalTails tails, CheckWalTails(dir_, *sizes));
+  if (tails.lost_bytes > 0) {
+    tail_was_lost_ = true;
+    LogError("the end of the log is gone: the disk did not keep what it had synced",
+             {{"data", dir_}, {"lost_bytes", tails.lost_bytes}});
+  }
+  const SyncedSizes& found = *sizes;
+  log_ = std::make_shared<WalMonitor>(
+      options.file_system ? options.file_system : rocksdb::FileSystem::Default(), std::move(sizes),
+      options.on_broken_log);
+  env_ = rocksdb::NewCompositeEnv(log_);
+  rocksdb::DBOptions db_options = TunedDbOptions(options);
+  db_options.env = env_.get();
+  db_options.listeners.push_back(NewFailureListener(log_));
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = TunedFamilies(options);
+  rocksdb::DB* db = nullptr;
+  rocksdb::Status opened = rocksdb::DB::Open(db_options, dir_, families, &families_, &db);
+  if (opened.IsCorruption()) {
+    const absl::StatusOr<WalTails> cut = CutTornTails(dir_, found);
+    if (!cut.ok() || cut->torn_bytes == 0) return FromOpenStatus(opened, dir_);
+    tail_was_lost_ = true;
+    LogWarning("cut off a torn tail of the log, of which nothing had been acknowledged",
+               {{"data", dir_}, {"bytes", cut->torn_bytes}});
+    opened = rocksdb::DB::Open(db_options, dir_, families, &families_, &db);
+  }
+  if (!opened.ok()) return FromOpenStatus(opened, dir_);
+  db_.reset(db);
+  return absl::OkStatus();
+}
+
+Database::~Database() {
+  if (db_ == nullptr) return;
+  if (opened_) NoteCleanEnd();
+  for (rocksdb::ColumnFamilyHandle* handle : families_) db_->DestroyColumnFamilyHandle(handle);
+  if (const rocksdb::Status closed = db_->Close(); !closed.ok()) {
+    LogError("closing the database failed", {{"error", closed.ToString()}});
+  }
+}
+
+// Where opening failed, what the process before left must not be taken for a clean end.
+void Database::NoteCleanEnd() {
+  rocksdb::WriteBatch batch;
+  batch.Put(main(), kBootKey, kClean);
+  if (const absl::Status noted = WriteDurably(batch, "boot"); !noted.ok()) {
+    LogWarning("the end could not be noted", {{"error", noted.ToString()}});
+  }
+}
+
+absl::Status Database::CheckFormat() {
+  rocksdb::PinnableSlice found;
+  const absl::Status status = Get(main(), kFormatKey, &found, "format");
+  if (absl::IsNotFound(status)) {
+    rocksdb::WriteBatch batch;
+    batch.Put(main(), kFormatKey, kFormat);
+    return WriteDurably(batch, "format");
+  }
+  RETURN_IF_ERROR(status);
+  if (ToView(found) == kFormat) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the database has format ", JsonString(ToView(found)), ", this program reads format ",
+      kFormat, " alone: run the program that wrote it, or start with another data directory"));
+}
+
+absl::Status Database::ReadEpoch() {
+  rocksdb::PinnableSlice value;
+  const absl::Status status = Get(main(), kEpochKey, &value, "epoch");
+  if (status.ok()) {
+    ASSIGN_OR_RETURN(epoch_, ParseEpoch(ToView(value)));
+  } else if (!absl::IsNotFound(status)) {
+    return status;
+  }
+  // A use is never ahead of the epoch, unless a torn log lost the epoch alone.
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), use()));
+  it->SeekForPrev(IndexBound(kNoEpoch));
+  if (it->Valid() && it->key().size() > IndexBound(0).size() &&
+      it->key().starts_with(ToSlice(kIndexPrefix))) {
+    epoch_.epoch = std::max(epoch_.epoch, EpochOfIndexKey(ToView(it->key())));
+  }
+  return FromRocksStatus(it->status(), "reading the last use");
+}
+
+absl::Status Database::NoteBoot() {
+  rocksdb::PinnableSlice found;
+  const absl::Status status = Get(main(), kBootKey, &found, "boot");
+  if (!status.ok() && !absl::IsNotFound(status)) return status;
+  const std::string boot = BootId();
+  const bool same_boot = !boot.empty() && ToView(found) == boot;
+  epoch_.uses_lost = tail_was_lost_ || (status.ok() && ToView(found) != kClean && !same_boot);
+  rocksdb::WriteBatch batch;
+  batch.Put(main(), kBootKey, boot);
+  RETURN_IF_ERROR(WriteDurably(batch, "boot"));
+  opened_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Database::Write(rocksdb::WriteBatch& batch, bool sync, absl::string_view context,
+                             const Usage& delta) {
+  RETURN_IF_ERROR(log_->status());
+  Counters::Change change(&counters_, delta, &batch);
+  rocksdb::WriteOptions options;
+  options.sync = sync;
+  const absl::Status written = FromRocksStatus(db_->Write(options, &batch), context);
+  // Whether its own sync went well or not: the log failed, so that nobody knows what it holds.
+  RETURN_IF_ERROR(log_->status());
+  RETURN_IF_ERROR(written);
+  change.Commit();
+  return absl::OkStatus();
+}
+
+absl::Status Database::WriteDurably(rocksdb::WriteBatch& batch, absl::string_view context,
+                                    const Usage& delta) {
+  return Write(batch, /*sync=*/true, context, delta);
+}
+
+absl::Status Database::WriteLazily(rocksdb::WriteBatch& batch, absl::string_view context,
+                                   const Usage& delta) {
+  return Write(batch, /*sync=*/false, context, delta);
+}
+
+absl::Status Database::WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_view context) {
+  RETURN_IF_ERROR(log_->status());
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  return FromRocksStatus(db_->Write(options, &batch), context);
+}
+
+absl::Status Database::FlushContent() {
+  absl::MutexLock lock(&flush_mutex_);
+  const uint64_t request = ++flushes_wanted_;
+  while (flushing_ && flushes_done_ < request) flush_ended_.Wait(&flush_mutex_);
+  if (flushes_done_ >= request) return flushed_;  // one that began after the request met it
+  flushing_ = true;
+  const uint64_t met = flushes_wanted_;
+  flush_mutex_.Unlock();
+  const absl::Status status =
+      FromRocksStatus(db_->Flush(rocksdb::FlushOptions(), cas()), "writing content out");
+  flush_mutex_.Lock();
+  flushing_ = false;
+  flushes_done_ = met;
+  flushed_ = status;
+  flush_ended_.SignalAll();
+  return status;
+}
+
+absl::Status Database::Get(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
+                           rocksdb::PinnableSlice* value, absl::string_view context) {
+  rocksdb::ReadOptions options;
+  options.verify_checksums = true;
+  return GetWith(options, family, key, value, context);
+}
+
+absl::Status Database::GetUnchecked(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
+                                    rocksdb::PinnableSlice* value, absl::string_view context) {
+  rocksdb::ReadOptions options;
+  options.verify_checksums = false;
+  return GetWith(options, family, key, value, context);
+}
+
+absl::Status Database::GetWith(const rocksdb::ReadOptions& options,
+                               rocksdb::ColumnFamilyHandle* family, absl::string_view key,
+                               rocksdb::PinnableSlice* value, absl::string_view context) {
+  const rocksdb::Status status = db_->Get(options, family, ToSlice(key), value);
+  if (status.IsIOError() && status.subcode() == rocksdb::Status::kPathNotFound) {
+    return absl::DataLossError(absl::StrCat(context, ": a file is gone: ", status.ToString()));
+  }
+  return FromRocksStatus(status, context);
+}
+
+}  // namespace kernelmill::store

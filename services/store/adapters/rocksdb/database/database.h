@@ -1,0 +1,103 @@
+#ifndef KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_DATABASE_DATABASE_H_
+#define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_DATABASE_DATABASE_H_
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/write_batch.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "services/store/adapters/rocksdb/database/counters.h"
+#include "services/store/adapters/rocksdb/database/options.h"
+#include "services/store/adapters/rocksdb/database/synced_sizes.h"
+#include "services/store/adapters/rocksdb/database/wal_monitor.h"
+#include "services/store/core/storage.h"
+
+namespace kernelmill::store {
+
+// The open database: its column families, its counters, and the few operations that the rest is
+// made of. Thread-safe.
+class Database {
+ public:
+  // Errors as of OpenRocksDbStorage.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& dir,
+                                                        const RocksDbOptions& options);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  const std::string& dir() const { return dir_; }
+  rocksdb::DB& db() { return *db_; }
+  rocksdb::ColumnFamilyHandle* main() { return families_[0]; }
+  rocksdb::ColumnFamilyHandle* cas() { return families_[1]; }
+  rocksdb::ColumnFamilyHandle* ac() { return families_[2]; }
+  rocksdb::ColumnFamilyHandle* use() { return families_[3]; }
+  rocksdb::ColumnFamilyHandle* hold() { return families_[4]; }
+  const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
+
+  // Durable once OK. Writers that wait at the same time share one sync. `delta` is counted.
+  absl::Status WriteDurably(rocksdb::WriteBatch& batch, absl::string_view context,
+                            const Usage& delta = {});
+  // Survives this process, not the machine, until the next durable write.
+  absl::Status WriteLazily(rocksdb::WriteBatch& batch, absl::string_view context,
+                           const Usage& delta = {});
+
+  // Lost with this process, but for what FlushContent has written out. For large content, which
+  // would otherwise go to the disk twice.
+  absl::Status WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_view context);
+  // Makes all that was written to "cas" before durable. Callers at the same time share one flush.
+  absl::Status FlushContent();
+
+  // NOT_FOUND; DATA_LOSS: a checksum does not match.
+  absl::Status Get(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
+                   rocksdb::PinnableSlice* value, absl::string_view context);
+  // The same, of a record that the caller checks: RocksDB looks at no checksum.
+  absl::Status GetUnchecked(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
+                            rocksdb::PinnableSlice* value, absl::string_view context);
+
+  Usage usage() const { return counters_.sum(); }
+  // As the last process left it.
+  const EpochState& opened_epoch() const { return epoch_; }
+
+ private:
+  Database() = default;
+  absl::Status OpenDb(const RocksDbOptions& options);
+  absl::Status CheckFormat();
+  absl::Status ReadEpoch();
+  absl::Status NoteBoot();
+  void NoteCleanEnd();
+  absl::Status Write(rocksdb::WriteBatch& batch, bool sync, absl::string_view context,
+                     const Usage& delta);
+  absl::Status GetWith(const rocksdb::ReadOptions& options, rocksdb::ColumnFamilyHandle* family,
+                       absl::string_view key, rocksdb::PinnableSlice* value,
+                       absl::string_view context);
+
+  std::string dir_;
+  std::shared_ptr<WalMonitor> log_;
+  std::unique_ptr<rocksdb::Env> env_;  // outlives the database
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  Counters counters_;
+  EpochState epoch_;
+  bool opened_ = false;
+  bool tail_was_lost_ = false;
+
+  absl::Mutex flush_mutex_;
+  absl::CondVar flush_ended_;
+  uint64_t flushes_wanted_ ABSL_GUARDED_BY(flush_mutex_) = 0;
+  uint64_t flushes_done_ ABSL_GUARDED_BY(flush_mutex_) = 0;  // the requests that the last one met
+  bool flushing_ ABSL_GUARDED_BY(flush_mutex_) = false;
+  absl::Status flushed_ ABSL_GUARDED_BY(flush_mutex_);  // how the last one went
+};
+
+}  // namespace kernelmill::store
+
+#endif  // KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_DATABASE_DATABASE_H_

@@ -1,0 +1,214 @@
+#include "services/store/adapters/rocksdb/uses.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/rocksdb/rocksdb.h"
+
+namespace kernelmill::store {
+namespace {
+
+constexpr size_t kEvictAtOnce = 512;     // bounds how long nobody may touch
+constexpr size_t kLookupsAtOnce = 1024;  // bounds what MultiGet pins
+
+absl::Status ReadSome(Database* database, absl::Span<const std::string> items,
+                      std::vector<FoundUse>* uses) {
+  std::vector<std::string> keys;
+  keys.reserve(items.size());
+  for (const std::string& item : items) keys.push_back(UseKey(item));
+  const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+  std::vector<rocksdb::PinnableSlice> values(items.size());
+  std::vector<rocksdb::Status> statuses(items.size());
+  database->db().MultiGet(rocksdb::ReadOptions(), database->use(), slices.size(), slices.data(),
+                          values.data(), statuses.data());
+  for (size_t i = 0; i < items.size(); ++i) {
+    FoundUse& found = uses->emplace_back();
+    if (statuses[i].IsNotFound()) continue;
+    RETURN_IF_ERROR(FromRocksStatus(statuses[i], "looking up a use"));
+    ASSIGN_OR_RETURN(found.use, ParseUse(ToView(values[i])));
+    found.found = true;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<FoundUse>> ReadUses(Database* database,
+                                               absl::Span<const std::string> items) {
+  std::vector<FoundUse> uses;
+  uses.reserve(items.size());
+  for (; !items.empty(); items.remove_prefix(std::min(items.size(), kLookupsAtOnce))) {
+    RETURN_IF_ERROR(ReadSome(database, items.subspan(0, kLookupsAtOnce), &uses));
+  }
+  return uses;
+}
+
+void AddUse(Database* database, absl::string_view item, const FoundUse& before, const UseValue& now,
+            rocksdb::WriteBatch* batch) {
+  if (before.found && before.use.epoch != now.epoch) {
+    batch->Delete(database->use(), IndexKey(before.use.epoch, item));
+  }
+  batch->Put(database->use(), UseKey(item), EncodeUse(now));
+  batch->Put(database->use(), IndexKey(now.epoch, item), "");
+}
+
+absl::Status AddReplacement(Database* database, const BlobId& id, Epoch now,
+                            rocksdb::WriteBatch* batch, Usage* delta) {
+  const std::string item = BlobItem(id.raw_hash());
+  ASSIGN_OR_RETURN(const std::vector<FoundUse> before, ReadUses(database, {item}));
+  if (!before.front().found) {
+    delta->blobs += 1;
+    delta->blob_bytes += id.size;
+  }
+  AddContentDeletion(database, id, batch);
+  AddUse(database, item, before.front(), {.epoch = now, .size = id.size}, batch);
+  return absl::OkStatus();
+}
+
+void AddContentDeletion(Database* database, const BlobId& id, rocksdb::WriteBatch* batch) {
+  batch->Delete(database->use(), DamageKey(id));
+  batch->Delete(database->cas(), HeaderKey(id));
+  if (id.size <= kMaxInlineBytes) return;
+  if (id.size <= kChunkBytes) {
+    batch->Delete(database->cas(), BodyKey(id));
+    return;
+  }
+  rocksdb::PinnableSlice value;
+  if (!database->Get(database->cas(), HeaderKey(id), &value, "").ok()) return;
+  const absl::StatusOr<Header> header = ParseHeader(ToView(value));
+  if (!header.ok() || header->place != Header::Place::kChunks) return;
+  const uint32_t chunks = static_cast<uint32_t>((id.size + kChunkBytes - 1) / kChunkBytes);
+  for (uint32_t i = 0; i < chunks; ++i) {
+    batch->Delete(database->cas(), ChunkKey(header->rest, i));
+  }
+}
+
+void AddItemDeletion(Database* database, absl::string_view item, const UseValue& use,
+                     rocksdb::WriteBatch* batch, Usage* delta) {
+  if (IsBlobItem(item)) {
+    AddContentDeletion(database, MakeBlobId(KeyOfItem(item), use.size), batch);
+    delta->blobs -= 1;
+    delta->blob_bytes -= use.size;
+  } else {
+    batch->Delete(database->ac(), ToSlice(KeyOfItem(item)));
+    delta->results -= 1;
+  }
+  batch->Delete(database->use(), UseKey(item));
+  batch->Delete(database->use(), IndexKey(use.epoch, item));
+}
+
+absl::StatusOr<std::vector<Epoch>> RocksDbUses::LastUses(absl::Span<const BlobId> ids) {
+  std::vector<std::string> items;
+  items.reserve(ids.size());
+  for (const BlobId& id : ids) items.push_back(BlobItem(id.raw_hash()));
+  ASSIGN_OR_RETURN(const std::vector<FoundUse> uses, ReadUses(database_, items));
+  std::vector<Epoch> last;
+  last.reserve(ids.size());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const bool there = uses[i].found && uses[i].use.size == ids[i].size;
+    last.push_back(there ? uses[i].use.epoch : kNoEpoch);
+  }
+  return last;
+}
+
+absl::Status RocksDbUses::Touch(absl::Span<const LastUse> uses, Epoch now) {
+  rocksdb::WriteBatch batch;
+  for (const LastUse& use : uses) {
+    const FoundUse before{.found = true, .use = {.epoch = use.epoch, .size = use.id.size}};
+    AddUse(database_, BlobItem(use.id.raw_hash()), before, {.epoch = now, .size = use.id.size},
+           &batch);
+  }
+  return database_->WriteLazily(batch, "recording uses");
+}
+
+absl::Status RocksDbUses::TouchResult(absl::string_view instance, const BlobId& action, Epoch now) {
+  const std::string item = ResultItem(ResultKey(instance, action));
+  ASSIGN_OR_RETURN(const auto before, ReadUses(database_, {item}));
+  if (!before.front().found) return absl::OkStatus();
+  rocksdb::WriteBatch batch;
+  AddUse(database_, item, before.front(), {.epoch = now, .size = before.front().use.size}, &batch);
+  return database_->WriteLazily(batch, "recording the use of a result");
+}
+
+EpochState RocksDbUses::epoch() const {
+  absl::MutexLock lock(&epoch_mutex_);
+  return epoch_;
+}
+
+absl::Status RocksDbUses::SetEpoch(const EpochState& epoch) {
+  rocksdb::WriteBatch batch;
+  batch.Put(database_->main(), kEpochKey, EncodeEpoch(epoch));
+  RETURN_IF_ERROR(database_->WriteLazily(batch, "advancing the epoch"));
+  absl::MutexLock lock(&epoch_mutex_);
+  epoch_ = epoch;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> RocksDbUses::OldestKeys(Epoch before) {
+  const std::string bound = IndexBound(before);
+  const rocksdb::Slice upper(bound);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database_->db().NewIterator(options, database_->use()));
+  std::vector<std::string> keys;
+  for (it->Seek(from_); it->Valid() && keys.size() < kEvictAtOnce; it->Next()) {
+    keys.push_back(it->key().ToString());
+  }
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for what was used longest ago"));
+  return keys;
+}
+
+absl::StatusOr<bool> RocksDbUses::IsHeld(absl::string_view item) {
+  if (!IsBlobItem(item)) return false;
+  const std::string prefix = HeldPrefix(KeyOfItem(item));
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database_->db().NewIterator(rocksdb::ReadOptions(), database_->hold()));
+  it->Seek(prefix);
+  const bool held = it->Valid() && absl::StartsWith(ToView(it->key()), prefix);
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for holds"));
+  return held;
+}
+
+absl::StatusOr<Evicted> RocksDbUses::EvictOldest(const EvictRequest& request) {
+  absl::MutexLock lock(&eviction_mutex_);
+  ASSIGN_OR_RETURN(const std::vector<std::string> keys, OldestKeys(request.before));
+  std::vector<std::string> items;
+  for (const std::string& key : keys) items.emplace_back(ItemOfIndexKey(key));
+  ASSIGN_OR_RETURN(const std::vector<FoundUse> uses, ReadUses(database_, items));
+  Evicted evicted;
+  Usage delta;
+  rocksdb::WriteBatch batch;
+  size_t done = 0;
+  for (; done < keys.size() && evicted.bytes < request.bytes; ++done) {
+    const std::string& item = items[done];
+    const FoundUse& use = uses[done];
+    if (!use.found || use.use.epoch != EpochOfIndexKey(keys[done])) {  // the index is a hint
+      batch.Delete(database_->use(), keys[done]);
+      continue;
+    }
+    ASSIGN_OR_RETURN(const bool held, IsHeld(item));
+    if (held) {
+      AddUse(database_, item, use, {.epoch = request.now, .size = use.use.size}, &batch);
+      continue;
+    }
+    AddItemDeletion(database_, item, use.use, &batch, &delta);
+    evicted.bytes += use.use.size;
+    if (IsBlobItem(item)) {
+      evicted.blobs.push_back(MakeBlobId(KeyOfItem(item), use.use.size));
+    } else {
+      ++evicted.results;
+    }
+  }
+  if (batch.Count() > 0) {
+    RETURN_IF_ERROR(database_->WriteLazily(batch, "evicting what was used longest ago", delta));
+  }
+  if (done > 0) from_ = absl::StrCat(keys[done - 1], absl::string_view("\0", 1));
+  evicted.finished = done == keys.size() && keys.size() < kEvictAtOnce;
+  return evicted;
+}
+
+}  // namespace kernelmill::store

@@ -1,0 +1,174 @@
+#include "services/store/core/active_holds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+
+namespace kernelmill::store {
+namespace {
+
+// A year: far from where durations overflow.
+constexpr int64_t kMaxTtlMs = int64_t{366} * 24 * 3600 * 1000;
+
+// std::map's comparison knows std::string alone.
+std::string Key(absl::string_view name) { return std::string(name); }
+
+}  // namespace
+
+ActiveHolds::ActiveHolds(Holds* records, std::function<absl::Duration()> now)
+    : records_(records), now_(std::move(now)) {}
+
+absl::Duration ActiveHolds::Expiry(int64_t ttl_ms) const {
+  return ttl_ms == 0 ? absl::InfiniteDuration() : now_() + absl::Milliseconds(ttl_ms);
+}
+
+absl::Status ActiveHolds::Load() {
+  ASSIGN_OR_RETURN(std::vector<HoldRecord> records, records_->List());
+  absl::MutexLock lock(&mutex_);
+  for (HoldRecord& record : records) {
+    blobs_ += record.blobs;
+    const std::string name = record.name;
+    entries_[name] = {.record = std::move(record), .expires = Expiry(record.ttl_ms)};
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ActiveHolds::Check(const HoldRequest& request) const {
+  if (request.name.empty() || request.name.size() > limits_.name_bytes ||
+      !std::all_of(request.name.begin(), request.name.end(), absl::ascii_isgraph)) {
+    return absl::InvalidArgumentError(absl::StrCat("a hold's name has 1 to ", limits_.name_bytes,
+                                                   " printable ASCII characters, no blanks"));
+  }
+  if (request.blobs.size() > limits_.blobs) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a hold names at most ", limits_.blobs, " blobs"));
+  }
+  if (request.ttl_ms < 0 || request.ttl_ms > kMaxTtlMs) {
+    return absl::InvalidArgumentError("a hold's time is 0 (for ever) to a year");
+  }
+  const auto before = entries_.find(request.name);
+  if (before == entries_.end() && entries_.size() >= limits_.holds) {
+    return absl::ResourceExhaustedError(absl::StrCat("there are ", limits_.holds, " holds"));
+  }
+  const int64_t released = before == entries_.end() ? 0 : before->second.record.blobs;
+  if (blobs_ - released + static_cast<int64_t>(request.blobs.size()) > limits_.all_blobs) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the holds name ", blobs_, " blobs; there is no room for more"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ActiveHolds::Hold(const HoldRequest& request, Epoch now) {
+  absl::MutexLock changes(&changes_);
+  HoldRecord record{.name = request.name,
+                    .blobs = static_cast<int64_t>(request.blobs.size()),
+                    .holds_uses = request.everything_used_from_now,
+                    .since = now,
+                    .ttl_ms = request.ttl_ms};
+  {
+    absl::MutexLock lock(&mutex_);
+    RETURN_IF_ERROR(Check(request));
+    const auto before = entries_.find(request.name);
+    if (before != entries_.end() && before->second.record.holds_uses && record.holds_uses) {
+      record.since = before->second.record.since;
+    }
+  }
+  RETURN_IF_ERROR(records_->Save(record, request.blobs));
+  absl::MutexLock lock(&mutex_);
+  Entry& entry = entries_[request.name];
+  blobs_ += record.blobs - entry.record.blobs;
+  const bool unsaved = entry.unsaved && record.holds_uses;
+  entry = {.record = std::move(record), .expires = Expiry(request.ttl_ms), .unsaved = unsaved};
+  if (unsaved) entry.record.since = 0;
+  return absl::OkStatus();
+}
+
+absl::Status ActiveHolds::Release(absl::string_view name) {
+  absl::MutexLock changes(&changes_);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (entries_.count(Key(name)) == 0) return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(records_->Delete(name));
+  absl::MutexLock lock(&mutex_);
+  const auto at = entries_.find(Key(name));
+  if (at == entries_.end()) return absl::OkStatus();
+  blobs_ -= at->second.record.blobs;
+  entries_.erase(at);
+  return absl::OkStatus();
+}
+
+absl::Status ActiveHolds::Expire() {
+  absl::MutexLock changes(&changes_);
+  std::vector<std::string> over;
+  {
+    absl::MutexLock lock(&mutex_);
+    const absl::Duration now = now_();
+    for (const auto& [name, entry] : entries_) {
+      if (entry.expires <= now) over.push_back(name);
+    }
+  }
+  for (const std::string& name : over) {
+    RETURN_IF_ERROR(records_->Delete(name));
+    absl::MutexLock lock(&mutex_);
+    blobs_ -= entries_[name].record.blobs;
+    entries_.erase(name);
+  }
+  return absl::OkStatus();
+}
+
+Epoch ActiveHolds::HeldSince() const {
+  absl::MutexLock lock(&mutex_);
+  Epoch since = kNoEpoch;
+  for (const auto& [name, entry] : entries_) {
+    if (entry.record.holds_uses) since = std::min(since, entry.record.since);
+  }
+  return since;
+}
+
+void ActiveHolds::HoldAllUses() {
+  absl::MutexLock lock(&mutex_);
+  for (auto& [name, entry] : entries_) {
+    if (!entry.record.holds_uses || entry.record.since == 0) continue;
+    entry.record.since = 0;
+    entry.unsaved = true;
+  }
+}
+
+absl::Status ActiveHolds::SaveChanged() {
+  absl::MutexLock changes(&changes_);
+  std::vector<HoldRecord> changed;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [name, entry] : entries_) {
+      if (entry.unsaved) changed.push_back(entry.record);
+    }
+  }
+  for (const HoldRecord& record : changed) {
+    RETURN_IF_ERROR(records_->Update(record));
+    absl::MutexLock lock(&mutex_);
+    entries_[record.name].unsaved = false;
+  }
+  return absl::OkStatus();
+}
+
+std::vector<HoldState> ActiveHolds::List() const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<HoldState> states;
+  const absl::Duration now = now_();
+  for (const auto& [name, entry] : entries_) {
+    states.push_back(
+        {.record = entry.record, .left = std::max(entry.expires - now, absl::ZeroDuration())});
+  }
+  return states;
+}
+
+size_t ActiveHolds::size() const {
+  absl::MutexLock lock(&mutex_);
+  return entries_.size();
+}
+
+}  // namespace kernelmill::store

@@ -1,0 +1,165 @@
+#include "services/store/core/garbage_collector.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+
+namespace kernelmill::store {
+namespace {
+
+constexpr absl::Duration kMoreToDo = absl::Milliseconds(20);
+
+}  // namespace
+
+GarbageCollector::GarbageCollector(LruStore* store, const Options& options)
+    : store_(store), options_(options) {}
+
+GarbageCollector::~GarbageCollector() {
+  Stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void GarbageCollector::Stop() {
+  stopping_ = true;
+  store_->disk().Stop();
+  store_->admission().wake_collector().Notify();
+}
+
+void GarbageCollector::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void GarbageCollector::Run() {
+  const Notifier& wake = store_->admission().wake_collector();
+  std::string last_error;
+  while (!stopping_) {
+    const uint64_t seen = wake.generation();
+    const absl::StatusOr<bool> more = Pass();
+    const std::string error = more.ok() ? "" : more.status().ToString();
+    if (error != last_error && !more.ok() && !stopping_) {  // each once: a full disk lasts
+      LogWarning("the garbage collector could not do its work", {{"error", error}});
+    }
+    last_error = error;
+    wake.WaitFor(seen, more.ok() && *more ? kMoreToDo : options_.interval);
+    // Writers go on waking it while they wait: a pause between passes either way.
+    if (wake.generation() != seen && !stopping_) absl::SleepFor(kMoreToDo);
+  }
+}
+
+absl::StatusOr<bool> GarbageCollector::Pass() {
+  absl::MutexLock lock(&pass_);
+  RETURN_IF_ERROR(store_->holds().Expire());
+  RETURN_IF_ERROR(store_->holds().SaveChanged());
+  ASSIGN_OR_RETURN(const bool uploads_deleted, store_->blobs().DeleteAbandonedUpload());
+  if (!uploads_deleted) return true;
+  RETURN_IF_ERROR(EnforceLimit());
+  return above_;
+}
+
+absl::StatusOr<int64_t> GarbageCollector::Measure() {
+  ASSIGN_OR_RETURN(const Space space, store_->disk().Measure());
+  return space.disk_bytes;
+}
+
+absl::Status GarbageCollector::EnforceLimit() {
+  Admission& admission = store_->admission();
+  above_ = false;
+  if (admission.limit() == 0) return ReclaimGarbage();
+  ASSIGN_OR_RETURN(int64_t disk, Measure());
+  if (disk <= admission.high_water()) {
+    admission.Measured(disk, absl::OkStatus());
+    return absl::OkStatus();
+  }
+  // Room of what was evicted before, or that the log takes, comes back first: it may be enough.
+  RETURN_IF_ERROR(store_->disk().Reclaim());
+  ASSIGN_OR_RETURN(disk, Measure());
+  if (disk <= admission.high_water()) {
+    admission.Measured(disk, absl::OkStatus());
+    return absl::OkStatus();
+  }
+  // What a blob takes on the disk is not what it holds: it may be compressed, and has records.
+  const double content =
+      std::max<double>(static_cast<double>(store_->blobs().usage().blob_bytes), 1);
+  const double share = static_cast<double>(disk - admission.low_water()) / disk;
+  ASSIGN_OR_RETURN(const Collected evicted,
+                   EvictUpTo(std::max<int64_t>(static_cast<int64_t>(share * content), 1)));
+  if (evicted.blobs + evicted.results == 0) return ReportFull(disk);
+  RETURN_IF_ERROR(store_->disk().Reclaim());
+  ASSIGN_OR_RETURN(disk, Measure());
+  above_ = disk > admission.high_water();
+  admission.Measured(disk, absl::OkStatus());
+  return absl::OkStatus();
+}
+
+absl::Status GarbageCollector::ReclaimGarbage() {
+  constexpr int64_t kWorthIt = int64_t{1} << 30;
+  const absl::Duration now = MonotonicNow();
+  if (now - looked_at_ < absl::Minutes(1)) return absl::OkStatus();
+  looked_at_ = now;
+  ASSIGN_OR_RETURN(const Space space, store_->disk().Measure());
+  if (space.garbage_bytes < std::max(kWorthIt, space.disk_bytes / 3)) return absl::OkStatus();
+  return store_->disk().Reclaim();
+}
+
+absl::Status GarbageCollector::ReportFull(int64_t disk_bytes) {
+  Admission& admission = store_->admission();
+  const bool full = disk_bytes > admission.limit();
+  const bool wanted = admission.TakeRefused() > 0 || full;
+  admission.Measured(disk_bytes, full ? absl::ResourceExhaustedError(absl::StrCat(
+                                            "the store is full: its database takes ", disk_bytes,
+                                            " bytes, its limit is ", admission.limit(),
+                                            ", and everything in it is held or was used just now"))
+                                      : absl::OkStatus());
+  const absl::Duration now = MonotonicNow();
+  if (!wanted || store_->HoldsKeepMoreThanRecency() ||
+      now - unblocked_at_ < options_.unblock_after) {
+    return absl::OkStatus();
+  }
+  unblocked_at_ = now;
+  return store_->AdvanceEpoch();
+}
+
+absl::StatusOr<Collected> GarbageCollector::EvictUpTo(int64_t bytes) {
+  Collected sum;
+  while (sum.bytes < bytes && !stopping_) {
+    ASSIGN_OR_RETURN(const Evicted step, store_->EvictOldest(bytes - sum.bytes));
+    sum.blobs += static_cast<int64_t>(step.blobs.size());
+    sum.results += step.results;
+    sum.bytes += step.bytes;
+    blobs_ += static_cast<int64_t>(step.blobs.size());
+    results_ += step.results;
+    bytes_ += step.bytes;
+    if (step.finished) break;
+  }
+  return sum;
+}
+
+absl::StatusOr<Collected> GarbageCollector::Collect(int64_t target) {
+  if (target < 0) return absl::InvalidArgumentError("the target is negative");
+  absl::MutexLock lock(&pass_);
+  // All that was used before this call may go; what is used from here on is safe.
+  RETURN_IF_ERROR(store_->AdvanceEpoch());
+  RETURN_IF_ERROR(store_->AdvanceEpoch());
+  const int64_t above = store_->blobs().usage().blob_bytes - target;
+  if (above <= 0 && target > 0) return Collected();
+  ASSIGN_OR_RETURN(const Collected evicted,
+                   EvictUpTo(target == 0 ? std::numeric_limits<int64_t>::max() : above));
+  if (evicted.blobs + evicted.results > 0) {
+    if (const absl::Status reclaimed = store_->disk().Reclaim(); !reclaimed.ok()) {
+      LogWarning("the room of what was evicted comes back later",
+                 {{"error", reclaimed.ToString()}});
+    }
+  }
+  return evicted;
+}
+
+Collected GarbageCollector::total() const {
+  return {.blobs = blobs_.load(), .results = results_.load(), .bytes = bytes_.load()};
+}
+
+}  // namespace kernelmill::store

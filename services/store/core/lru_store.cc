@@ -1,0 +1,333 @@
+#include "services/store/core/lru_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+
+namespace kernelmill::store {
+namespace {
+
+constexpr size_t kMaxDamaged = 100'000;  // marks that are kept
+constexpr Epoch kEpochsKept = 2;         // this one and the one before
+
+int64_t BytesPerEpoch(const RetentionOptions& options) {
+  if (options.bytes_per_epoch > 0) return options.bytes_per_epoch;
+  constexpr int64_t kMost = int64_t{1} << 30;
+  if (options.limit_bytes == 0) return kMost;
+  return std::clamp<int64_t>(options.limit_bytes / 64, 64 << 10, kMost);
+}
+
+absl::Status NotThere(const BlobId& id) {
+  return absl::NotFoundError(absl::StrCat("no blob ", ToString(id)));
+}
+
+int64_t SizeOf(absl::Span<const CheckedBlob> blobs) {
+  int64_t size = 0;
+  for (const CheckedBlob& blob : blobs) size += blob.id.size;
+  return size;
+}
+
+std::vector<BlobId> IdsOf(absl::Span<const CheckedBlob> blobs) {
+  std::vector<BlobId> ids;
+  ids.reserve(blobs.size());
+  for (const CheckedBlob& blob : blobs) ids.push_back(blob.id);
+  return ids;
+}
+
+}  // namespace
+
+LruStore::LruStore(std::unique_ptr<Storage> storage, const RetentionOptions& options)
+    : storage_(std::move(storage)),
+      blobs_(storage_->blobs()),
+      uses_(storage_->uses()),
+      bytes_per_epoch_(BytesPerEpoch(options)),
+      admission_(options.limit_bytes, options.max_write_wait),
+      holds_(&storage_->holds(), options.now ? options.now : MonotonicNow),
+      recent_(options.recency_cache_entries) {
+  const EpochState state = uses_.epoch();
+  epoch_ = state.epoch;
+  in_epoch_ = std::max<int64_t>(blobs_.usage().written - state.started_at, 0);
+  if (state.uses_lost) uses_lost_in_ = state.epoch;
+}
+
+absl::Status LruStore::Load() {
+  RETURN_IF_ERROR(holds_.Load());
+  if (uses_lost_in_ > 0) {
+    holds_.HoldAllUses();
+    RETURN_IF_ERROR(holds_.SaveChanged());
+  }
+  ASSIGN_OR_RETURN(const std::vector<BlobId> damaged, blobs_.Damaged());
+  absl::MutexLock lock(&eviction_mutex_);
+  damaged_.insert(damaged.begin(), damaged.end());
+  damaged_count_ = damaged_.size();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<bool>> LruStore::Find(absl::Span<const BlobId> ids) {
+  std::vector<bool> found(ids.size());
+  std::vector<size_t> unsure;
+  const Epoch now = epoch();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (recent_.Get(ids[i]) == now) {
+      found[i] = true;
+    } else {
+      unsure.push_back(i);
+    }
+  }
+  if (unsure.empty()) return found;
+  absl::ReaderMutexLock lock(&eviction_mutex_);
+  RETURN_IF_ERROR(FindAndTouch(ids, unsure, &found));
+  return found;
+}
+
+absl::Status LruStore::FindAndTouch(absl::Span<const BlobId> ids, const std::vector<size_t>& places,
+                                    std::vector<bool>* found) {
+  const Epoch now = epoch();
+  std::vector<BlobId> asked;
+  asked.reserve(places.size());
+  for (const size_t place : places) asked.push_back(ids[place]);
+  ASSIGN_OR_RETURN(const std::vector<Epoch> last, uses_.LastUses(asked));
+  std::vector<LastUse> older;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const bool there = last[i] != kNoEpoch && !damaged_.contains(asked[i]);
+    (*found)[places[i]] = there;
+    if (there && last[i] < now) older.push_back({asked[i], last[i]});
+  }
+  if (!older.empty()) {
+    // A full disk keeps uses from being recorded, but nobody from reading.
+    if (const absl::Status touched = uses_.Touch(older, now); !touched.ok()) {
+      SuspendEviction(now, touched);
+      return absl::OkStatus();
+    }
+  }
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if ((*found)[places[i]]) recent_.Note(asked[i], now);
+  }
+  return absl::OkStatus();
+}
+
+void LruStore::SuspendEviction(Epoch now, const absl::Status& why) {
+  if (uses_lost_in_.exchange(now) != now) {
+    LogWarning("uses could not be recorded; nothing is evicted for a while",
+               {{"error", why.ToString()}});
+  }
+  holds_.HoldAllUses();
+}
+
+absl::Status LruStore::Touch(const BlobId& id) {
+  ASSIGN_OR_RETURN(const std::vector<bool> found, Find({id}));
+  if (found.front()) return absl::OkStatus();
+  if (!IsDamaged(id)) return NotThere(id);
+  return absl::DataLossError(absl::StrCat(ToString(id), ": damaged; put it again to mend it"));
+}
+
+absl::StatusOr<std::vector<CheckedBlob>> LruStore::Missing(absl::Span<const CheckedBlob> blobs) {
+  ASSIGN_OR_RETURN(const std::vector<bool> found, Find(IdsOf(blobs)));
+  std::vector<CheckedBlob> missing;
+  absl::flat_hash_set<BlobId, BlobIdHash> seen;  // a batch may name a blob twice
+  for (size_t i = 0; i < blobs.size(); ++i) {
+    if (!found[i] && seen.insert(blobs[i].id).second) missing.push_back(blobs[i]);
+  }
+  return missing;
+}
+
+absl::Status LruStore::Put(absl::Span<const CheckedBlob> blobs) {
+  const KeyLocks::Lock lock_keys(&key_locks_, IdsOf(blobs));
+  // Once is the rule. Where an epoch began while the disk was at work, the blobs are asked for
+  // again: what is answered was used in the epoch of the answer.
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::vector<CheckedBlob> missing, Missing(blobs));
+    if (missing.empty()) return absl::OkStatus();
+    const int64_t bytes = SizeOf(missing);
+    RETURN_IF_ERROR(admission_.Admit(bytes));
+    Epoch written_at = 0;
+    RETURN_IF_ERROR(Write(missing, &written_at));
+    CountWritten(bytes);
+    if (written_at == epoch()) return absl::OkStatus();
+  }
+}
+
+absl::Status LruStore::Write(absl::Span<const CheckedBlob> blobs, Epoch* written_at) {
+  *written_at = epoch();
+  std::vector<BlobId> damaged;
+  for (const CheckedBlob& blob : blobs) {
+    if (IsDamaged(blob.id)) damaged.push_back(blob.id);
+  }
+  if (damaged.empty()) {
+    RETURN_IF_ERROR(blobs_.Put(blobs, /*fresh=*/true, *written_at));
+  } else {  // they are there, and may be old: nobody may evict them meanwhile
+    absl::ReaderMutexLock lock(&eviction_mutex_);
+    *written_at = epoch();
+    RETURN_IF_ERROR(blobs_.Put(blobs, /*fresh=*/false, *written_at));
+  }
+  for (const BlobId& id : damaged) ClearDamage(id);
+  for (const CheckedBlob& blob : blobs) recent_.Note(blob.id, *written_at);
+  return absl::OkStatus();
+}
+
+absl::Status LruStore::Append(StagedBlob& staged, absl::string_view chunk) {
+  RETURN_IF_ERROR(admission_.Admit(static_cast<int64_t>(chunk.size())));
+  return staged.Append(chunk);
+}
+
+absl::Status LruStore::Commit(StagedBlob& staged, const BlobId& id) {
+  const KeyLocks::Lock lock_keys(&key_locks_, {id});
+  ASSIGN_OR_RETURN(const std::vector<bool> found, Find({id}));
+  if (found.front()) return absl::OkStatus();  // another upload of the same blob was faster
+  RETURN_IF_ERROR(staged.Sync());              // before the lock, which a new epoch may wait for
+  Epoch written_at = 0;
+  {
+    // Blobs in chunks are few and large: that a new epoch waits for one harms nobody.
+    absl::ReaderMutexLock lock(&eviction_mutex_);
+    written_at = epoch();
+    RETURN_IF_ERROR(staged.Commit(id, written_at));
+  }
+  if (IsDamaged(id)) ClearDamage(id);
+  recent_.Note(id, written_at);
+  CountWritten(id.size);
+  return absl::OkStatus();
+}
+
+void LruStore::ClearDamage(const BlobId& id) {
+  LogInfo("a damaged blob was put again", {{"blob", ToString(id)}});
+  absl::MutexLock lock(&eviction_mutex_);
+  damaged_.erase(id);
+  damaged_count_ = damaged_.size();
+}
+
+bool LruStore::IsDamaged(const BlobId& id) const {
+  if (damaged() == 0) return false;  // nearly always
+  absl::ReaderMutexLock lock(&eviction_mutex_);
+  return damaged_.contains(id);
+}
+
+absl::Status LruStore::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
+  bool refused = false;  // by the reader: no fault of the blob
+  const absl::Status status =
+      blobs_.Read(id, offset, length, [&](absl::string_view piece) -> absl::Status {
+        const absl::Status taken = sink(piece);
+        refused = !taken.ok();
+        return taken;
+      });
+  if (refused || !(absl::IsDataLoss(status) || absl::IsNotFound(status))) return status;
+  if (MarkDamaged(id, /*confirmed=*/false)) {
+    return absl::DataLossError(absl::StrCat(ToString(id), " is damaged: ", status.message()));
+  }
+  if (absl::IsNotFound(status)) return status;
+  return absl::UnavailableError(
+      absl::StrCat(ToString(id), " was evicted or mended while it was read; try again"));
+}
+
+bool LruStore::IsUnreadable(const BlobId& id) {
+  absl::ReaderMutexLock lock(&eviction_mutex_);
+  const absl::StatusOr<std::vector<Epoch>> last = uses_.LastUses({id});
+  if (!last.ok() || last->front() == kNoEpoch) return false;
+  const auto ignore = [](absl::string_view) { return absl::OkStatus(); };
+  const absl::Status read = blobs_.Read(id, 0, id.size, ignore);
+  return absl::IsDataLoss(read) || absl::IsNotFound(read);
+}
+
+bool LruStore::MarkDamaged(const BlobId& id, bool confirmed) {
+  const KeyLocks::Lock lock_keys(&key_locks_, {id});
+  // It may have been evicted, or put anew, since it was read.
+  if (!confirmed && !IsUnreadable(id)) return false;
+  LogError("a blob is damaged", {{"blob", ToString(id)}});
+  absl::MutexLock lock(&eviction_mutex_);
+  if (damaged_.size() >= kMaxDamaged || !damaged_.insert(id).second) return true;
+  damaged_count_ = damaged_.size();
+  recent_.Erase(id);
+  if (const absl::Status marked = blobs_.MarkDamaged(id); !marked.ok()) {
+    LogWarning("the damage could not be marked; it will be found anew after a restart",
+               {{"error", marked.ToString()}});
+  }
+  return true;
+}
+
+absl::Status LruStore::DeleteDamaged(const BlobId& id) {
+  const KeyLocks::Lock lock_keys(&key_locks_, {id});
+  absl::MutexLock lock(&eviction_mutex_);
+  if (!damaged_.contains(id)) return absl::OkStatus();
+  RETURN_IF_ERROR(blobs_.Delete(id));
+  damaged_.erase(id);
+  damaged_count_ = damaged_.size();
+  recent_.Erase(id);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> LruStore::GetResult(absl::string_view instance, const BlobId& action) {
+  absl::ReaderMutexLock lock(&eviction_mutex_);
+  ASSIGN_OR_RETURN(StoredResult result, blobs_.GetResult(instance, action));
+  const Epoch now = epoch();
+  if (result.last_use < now) {
+    const absl::Status touched = uses_.TouchResult(instance, action, now);
+    if (!touched.ok()) SuspendEviction(now, touched);
+  }
+  return std::move(result.bytes);
+}
+
+absl::Status LruStore::PutResult(absl::string_view instance, const BlobId& action,
+                                 absl::string_view result) {
+  const int64_t bytes = static_cast<int64_t>(result.size());
+  const KeyLocks::Lock lock_keys(&key_locks_, {action});
+  RETURN_IF_ERROR(admission_.Admit(bytes));
+  {
+    absl::ReaderMutexLock lock(&eviction_mutex_);
+    RETURN_IF_ERROR(blobs_.PutResult(instance, action, result, epoch()));
+  }
+  CountWritten(bytes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<BlobId>> LruStore::Hold(const HoldRequest& request) {
+  // First the hold, then the question: what is found after the hold was saved is not evicted.
+  RETURN_IF_ERROR(holds_.Hold(request, epoch()));
+  ASSIGN_OR_RETURN(const std::vector<bool> found, Find(request.blobs));
+  std::vector<BlobId> missing;
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!found[i] && !IsEmptyBlob(request.blobs[i])) missing.push_back(request.blobs[i]);
+  }
+  return missing;
+}
+
+void LruStore::CountWritten(int64_t bytes) {
+  if (in_epoch_.fetch_add(bytes) + bytes < bytes_per_epoch_) return;
+  // One of the writers that come here at once will do.
+  if (in_epoch_.exchange(0) < bytes_per_epoch_) return;
+  if (const absl::Status status = AdvanceEpoch(); !status.ok()) {
+    LogWarning("the epoch of last uses did not advance", {{"error", status.ToString()}});
+  }
+}
+
+absl::Status LruStore::AdvanceEpoch() {
+  absl::MutexLock lock(&eviction_mutex_);
+  const Epoch next = epoch() + 1;
+  // Written before any use in the new epoch, so that no use is ever recorded ahead of it.
+  RETURN_IF_ERROR(uses_.SetEpoch({.epoch = next, .started_at = blobs_.usage().written}));
+  epoch_.store(next, std::memory_order_release);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Evicted> LruStore::EvictOldest(int64_t bytes) {
+  absl::MutexLock lock(&eviction_mutex_);
+  const Epoch now = epoch();
+  const bool lost_lately = uses_lost_in_ > 0 && now < uses_lost_in_ + kEpochsKept;
+  if (lost_lately || now < kEpochsKept) return Evicted{.finished = true};
+  const Epoch before = std::min(now + 1 - kEpochsKept, holds_.HeldSince());
+  ASSIGN_OR_RETURN(Evicted evicted,
+                   uses_.EvictOldest({.before = before, .now = now, .bytes = bytes}));
+  if (!damaged_.empty()) {
+    for (const BlobId& id : evicted.blobs) damaged_.erase(id);
+    damaged_count_ = damaged_.size();
+  }
+  return evicted;
+}
+
+bool LruStore::HoldsKeepMoreThanRecency() const {
+  return holds_.HeldSince() < epoch() + 1 - kEpochsKept;
+}
+
+}  // namespace kernelmill::store

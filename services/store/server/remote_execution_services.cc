@@ -1,0 +1,233 @@
+// The services of the Remote Execution API: ContentAddressableStorage, ActionCache, Capabilities.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
+#include "common/base/status.h"
+#include "common/rpc/status.h"
+#include "services/store/adapters/zstd/zstd_codec.h"
+#include "services/store/core/blob_id.h"
+#include "services/store/core/content_store.h"
+#include "services/store/core/resource_name.h"
+#include "services/store/server/services.h"
+#include "services/store/server/store_metrics.h"
+
+namespace kernelmill::store {
+namespace {
+
+namespace reapi = ::build::bazel::remote::execution::v2;
+using UpdateRequest = reapi::BatchUpdateBlobsRequest::Request;
+
+// A batch of empty blobs weighs nothing, but each is answered.
+constexpr int kMaxBlobsPerBatch = 1 << 16;
+
+// What every request carries. INVALID_ARGUMENT: not an instance name, or a digest function other
+// than SHA-256 (0 means: as the hash's length says).
+template <typename Request>
+absl::Status CheckRequest(const Request& request) {
+  if (request.digest_function() != reapi::DigestFunction::UNKNOWN &&
+      request.digest_function() != reapi::DigestFunction::SHA256) {
+    return absl::InvalidArgumentError("the digest function is not SHA-256");
+  }
+  return CheckInstanceName(request.instance_name());
+}
+
+absl::Status CheckCount(int blobs) {
+  if (blobs <= kMaxBlobsPerBatch) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a batch of ", blobs, " blobs; at most ", kMaxBlobsPerBatch));
+}
+
+// The content of one blob of a batch, into `bytes` where it has to be decompressed. Expansion stops
+// at the size that the digest says.
+absl::StatusOr<absl::string_view> Content(const UpdateRequest& blob, std::string* bytes) {
+  if (blob.compressor() == reapi::Compressor::IDENTITY) return blob.data();
+  if (blob.compressor() != reapi::Compressor::ZSTD) {
+    return absl::InvalidArgumentError("the compressor is neither identity nor zstd");
+  }
+  const std::unique_ptr<Decoder> decoder = NewZstdDecoder();
+  const size_t size = blob.digest().size_bytes();
+  RETURN_IF_ERROR(decoder->Decode(blob.data(), [&](absl::string_view piece) -> absl::Status {
+    if (piece.size() > size - bytes->size()) {
+      return absl::InvalidArgumentError("the content is larger than its digest says");
+    }
+    bytes->append(piece.data(), piece.size());
+    return absl::OkStatus();
+  }));
+  RETURN_IF_ERROR(decoder->Finish());
+  return *bytes;
+}
+
+class CasService final : public reapi::ContentAddressableStorage::Service {
+ public:
+  explicit CasService(ContentStore* store) : store_(store) {}
+
+  grpc::Status FindMissingBlobs(grpc::ServerContext*, const reapi::FindMissingBlobsRequest* request,
+                                reapi::FindMissingBlobsResponse* response) override {
+    return find_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckRequest(*request));
+      ASSIGN_OR_RETURN(const std::vector<BlobId> ids, ToBlobIds(request->blob_digests()));
+      ASSIGN_OR_RETURN(const std::vector<bool> there, store_->Contains(ids));
+      for (size_t i = 0; i < ids.size(); ++i) {
+        if (!there[i]) *response->add_missing_blob_digests() = request->blob_digests(i);
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status BatchUpdateBlobs(grpc::ServerContext*, const reapi::BatchUpdateBlobsRequest* request,
+                                reapi::BatchUpdateBlobsResponse* response) override {
+    return update_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckRequest(*request));
+      RETURN_IF_ERROR(CheckCount(request->requests_size()));
+      std::vector<int64_t> sizes;
+      for (const UpdateRequest& blob : request->requests()) {
+        sizes.push_back(blob.data().size());
+        CountBytesIn(sizes.back());
+        if (blob.compressor() != reapi::Compressor::IDENTITY) {
+          sizes.back() = blob.digest().size_bytes();
+        }
+      }
+      RETURN_IF_ERROR(store_->CheckBatch(sizes));
+      Update(*request, response);
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status BatchReadBlobs(grpc::ServerContext*, const reapi::BatchReadBlobsRequest* request,
+                              reapi::BatchReadBlobsResponse* response) override {
+    return read_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckRequest(*request));
+      RETURN_IF_ERROR(CheckCount(request->digests_size()));
+      std::vector<int64_t> sizes;
+      for (const cas::Digest& digest : request->digests()) sizes.push_back(digest.size_bytes());
+      RETURN_IF_ERROR(store_->CheckBatch(sizes));
+      for (const cas::Digest& digest : request->digests()) ReadOne(digest, response);
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  // A status for each blob, in the request's order; the blobs that are well-formed share one write.
+  void Update(const reapi::BatchUpdateBlobsRequest& request,
+              reapi::BatchUpdateBlobsResponse* response) {
+    std::vector<std::string> decompressed(request.requests_size());
+    std::vector<NewBlob> blobs;
+    std::vector<int> places;
+    for (int i = 0; i < request.requests_size(); ++i) {
+      const UpdateRequest& blob = request.requests(i);
+      auto* answer = response->add_responses();
+      *answer->mutable_digest() = blob.digest();
+      const absl::StatusOr<BlobId> id = ToBlobId(blob.digest());
+      const absl::StatusOr<absl::string_view> content =
+          id.ok() ? Content(blob, &decompressed[i]) : id.status();
+      *answer->mutable_status() = rpc::ToProtoStatus(content.status());
+      if (!content.ok()) continue;
+      blobs.push_back({*id, *content});
+      places.push_back(i);
+    }
+    const std::vector<absl::Status> statuses = store_->Put(blobs);
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      *response->mutable_responses(places[i])->mutable_status() = rpc::ToProtoStatus(statuses[i]);
+    }
+  }
+
+  void ReadOne(const cas::Digest& digest, reapi::BatchReadBlobsResponse* response) {
+    auto* answer = response->add_responses();
+    *answer->mutable_digest() = digest;
+    const absl::StatusOr<BlobId> id = ToBlobId(digest);
+    absl::StatusOr<std::string> bytes = id.ok() ? store_->Get(*id) : id.status();
+    *answer->mutable_status() = rpc::ToProtoStatus(bytes.status());
+    if (!bytes.ok()) return;
+    CountBytesOut(bytes->size());
+    answer->set_data(*std::move(bytes));
+  }
+
+  ContentStore* const store_;
+  MethodMetrics find_{"FindMissingBlobs"};
+  MethodMetrics update_{"BatchUpdateBlobs"};
+  MethodMetrics read_{"BatchReadBlobs"};
+};
+
+// Hints of the request (what to inline, the priority) are not taken.
+class ActionCacheService final : public reapi::ActionCache::Service {
+ public:
+  explicit ActionCacheService(ContentStore* store) : store_(store) {}
+
+  grpc::Status GetActionResult(grpc::ServerContext*, const reapi::GetActionResultRequest* request,
+                               reapi::ActionResult* response) override {
+    return get_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckRequest(*request));
+      ASSIGN_OR_RETURN(const BlobId action, ToBlobId(request->action_digest()));
+      ASSIGN_OR_RETURN(*response, store_->GetActionResult(request->instance_name(), action));
+      return absl::OkStatus();
+    });
+  }
+
+  grpc::Status UpdateActionResult(grpc::ServerContext*,
+                                  const reapi::UpdateActionResultRequest* request,
+                                  reapi::ActionResult* response) override {
+    return update_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckRequest(*request));
+      ASSIGN_OR_RETURN(const BlobId action, ToBlobId(request->action_digest()));
+      RETURN_IF_ERROR(
+          store_->PutActionResult(request->instance_name(), action, request->action_result()));
+      *response = request->action_result();
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  ContentStore* const store_;
+  MethodMetrics get_{"GetActionResult"};
+  MethodMetrics update_{"UpdateActionResult"};
+};
+
+class CapabilitiesService final : public reapi::Capabilities::Service {
+ public:
+  explicit CapabilitiesService(const ContentStore* store) : store_(store) {}
+
+  grpc::Status GetCapabilities(grpc::ServerContext*, const reapi::GetCapabilitiesRequest* request,
+                               reapi::ServerCapabilities* response) override {
+    return get_.Run([&]() -> absl::Status {
+      RETURN_IF_ERROR(CheckInstanceName(request->instance_name()));
+      reapi::CacheCapabilities& cache = *response->mutable_cache_capabilities();
+      cache.add_digest_functions(reapi::DigestFunction::SHA256);
+      cache.mutable_action_cache_update_capabilities()->set_update_enabled(true);
+      cache.set_max_batch_total_size_bytes(store_->limits().max_batch_bytes);
+      cache.set_max_cas_blob_size_bytes(store_->limits().max_blob_bytes);
+      cache.set_symlink_absolute_path_strategy(reapi::SymlinkAbsolutePathStrategy::ALLOWED);
+      cache.add_supported_compressors(reapi::Compressor::ZSTD);
+      cache.add_supported_batch_update_compressors(reapi::Compressor::ZSTD);
+      response->mutable_low_api_version()->set_major(2);
+      response->mutable_high_api_version()->set_major(2);
+      response->mutable_high_api_version()->set_minor(3);
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  const ContentStore* const store_;
+  MethodMetrics get_{"GetCapabilities"};
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewCasService(ContentStore* store) {
+  return std::make_unique<CasService>(store);
+}
+
+std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store) {
+  return std::make_unique<ActionCacheService>(store);
+}
+
+std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store) {
+  return std::make_unique<CapabilitiesService>(store);
+}
+
+}  // namespace kernelmill::store
