@@ -10,7 +10,8 @@ Of every Markdown file:
   file     a file of C++ or proto in backticks that ends no path here
   command  `kernelmill SUBCOMMAND` that the client does not have
   flag     `--flag` in docs/ that no program of ours has
-  missing  a key of job files (docs/jobs.md), a flag or a metric (docs/operations.md, docs/commands.md) that is nowhere
+  missing  a key of job files (docs/jobs.md), a flag or a metric (docs/operations.md, docs/commands.md), or a folder of
+           common/ and services/ (ARCHITECTURE.md) that is nowhere
   message  an error message that docs/troubleshooting.md lists, and no program prints; ... stands for what varies
   length   a README.md of more than 120 lines
 """
@@ -139,6 +140,9 @@ class Checker:
         job = self.root / "proto/kernelmill/v1/job.proto"
         if job.exists():
             self.check_named("docs/jobs.md", {a or b for a, b in FIELD.findall(job.read_text(encoding="utf-8"))})
+        folders = {path.parent.name for top in ("common", "services")
+                   for path in (self.root / top).glob("*/CMakeLists.txt")}
+        self.check_named("ARCHITECTURE.md", folders)
         flags = {f"--{option}" for option in self.options}
         self.check_named("docs/operations.md", flags | self.metrics, "docs/commands.md")
 

@@ -11,10 +11,10 @@
 #include "absl/strings/str_replace.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/config/csv.h"
 #include "common/config/job_file.h"
 #include "common/dataset/fim.h"
 #include "common/dataset/walk.h"
-#include "services/exporter/core/csv.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/output/files.h"
 #include "services/exporter/core/output/json.h"
@@ -36,7 +36,7 @@ class KernelFiles {
     ASSIGN_OR_RETURN(FileWriter functions,
                      FileWriter::Create(absl::StrCat(dir, "/", kFunctionsFile)));
     KernelFiles files(std::move(kernels), std::move(fim), std::move(functions));
-    RETURN_IF_ERROR(files.fim_.Append(CsvRow({"prompt", "completion"})));
+    RETURN_IF_ERROR(files.fim_.Append(config::CsvRow({"prompt", "completion"})));
     RETURN_IF_ERROR(files.functions_.Append("["));
     return files;
   }
@@ -172,7 +172,8 @@ class KernelWriter final : public dataset::DatasetVisitor {
     if (HasExample(kernel, pair)) {
       rendered.identity = dataset::FimPairSha1(pair);
       ASSIGN_OR_RETURN(rendered.example,
-                       temp_file_.Append(CsvRow({CsvText(pair.prompt), CsvText(pair.completion)})));
+                       temp_file_.Append(config::CsvRow(
+                           {config::CsvText(pair.prompt), config::CsvText(pair.completion)})));
     }
     if (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) {
       ASSIGN_OR_RETURN(rendered.function, temp_file_.Append(FunctionText(kernel)));

@@ -3,23 +3,10 @@
 
 #include <string>
 
-#include "services/exporter/core/csv.h"
 #include "services/exporter/core/output/json.h"
 
 namespace kernelmill::exporter {
 namespace {
-
-TEST(CsvRow, QuotesWhatRfc4180Asks) {
-  EXPECT_EQ(CsvRow({"prompt", "completion"}), "prompt,completion\r\n");
-  EXPECT_EQ(CsvRow({"a,b", "say \"x\""}), "\"a,b\",\"say \"\"x\"\"\"\r\n");
-  EXPECT_EQ(CsvRow({"line\nline", "cr\r"}), "\"line\nline\",\"cr\r\"\r\n");
-  EXPECT_EQ(CsvRow({"", " x "}), "\"\", x \r\n");
-}
-
-TEST(CsvText, UnifiesNewlinesAndKeepsIndentation) {
-  EXPECT_EQ(CsvText("    a\r\n\t\tb  c\r\n"), "    a\n\t\tb  c\n");
-  EXPECT_EQ(CsvText("\xff"), "\xef\xbf\xbd");
-}
 
 TEST(Canonical, SortsKeysAndLeavesNoBlanks) {
   const Json json = {{"b", {1, 2}}, {"a", nullptr}, {"\u00e9", true}, {"B", Json::object()}};

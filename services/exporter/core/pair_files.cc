@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "services/exporter/core/csv.h"
+#include "common/config/csv.h"
 #include "services/exporter/core/output/output_dir.h"
 #include "services/exporter/core/records.h"
 
@@ -37,7 +37,7 @@ absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const Datase
   ASSIGN_OR_RETURN(FileWriter examples,
                    FileWriter::Create(absl::StrCat(dir, "/", kTranslationsFile)));
   ASSIGN_OR_RETURN(TempFile texts, TempFile::Create(dir));
-  RETURN_IF_ERROR(examples.Append(CsvRow({"prompt", "completion"})));
+  RETURN_IF_ERROR(examples.Append(config::CsvRow({"prompt", "completion"})));
   return PairFiles(index, std::move(records), std::move(examples), std::move(texts));
 }
 
@@ -64,7 +64,7 @@ absl::Status PairFiles::AddKernel(uint32_t number, const v1::Kernel& kernel) {
   if (curated == curated_kernels_.end()) return absl::OkStatus();
   curated->second.name = kernel.name();
   const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
-  ASSIGN_OR_RETURN(curated->second.text, texts_.Append(CsvText(text)));
+  ASSIGN_OR_RETURN(curated->second.text, texts_.Append(config::CsvText(text)));
   return absl::OkStatus();
 }
 
@@ -109,7 +109,7 @@ absl::Status PairFiles::WriteCurated(const Pair& pair) {
       "\n"));
   ASSIGN_OR_RETURN(const std::string prompt, texts_.Read(cuda.text));
   ASSIGN_OR_RETURN(const std::string completion, texts_.Read(triton.text));
-  return examples_.Append(CsvRow({prompt, completion}));
+  return examples_.Append(config::CsvRow({prompt, completion}));
 }
 
 Json PairFiles::SideJson(uint32_t number, const std::string& name) const {
