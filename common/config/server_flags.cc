@@ -10,6 +10,7 @@ void AddServerFlags(CLI::App& app, ServerFlags* flags) {
                                                           {"info", LogLevel::kInfo},
                                                           {"warning", LogLevel::kWarning},
                                                           {"error", LogLevel::kError}};
+  app.set_version_flag("--version", app.get_name() + " " + flags->version);
   app.add_option("--listen", flags->listen, "address to serve gRPC on, host:port")
       ->envname("KERNELMILL_LISTEN")
       ->capture_default_str();
@@ -48,6 +49,15 @@ void AddWorkerFlags(CLI::App& app, WorkerFlags* flags) {
       ->envname("KERNELMILL_SLOTS")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+}
+
+std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return std::nullopt;
 }
 
 }  // namespace kernelmill::config

@@ -44,7 +44,11 @@ prometheus::Histogram& Seconds(const std::string& name, const std::string& help,
       .Add(labels, kBuckets);
 }
 
-absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Start(const std::string& address) {
+absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Start(const std::string& address,
+                                                          const std::string& version) {
+  Gauge("kernelmill_build_info", "Always 1; the label says which release runs.",
+        {{"version", version}})
+      .Set(1);
   try {
     auto exposer = std::make_unique<prometheus::Exposer>(address, 2);
     exposer->RegisterCollectable(ProcessRegistry());

@@ -33,8 +33,10 @@ prometheus::Histogram& Seconds(const std::string& name, const std::string& help,
 // Serves GET /metrics while it lives.
 class Endpoint {
  public:
-  // `address` is host:port; port 0 picks one. UNAVAILABLE: the address cannot be bound.
-  static absl::StatusOr<std::unique_ptr<Endpoint>> Start(const std::string& address);
+  // `address` is host:port; port 0 picks one. `version` is the program's, which the metric
+  // kernelmill_build_info is labelled with. UNAVAILABLE: the address cannot be bound.
+  static absl::StatusOr<std::unique_ptr<Endpoint>> Start(const std::string& address,
+                                                         const std::string& version);
   ~Endpoint();
 
   int port() const;

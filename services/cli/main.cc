@@ -18,12 +18,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/rpc/server.h"
+#include "common/version/version.h"
+#include "services/cli/commands/commands.h"
 #include "services/cli/commands/console.h"
-#include "services/cli/commands/file_commands.h"
-#include "services/cli/commands/job_commands.h"
-#include "services/cli/commands/similar_command.h"
-#include "services/cli/commands/store_commands.h"
-#include "services/cli/core/outcome.h"
+#include "services/cli/core/exit_code.h"
 
 namespace kernelmill {
 namespace {
@@ -109,7 +107,7 @@ class Program {
  public:
   explicit Program(rpc::TerminationSignal& signal) : signal_(signal) {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", KERNELMILL_VERSION);
+    app_.set_version_flag("--version", "kernelmill " + Version());
     AddCrawl();
     AddSubmit();
     AddWatch();
@@ -127,26 +125,61 @@ class Program {
   }
 
   int Run(int argc, char** argv) {
-    if (argc > 1 && argv[1][0] != '-' && !commands_.contains(argv[1])) {
-      return cli::Console(false).Fail(
-          absl::InvalidArgumentError(absl::StrCat(argv[1], ": no such command; see --help")));
-    }
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
       if (e.get_exit_code() == 0) return app_.exit(e);  // --help, --version
-      return cli::Console(flags_.json).Fail(absl::InvalidArgumentError(e.what()));
+      return cli::Console(flags_.json)
+          .Fail(absl::InvalidArgumentError(WhatIsWrong(e.what(), argc, argv)));
     }
     ConfigureLog("kernelmill", flags_.log_level);
-    flags_.cluster.reconnect_for = absl::Seconds(flags_.reconnect_seconds);
+    flags_.cluster.reconnect_timeout = absl::Seconds(flags_.reconnect_seconds);
     cli::Console console(flags_.json);
     const absl::StatusOr<int> code = command_(console);
-    if (!code.ok()) return console.Fail(code.status());
+    if (!code.ok()) {
+      const int exit_code = console.Fail(code.status());
+      if (exit_code == cli::kOutOfReach && hint_) console.Note(hint_());
+      return exit_code;
+    }
     const absl::Status written = console.Flush();
     return written.ok() ? *code : console.Fail(written);
   }
 
  private:
+  // What CLI11 found wrong, and where to read what is right.
+  std::string WhatIsWrong(const std::string& found, int argc, char** argv) const {
+    const std::string first = argc > 1 ? argv[1] : "";
+    if (first.empty()) return "no command is given; kernelmill --help lists them";
+    if (!commands_.contains(first)) {
+      return absl::StrCat(first, first[0] == '-' ? ": no such option" : ": no such command",
+                          "; see kernelmill --help");
+    }
+    if (first == "store" && store_->get_subcommands().empty()) {
+      return absl::StrCat(argc > 2 ? argv[2] : "store",
+                          argc > 2 ? ": no such command of the store" : ": a command is needed",
+                          "; see kernelmill store --help");
+    }
+    return absl::StrCat(found, "; see kernelmill ", first, " --help");
+  }
+
+  // Where a cluster was looked for.
+  std::string ClusterHint() const {
+    return absl::StrCat("The coordinator was looked for at ", flags_.cluster.coordinator,
+                        " (--coordinator, KERNELMILL_COORDINATOR) and the store at ",
+                        flags_.cluster.store,
+                        " (--store, KERNELMILL_STORE). `kernelmill crawl` needs neither.");
+  }
+  std::string StoreHint() const {
+    return absl::StrCat("The store was looked for at ", flags_.cluster.store,
+                        " (--store, KERNELMILL_STORE).");
+  }
+
+  // The options of commands that speak to a cluster elsewhere.
+  void AddCluster(CLI::App& sub) {
+    AddClusterFlags(sub, &flags_);
+    sub.preparse_callback([this](size_t) { hint_ = [this] { return ClusterHint(); }; });
+  }
+
   CLI::App* Add(const char* name, const char* help, Command command) {
     commands_.insert(name);
     CLI::App* sub = app_.add_subcommand(name, help);
@@ -193,7 +226,7 @@ class Program {
         ->capture_default_str();
     sub->add_flag("--wait", flags_.submit.wait, "watch the job to its end");
     sub->add_option("--out", flags_.submit.out_dir, "wait, and write the dataset to this folder");
-    AddClusterFlags(*sub, &flags_);
+    AddCluster(*sub);
   }
 
   void AddWatch() {
@@ -201,14 +234,14 @@ class Program {
       return cli::Watch(flags_.cluster, flags_.job, signal_, console);
     });
     sub->add_option("JOB", flags_.job, "the job's name, as submit printed it")->required();
-    AddClusterFlags(*sub, &flags_);
+    AddCluster(*sub);
   }
 
   void AddJobs() {
     CLI::App* sub = Add("jobs", "list the jobs, newest first", [this](cli::Console& console) {
       return cli::ListJobs(flags_.cluster, signal_, console);
     });
-    AddClusterFlags(*sub, &flags_);
+    AddCluster(*sub);
   }
 
   void AddReport() {
@@ -226,7 +259,7 @@ class Program {
     sub->add_option("JOB", flags_.retry.job, "the job's name")->required();
     sub->add_flag("--wait", flags_.retry.wait, "watch the job to its end");
     sub->add_option("--out", flags_.retry.out_dir, "wait, and write the dataset to this folder");
-    AddClusterFlags(*sub, &flags_);
+    AddCluster(*sub);
   }
 
   void AddDelete() {
@@ -241,7 +274,7 @@ class Program {
         });
     sub->add_option("JOB", flags_.job, "the job's name")->required();
     sub->add_option("--out", flags_.out_dir, "the folder to write to")->required();
-    AddClusterFlags(*sub, &flags_);
+    AddCluster(*sub);
   }
 
   void AddSimilar() {
@@ -271,7 +304,7 @@ class Program {
     sub->add_option("--threshold", options.threshold, "how similar at least, over 0 to 1")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    AddClusterFlags(*sub, &flags_);
+    AddCluster(*sub);
   }
 
   void AddFiles(const char* name, const char* help,
@@ -289,12 +322,12 @@ class Program {
       return run(flags_.cluster, flags_.job, signal_, console);
     });
     sub->add_option("JOB", flags_.job, "the job's name, as submit printed it")->required();
-    AddClusterFlags(*sub, &flags_);
+    AddCluster(*sub);
   }
 
   void AddStore() {
     commands_.insert("store");
-    CLI::App* store = app_.add_subcommand("store", "look after a kernelmill-store");
+    CLI::App* store = store_ = app_.add_subcommand("store", "look after a kernelmill-store");
     store->require_subcommand(1);
     AddOnStore(store, "stat", "how full it is, and who holds what", [this](auto& console) {
       return cli::StoreStat(flags_.cluster.store, signal_, console);
@@ -343,14 +376,17 @@ class Program {
   CLI::App* AddOnStore(CLI::App* store, const char* name, const char* help, Command command) {
     CLI::App* sub = AddStoreCommand(store, name, help, std::move(command));
     AddStoreFlag(*sub, &flags_, "the store, host:port");
+    sub->preparse_callback([this](size_t) { hint_ = [this] { return StoreHint(); }; });
     return sub;
   }
 
   rpc::TerminationSignal& signal_;
   Flags flags_;
-  Command command_;  // the one that was asked for
+  Command command_;                    // the one that was asked for
+  std::function<std::string()> hint_;  // what to look at where its cluster is out of reach
   std::set<std::string> commands_;
   CLI::App app_{kUsage, "kernelmill"};
+  CLI::App* store_ = nullptr;
 };
 
 }  // namespace

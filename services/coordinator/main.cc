@@ -13,6 +13,7 @@
 #include "common/config/server_flags.h"
 #include "common/metrics/metrics.h"
 #include "common/rpc/server.h"
+#include "common/version/version.h"
 #include "services/coordinator/server/coordinator_server.h"
 
 namespace kernelmill {
@@ -27,7 +28,7 @@ absl::Status Serve(const config::ServerFlags& flags, const CoordinatorServer::Op
                    CoordinatorServer::Open(options));
   std::unique_ptr<metrics::Endpoint> endpoint;
   if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics));
+    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version));
   }
   ASSIGN_OR_RETURN(std::unique_ptr<rpc::Server> server,
                    rpc::Server::Start({flags.listen, flags.reflection}, coordinator->services()));
@@ -47,6 +48,7 @@ int Main(int argc, char** argv) {
   rpc::TerminationSignal termination;
   CLI::App app("Accepts crawl jobs, and leases their tasks to workers.", "kernelmill-coordinator");
   config::ServerFlags flags;
+  flags.version = Version();
   flags.listen = "0.0.0.0:7070";
   flags.metrics = "0.0.0.0:8070";
   config::AddServerFlags(app, &flags);
@@ -88,12 +90,7 @@ int Main(int argc, char** argv) {
       ->envname("KERNELMILL_JOB_RETENTION_HOURS")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.set_version_flag("--version", "kernelmill-coordinator " KERNELMILL_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
   ConfigureLog("coordinator", flags.log_level);
   // Results of ten thousand shards come in bursts, each on whichever thread serves it. With an
   // arena for every thread what is freed stays in most of them, and the memory doubles.

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "common/config/server_flags.h"
+#include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
 #include "services/deduplicator/server/deduplicator_service.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
   CLI::App app("Finds duplicates and contamination, and names datasets.",
                "kernelmill-deduplicator");
   config::ServerFlags server_flags;
+  server_flags.version = kernelmill::Version();
   server_flags.listen = "0.0.0.0:7075";
   server_flags.metrics = "0.0.0.0:8075";
   config::WorkerFlags worker_flags;
@@ -25,12 +27,7 @@ int main(int argc, char** argv) {
   app.add_option("--spill-dir", spill.folder,
                  "where shingles go that do not fit into memory; default: for temporary files")
       ->envname("KERNELMILL_SPILL_DIR");
-  app.set_version_flag("--version", "kernelmill-deduplicator " KERNELMILL_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
   return kernelmill::worker::RunWorkerProcess(server_flags, worker_flags,
                                               deduplicator::NewDeduplicatorStages(spill),
                                               deduplicator::NewDeduplicatorService);

@@ -5,12 +5,14 @@
 #include <memory>
 
 #include "common/config/server_flags.h"
+#include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
 #include "services/extractor/server/extractor_service.h"
 #include "services/extractor/server/extractor_stages.h"
 
 int main(int argc, char** argv) {
   kernelmill::config::ServerFlags server;
+  server.version = kernelmill::Version();
   server.listen = "0.0.0.0:7073";
   server.metrics = "0.0.0.0:8073";
   kernelmill::config::WorkerFlags worker;
@@ -18,7 +20,7 @@ int main(int argc, char** argv) {
                "kernelmill-extractor");
   kernelmill::config::AddServerFlags(app, &server);
   kernelmill::config::AddWorkerFlags(app, &worker);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
   return kernelmill::worker::RunWorkerProcess(
       server, worker, kernelmill::extractor::NewExtractorStages(),
       [](auto&) { return kernelmill::extractor::NewExtractorService(); });

@@ -3,11 +3,13 @@
 
 #include "absl/time/time.h"
 #include "common/config/server_flags.h"
+#include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
 #include "services/fetcher/server/fetcher_stages.h"
 
 int main(int argc, char** argv) {
   kernelmill::config::ServerFlags server;
+  server.version = kernelmill::Version();
   server.listen = "0.0.0.0:7072";
   server.metrics = "0.0.0.0:8072";
   kernelmill::config::WorkerFlags worker;
@@ -41,11 +43,7 @@ int main(int argc, char** argv) {
       ->envname("KERNELMILL_COMMAND_TIMEOUT_SECONDS")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
   options.command_timeout = absl::Seconds(timeout);
   return kernelmill::worker::RunWorkerProcess(server, worker,
                                               kernelmill::fetcher::NewFetcherStages(options), {});

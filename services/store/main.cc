@@ -17,13 +17,15 @@
 #include "common/config/server_flags.h"
 #include "common/metrics/metrics.h"
 #include "common/rpc/server.h"
+#include "common/version/version.h"
 #include "services/store/server/store_server.h"
 
 namespace kernelmill {
 namespace {
 
 struct Flags {
-  config::ServerFlags server = {.listen = "0.0.0.0:7071", .metrics = "0.0.0.0:8071"};
+  config::ServerFlags server = {
+      .version = Version(), .listen = "0.0.0.0:7071", .metrics = "0.0.0.0:8071"};
   store::StoreServer::Options store;
 };
 
@@ -49,7 +51,6 @@ void AddFlags(CLI::App& app, Flags* flags) {
                  "a directory that backups may be written to; none are without it")
       ->envname("KERNELMILL_BACKUPS");
   config::AddServerFlags(app, &flags->server);
-  app.set_version_flag("--version", "kernelmill-store " KERNELMILL_VERSION);
 }
 
 // Why the log of the database broke. Thread-safe.
@@ -91,7 +92,7 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
                    store::StoreServer::Open(flags.store));
   std::unique_ptr<metrics::Endpoint> metrics;
   if (!flags.server.metrics.empty()) {
-    ASSIGN_OR_RETURN(metrics, metrics::Endpoint::Start(flags.server.metrics));
+    ASSIGN_OR_RETURN(metrics, metrics::Endpoint::Start(flags.server.metrics, flags.server.version));
   }
   ASSIGN_OR_RETURN(
       const std::unique_ptr<rpc::Server> server,
@@ -123,11 +124,7 @@ int Main(int argc, char** argv) {
                "kernelmill-store");
   Flags flags;
   AddFlags(app, &flags);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
   ConfigureLog("store", flags.server.log_level);
   const absl::Status status = Serve(flags, signal);
   if (status.ok()) return 0;

@@ -36,7 +36,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
                    rpc::TerminationSignal& termination) {
   std::unique_ptr<metrics::Endpoint> endpoint;
   if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics));
+    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version));
   }
   const std::unique_ptr<cas::BlobStore> store =
       cas::NewGrpcBlobStore(rpc::Connect(worker_flags.store), {});

@@ -5,15 +5,15 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/file.h"
-#include "common/base/text.h"
-#include "services/cli/core/outcome.h"
-#include "services/cli/core/progress.h"
+#include "services/cli/core/exit_code.h"
+#include "services/cli/core/format.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -42,8 +42,7 @@ void Console::Note(absl::string_view line) {
 int Console::Fail(const absl::Status& status) {
   const std::string line = ErrorLine(status);
   if (json_) {
-    Write(stderr, absl::StrCat("{\"error\":", JsonString(line), ",\"code\":",
-                               JsonString(absl::StatusCodeToString(status.code())), "}\n"));
+    Write(stderr, JsonLine({{"error", line}, {"code", absl::StatusCodeToString(status.code())}}));
   } else {
     Write(stderr, absl::StrCat("kernelmill: ", line, "\n"));
   }
@@ -72,11 +71,11 @@ void Console::EndProgress() {
   if (std::exchange(progress_drawn_, false)) Write(stderr, "\r\x1b[2K");
 }
 
-std::unique_ptr<Reporter> Console::NewReporter() {
+std::unique_ptr<ProgressPrinter> Console::NewProgressPrinter() {
   const Writer write = [](absl::string_view text) { Write(stderr, text); };
-  if (json_) return NewJsonReporter(write);
-  if (::isatty(STDERR_FILENO) == 1) return NewBarReporter(write, TerminalWidth);
-  return NewPlainReporter(write);
+  if (json_) return NewProgressJson(write);
+  if (::isatty(STDERR_FILENO) == 1) return NewProgressBars(write, TerminalWidth);
+  return NewProgressLines(write);
 }
 
 }  // namespace kernelmill::cli

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "services/cli/core/reporter.h"
+#include "services/cli/core/progress.h"
 
 namespace kernelmill::cli {
 
@@ -33,7 +33,7 @@ class Console {
   void EndProgress();
 
   // Bars on a terminal, lines elsewhere, JSON lines with --json; on stderr.
-  std::unique_ptr<Reporter> NewReporter();
+  std::unique_ptr<ProgressPrinter> NewProgressPrinter();
 
  private:
   const bool json_;

@@ -1,5 +1,3 @@
-#include "services/cli/commands/file_commands.h"
-
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <grpcpp/channel.h>
@@ -20,12 +18,14 @@
 #include "common/config/job_spec.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
+#include "services/cli/commands/commands.h"
 #include "services/cli/commands/local_files.h"
-#include "services/cli/commands/path_text.h"
-#include "services/cli/core/outcome.h"
-#include "services/cli/embedded/embedded_stages.h"
-#include "services/exporter/core/json.h"
+#include "services/cli/core/exit_code.h"
+#include "services/cli/core/format.h"
+#include "services/cli/embedded/embedded_cluster.h"
+#include "services/exporter/core/output/json.h"
 #include "services/exporter/core/records.h"
+#include "services/exporter/core/verdict_json.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -45,18 +45,24 @@ class FileCommand {
   static absl::StatusOr<int> Run(const std::vector<std::string>& paths, bool validate,
                                  Console& console) {
     ASSIGN_OR_RETURN(const std::vector<LocalFile> files, FindPythonFiles(paths));
-    ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedStages> stages, EmbeddedStages::Start());
-    FileCommand command(validate, *stages, console);
+    ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedServices> services, EmbeddedServices::Start());
+    FileCommand command(validate, *services, console);
     for (const LocalFile& file : files) RETURN_IF_ERROR(command.Add(file));
     RETURN_IF_ERROR(command.RunBatch());
+    if (files.empty()) {
+      console.Note("no Python files there; files of other kinds are read where they are named");
+    } else if (command.kernels_ == 0) {
+      console.Note(
+          absl::StrCat("no kernels in ", files.size(), files.size() == 1 ? " file" : " files"));
+    }
     return command.exit_code_;
   }
 
  private:
-  FileCommand(bool validate, EmbeddedStages& stages, Console& console)
+  FileCommand(bool validate, EmbeddedServices& services, Console& console)
       : validate_(validate),
-        extractor_(v1::Extractor::NewStub(stages.channel())),
-        validator_(v1::Validator::NewStub(stages.channel())),
+        extractor_(v1::Extractor::NewStub(services.channel())),
+        validator_(v1::Validator::NewStub(services.channel())),
         console_(console) {}
 
   absl::Status Add(const LocalFile& file) {
@@ -94,6 +100,7 @@ class FileCommand {
     if (validate_) {
       ASSIGN_OR_RETURN(validated, Validate(extracted.kernels()));
     }
+    kernels_ += extracted.kernels().kernels_size();
     for (int i = 0; i < extracted.kernels().kernels_size(); ++i) {
       const v1::Kernel& kernel = extracted.kernels().kernels(i);
       if (validate_) {
@@ -197,6 +204,7 @@ class FileCommand {
   v1::ExtractRequest request_;
   std::vector<LocalFile> batch_;  // as in request_
   int64_t batch_bytes_ = 0;
+  int64_t kernels_ = 0;  // that were found
   int exit_code_ = kDone;
 };
 

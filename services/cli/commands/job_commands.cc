@@ -1,6 +1,5 @@
-#include "services/cli/commands/job_commands.h"
-
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <utility>
 #include <vector>
@@ -8,15 +7,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/status.h"
-#include "common/base/text.h"
 #include "common/config/job_file.h"
 #include "services/cli/commands/cluster.h"
-#include "services/cli/core/outcome.h"
-#include "services/cli/core/status_json.h"
+#include "services/cli/commands/commands.h"
+#include "services/cli/core/exit_code.h"
+#include "services/cli/core/format.h"
+#include "services/cli/core/output.h"
 #include "services/cli/core/watch.h"
 #include "services/cli/embedded/embedded_cluster.h"
 #include "services/exporter/core/exporter.h"
-#include "services/exporter/core/output_dir.h"
+#include "services/exporter/core/output/output_dir.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -47,15 +47,19 @@ void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Conso
 }
 
 // Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
-absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job, absl::Duration patience,
-                              const std::string& out_dir, Console& console) {
-  const std::unique_ptr<Reporter> reporter = console.NewReporter();
+absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
+                              absl::Duration reconnect_timeout, const std::string& out_dir,
+                              Console& console) {
+  const std::unique_ptr<ProgressPrinter> printer = console.NewProgressPrinter();
   WatchOptions options;
-  options.reconnect_for = patience;
-  options.on_lost = [&](const absl::Status& error) { reporter->ShowLost(error); };
-  ASSIGN_OR_RETURN(const v1::JobStatus status,
-                   WatchJob(cluster.jobs(), job, options,
-                            [&](const v1::JobStatus& now) { reporter->Show(now, absl::Now()); }));
+  options.reconnect_timeout = reconnect_timeout;
+  options.on_lost = [&](const absl::Status& error) { printer->ShowReconnecting(error); };
+  const auto watch = [&](const OnStatus& on_status) {
+    return cluster.jobs().Watch(job, on_status);
+  };
+  ASSIGN_OR_RETURN(
+      const v1::JobStatus status,
+      WatchJob(watch, options, [&](const v1::JobStatus& now) { printer->Show(now, absl::Now()); }));
   const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
   if (exported) RETURN_IF_ERROR(ExportJob(status, out_dir, cluster.store()));
   PrintSummary(status, exported ? out_dir : "", console);
@@ -99,25 +103,24 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
                            rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
-  const auto cluster = Connect(address, address.reconnect_for, signal, console);
+  const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.priority, console));
   if (options.wait || !options.out_dir.empty()) {
-    return FollowJob(*cluster, job, address.reconnect_for, options.out_dir, console);
+    return FollowJob(*cluster, job, address.reconnect_timeout, options.out_dir, console);
   }
-  console.Result(console.json() ? absl::StrCat("{\"job\":", JsonString(job), "}\n")
-                                : absl::StrCat(job, "\n"));
+  console.Result(console.json() ? JsonLine({{"job", job}}) : absl::StrCat(job, "\n"));
   return kDone;
 }
 
 absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console) {
-  const auto cluster = Connect(address, address.reconnect_for, signal, console);
-  return FollowJob(*cluster, job, address.reconnect_for, "", console);
+  const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
+  return FollowJob(*cluster, job, address.reconnect_timeout, "", console);
 }
 
 absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
                              Console& console) {
-  const auto cluster = Connect(address, kShortPatience, signal, console);
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(const std::vector<v1::JobStatus> jobs, cluster->jobs().ListJobs());
   if (!console.json()) {
     console.Result(JobsText(jobs));
@@ -129,7 +132,7 @@ absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSign
 
 absl::StatusOr<int> Report(const ClusterAddress& address, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console) {
-  const auto cluster = Connect(address, kShortPatience, signal, console);
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(job));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
   return kDone;
@@ -137,7 +140,7 @@ absl::StatusOr<int> Report(const ClusterAddress& address, const std::string& job
 
 absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console) {
-  const auto cluster = Connect(address, kShortPatience, signal, console);
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().CancelJob(job));
   if (status.state() != v1::JOB_STATE_CANCELLED) {
     console.Note(absl::StrCat("job ", job, " had ended before"));
@@ -149,10 +152,10 @@ absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job
 absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& options,
                           rpc::TerminationSignal& signal, Console& console) {
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
-  const auto cluster = Connect(address, address.reconnect_for, signal, console);
+  const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().RetryJob(options.job));
   if (options.wait || !options.out_dir.empty()) {
-    return FollowJob(*cluster, options.job, address.reconnect_for, options.out_dir, console);
+    return FollowJob(*cluster, options.job, address.reconnect_timeout, options.out_dir, console);
   }
   PrintState(status, console);
   return kDone;
@@ -160,9 +163,9 @@ absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& opt
 
 absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console) {
-  const auto cluster = Connect(address, kShortPatience, signal, console);
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   RETURN_IF_ERROR(cluster->jobs().DeleteJob(job));
-  console.Result(console.json() ? absl::StrCat("{\"job\":", JsonString(job), ",\"deleted\":true}\n")
+  console.Result(console.json() ? JsonLine({{"job", job}, {"deleted", true}})
                                 : absl::StrCat(job, "  deleted\n"));
   return kDone;
 }
@@ -171,7 +174,7 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
                            const std::string& out_dir, rpc::TerminationSignal& signal,
                            Console& console) {
   RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
-  const auto cluster = Connect(address, kShortPatience, signal, console);
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster->jobs(), job));
   RETURN_IF_ERROR(ExportJob(status, out_dir, cluster->store()));
   PrintSummary(status, out_dir, console);

@@ -1,5 +1,3 @@
-#include "services/cli/commands/job_commands.h"
-
 #include <gmock/gmock.h>
 #include <grpcpp/server_context.h>
 #include <gtest/gtest.h>
@@ -18,8 +16,9 @@
 #include "common/rpc/server.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
+#include "services/cli/commands/commands.h"
 #include "services/cli/commands/testing/command_test.h"
-#include "services/cli/core/outcome.h"
+#include "services/cli/core/exit_code.h"
 
 namespace kernelmill::cli {
 namespace {

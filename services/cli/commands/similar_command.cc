@@ -1,5 +1,3 @@
-#include "services/cli/commands/similar_command.h"
-
 #include <google/protobuf/repeated_field.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
@@ -21,10 +19,12 @@
 #include "common/dataset/ledger.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
-#include "services/cli/commands/path_text.h"
-#include "services/cli/core/outcome.h"
-#include "services/cli/embedded/embedded_stages.h"
-#include "services/exporter/core/json.h"
+#include "services/cli/commands/cluster.h"
+#include "services/cli/commands/commands.h"
+#include "services/cli/core/exit_code.h"
+#include "services/cli/core/format.h"
+#include "services/cli/embedded/embedded_cluster.h"
+#include "services/exporter/core/output/json.h"
 #include "services/exporter/core/records.h"
 
 namespace kernelmill::cli {
@@ -42,31 +42,31 @@ absl::StatusOr<std::string> ReadQuery(const std::string& file) {
 }
 
 // A cluster elsewhere, or the one in this process that a crawl left its data to.
-class Source {
+class DatasetCluster {
  public:
-  static absl::StatusOr<std::unique_ptr<Source>> Open(const ClusterAddress& address,
-                                                      const std::string& data_dir,
-                                                      rpc::TerminationSignal& signal,
-                                                      Console& console) {
-    std::unique_ptr<Source> source(new Source());
+  static absl::StatusOr<std::unique_ptr<DatasetCluster>> Open(const ClusterAddress& address,
+                                                              const std::string& data_dir,
+                                                              rpc::TerminationSignal& signal,
+                                                              Console& console) {
+    std::unique_ptr<DatasetCluster> opened(new DatasetCluster());
     if (data_dir.empty()) {
-      source->cluster_ = Connect(address, kShortPatience, signal, console);
-      return source;
+      opened->cluster_ = Connect(address, kShortReconnectTimeout, signal, console);
+      return opened;
     }
     std::error_code error;
     if (!std::filesystem::is_directory(data_dir + "/store", error)) {
       return absl::NotFoundError(
           absl::StrCat(data_dir, " is no crawl's data folder; --data names the one it had"));
     }
-    ASSIGN_OR_RETURN(source->embedded_, EmbeddedCluster::Start({.data_dir = data_dir}));
-    source->cluster_ = Connect(*source->embedded_, signal);
-    return source;
+    ASSIGN_OR_RETURN(opened->embedded_, EmbeddedCluster::Start({.data_dir = data_dir}));
+    opened->cluster_ = Connect(*opened->embedded_, signal);
+    return opened;
   }
 
   Cluster& cluster() { return *cluster_; }
 
  private:
-  Source() = default;
+  DatasetCluster() = default;
   std::unique_ptr<EmbeddedCluster> embedded_;
   std::unique_ptr<Cluster> cluster_;
 };
@@ -92,8 +92,8 @@ absl::StatusOr<cas::Digest> DatasetOf(const SimilarOptions& options, CrawlClient
 // The kernels in the text; without any, the whole of it. Of standard input, which no name gives a
 // language, whatever it has in the first language that it has some of.
 absl::StatusOr<v1::KernelShard> Extract(const std::string& file, const std::string& text,
-                                        EmbeddedStages& stages) {
-  const auto extractor = v1::Extractor::NewStub(stages.channel());
+                                        EmbeddedServices& services) {
+  const auto extractor = v1::Extractor::NewStub(services.channel());
   const std::vector<std::string> paths =
       file == "-" ? std::vector<std::string>{"stdin.py", "stdin.cu"}
                   : std::vector<std::string>{std::filesystem::path(file).filename()};
@@ -121,7 +121,8 @@ absl::StatusOr<v1::KernelShard> Extract(const std::string& file, const std::stri
 
 absl::StatusOr<v1::SimilarResponse> Search(const SimilarOptions& options,
                                            const cas::Digest& dataset,
-                                           const v1::KernelShard& kernels, EmbeddedStages& stages) {
+                                           const v1::KernelShard& kernels,
+                                           EmbeddedServices& services) {
   v1::SimilarRequest request;
   *request.mutable_dataset() = dataset;
   for (const v1::Kernel& kernel : kernels.kernels()) {
@@ -132,7 +133,7 @@ absl::StatusOr<v1::SimilarResponse> Search(const SimilarOptions& options,
   }
   request.set_top(options.top);
   request.set_threshold(options.threshold);
-  const auto deduplicator = v1::Deduplicator::NewStub(stages.channel());
+  const auto deduplicator = v1::Deduplicator::NewStub(services.channel());
   v1::SimilarResponse response;
   grpc::ClientContext context;
   RETURN_IF_ERROR(rpc::FromGrpcStatus(deduplicator->Similar(&context, request, &response)));
@@ -216,13 +217,16 @@ std::string ResultText(const std::string& file, const v1::Kernel& kernel,
 absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,
                             rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const std::string text, ReadQuery(options.file));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Source> source,
-                   Source::Open(address, options.data_dir, signal, console));
-  ASSIGN_OR_RETURN(const cas::Digest dataset, DatasetOf(options, source->cluster().jobs()));
-  ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedStages> stages,
-                   EmbeddedStages::Start(&source->cluster().store()));
-  ASSIGN_OR_RETURN(const v1::KernelShard kernels, Extract(options.file, text, *stages));
-  ASSIGN_OR_RETURN(const v1::SimilarResponse response, Search(options, dataset, kernels, *stages));
+  // Said before anything about a cluster: the folder is what the user named.
+  if (!options.out_dir.empty()) RETURN_IF_ERROR(DatasetIn(options.out_dir).status());
+  ASSIGN_OR_RETURN(const std::unique_ptr<DatasetCluster> opened,
+                   DatasetCluster::Open(address, options.data_dir, signal, console));
+  ASSIGN_OR_RETURN(const cas::Digest dataset, DatasetOf(options, opened->cluster().jobs()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedServices> services,
+                   EmbeddedServices::Start(&opened->cluster().store()));
+  ASSIGN_OR_RETURN(const v1::KernelShard kernels, Extract(options.file, text, *services));
+  ASSIGN_OR_RETURN(const v1::SimilarResponse response,
+                   Search(options, dataset, kernels, *services));
   for (int i = 0; i < kernels.kernels_size(); ++i) {
     const v1::Kernel& kernel = kernels.kernels(i);
     console.Result(

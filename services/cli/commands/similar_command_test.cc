@@ -1,5 +1,3 @@
-#include "services/cli/commands/similar_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,9 +11,9 @@
 #include "common/base/file.h"
 #include "common/rpc/server.h"
 #include "common/testing/status_matchers.h"
-#include "services/cli/commands/job_commands.h"
+#include "services/cli/commands/commands.h"
 #include "services/cli/commands/testing/command_test.h"
-#include "services/cli/core/outcome.h"
+#include "services/cli/core/exit_code.h"
 
 namespace kernelmill::cli {
 namespace {

@@ -1,18 +1,17 @@
-#include "services/cli/commands/store_commands.h"
-
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "common/base/text.h"
 #include "common/rpc/server.h"
 #include "kernelmill/v1/store.pb.h"
-#include "services/cli/adapters/grpc/grpc_store_client.h"
-#include "services/cli/commands/interrupt.h"
-#include "services/cli/core/outcome.h"
-#include "services/cli/core/status_json.h"
-#include "services/cli/core/store_text.h"
+#include "services/cli/adapters/grpc/store_client.h"
+#include "services/cli/commands/cluster.h"
+#include "services/cli/commands/commands.h"
+#include "services/cli/core/exit_code.h"
+#include "services/cli/core/format.h"
+#include "services/cli/core/output.h"
 #include "services/store/server/store_server.h"
 
 namespace kernelmill::cli {
@@ -22,22 +21,23 @@ namespace {
 class Connection {
  public:
   Connection(const std::string& address, rpc::TerminationSignal& signal, Console& console)
-      : store_(NewGrpcStoreClient(rpc::Connect(address), ShortPatience(console))),
-        interrupt_(signal, [this] { store_->Interrupt(); }) {}
+      : store_(NewStoreClient(rpc::Connect(address), Reconnect(console))),
+        on_interrupt_(signal, [this] { store_->Interrupt(); }) {}
 
   StoreClient& store() { return *store_; }
 
  private:
-  static Patience ShortPatience(Console& console) {
-    Patience patience;
-    patience.on_away = [&console](const absl::Status& status) {
+  static ReconnectOptions Reconnect(Console& console) {
+    ReconnectOptions reconnect;
+    reconnect.timeout = kShortReconnectTimeout;
+    reconnect.on_unreachable = [&console](const absl::Status& status) {
       console.Note(absl::StrCat("the store does not answer; trying again: ", ErrorLine(status)));
     };
-    return patience;
+    return reconnect;
   }
 
   const std::unique_ptr<StoreClient> store_;
-  const Interrupt interrupt_;
+  const OnInterrupt on_interrupt_;
 };
 
 template <typename Message>
@@ -89,8 +89,7 @@ absl::StatusOr<int> StoreBackup(const std::string& address, const std::string& n
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console) {
   RETURN_IF_ERROR(Annotate(store::StoreServer::Restore(backup_dir, data_dir), "restore"));
-  console.Result(console.json() ? absl::StrCat("{\"restored\":", JsonString(data_dir),
-                                               ",\"from\":", JsonString(backup_dir), "}\n")
+  console.Result(console.json() ? JsonLine({{"restored", data_dir}, {"from", backup_dir}})
                                 : absl::StrCat(data_dir, "  restored from ", backup_dir, "\n"));
   return kDone;
 }

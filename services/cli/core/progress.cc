@@ -1,10 +1,15 @@
 #include "services/cli/core/progress.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "services/cli/core/outcome.h"
+#include "services/cli/core/exit_code.h"
+#include "services/cli/core/format.h"
+#include "services/cli/core/output.h"
+#include "services/cli/core/watch.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -84,20 +89,109 @@ std::string TroubleLine(const v1::JobStatus& status) {
   return OneLine(absl::StrCat(line, ": ", worst->last_error()));
 }
 
-std::string CutTo(const std::string& line, int width) {
-  size_t end = 0;
-  for (int columns = 0; end < line.size(); ++end) {
-    const bool starts = (static_cast<unsigned char>(line[end]) & 0xc0) != 0x80;
-    if (starts && ++columns > width) break;
-  }
-  return line.substr(0, end);
+namespace {
+
+constexpr absl::Duration kRedraw = absl::Milliseconds(100);
+constexpr absl::Duration kPlainPause = absl::Seconds(2);
+
+constexpr int kMaxLine = 200;  // columns, of errors where no terminal sets a limit
+
+std::string ReconnectingLine(const absl::Status& error) {
+  return absl::StrCat("the coordinator does not answer; trying again: ", ErrorLine(error));
 }
 
-std::string ShortDuration(absl::Duration duration) {
-  if (duration > absl::Hours(1000)) return "?";
-  const int64_t seconds = absl::ToInt64Seconds(absl::Ceil(duration, absl::Seconds(1)));
-  if (seconds < 3600) return absl::StrFormat("%d:%02d", seconds / 60, seconds % 60);
-  return absl::StrFormat("%d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+class ProgressBars : public ProgressPrinter {
+ public:
+  ProgressBars(Writer write, std::function<int()> width)
+      : write_(std::move(write)), width_(std::move(width)) {}
+
+  void Show(const v1::JobStatus& status, absl::Time now) override {
+    tracker_.Update(status, now);
+    if (now < next_ && !HasEnded(status)) return;
+    next_ = now + kRedraw;
+    Draw(HasEnded(status) ? "" : TroubleLine(status));
+  }
+
+  void ShowReconnecting(const absl::Status& error) override {
+    next_ = absl::InfinitePast();
+    Draw(ReconnectingLine(error));
+  }
+
+ private:
+  // The bars, and `remark` below them unless it is empty.
+  void Draw(const std::string& remark) {
+    const int width = width_() - 1;
+    std::vector<std::string> lines;
+    for (const StageView& stage : tracker_.stages()) lines.push_back(BarLine(stage, width));
+    if (!remark.empty()) lines.push_back(CutTo(remark, width));
+    // Up over the lines of last time; each is cleared before it is written anew, and what is left
+    // of them below.
+    std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
+    for (const std::string& line : lines) absl::StrAppend(&text, "\r\x1b[2K", line, "\n");
+    if (static_cast<int>(lines.size()) < drawn_) text += "\x1b[J";
+    drawn_ = static_cast<int>(lines.size());
+    write_(text);
+  }
+
+  const Writer write_;
+  const std::function<int()> width_;
+  ProgressTracker tracker_;
+  absl::Time next_ = absl::InfinitePast();
+  int drawn_ = 0;  // lines
+};
+
+class ProgressLines : public ProgressPrinter {
+ public:
+  explicit ProgressLines(Writer write) : write_(std::move(write)) {}
+
+  void Show(const v1::JobStatus& status, absl::Time now) override {
+    if (now < next_ && !HasEnded(status)) return;
+    next_ = now + kPlainPause;
+    tracker_.Update(status, now);
+    for (const StageView& stage : tracker_.stages()) {
+      const std::string line = PlainLine(stage);
+      if (std::exchange(shown_[stage.stage], line) != line) write_(line + "\n");
+    }
+    const std::string trouble = HasEnded(status) ? "" : CutTo(TroubleLine(status), kMaxLine);
+    if (std::exchange(trouble_, trouble) != trouble && !trouble.empty()) write_(trouble + "\n");
+  }
+
+  void ShowReconnecting(const absl::Status& error) override {
+    write_(CutTo(ReconnectingLine(error), kMaxLine) + "\n");
+  }
+
+ private:
+  const Writer write_;
+  ProgressTracker tracker_;
+  absl::Time next_ = absl::InfinitePast();
+  std::map<std::string, std::string> shown_;  // the last line, by stage
+  std::string trouble_;                       // as last shown
+};
+
+class ProgressJson : public ProgressPrinter {
+ public:
+  explicit ProgressJson(Writer write) : write_(std::move(write)) {}
+  void Show(const v1::JobStatus& status, absl::Time) override { write_(StatusJson(status) + "\n"); }
+  void ShowReconnecting(const absl::Status& error) override {
+    write_(JsonLine({{"reconnecting", ErrorLine(error)}}));
+  }
+
+ private:
+  const Writer write_;
+};
+
+}  // namespace
+
+std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int()> width) {
+  return std::make_unique<ProgressBars>(std::move(write), std::move(width));
+}
+
+std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write) {
+  return std::make_unique<ProgressLines>(std::move(write));
+}
+
+std::unique_ptr<ProgressPrinter> NewProgressJson(Writer write) {
+  return std::make_unique<ProgressJson>(std::move(write));
 }
 
 }  // namespace kernelmill::cli

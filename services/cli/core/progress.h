@@ -2,10 +2,14 @@
 #define KERNELMILL_SERVICES_CLI_CORE_PROGRESS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "kernelmill/v1/crawl.pb.h"
 
@@ -49,11 +53,27 @@ std::string PlainLine(const StageView& stage);
 // not given up, and the worst of them. Empty if there is none.
 std::string TroubleLine(const v1::JobStatus& status);
 
-// The first `width` columns of a line in UTF-8, taking each character for one.
-std::string CutTo(const std::string& line, int width);
+// Shows a job's progress while it runs. Not thread-safe.
+class ProgressPrinter {
+ public:
+  virtual ~ProgressPrinter() = default;
+  virtual void Show(const v1::JobStatus& status, absl::Time now) = 0;
+  // The coordinator does not answer, and is tried again.
+  virtual void ShowReconnecting(const absl::Status& error) = 0;
+};
 
-// Minutes and seconds, or hours, minutes and seconds; "?" for an infinite duration.
-std::string ShortDuration(absl::Duration duration);
+using Writer = std::function<void(absl::string_view)>;
+
+// A bar a stage, redrawn in place on a terminal, and a line if tasks are tried again. `width`
+// answers with its columns now.
+std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int()> width);
+
+// A line for each stage that has moved, at most every two seconds and when the job ends; one when
+// other tasks are tried again.
+std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write);
+
+// The status as a JSON object a line, at every change.
+std::unique_ptr<ProgressPrinter> NewProgressJson(Writer write);
 
 }  // namespace kernelmill::cli
 

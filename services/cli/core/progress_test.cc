@@ -5,8 +5,6 @@
 
 #include <string>
 
-#include "services/cli/core/reporter.h"
-
 namespace kernelmill::cli {
 namespace {
 
@@ -67,12 +65,6 @@ TEST(BarLine, AFinishedStageIsFull) {
   EXPECT_THAT(BarLine(stage, 200), Not(HasSubstr("left")));
 }
 
-TEST(ShortDuration, RoundsUp) {
-  EXPECT_EQ(ShortDuration(absl::Milliseconds(59'100)), "1:00");
-  EXPECT_EQ(ShortDuration(absl::Seconds(3661)), "1:01:01");
-  EXPECT_EQ(ShortDuration(absl::InfiniteDuration()), "?");
-}
-
 v1::JobStatus WithTrouble(int tasks) {
   v1::JobStatus status = Running();
   for (int i = 0; i < tasks; ++i) {
@@ -94,82 +86,75 @@ TEST(TroubleLine, CountsAndNamesTheWorst) {
   EXPECT_THAT(TroubleLine(WithTrouble(100)), StartsWith("100 or more tasks are"));
 }
 
-TEST(CutTo, NeverCutsACharacterInTwo) {
-  EXPECT_EQ(CutTo("a\xc3\xa4z", 3), "a\xc3\xa4z");
-  EXPECT_EQ(CutTo("a\xc3\xa4z", 2), "a\xc3\xa4");
-  EXPECT_EQ(CutTo("a\xc3\xa4z", 1), "a");
-  EXPECT_EQ(CutTo("abc", -1), "");
-}
-
-TEST(PlainReporter, SaysOnceThatTasksAreTriedAgain) {
+TEST(ProgressLines, SaysOnceThatTasksAreTriedAgain) {
   std::string out;
-  const auto reporter = NewPlainReporter([&](absl::string_view text) { out += std::string(text); });
-  reporter->Show(Running(), kStart);
+  const auto printer = NewProgressLines([&](absl::string_view text) { out += std::string(text); });
+  printer->Show(Running(), kStart);
   out.clear();
-  reporter->Show(WithTrouble(2), kStart + absl::Seconds(3));
+  printer->Show(WithTrouble(2), kStart + absl::Seconds(3));
   EXPECT_EQ(out, "2 tasks are tried again: fetch of repo1: UNAVAILABLE: no route\n");
   out.clear();
-  reporter->Show(WithTrouble(2), kStart + absl::Seconds(6));
+  printer->Show(WithTrouble(2), kStart + absl::Seconds(6));
   EXPECT_EQ(out, "");
-  reporter->Show(Running(), kStart + absl::Seconds(9));
+  printer->Show(Running(), kStart + absl::Seconds(9));
   EXPECT_EQ(out, "");
-  reporter->ShowLost(absl::UnavailableError("gone"));
+  printer->ShowReconnecting(absl::UnavailableError("gone"));
   EXPECT_EQ(out, "the coordinator does not answer; trying again: gone\n");
 }
 
-TEST(BarReporter, DrawsTroubleBelowTheBarsAndTakesItAwayAgain) {
+TEST(ProgressBars, DrawsTroubleBelowTheBarsAndTakesItAwayAgain) {
   std::string out;
-  const auto reporter =
-      NewBarReporter([&](absl::string_view text) { out += std::string(text); }, [] { return 31; });
-  reporter->Show(WithTrouble(1), kStart);
+  const auto printer =
+      NewProgressBars([&](absl::string_view text) { out += std::string(text); }, [] { return 31; });
+  printer->Show(WithTrouble(1), kStart);
   EXPECT_THAT(out, ::testing::EndsWith("\r\x1b[2K1 task is tried again: fetch o\n"));
   out.clear();
-  reporter->Show(Running(), kStart + absl::Seconds(1));
+  printer->Show(Running(), kStart + absl::Seconds(1));
   EXPECT_THAT(out, StartsWith("\x1b[3A\r\x1b[2Kfetch"));
   EXPECT_THAT(out, ::testing::EndsWith("\n\x1b[J"));
   out.clear();
-  reporter->ShowLost(absl::UnavailableError("gone"));
+  printer->ShowReconnecting(absl::UnavailableError("gone"));
   EXPECT_THAT(out, StartsWith("\x1b[2A\r\x1b[2Kfetch"));
   EXPECT_THAT(out, ::testing::EndsWith("\r\x1b[2Kthe coordinator does not answe\n"));
   out.clear();
-  reporter->Show(Running(), kStart + absl::Seconds(1));  // at once, though it was just drawn
+  printer->Show(Running(), kStart + absl::Seconds(1));  // at once, though it was just drawn
   EXPECT_THAT(out, StartsWith("\x1b[3A\r\x1b[2Kfetch"));
 }
 
-TEST(PlainReporter, WritesALineForEachStageThatMoved) {
+TEST(ProgressLines, WritesALineForEachStageThatMoved) {
   std::string out;
-  const auto reporter = NewPlainReporter([&](absl::string_view text) { out += std::string(text); });
+  const auto printer = NewProgressLines([&](absl::string_view text) { out += std::string(text); });
   v1::JobStatus status = Running();
-  reporter->Show(status, kStart);
+  printer->Show(status, kStart);
   EXPECT_EQ(out, "fetch 2/2, 1 cached\nextract 10/30\n");
   out.clear();
   SetStage(status, 1, "extract", 30, 11, 0, 0);
-  reporter->Show(status, kStart + absl::Seconds(1));
+  printer->Show(status, kStart + absl::Seconds(1));
   EXPECT_EQ(out, "");  // too soon
-  reporter->Show(status, kStart + absl::Seconds(3));
+  printer->Show(status, kStart + absl::Seconds(3));
   EXPECT_EQ(out, "extract 11/30\n");
   out.clear();
   SetStage(status, 1, "extract", 30, 30, 0, 0);
   status.set_state(v1::JOB_STATE_DONE);
-  reporter->Show(status, kStart + absl::Seconds(3));
+  printer->Show(status, kStart + absl::Seconds(3));
   EXPECT_EQ(out, "extract 30/30\n");  // the end is always shown
 }
 
-TEST(BarReporter, RedrawsInPlace) {
+TEST(ProgressBars, RedrawsInPlace) {
   std::string out;
-  const auto reporter =
-      NewBarReporter([&](absl::string_view text) { out += std::string(text); }, [] { return 80; });
-  reporter->Show(Running(), kStart);
+  const auto printer =
+      NewProgressBars([&](absl::string_view text) { out += std::string(text); }, [] { return 80; });
+  printer->Show(Running(), kStart);
   EXPECT_THAT(out, StartsWith("\r\x1b[2Kfetch"));
   out.clear();
-  reporter->Show(Running(), kStart + absl::Seconds(1));
+  printer->Show(Running(), kStart + absl::Seconds(1));
   EXPECT_THAT(out, StartsWith("\x1b[2A\r\x1b[2Kfetch"));
 }
 
-TEST(JsonReporter, WritesAnObjectALine) {
+TEST(ProgressJson, WritesAnObjectALine) {
   std::string out;
-  const auto reporter = NewJsonReporter([&](absl::string_view text) { out += std::string(text); });
-  reporter->Show(Running(), kStart);
+  const auto printer = NewProgressJson([&](absl::string_view text) { out += std::string(text); });
+  printer->Show(Running(), kStart);
   EXPECT_THAT(out, StartsWith("{"));
   EXPECT_THAT(out, HasSubstr("\"stage\":\"extract\""));
   EXPECT_EQ(out.find('\n'), out.size() - 1);

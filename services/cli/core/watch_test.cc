@@ -21,46 +21,10 @@ v1::JobStatus In(v1::JobState state) {
   return status;
 }
 
-// Plays back one script a call of Watch: the statuses that it streams, then how it ends.
-class ScriptedClient : public CrawlClient {
- public:
-  struct Script {
-    std::vector<v1::JobStatus> statuses;
-    absl::Status end;
-  };
-  explicit ScriptedClient(std::deque<Script> scripts) : scripts_(std::move(scripts)) {}
-
-  absl::StatusOr<std::string> Submit(const v1::JobSpec&, const std::string&, int) override {
-    return absl::UnimplementedError("");
-  }
-  absl::StatusOr<v1::JobStatus> GetJob(const std::string&) override {
-    return absl::UnimplementedError("");
-  }
-  absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() override {
-    return absl::UnimplementedError("");
-  }
-  absl::StatusOr<v1::JobStatus> CancelJob(const std::string&) override {
-    return absl::UnimplementedError("");
-  }
-  absl::StatusOr<v1::JobStatus> RetryJob(const std::string&) override {
-    return absl::UnimplementedError("");
-  }
-  absl::Status DeleteJob(const std::string&) override { return absl::UnimplementedError(""); }
-  void Interrupt() override {}
-  absl::Status Watch(const std::string&,
-                     const std::function<void(const v1::JobStatus&)>& on_status) override {
-    ++calls;
-    if (scripts_.empty()) return absl::UnavailableError("gone");
-    const Script script = scripts_.front();
-    scripts_.pop_front();
-    for (const v1::JobStatus& status : script.statuses) on_status(status);
-    return script.end;
-  }
-
-  int calls = 0;
-
- private:
-  std::deque<Script> scripts_;
+// What one call of Watch streams, and how it ends.
+struct Script {
+  std::vector<v1::JobStatus> statuses;
+  absl::Status end;
 };
 
 class WatchJobTest : public ::testing::Test {
@@ -70,45 +34,55 @@ class WatchJobTest : public ::testing::Test {
     options_.sleep = [this](absl::Duration pause) { now_ += pause; };
     options_.on_lost = [this](const absl::Status&) { ++lost_; };
   }
-  absl::StatusOr<v1::JobStatus> Watch(ScriptedClient& client) {
-    return WatchJob(client, "j", options_, [this](const v1::JobStatus&) { ++seen_; });
+  // Plays back a script a call; after the last the coordinator is gone.
+  absl::StatusOr<v1::JobStatus> Watch(std::deque<Script> scripts) {
+    const auto watch = [&](const OnStatus& on_status) -> absl::Status {
+      ++calls_;
+      if (scripts.empty()) return absl::UnavailableError("gone");
+      const Script script = scripts.front();
+      scripts.pop_front();
+      for (const v1::JobStatus& status : script.statuses) on_status(status);
+      return script.end;
+    };
+    return WatchJob(watch, options_, [this](const v1::JobStatus&) { ++seen_; });
   }
 
   absl::Time now_ = absl::FromUnixSeconds(0);
   WatchOptions options_;
+  int calls_ = 0;
   int seen_ = 0;
   int lost_ = 0;
 };
 
 TEST_F(WatchJobTest, EndsWithTheJob) {
-  ScriptedClient client({{{In(v1::JOB_STATE_RUNNING), In(v1::JOB_STATE_DONE)}, absl::OkStatus()}});
-  const auto status = Watch(client);
+  const auto status =
+      Watch({{{In(v1::JOB_STATE_RUNNING), In(v1::JOB_STATE_DONE)}, absl::OkStatus()}});
   ASSERT_THAT(status, IsOk());
   EXPECT_EQ(status->state(), v1::JOB_STATE_DONE);
   EXPECT_EQ(seen_, 2);
 }
 
 TEST_F(WatchJobTest, ConnectsAgainAfterALoss) {
-  ScriptedClient client({{{In(v1::JOB_STATE_RUNNING)}, absl::UnavailableError("lost")},
-                         {{}, absl::UnavailableError("refused")},
-                         {{In(v1::JOB_STATE_RUNNING)}, absl::OkStatus()},  // it drained
-                         {{In(v1::JOB_STATE_DONE)}, absl::OkStatus()}});
-  EXPECT_THAT(Watch(client), IsOk());
-  EXPECT_EQ(client.calls, 4);
+  EXPECT_THAT(Watch({{{In(v1::JOB_STATE_RUNNING)}, absl::UnavailableError("lost")},
+                     {{}, absl::UnavailableError("refused")},
+                     {{In(v1::JOB_STATE_RUNNING)}, absl::OkStatus()},  // it drained
+                     {{In(v1::JOB_STATE_DONE)}, absl::OkStatus()}}),
+              IsOk());
+  EXPECT_EQ(calls_, 4);
   EXPECT_EQ(lost_, 2);  // once for each time that it went away
 }
 
 TEST_F(WatchJobTest, GivesUpWhenTheCoordinatorStaysAway) {
-  ScriptedClient client({{{In(v1::JOB_STATE_RUNNING)}, absl::UnavailableError("lost")}});
-  EXPECT_THAT(Watch(client), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(Watch({{{In(v1::JOB_STATE_RUNNING)}, absl::UnavailableError("lost")}}),
+              StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_GE(now_, absl::FromUnixSeconds(60));
   EXPECT_LE(now_, absl::FromUnixSeconds(61));
 }
 
 TEST_F(WatchJobTest, OtherErrorsAreFinal) {
-  ScriptedClient client({{{}, absl::NotFoundError("no such job")}});
-  EXPECT_THAT(Watch(client), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(client.calls, 1);
+  EXPECT_THAT(Watch({{{}, absl::NotFoundError("no such job")}}),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(calls_, 1);
 }
 
 }  // namespace

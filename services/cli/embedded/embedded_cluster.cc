@@ -19,10 +19,13 @@
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
 #include "services/coordinator/server/coordinator_server.h"
+#include "services/deduplicator/server/deduplicator_service.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
+#include "services/extractor/server/extractor_service.h"
 #include "services/extractor/server/extractor_stages.h"
 #include "services/fetcher/server/fetcher_stages.h"
 #include "services/store/server/store_server.h"
+#include "services/validator/server/validator_service.h"
 #include "services/validator/server/validator_stages.h"
 
 namespace kernelmill::cli {
@@ -156,5 +159,23 @@ std::shared_ptr<grpc::Channel> EmbeddedCluster::coordinator() {
 std::shared_ptr<grpc::Channel> EmbeddedCluster::store() {
   return rpc::Connect(parts_->StoreAddress());
 }
+
+EmbeddedServices::EmbeddedServices(cas::BlobStore* store) {
+  services_.push_back(extractor::NewExtractorService());
+  services_.push_back(validator::NewValidatorService());
+  if (store != nullptr) services_.push_back(deduplicator::NewDeduplicatorService(*store));
+}
+
+EmbeddedServices::~EmbeddedServices() = default;
+
+absl::StatusOr<std::unique_ptr<EmbeddedServices>> EmbeddedServices::Start(cas::BlobStore* store) {
+  std::unique_ptr<EmbeddedServices> embedded(new EmbeddedServices(store));
+  std::vector<grpc::Service*> services;
+  for (const auto& service : embedded->services_) services.push_back(service.get());
+  ASSIGN_OR_RETURN(embedded->server_, rpc::Server::Start({}, services));
+  return embedded;
+}
+
+std::shared_ptr<grpc::Channel> EmbeddedServices::channel() { return server_->InProcessChannel(); }
 
 }  // namespace kernelmill::cli

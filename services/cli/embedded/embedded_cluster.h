@@ -3,12 +3,19 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/cas/blob_store.h"
 
 namespace grpc {
 class Channel;
+class Service;
+}  // namespace grpc
+
+namespace kernelmill::rpc {
+class Server;
 }
 
 namespace kernelmill::cli {
@@ -43,6 +50,22 @@ class EmbeddedCluster {
   struct Parts;
   explicit EmbeddedCluster(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
+};
+
+// The Extractor and the Validator service in this process, for single calls without a cluster; and
+// the Deduplicator service where there is a store that it can search. Thread-safe.
+class EmbeddedServices {
+ public:
+  static absl::StatusOr<std::unique_ptr<EmbeddedServices>> Start(cas::BlobStore* store = nullptr);
+  ~EmbeddedServices();
+
+  std::shared_ptr<grpc::Channel> channel();
+
+ private:
+  explicit EmbeddedServices(cas::BlobStore* store);
+
+  std::vector<std::unique_ptr<grpc::Service>> services_;
+  std::unique_ptr<rpc::Server> server_;
 };
 
 }  // namespace kernelmill::cli

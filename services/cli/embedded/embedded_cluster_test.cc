@@ -14,7 +14,7 @@
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
-#include "services/cli/adapters/grpc/grpc_crawl_client.h"
+#include "services/cli/adapters/grpc/crawl_client.h"
 #include "services/cli/core/watch.h"
 
 namespace kernelmill::cli {
@@ -54,10 +54,13 @@ class EmbeddedClusterTest : public ::testing::Test {
     const auto cluster = Start(workers);
     EXPECT_THAT(cluster, IsOk());
     if (!cluster.ok()) return {};
-    const auto client = NewGrpcCrawlClient((*cluster)->coordinator());
+    const auto client = NewCrawlClient((*cluster)->coordinator());
     const auto job = client->Submit(spec_, absl::StrCat("run-", ++runs_), 0);
     EXPECT_THAT(job, IsOk());
-    const auto status = WatchJob(*client, job.value_or(""), {}, [](const v1::JobStatus&) {});
+    const auto watch = [&](const OnStatus& on_status) {
+      return client->Watch(job.value_or(""), on_status);
+    };
+    const auto status = WatchJob(watch, {}, [](const v1::JobStatus&) {});
     EXPECT_THAT(status, IsOk());
     EXPECT_TRUE((*cluster)->Stop(absl::InfiniteDuration()));
     return status.value_or(v1::JobStatus());

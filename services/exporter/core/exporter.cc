@@ -2,26 +2,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/config/csv.h"
 #include "common/config/job_file.h"
 #include "common/dataset/fim.h"
 #include "common/dataset/walk.h"
 #include "services/exporter/core/dataset_index.h"
-#include "services/exporter/core/file_manifest.h"
-#include "services/exporter/core/json.h"
-#include "services/exporter/core/notices.h"
-#include "services/exporter/core/output_dir.h"
+#include "services/exporter/core/output/files.h"
+#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/output/output_dir.h"
 #include "services/exporter/core/pair_files.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/redact.h"
 #include "services/exporter/core/report.h"
-#include "services/exporter/core/spool.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -70,6 +71,43 @@ class KernelFiles {
   bool first_ = true;
 };
 
+// Writes notices.jsonl: of each source, once, the licence and NOTICE files that the verdicts of its
+// kept kernels name.
+class NoticesFile {
+ public:
+  explicit NoticesFile(FileWriter file) : file_(std::move(file)) {}
+
+  // Begins a source; the one before must have ended.
+  void StartSource(const SourceEntry& source, const v1::SourceTree& tree) {
+    source_ = source;
+    *license_files_.mutable_license_files() = tree.license_files();
+  }
+
+  void AddNamedBy(const v1::License& license) {
+    for (const v1::LicenseEvidence& found : license.found()) named_.insert(found.path());
+    named_.insert(license.notices().begin(), license.notices().end());
+  }
+
+  // Writes what was named, by path.
+  absl::Status EndSource() {
+    for (const v1::SourceFile& file : license_files_.license_files()) {
+      if (!named_.contains(ToUtf8(file.path()))) continue;
+      RETURN_IF_ERROR(file_.Append(absl::StrCat(Canonical(NoticeRecord(source_, file)), "\n")));
+    }
+    license_files_.Clear();
+    named_.clear();
+    return absl::OkStatus();
+  }
+
+  absl::Status Close() { return file_.Close(); }
+
+ private:
+  FileWriter file_;
+  SourceEntry source_;
+  v1::SourceTree license_files_;  // of the source; nothing else of its tree
+  std::set<std::string> named_;
+};
+
 // An element of the list in triton_functions.json, indented as the list's other lines are.
 std::string FunctionText(const v1::Kernel& kernel) {
   std::string text = Pretty(FunctionRecord(kernel));
@@ -81,13 +119,13 @@ std::string FunctionText(const v1::Kernel& kernel) {
 // their order, by path and line, when the source ends.
 class KernelWriter final : public dataset::DatasetVisitor {
  public:
-  KernelWriter(const DatasetIndex& index, Spool* spool, KernelFiles* files, PairFiles* pairs,
+  KernelWriter(const DatasetIndex& index, TempFile* temp_file, KernelFiles* files, PairFiles* pairs,
                NoticesFile* notices)
-      : index_(index), spool_(*spool), files_(*files), pairs_(*pairs), notices_(*notices) {}
+      : index_(index), temp_file_(*temp_file), files_(*files), pairs_(*pairs), notices_(*notices) {}
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
     RETURN_IF_ERROR(EndSource());
-    notices_.Start(index_.sources[static_cast<size_t>(source)], tree);
+    notices_.StartSource(index_.sources[static_cast<size_t>(source)], tree);
     return absl::OkStatus();
   }
 
@@ -96,7 +134,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
     for (int i = 0; i < view.kernels->kernels_size(); ++i) {
       const uint32_t number = view.first_number + static_cast<uint32_t>(i);
       if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
-      notices_.Name(view.verdicts->verdicts(i).license());
+      notices_.AddNamedBy(view.verdicts->verdicts(i).license());
       RETURN_IF_ERROR(Render(number, view.kernels->kernels(i), view.verdicts->verdicts(i)));
     }
     return absl::OkStatus();
@@ -108,18 +146,18 @@ class KernelWriter final : public dataset::DatasetVisitor {
     });
     for (const Rendered& kernel : rendered_) RETURN_IF_ERROR(Write(kernel));
     rendered_.clear();
-    RETURN_IF_ERROR(notices_.End());
+    RETURN_IF_ERROR(notices_.EndSource());
     RETURN_IF_ERROR(pairs_.EndSource());
-    return spool_.Clear();
+    return temp_file_.Clear();
   }
 
  private:
-  // Where the kernel's part of each file lies in the spool; of size 0 where it has none.
+  // Where the kernel's part of each file waits in the temporary file; of size 0 where it has none.
   struct Rendered {
     uint32_t number = 0;
-    Spool::Extent record;
-    Spool::Extent example;
-    Spool::Extent function;
+    TempFile::Extent record;
+    TempFile::Extent example;
+    TempFile::Extent function;
     std::string identity;  // of the example
   };
 
@@ -129,37 +167,37 @@ class KernelWriter final : public dataset::DatasetVisitor {
     rendered.number = number;
     ASSIGN_OR_RETURN(
         rendered.record,
-        spool_.Append(Canonical(KernelRecord(index_, number, kernel, verdict)) + "\n"));
+        temp_file_.Append(Canonical(KernelRecord(index_, number, kernel, verdict)) + "\n"));
     const dataset::FimPair pair = dataset::MakeFimPair(kernel);
     if (HasExample(kernel, pair)) {
       rendered.identity = dataset::FimPairSha1(pair);
       ASSIGN_OR_RETURN(rendered.example,
-                       spool_.Append(config::CsvRow(
+                       temp_file_.Append(config::CsvRow(
                            {config::CsvText(pair.prompt), config::CsvText(pair.completion)})));
     }
     if (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) {
-      ASSIGN_OR_RETURN(rendered.function, spool_.Append(FunctionText(kernel)));
+      ASSIGN_OR_RETURN(rendered.function, temp_file_.Append(FunctionText(kernel)));
     }
     rendered_.push_back(std::move(rendered));
     return pairs_.AddKernel(number, kernel);
   }
 
   absl::Status Write(const Rendered& kernel) {
-    ASSIGN_OR_RETURN(const std::string record, spool_.Read(kernel.record));
+    ASSIGN_OR_RETURN(const std::string record, temp_file_.Read(kernel.record));
     RETURN_IF_ERROR(files_.AddRecord(record));
     if (kernel.example.size > 0) {
-      ASSIGN_OR_RETURN(const std::string row, spool_.Read(kernel.example));
+      ASSIGN_OR_RETURN(const std::string row, temp_file_.Read(kernel.example));
       RETURN_IF_ERROR(files_.AddExample(row, kernel.identity));
     }
     if (kernel.function.size > 0) {
-      ASSIGN_OR_RETURN(const std::string element, spool_.Read(kernel.function));
+      ASSIGN_OR_RETURN(const std::string element, temp_file_.Read(kernel.function));
       RETURN_IF_ERROR(files_.AddFunction(element));
     }
     return absl::OkStatus();
   }
 
   const DatasetIndex& index_;
-  Spool& spool_;
+  TempFile& temp_file_;
   KernelFiles& files_;
   PairFiles& pairs_;
   NoticesFile& notices_;
@@ -168,12 +206,12 @@ class KernelWriter final : public dataset::DatasetVisitor {
 
 absl::StatusOr<PairCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
                                         const std::string& dir) {
-  ASSIGN_OR_RETURN(Spool spool, Spool::Create(dir));
+  ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
   NoticesFile notices(std::move(file));
-  KernelWriter writer(index, &spool, &files, &pairs, &notices);
+  KernelWriter writer(index, &temp_file, &files, &pairs, &notices);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer));
   RETURN_IF_ERROR(writer.EndSource());
   RETURN_IF_ERROR(files.Close());

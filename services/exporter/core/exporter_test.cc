@@ -19,7 +19,7 @@
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/exporter/core/json.h"
+#include "services/exporter/core/output/json.h"
 
 namespace kernelmill::exporter {
 namespace {

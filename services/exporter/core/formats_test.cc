@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "services/exporter/core/json.h"
+#include "services/exporter/core/output/json.h"
 
 namespace kernelmill::exporter {
 namespace {

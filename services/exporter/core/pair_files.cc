@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/csv.h"
+#include "services/exporter/core/output/output_dir.h"
 #include "services/exporter/core/records.h"
 
 namespace kernelmill::exporter {
@@ -11,12 +12,6 @@ namespace {
 // Of thousandths; null where nothing can be said.
 Json Share(int thousandths) {
   return thousandths < 0 ? Json() : Number(static_cast<double>(thousandths) / 1000);
-}
-
-Json TextList(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts) list.push_back(Text(text));
-  return list;
 }
 
 Json PairJson(Json cuda, Json triton, bool curated, const ScoredPair* scored) {
@@ -41,53 +36,53 @@ absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const Datase
   ASSIGN_OR_RETURN(FileWriter records, FileWriter::Create(absl::StrCat(dir, "/", kPairsFile)));
   ASSIGN_OR_RETURN(FileWriter examples,
                    FileWriter::Create(absl::StrCat(dir, "/", kTranslationsFile)));
-  ASSIGN_OR_RETURN(Spool spool, Spool::Create(dir));
+  ASSIGN_OR_RETURN(TempFile texts, TempFile::Create(dir));
   RETURN_IF_ERROR(examples.Append(config::CsvRow({"prompt", "completion"})));
-  return PairFiles(index, std::move(records), std::move(examples), std::move(spool));
+  return PairFiles(index, std::move(records), std::move(examples), std::move(texts));
 }
 
 PairFiles::PairFiles(const DatasetIndex& index, FileWriter records, FileWriter examples,
-                     Spool spool)
+                     TempFile texts)
     : index_(index),
       records_(std::move(records)),
       examples_(std::move(examples)),
-      spool_(std::move(spool)) {
+      texts_(std::move(texts)) {
   for (const dataset::CuratedPair& pair : index.pairs) {
     if (!pair.problem.empty()) continue;
-    made_.emplace(pair.cuda, pair.triton);
-    listed_[pair.cuda];
-    listed_[pair.triton];
+    curated_pairs_.emplace(pair.cuda, pair.triton);
+    curated_kernels_[pair.cuda];
+    curated_kernels_[pair.triton];
   }
 }
 
 absl::Status PairFiles::AddKernel(uint32_t number, const v1::Kernel& kernel) {
-  const auto listed = listed_.find(number);
+  const auto curated = curated_kernels_.find(number);
   const bool launched = kernel.role() == v1::KERNEL_ROLE_KERNEL;
-  if (listed == listed_.end() && !launched) return absl::OkStatus();
-  finder_.Add(number, kernel);
+  if (curated == curated_kernels_.end() && !launched) return absl::OkStatus();
+  matcher_.Add(number, kernel);
   names_[number] = kernel.name();
-  if (listed == listed_.end()) return absl::OkStatus();
-  listed->second.name = kernel.name();
+  if (curated == curated_kernels_.end()) return absl::OkStatus();
+  curated->second.name = kernel.name();
   const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
-  ASSIGN_OR_RETURN(listed->second.text, spool_.Append(config::CsvText(text)));
+  ASSIGN_OR_RETURN(curated->second.text, texts_.Append(config::CsvText(text)));
   return absl::OkStatus();
 }
 
 absl::Status PairFiles::EndSource() {
-  finder_.Prepare([this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
-  for (const ScoredPair& pair : finder_.FindPairs()) {
-    if (made_.contains({pair.cuda, pair.triton})) continue;
+  matcher_.Prepare([this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
+  for (const ScoredPair& pair : matcher_.FindCandidates()) {
+    if (curated_pairs_.contains({pair.cuda, pair.triton})) continue;
     ++candidates_;
     RETURN_IF_ERROR(records_.Append(Canonical(PairJson(SideJson(pair.cuda, names_[pair.cuda]),
                                                        SideJson(pair.triton, names_[pair.triton]),
                                                        /*curated=*/false, &pair)) +
                                     "\n"));
   }
-  for (const Pair& pair : made_) {
+  for (const Pair& pair : curated_pairs_) {
     if (!names_.contains(pair.first) || !names_.contains(pair.second)) continue;
-    scores_[pair] = finder_.ScoreOf(pair.first, pair.second);
+    scores_[pair] = matcher_.ScoreOf(pair.first, pair.second);
   }
-  finder_ = PairFinder();
+  matcher_ = CudaTritonMatcher();
   names_.clear();
   return absl::OkStatus();
 }
@@ -98,22 +93,22 @@ absl::Status PairFiles::Close() {
     const Pair pair = {curated.cuda, curated.triton};
     if (!curated.problem.empty() || !written.insert(pair).second) continue;
     ++curated_;
-    RETURN_IF_ERROR(WriteListed(pair));
+    RETURN_IF_ERROR(WriteCurated(pair));
   }
   RETURN_IF_ERROR(records_.Close());
   return examples_.Close();
 }
 
-absl::Status PairFiles::WriteListed(const Pair& pair) {
-  const Listed& cuda = listed_[pair.first];
-  const Listed& triton = listed_[pair.second];
+absl::Status PairFiles::WriteCurated(const Pair& pair) {
+  const CuratedKernel& cuda = curated_kernels_[pair.first];
+  const CuratedKernel& triton = curated_kernels_[pair.second];
   const auto scored = scores_.find(pair);
   RETURN_IF_ERROR(records_.Append(
       Canonical(PairJson(SideJson(pair.first, cuda.name), SideJson(pair.second, triton.name),
                          /*curated=*/true, scored == scores_.end() ? nullptr : &scored->second)) +
       "\n"));
-  ASSIGN_OR_RETURN(const std::string prompt, spool_.Read(cuda.text));
-  ASSIGN_OR_RETURN(const std::string completion, spool_.Read(triton.text));
+  ASSIGN_OR_RETURN(const std::string prompt, texts_.Read(cuda.text));
+  ASSIGN_OR_RETURN(const std::string completion, texts_.Read(triton.text));
   return examples_.Append(config::CsvRow({prompt, completion}));
 }
 

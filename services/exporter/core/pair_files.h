@@ -12,18 +12,17 @@
 #include "absl/status/statusor.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/dataset_index.h"
-#include "services/exporter/core/json.h"
-#include "services/exporter/core/output_dir.h"
-#include "services/exporter/core/pairs/pair_finder.h"
-#include "services/exporter/core/spool.h"
+#include "services/exporter/core/output/files.h"
+#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/pairs/cuda_triton_matcher.h"
 
 namespace kernelmill::exporter {
 
 // Writes cuda_triton_pairs.jsonl, the pairs of CUDA kernels and Triton kernels, and
 // cu2triton_sft.csv, the texts of those that a person made. Candidates are found in each source by
 // itself, as it ends, and those of the job's list follow at the end in their order. A pair of the
-// list is no candidate. Holds what PairFinder does of one source, and some hundred bytes a kernel
-// of the list; texts wait in a temporary file. Not thread-safe; `index` must outlive it.
+// list is no candidate. Holds what CudaTritonMatcher does of one source, and some hundred bytes a
+// kernel of the list; texts wait in a temporary file. Not thread-safe; `index` must outlive it.
 class PairFiles {
  public:
   static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index);
@@ -39,27 +38,27 @@ class PairFiles {
 
  private:
   // A kernel that the list names.
-  struct Listed {
+  struct CuratedKernel {
     std::string name;
-    Spool::Extent text;
+    TempFile::Extent text;
   };
   using Pair = std::pair<uint32_t, uint32_t>;
 
-  PairFiles(const DatasetIndex& index, FileWriter records, FileWriter examples, Spool spool);
+  PairFiles(const DatasetIndex& index, FileWriter records, FileWriter examples, TempFile texts);
 
   Json SideJson(uint32_t number, const std::string& name) const;
-  absl::Status WriteListed(const Pair& pair);
+  absl::Status WriteCurated(const Pair& pair);
 
   const DatasetIndex& index_;
   FileWriter records_;
   FileWriter examples_;
-  Spool spool_;
+  TempFile texts_;
   // Of the source that is walked.
-  PairFinder finder_;
+  CudaTritonMatcher matcher_;
   absl::flat_hash_map<uint32_t, std::string> names_;
   // Of the whole dataset.
-  absl::flat_hash_map<uint32_t, Listed> listed_;
-  absl::flat_hash_set<Pair> made_;                // by a person
+  absl::flat_hash_map<uint32_t, CuratedKernel> curated_kernels_;
+  absl::flat_hash_set<Pair> curated_pairs_;
   absl::flat_hash_map<Pair, ScoredPair> scores_;  // of these, where both are of one source
   int64_t candidates_ = 0;
   int64_t curated_ = 0;

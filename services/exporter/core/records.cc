@@ -1,40 +1,19 @@
 #include "services/exporter/core/records.h"
 
-#include <google/protobuf/descriptor.h>
-#include <google/protobuf/message.h>
 #include <google/protobuf/repeated_field.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
-#include "services/exporter/core/contamination.h"
-#include "services/exporter/core/place.h"
-#include "services/exporter/core/redact.h"
+#include "services/exporter/core/verdict_json.h"
 
 namespace kernelmill::exporter {
 namespace {
-
-// DSL_TRITON is "triton".
-std::string Word(absl::string_view name, absl::string_view prefix) {
-  return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
-}
-
-std::string FormWord(v1::KernelForm form) {
-  return Word(v1::KernelForm_Name(form), "KERNEL_FORM_");
-}
-
-Json Texts(const google::protobuf::RepeatedPtrField<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts) list.push_back(Text(text));
-  return list;
-}
 
 Json DuplicatesJson(const DatasetIndex& index, uint32_t number) {
   std::vector<std::string> ids;
@@ -44,6 +23,19 @@ Json DuplicatesJson(const DatasetIndex& index, uint32_t number) {
   }
   std::sort(ids.begin(), ids.end());
   return ids;
+}
+
+// The holdouts' kernels that a candidate matches, the gravest first: which and where each is, the
+// rule, the score and whether the policy's limit is reached.
+Json ContaminationJson(const DatasetIndex& index, uint32_t number) {
+  Json list = Json::array();
+  for (const v1::Contamination& match : index.DecisionOn(number).contamination()) {
+    list.push_back({{"holdout", KernelLocation(index, match.holdout())},
+                    {"rule", match.rule()},
+                    {"score", Number(match.score())},
+                    {"decisive", match.decisive()}});
+  }
+  return list;
 }
 
 // What a person should look at before the kernel is used, with the number that says so.
@@ -83,7 +75,7 @@ Json ParametersJson(const v1::Kernel& kernel) {
     list.push_back({{"name", Text(parameter.name())},
                     {"annotation", Text(parameter.annotation())},
                     {"default", Text(parameter.default_value())},
-                    {"role", Word(v1::ParameterRole_Name(parameter.role()), "PARAMETER_ROLE_")},
+                    {"role", EnumWord(v1::ParameterRole_Name(parameter.role()), "PARAMETER_ROLE_")},
                     {"rule", parameter.rule()}});
   }
   return list;
@@ -107,12 +99,13 @@ Json AutotuneJson(const v1::Autotune& autotune) {
           {"configs", std::move(configs)},
           {"resolved", autotune.resolved()},
           {"expression", Text(autotune.expression())},
-          {"key", Texts(autotune.key())},
+          {"key", TextList(autotune.key())},
           {"key_expression", Text(autotune.key_expression())}};
 }
 
 Json HeuristicsJson(const v1::Heuristics& heuristics) {
-  return {{"names", Texts(heuristics.names())}, {"expressions", Texts(heuristics.expressions())}};
+  return {{"names", TextList(heuristics.names())},
+          {"expressions", TextList(heuristics.expressions())}};
 }
 
 Json LauncherJson(const v1::Launcher& launcher) {
@@ -153,62 +146,40 @@ Json CudaJson(const v1::Kernel& kernel) {
                         {"host_first_line", launch.host_first_line()},
                         {"host_last_line", launch.host_last_line()}});
   }
-  return {{"template_parameters", Texts(cuda.template_parameters())},
+  return {{"template_parameters", TextList(cuda.template_parameters())},
           {"launch_bounds", Text(cuda.launch_bounds())},
           {"launches", launches}};
 }
 
-Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
-  Json list = Json::array();
-  for (const v1::Sensitive& finding : quality.sensitive()) {
-    list.push_back({{"kind", finding.kind()},
-                    {"text", Word(v1::Sensitive::Text_Name(finding.text()), "TEXT_")},
-                    {"begin", finding.begin()},
-                    {"size", finding.size()},
-                    {"redacted", IsRedacted(finding, policy)}});
-  }
-  return list;
-}
-
 }  // namespace
 
-std::string DslWord(v1::Dsl dsl) { return Word(v1::Dsl_Name(dsl), "DSL_"); }
+std::string DslWord(v1::Dsl dsl) { return EnumWord(v1::Dsl_Name(dsl), "DSL_"); }
 
 std::string RoleWord(v1::KernelRole role) {
-  return Word(v1::KernelRole_Name(role), "KERNEL_ROLE_");
+  return EnumWord(v1::KernelRole_Name(role), "KERNEL_ROLE_");
+}
+
+Json KernelLocation(const DatasetIndex& index, uint32_t number) {
+  const KernelEntry& kernel = index.kernels[number];
+  const SourceEntry& source = index.SourceOf(number);
+  Json json = {{"id", kernel.id},
+               {"repository", Text(source.repository)},
+               {"commit", source.commit},
+               {"first_line", kernel.first_line},
+               {"last_line", kernel.last_line}};
+  SetText(json, "path", index.FileOf(number).path);
+  if (kernel.json_pointer.has_value()) SetText(json, "json_pointer", *kernel.json_pointer);
+  return json;
 }
 
 Json Provenance(const DatasetIndex& index, uint32_t number) {
   const KernelEntry& kernel = index.kernels[number];
-  const SourceEntry& source = index.SourceOf(number);
-  Json json = Json::object();
-  json["id"] = kernel.id;
-  json["repository"] = Text(source.repository);
-  json["commit"] = source.commit;
-  SetPlace(json, index, number);
-  json["first_line"] = kernel.first_line;
-  json["last_line"] = kernel.last_line;
+  Json json = KernelLocation(index, number);
   json["sha256"] = kernel.sha256;
   json["dsl"] = DslWord(kernel.dsl);
   json["role"] = RoleWord(kernel.role);
-  json["form"] = FormWord(kernel.form);
+  json["form"] = EnumWord(v1::KernelForm_Name(kernel.form), "KERNEL_FORM_");
   return json;
-}
-
-Json LicenseJson(const v1::License& license) {
-  Json found = Json::array();
-  for (const v1::LicenseEvidence& evidence : license.found()) {
-    found.push_back({{"expression", evidence.expression()},
-                     {"path", Text(evidence.path())},
-                     {"first_line", evidence.first_line()},
-                     {"last_line", evidence.last_line()},
-                     {"rule", evidence.rule()},
-                     {"text", Text(evidence.text())},
-                     {"score", Number(evidence.score())}});
-  }
-  return {{"expression", license.expression()},         {"evidence", license.evidence()},
-          {"confidence", Number(license.confidence())}, {"found", std::move(found)},
-          {"copyrights", Texts(license.copyrights())},  {"notices", Texts(license.notices())}};
 }
 
 Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
@@ -225,9 +196,9 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["self_contained"] = kernel.self_contained();
   json["signature"] = Text(kernel.signature());
   json["docstring"] = Text(kernel.docstring());
-  json["decorators"] = Texts(kernel.decorators());
-  json["calls"] = Texts(kernel.calls());
-  json["free_names"] = Texts(kernel.free_names());
+  json["decorators"] = TextList(kernel.decorators());
+  json["calls"] = TextList(kernel.calls());
+  json["free_names"] = TextList(kernel.free_names());
   json["category"] = Text(source.category);
   json["tier"] = source.tier;
   json["weight"] = Number(source.weight);
@@ -239,7 +210,7 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   json["parameters"] = ParametersJson(kernel);
   json["autotune"] = kernel.has_autotune() ? AutotuneJson(kernel.autotune()) : Json();
   json["heuristics"] = kernel.has_heuristics() ? HeuristicsJson(kernel.heuristics()) : Json();
-  json["features"] = Texts(kernel.features());
+  json["features"] = TextList(kernel.features());
   json["launcher"] = kernel.has_launcher() ? LauncherJson(kernel.launcher()) : Json();
   json["requires_triton"] = kernel.requires_triton();
   json["requires_triton_path"] = Text(kernel.requires_triton_path());
@@ -288,43 +259,6 @@ Json FunctionRecord(const v1::Kernel& kernel) {
   const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
   const bool ended = !text.empty() && text.back() == '\n';
   return {{"input", Text(absl::StrCat("```python\n", text, ended ? "" : "\n", "```"))}};
-}
-
-Json ChecksJson(const v1::Checks& checks) {
-  Json json = Json::object();
-  const auto& type = *v1::Checks::descriptor();
-  for (int i = 0; i < type.field_count(); ++i) {
-    json[type.field(i)->name()] = checks.GetReflection()->GetBool(checks, type.field(i));
-  }
-  return json;
-}
-
-Json RulesJson(const v1::Verdict& verdict) {
-  Json json = Json::object();
-  for (const v1::RuleResult& result : verdict.rules()) {
-    json[result.rule()] = {
-        {"outcome", Word(v1::RuleResult::Outcome_Name(result.outcome()), "OUTCOME_")},
-        {"reason", Text(result.reason())}};
-  }
-  return json;
-}
-
-Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
-  return {{"score", Number(quality.score())},
-          {"tier", quality.tier()},
-          {"loads", quality.masks().loads()},
-          {"masked_loads", quality.masks().masked_loads()},
-          {"stores", quality.masks().stores()},
-          {"masked_stores", quality.masks().masked_stores()},
-          {"longest_line", quality.longest_line()},
-          {"mean_line", Number(quality.mean_line())},
-          {"comment_ratio", Number(quality.comment_ratio())},
-          {"generated", quality.generated()},
-          {"sensitive", SensitiveJson(quality, policy)}};
-}
-
-Json TokensJson(const v1::TokenCounts& counts) {
-  return {{"cl100k_base", counts.cl100k_base()}, {"o200k_base", counts.o200k_base()}};
 }
 
 Json StagesJson(const v1::DatasetManifest& manifest) {

@@ -8,11 +8,10 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/strip.h"
+#include "absl/time/time.h"
 #include "common/dataset/ledger.h"
-#include "services/exporter/core/contamination.h"
 #include "services/exporter/core/records.h"
+#include "services/exporter/core/verdict_json.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -148,6 +147,26 @@ Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
           {"action", policy.action() == v1::CONTAMINATION_ACTION_LABEL ? "label" : "drop"}};
 }
 
+// How many candidates that were not rejected are of each holdout kernel, by rule; a candidate
+// counts with its gravest match, where the policy's limit is reached. And how many of these were
+// kept, labelled.
+Json ContaminationCounts(const DatasetIndex& index) {
+  std::map<uint32_t, std::map<std::string, int64_t>> by_item;
+  int64_t labelled = 0;
+  for (const uint32_t number : index.candidates) {
+    const v1::Decision& decision = index.DecisionOn(number);
+    if (decision.contamination().empty() || !decision.contamination(0).decisive()) continue;
+    if (decision.fate() == v1::FATE_REJECTED) continue;
+    ++by_item[decision.contamination(0).holdout()][decision.contamination(0).rule()];
+    labelled += decision.fate() == v1::FATE_KEPT;
+  }
+  Json items = Json::array();
+  for (const auto& [holdout, by_rule] : by_item) {
+    items.push_back({{"holdout", KernelLocation(index, holdout)}, {"kernels", by_rule}});
+  }
+  return {{"items", std::move(items)}, {"kept", labelled}};
+}
+
 // Kept kernels that a person should look at, by why.
 Json ReviewJson(const DatasetIndex& index) {
   int64_t word_overlap = 0;
@@ -159,8 +178,7 @@ Json ReviewJson(const DatasetIndex& index) {
 }
 
 std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
-  return absl::AsciiStrToLower(
-      absl::StripPrefix(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_"));
+  return EnumWord(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_");
 }
 
 Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
@@ -189,6 +207,42 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
       {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
 
+std::string Created(const DatasetIndex& index) {
+  int64_t newest = 0;
+  for (const SourceEntry& source : index.sources) newest = std::max(newest, source.commit_time);
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(newest), absl::UTCTimeZone());
+}
+
+Json FileJson(const FileEntry& file, const SourceEntry& source) {
+  Json json = Json::object();
+  SetText(json, "path", file.path);
+  json["repository"] = Text(source.repository);
+  json["commit"] = source.commit;
+  json["size_bytes"] = file.size_bytes;
+  json["lines"] = file.lines;
+  json["has_triton_jit"] = file.has_triton_jit;
+  json["hash_sha256"] = file.sha256;
+  return json;
+}
+
+// Sums over files.
+struct FileTotals {
+  int64_t files = 0;
+  int64_t size_bytes = 0;
+  int64_t lines = 0;
+
+  void Add(const FileEntry& file) {
+    ++files;
+    size_bytes += file.size_bytes;
+    lines += file.lines;
+  }
+  void Write(Json& json) const {
+    json["total_files"] = files;
+    json["total_size_bytes"] = size_bytes;
+    json["total_lines"] = lines;
+  }
+};
+
 }  // namespace
 
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
@@ -208,13 +262,41 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCou
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
           {"checks", ChecksJson(all)},
-          {"contamination", ContaminationReport(index)},
+          {"contamination", ContaminationCounts(index)},
           {"review", ReviewJson(index)},
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
           {"pairs", PairsJson(index, pairs)},
           {"failures", FailuresJson(std::move(failures))}};
+}
+
+Json FileManifest(const DatasetIndex& index, const cas::Digest& dataset) {
+  std::vector<const FileEntry*> files;
+  for (const FileEntry& file : index.files) {
+    if (file.kept > 0) files.push_back(&file);
+  }
+  std::sort(files.begin(), files.end(), [](const FileEntry* a, const FileEntry* b) {
+    return std::tie(a->source, a->path) < std::tie(b->source, b->path);
+  });
+  Json categories = Json::object();
+  std::map<std::string, FileTotals> totals;
+  FileTotals all;
+  for (const FileEntry* file : files) {
+    const SourceEntry& source = index.sources[file->source];
+    const std::string category = Text(source.category);
+    categories[category]["files"].push_back(FileJson(*file, source));
+    totals[category].Add(*file);
+    all.Add(*file);
+  }
+  for (const auto& [category, sums] : totals) sums.Write(categories[category]);
+  Json json = {{"created", Created(index)},
+               {"extraction_dir", "."},
+               {"categories", std::move(categories)},
+               {"dataset", cas::ToString(dataset)},
+               {"stages", StagesJson(index.manifest)}};
+  all.Write(json);
+  return json;
 }
 
 }  // namespace kernelmill::exporter

@@ -7,7 +7,7 @@
 #include "common/cas/digest.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "services/exporter/core/dataset_index.h"
-#include "services/exporter/core/json.h"
+#include "services/exporter/core/output/json.h"
 
 namespace kernelmill::exporter {
 
@@ -22,6 +22,11 @@ struct PairCounts {
 // that failed.
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
             std::vector<v1::Failure> failures);
+
+// MANIFEST.json: the source files that hold a kept kernel, by category, with the fields of the
+// extraction plan's script 07. `created` is the time of the newest commit, so that the same dataset
+// has the same manifest.
+Json FileManifest(const DatasetIndex& index, const cas::Digest& dataset);
 
 }  // namespace kernelmill::exporter
 

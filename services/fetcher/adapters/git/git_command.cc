@@ -100,6 +100,8 @@ std::string ReadTail(const std::string& path, int64_t bytes) {
 std::string LastComplaint(absl::string_view errors) {
   absl::string_view last, complaint;
   for (const absl::string_view line : absl::StrSplit(errors, '\n', absl::SkipWhitespace())) {
+    // What came before, of ssh or of the other side, says why.
+    if (!last.empty() && absl::StartsWith(line, "fatal: Could not read from remote")) break;
     last = line;
     if (absl::StartsWith(line, "fatal: ") || absl::StartsWith(line, "error: ")) complaint = line;
   }

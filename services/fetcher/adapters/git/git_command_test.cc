@@ -1,11 +1,13 @@
 #include "services/fetcher/adapters/git/git_command.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/testing/status_matchers.h"
 
@@ -46,6 +48,17 @@ TEST(ClassifyGitFailure, GitsWordsDecide) {
   };
   for (const auto& [errors, code] : cases) {
     EXPECT_THAT(ClassifyGitFailure(Failed(errors)), StatusIs(code)) << errors;
+  }
+}
+
+TEST(ClassifyGitFailure, TheCauseIsToldAndNotThatThereWasOne) {
+  constexpr char kGeneral[] =
+      "fatal: Could not read from remote repository.\n\n"
+      "Please make sure you have the correct access rights\nand the repository exists.\n";
+  for (const std::string cause :
+       {"'/x' does not appear to be a git repository", "git@x: Permission denied (publickey)."}) {
+    const absl::Status status = ClassifyGitFailure(Failed(absl::StrCat(cause, "\n", kGeneral)));
+    EXPECT_THAT(std::string(status.message()), ::testing::EndsWith(cause));
   }
 }
 

@@ -1,0 +1,110 @@
+#include "services/cli/adapters/grpc/crawl_client.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <utility>
+
+#include "common/base/status.h"
+#include "kernelmill/v1/crawl.grpc.pb.h"
+#include "services/cli/adapters/grpc/retrying_caller.h"
+
+namespace kernelmill::cli {
+namespace {
+
+class GrpcCrawlClient : public CrawlClient {
+ public:
+  GrpcCrawlClient(std::shared_ptr<grpc::Channel> channel, ReconnectOptions reconnect)
+      : stub_(v1::Crawl::NewStub(std::move(channel))), caller_(std::move(reconnect)) {}
+
+  absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
+                                     int priority) override {
+    v1::SubmitRequest request;
+    *request.mutable_spec() = spec;
+    request.set_request_id(request_id);
+    request.set_priority(priority);
+    v1::SubmitResponse response;
+    RETURN_IF_ERROR(caller_.Call("submit", [&](grpc::ClientContext& context) {
+      return stub_->Submit(&context, request, &response);
+    }));
+    return response.job();
+  }
+
+  absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) override {
+    return CallOn<v1::GetJobRequest>("get job", &v1::Crawl::Stub::GetJob, job);
+  }
+
+  absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() override {
+    v1::ListJobsResponse response;
+    RETURN_IF_ERROR(caller_.Call("list jobs", [&](grpc::ClientContext& context) {
+      return stub_->ListJobs(&context, v1::ListJobsRequest(), &response);
+    }));
+    return std::vector<v1::JobStatus>(response.jobs().begin(), response.jobs().end());
+  }
+
+  absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) override {
+    return CallOn<v1::CancelRequest>("cancel", &v1::Crawl::Stub::Cancel, job);
+  }
+
+  absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job) override {
+    return CallOn<v1::RetryRequest>("retry", &v1::Crawl::Stub::Retry, job);
+  }
+
+  absl::Status DeleteJob(const std::string& job) override {
+    v1::DeleteRequest request;
+    request.set_job(job);
+    bool tried = false;
+    return caller_.Call("delete", [&](grpc::ClientContext& context) {
+      v1::DeleteResponse response;
+      const grpc::Status status = stub_->Delete(&context, request, &response);
+      // A try before this one may have done it, and its answer been lost.
+      if (std::exchange(tried, true) && status.error_code() == grpc::StatusCode::NOT_FOUND) {
+        return grpc::Status::OK;
+      }
+      return status;
+    });
+  }
+
+  absl::Status Watch(const std::string& job, const OnStatus& on_status) override {
+    v1::WatchRequest request;
+    request.set_job(job);
+    return caller_.Stream([&](grpc::ClientContext& context) {
+      const auto reader = stub_->Watch(&context, request);
+      v1::JobStatus status;
+      while (reader->Read(&status)) on_status(status);
+      return reader->Finish();
+    });
+  }
+
+  void Interrupt() override { caller_.Interrupt(); }
+
+ private:
+  // A call that takes a job's name and answers with its status.
+  template <typename Request>
+  absl::StatusOr<v1::JobStatus> CallOn(absl::string_view what,
+                                       grpc::Status (v1::Crawl::Stub::*call)(grpc::ClientContext*,
+                                                                             const Request&,
+                                                                             v1::JobStatus*),
+                                       const std::string& job) {
+    Request request;
+    request.set_job(job);
+    v1::JobStatus response;
+    RETURN_IF_ERROR(caller_.Call(what, [&](grpc::ClientContext& context) {
+      return ((*stub_).*call)(&context, request, &response);
+    }));
+    return response;
+  }
+
+  const std::unique_ptr<v1::Crawl::Stub> stub_;
+  RetryingCaller caller_;
+};
+
+}  // namespace
+
+std::unique_ptr<CrawlClient> NewCrawlClient(std::shared_ptr<grpc::Channel> channel,
+                                            ReconnectOptions reconnect) {
+  return std::make_unique<GrpcCrawlClient>(std::move(channel), std::move(reconnect));
+}
+
+}  // namespace kernelmill::cli

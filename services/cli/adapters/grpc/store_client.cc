@@ -1,0 +1,99 @@
+#include "services/cli/adapters/grpc/store_client.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <set>
+#include <utility>
+
+#include "common/base/status.h"
+#include "kernelmill/v1/store.grpc.pb.h"
+#include "services/cli/adapters/grpc/retrying_caller.h"
+
+namespace kernelmill::cli {
+namespace {
+
+// gRPC's own words for it, "unknown service", help nobody.
+absl::Status Explain(const absl::Status& status) {
+  if (!absl::IsUnimplemented(status)) return status;
+  return absl::UnimplementedError(
+      "this is not a kernelmill-store: a store of another make is looked after with its own tools");
+}
+
+class GrpcStoreClient : public StoreClient {
+ public:
+  GrpcStoreClient(std::shared_ptr<grpc::Channel> channel, ReconnectOptions reconnect)
+      : stub_(v1::Store::NewStub(std::move(channel))), caller_(std::move(reconnect)) {}
+
+  absl::StatusOr<v1::StatResponse> Stat() override {
+    return Ask<v1::StatResponse>("stat", &v1::Store::Stub::Stat, v1::StatRequest());
+  }
+
+  absl::StatusOr<v1::VerifyProgress> Verify(
+      bool drop_damaged,
+      const std::function<void(const v1::VerifyProgress&)>& on_progress) override {
+    v1::VerifyRequest request;
+    request.set_drop_damaged(drop_damaged);
+    v1::VerifyProgress sum;
+    std::set<std::string> damaged;  // hashes
+    const absl::Status ended = caller_.Stream([&](grpc::ClientContext& context) {
+      const auto reader = stub_->Verify(&context, request);
+      v1::VerifyProgress progress;
+      while (reader->Read(&progress)) {
+        sum.set_blobs(progress.blobs());
+        sum.set_bytes(progress.bytes());
+        sum.set_finished(progress.finished());
+        // A long list comes in several messages.
+        for (auto& digest : *progress.mutable_damaged()) {
+          if (damaged.insert(digest.hash()).second) *sum.add_damaged() = std::move(digest);
+        }
+        on_progress(sum);
+      }
+      return reader->Finish();
+    });
+    RETURN_IF_ERROR(Annotate(Explain(ended), "verify"));
+    if (!sum.finished()) return absl::UnavailableError("verify: the store ended it half-way");
+    return sum;
+  }
+
+  absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes) override {
+    v1::CollectGarbageRequest request;
+    request.set_target_bytes(target_bytes);
+    return Ask<v1::CollectGarbageResponse>("gc", &v1::Store::Stub::CollectGarbage, request);
+  }
+
+  absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) override {
+    v1::BackupRequest request;
+    request.set_name(name);
+    return Ask<v1::BackupResponse>("backup", &v1::Store::Stub::Backup, request);
+  }
+
+  void Interrupt() override { caller_.Interrupt(); }
+
+ private:
+  template <typename Response, typename Request>
+  absl::StatusOr<Response> Ask(absl::string_view what,
+                               grpc::Status (v1::Store::Stub::*call)(grpc::ClientContext*,
+                                                                     const Request&, Response*),
+                               const Request& request) {
+    Response response;
+    const auto attempt = [&](grpc::ClientContext& context) {
+      return ((*stub_).*call)(&context, request, &response);
+    };
+    RETURN_IF_ERROR(Explain(caller_.Call(what, attempt, absl::InfiniteDuration())));
+    return response;
+  }
+
+  const std::unique_ptr<v1::Store::Stub> stub_;
+  RetryingCaller caller_;
+};
+
+}  // namespace
+
+std::unique_ptr<StoreClient> NewStoreClient(std::shared_ptr<grpc::Channel> channel,
+                                            ReconnectOptions reconnect) {
+  return std::make_unique<GrpcStoreClient>(std::move(channel), std::move(reconnect));
+}
+
+}  // namespace kernelmill::cli

@@ -1,0 +1,114 @@
+#ifndef KERNELMILL_SERVICES_CLI_COMMANDS_COMMANDS_H_
+#define KERNELMILL_SERVICES_CLI_COMMANDS_COMMANDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/rpc/server.h"
+#include "services/cli/commands/cluster.h"
+#include "services/cli/commands/console.h"
+
+namespace kernelmill::cli {
+
+// The commands of `kernelmill`. Each answers the exit code, or the error that stopped it.
+// CANCELLED: by SIGINT or SIGTERM, which end all that take a signal.
+
+// On jobs (job_commands.cc).
+
+struct CrawlOptions {
+  std::string job_file;
+  std::string out_dir;
+  std::string data_dir;
+  int workers = 1;
+  std::string package_index;      // of Python packages; empty: what pip would use
+  std::string github_api;         // the REST API's URL; empty: GitHub's own
+  std::string github_token_file;  // with a token for it; empty: none
+};
+
+struct SubmitOptions {
+  std::string job_file;
+  int priority = 0;
+  bool wait = false;
+  std::string out_dir;  // waits, and exports to there; empty: nowhere
+};
+
+struct RetryOptions {
+  std::string job;
+  bool wait = false;
+  std::string out_dir;  // as in SubmitOptions
+};
+
+// A whole cluster in this process, for one job: submit, watch and export as below.
+absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
+                          Console& console);
+absl::StatusOr<int> Submit(const ClusterAddress& cluster, const SubmitOptions& options,
+                           rpc::TerminationSignal& signal, Console& console);
+absl::StatusOr<int> Watch(const ClusterAddress& cluster, const std::string& job,
+                          rpc::TerminationSignal& signal, Console& console);
+absl::StatusOr<int> ListJobs(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
+                             Console& console);
+absl::StatusOr<int> Report(const ClusterAddress& cluster, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console);
+// Ends a job; one that has ended stays as it is.
+absl::StatusOr<int> Cancel(const ClusterAddress& cluster, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console);
+// Runs an ended job again.
+absl::StatusOr<int> Retry(const ClusterAddress& cluster, const RetryOptions& options,
+                          rpc::TerminationSignal& signal, Console& console);
+// Forgets an ended job.
+absl::StatusOr<int> Delete(const ClusterAddress& cluster, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console);
+absl::StatusOr<int> Export(const ClusterAddress& cluster, const std::string& job,
+                           const std::string& out_dir, rpc::TerminationSignal& signal,
+                           Console& console);
+
+// On plain files and folders, through the extractor's and the validator's services in this process
+// (file_commands.cc). Exit code 1 if a file could not be read or extracted. NOT_FOUND: a path is
+// not there.
+
+// Lists the kernels in the files; with --json each with its text, a line a kernel.
+absl::StatusOr<int> ExtractFiles(const std::vector<std::string>& paths, Console& console);
+
+// Says of each kernel whether a job with default policies would accept it, its licence and the
+// checks that it does not pass. Exit code 1 also if any is rejected.
+absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console& console);
+
+struct SimilarOptions {
+  std::string file;  // "-": standard input
+  // Which dataset: exactly one of these is given.
+  std::string job;
+  std::string dataset;  // digest
+  std::string out_dir;  // that it was written to
+  // Of a crawl in one process, which then has the dataset; empty: the cluster has it.
+  std::string data_dir;
+  int top = 10;
+  double threshold = 0.7;
+};
+
+// Lists the kernels of a dataset that are most like those in a file, or like all of its text where
+// it has none; with --json a line for each kernel of the file (similar_command.cc). Exit code 0
+// also where nothing is alike. NOT_FOUND: no such file, job or dataset; FAILED_PRECONDITION: the
+// job has no dataset, or a crawl is using data_dir.
+absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,
+                            rpc::TerminationSignal& signal, Console& console);
+
+// On the store at `address` (store_commands.cc). UNIMPLEMENTED: a store of another make.
+
+absl::StatusOr<int> StoreStat(const std::string& address, rpc::TerminationSignal& signal,
+                              Console& console);
+// Exit code 1 if blobs are damaged, also where they were dropped: what they were is gone.
+absl::StatusOr<int> StoreVerify(const std::string& address, bool drop_damaged,
+                                rpc::TerminationSignal& signal, Console& console);
+absl::StatusOr<int> StoreCollectGarbage(const std::string& address, int64_t target_bytes,
+                                        rpc::TerminationSignal& signal, Console& console);
+absl::StatusOr<int> StoreBackup(const std::string& address, const std::string& name,
+                                rpc::TerminationSignal& signal, Console& console);
+// Makes a store's data folder of a backup's folder, both on this machine; no store runs on it.
+absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
+                                 Console& console);
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_COMMANDS_COMMANDS_H_

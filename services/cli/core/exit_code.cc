@@ -1,0 +1,39 @@
+#include "services/cli/core/exit_code.h"
+
+#include "absl/strings/string_view.h"
+#include "services/cli/core/format.h"
+
+namespace kernelmill::cli {
+
+int ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kDone;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnimplemented:
+      return kRequestWrong;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kUnauthenticated:
+      return kOutOfReach;
+    case absl::StatusCode::kCancelled:
+      return kInterrupted;
+    default:
+      return kInputsFailed;
+  }
+}
+
+int ExitCodeOf(const v1::JobStatus& status) {
+  return status.state() == v1::JOB_STATE_DONE && status.failures().empty() ? kDone : kInputsFailed;
+}
+
+std::string ErrorLine(const absl::Status& status) {
+  return OneLine(absl::string_view(status.message().data(), status.message().size()));
+}
+
+}  // namespace kernelmill::cli

@@ -1,0 +1,31 @@
+#ifndef KERNELMILL_SERVICES_CLI_CORE_EXIT_CODE_H_
+#define KERNELMILL_SERVICES_CLI_CORE_EXIT_CODE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "kernelmill/v1/crawl.pb.h"
+
+namespace kernelmill::cli {
+
+// What the program exits with.
+enum ExitCode {
+  kDone = 0,
+  kInputsFailed = 1,  // finished, but some inputs failed; or it could not be finished
+  kRequestWrong = 2,
+  kOutOfReach = 3,
+  kInterrupted = 130,  // by the user, as shells have it
+};
+
+// Of an error: the request is wrong (2), the cluster is out of reach (3), anything else (1).
+int ExitCodeOf(const absl::Status& status);
+
+// Of a job that has ended.
+int ExitCodeOf(const v1::JobStatus& status);
+
+// An error as one line, without a newline at its end.
+std::string ErrorLine(const absl::Status& status);
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_CORE_EXIT_CODE_H_

@@ -1,0 +1,254 @@
+#include "services/cli/core/output.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "common/base/text.h"
+#include "common/cas/digest.h"
+#include "services/cli/core/exit_code.h"
+#include "services/cli/core/format.h"
+
+namespace kernelmill::cli {
+namespace {
+
+using Counters = std::map<std::string, int64_t>;
+
+Counters CountersOf(const v1::JobStatus& status) {
+  Counters counters;
+  for (const v1::Counter& counter : status.counters()) counters[counter.name()] = counter.value();
+  return counters;
+}
+
+// The counter itself and those below it: "dataset.rejected" is also the sum of
+// "dataset.rejected.*".
+int64_t Sum(const Counters& counters, const std::string& name) {
+  int64_t sum = 0;
+  for (const auto& [key, value] : counters) {
+    if (key == name || absl::StartsWith(key, name + ".")) sum += value;
+  }
+  return sum;
+}
+
+std::string StateWord(v1::JobState state) {
+  const std::string name = v1::JobState_Name(state);
+  return absl::AsciiStrToLower(absl::StripPrefix(name, "JOB_STATE_"));
+}
+
+std::string FailureLine(const v1::Failure& failure) {
+  std::string line = absl::StrCat("  ", OneLine(failure.source()), "  ");
+  if (!failure.path().empty()) absl::StrAppend(&line, OneLine(failure.path()), "  ");
+  absl::StrAppend(&line, failure.stage(), "  ", failure.code(), ": ", OneLine(failure.message()));
+  if (failure.files() > 0) absl::StrAppend(&line, " (", failure.files(), " files)");
+  return line + "\n";
+}
+
+std::string FailuresText(const v1::JobStatus& status) {
+  if (status.failures().empty()) return "";
+  std::string text = absl::StrCat("failures   ", status.failures_size(), "\n");
+  for (const v1::Failure& failure : status.failures()) text += FailureLine(failure);
+  return text;
+}
+
+std::string TroubledText(const v1::JobStatus& status) {
+  if (status.troubled().empty()) return "";
+  std::string text = absl::StrCat("tried again", "  ", status.troubled_size(), "\n");
+  for (const v1::Troubled& task : status.troubled()) {
+    absl::StrAppend(
+        &text, "  ", OneLine(task.source()), "  ", task.stage(), "  after ", task.attempts(),
+        task.attempts() == 1 ? " attempt: " : " attempts: ", OneLine(task.last_error()), "\n");
+  }
+  return text;
+}
+
+std::string HeadText(const v1::JobStatus& status) {
+  std::string text = absl::StrCat("job        ", status.job(), "  ", OneLine(status.name()), "  ",
+                                  StateWord(status.state()));
+  if (status.ended_unix_ms() > status.submitted_unix_ms()) {
+    absl::StrAppendFormat(&text, "  %.1f s",
+                          (status.ended_unix_ms() - status.submitted_unix_ms()) / 1000.0);
+  }
+  if (status.runs() > 1) absl::StrAppend(&text, "  run ", status.runs());
+  if (status.priority() != 0) absl::StrAppend(&text, "  priority ", status.priority());
+  text += '\n';
+  if (status.has_dataset()) {
+    absl::StrAppend(&text, "dataset    ", cas::ToString(status.dataset()), "\n");
+  }
+  return text;
+}
+
+// A fate's line in the report, then one a reason.
+void AppendFate(const Counters& counters, absl::string_view label, const std::string& name,
+                std::string* text) {
+  absl::StrAppendFormat(text, "  %-22s %8d\n", std::string(label), Sum(counters, name));
+  for (const auto& [key, value] : counters) {
+    absl::string_view reason = key;
+    if (absl::ConsumePrefix(&reason, name + ".")) {
+      absl::StrAppendFormat(text, "    %-20s %8d\n", std::string(reason), value);
+    }
+  }
+}
+
+// Protobuf writes bytes as Base64.
+std::string WithPathsAsText(const v1::JobStatus& status, const std::string& json) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::parse(json);
+  for (int i = 0; i < status.failures_size(); ++i) {
+    const std::string& path = status.failures(i).path();
+    object["failures"][i]["path"] = ToUtf8(path);
+    if (!IsUtf8(path)) object["failures"][i]["path_base64"] = absl::Base64Escape(path);
+  }
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string Blobs(int64_t count) { return absl::StrCat(count, count == 1 ? " blob" : " blobs"); }
+
+std::string HoldText(const v1::HoldInfo& hold) {
+  std::string what =
+      hold.blobs() > 0 || !hold.everything_used_from_now() ? Blobs(hold.blobs()) : "";
+  if (hold.everything_used_from_now()) {
+    absl::StrAppend(&what, what.empty() ? "" : " and ", "everything used since it began");
+  }
+  if (hold.expires_in_ms() > 0) {
+    absl::StrAppend(&what, ", for another ",
+                    ShortDuration(absl::Milliseconds(hold.expires_in_ms())));
+  }
+  return absl::StrFormat("  %-40s %s\n", OneLine(hold.name()), what);
+}
+
+}  // namespace
+
+std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir) {
+  const Counters counters = CountersOf(status);
+  std::string text = HeadText(status);
+  if (status.state() == v1::JOB_STATE_DONE) {
+    absl::StrAppendFormat(
+        &text, "kernels    %d found = %d kept + %d rejected + %d duplicate + %d contaminated\n",
+        Sum(counters, "dataset.kernels"), Sum(counters, "dataset.kept"),
+        Sum(counters, "dataset.rejected"), Sum(counters, "dataset.duplicate"),
+        Sum(counters, "dataset.contaminated"));
+    absl::StrAppendFormat(
+        &text, "files      %d seen = %d extracted + %d skipped + %d failed\n",
+        Sum(counters, "dataset.files.seen"), Sum(counters, "dataset.files.extracted"),
+        Sum(counters, "dataset.files.skipped"), Sum(counters, "dataset.files.failed"));
+  }
+  text += FailuresText(status);
+  if (!out_dir.empty()) absl::StrAppend(&text, "written to ", out_dir, "\n");
+  return text;
+}
+
+std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir) {
+  const std::string dataset = status.has_dataset() ? cas::ToString(status.dataset()) : "";
+  return absl::StrCat("{\"job\":", StatusJson(status), ",\"dataset\":", JsonString(dataset),
+                      ",\"out\":", JsonString(out_dir), ",\"exit\":", ExitCodeOf(status), "}");
+}
+
+std::string ReportText(const v1::JobStatus& status) {
+  const Counters counters = CountersOf(status);
+  std::string text = HeadText(status);
+  text += "files\n";
+  AppendFate(counters, "seen", "dataset.files.seen", &text);
+  AppendFate(counters, "extracted", "dataset.files.extracted", &text);
+  AppendFate(counters, "skipped", "dataset.files.skipped", &text);
+  AppendFate(counters, "failed", "dataset.files.failed", &text);
+  text += "kernels\n";
+  AppendFate(counters, "found", "dataset.kernels", &text);
+  AppendFate(counters, "kept", "dataset.kept", &text);
+  AppendFate(counters, "rejected", "dataset.rejected", &text);
+  AppendFate(counters, "duplicate", "dataset.duplicate", &text);
+  AppendFate(counters, "contaminated", "dataset.contaminated", &text);
+  AppendFate(counters, "of a holdout, but kept by policy", "dataset.labelled", &text);
+  AppendFate(counters, "kept, to be reviewed", "dataset.review", &text);
+  AppendFate(counters, "holdout (no candidate)", "dataset.holdout", &text);
+  absl::StrAppendFormat(&text, "%-12s %8s %8s %8s %8s\n", "stages", "tasks", "executed", "cached",
+                        "failed");
+  for (const v1::StageProgress& stage : status.stages()) {
+    absl::StrAppendFormat(&text, "  %-10s %8d %8d %8d %8d\n", stage.stage(), stage.total(),
+                          stage.done() - stage.cached(), stage.cached(), stage.failed());
+  }
+  return text + TroubledText(status) + FailuresText(status);
+}
+
+std::string StateText(const v1::JobStatus& status) {
+  return absl::StrCat(status.job(), "  ", StateWord(status.state()), "\n");
+}
+
+std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
+  std::string text = absl::StrFormat("%-20s %-10s %-20s %13s %8s %4s  %s\n", "job", "state",
+                                     "submitted", "tasks", "priority", "runs", "name");
+  for (const v1::JobStatus& job : jobs) {
+    int64_t total = 0, done = 0;
+    for (const v1::StageProgress& stage : job.stages()) {
+      total += stage.total();
+      done += stage.done() + stage.failed();
+    }
+    absl::StrAppendFormat(
+        &text, "%-20s %-10s %s %13s %8d %4d  %s\n", job.job(), StateWord(job.state()),
+        absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(job.submitted_unix_ms()),
+                         absl::UTCTimeZone()),
+        absl::StrCat(done, "/", total), job.priority(), job.runs(), OneLine(job.name()));
+  }
+  return text;
+}
+
+std::string StatusJson(const v1::JobStatus& status) {
+  std::string json = MessageJson(status);
+  const bool paths =
+      std::any_of(status.failures().begin(), status.failures().end(),
+                  [](const v1::Failure& failure) { return !failure.path().empty(); });
+  return paths ? WithPathsAsText(status, json) : json;
+}
+
+std::string StatText(const v1::StatResponse& stat) {
+  std::string text = absl::StrFormat("%-16s %s, %s\n", "content", Blobs(stat.blobs()),
+                                     ShortBytes(stat.blob_bytes()));
+  absl::StrAppendFormat(&text, "%-16s %d\n", "action results", stat.action_results());
+  absl::StrAppendFormat(&text, "%-16s %s%s, %s free\n", "on disk", ShortBytes(stat.disk_bytes()),
+                        stat.limit_bytes() > 0
+                            ? absl::StrCat(" of at most ", ShortBytes(stat.limit_bytes()))
+                            : std::string(),
+                        ShortBytes(stat.free_disk_bytes()));
+  absl::StrAppendFormat(&text, "%-16s %d\n", "holds", stat.holds_size());
+  for (const v1::HoldInfo& hold : stat.holds()) text += HoldText(hold);
+  return text;
+}
+
+std::string VerifyLine(const v1::VerifyProgress& progress, const v1::StatResponse& whole) {
+  return absl::StrCat(progress.blobs(), " of ", Blobs(whole.blobs()), ", ",
+                      ShortBytes(progress.bytes()), " of ", ShortBytes(whole.blob_bytes()),
+                      " read, ", progress.damaged_size(), " damaged");
+}
+
+std::string VerifyText(const v1::VerifyProgress& last, bool dropped) {
+  std::string text = absl::StrCat(Blobs(last.blobs()), ", ", ShortBytes(last.bytes()), " read; ");
+  if (last.damaged().empty()) return text + "all are whole\n";
+  absl::StrAppend(&text, Blobs(last.damaged_size()), " damaged", dropped ? " and dropped" : "",
+                  ":\n");
+  for (const auto& digest : last.damaged()) {
+    absl::StrAppend(&text, "  ", cas::ToString(digest), "\n");
+  }
+  return text;
+}
+
+std::string GarbageText(const v1::CollectGarbageResponse& response) {
+  std::string text = absl::StrCat("dropped ", Blobs(response.dropped_blobs()), ", ",
+                                  ShortBytes(response.dropped_bytes()));
+  if (response.held_bytes() > 0) {
+    absl::StrAppend(&text, "; ", ShortBytes(response.held_bytes()), " are held and stay");
+  }
+  return text + "\n";
+}
+
+std::string BackupText(const v1::BackupResponse& response) {
+  return absl::StrCat(OneLine(response.path()), "  ", ShortBytes(response.bytes()), "\n");
+}
+
+}  // namespace kernelmill::cli

@@ -1,0 +1,66 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_OUTPUT_FILES_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_OUTPUT_FILES_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace kernelmill::exporter {
+
+// A new file, written through a buffer. Not thread-safe. RESOURCE_EXHAUSTED: the disk is full.
+class FileWriter {
+ public:
+  static absl::StatusOr<FileWriter> Create(const std::string& path);
+  FileWriter(FileWriter&& other) noexcept;
+  FileWriter& operator=(FileWriter&&) = delete;
+  ~FileWriter();
+
+  absl::Status Append(absl::string_view bytes);
+  // Writes what is left and syncs. Nothing can be appended after.
+  absl::Status Close();
+
+ private:
+  FileWriter(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  absl::Status Flush();
+
+  std::string path_;
+  int fd_;
+  std::string buffer_;
+};
+
+// An unnamed temporary file, for records that are rendered in one order and wanted in another. Not
+// thread-safe. RESOURCE_EXHAUSTED: the disk is full.
+class TempFile {
+ public:
+  struct Extent {
+    int64_t offset = 0;
+    int64_t size = 0;
+  };
+
+  // The file lies in `dir` and goes with this object.
+  static absl::StatusOr<TempFile> Create(const std::string& dir);
+  TempFile(TempFile&& other) noexcept;
+  TempFile& operator=(TempFile&&) = delete;
+  ~TempFile();
+
+  absl::StatusOr<Extent> Append(absl::string_view bytes);
+  absl::StatusOr<std::string> Read(Extent extent);
+  // Forgets all records.
+  absl::Status Clear();
+
+ private:
+  explicit TempFile(int fd) : fd_(fd) {}
+  absl::Status Flush();
+
+  int fd_;
+  int64_t written_ = 0;  // bytes in the file; buffer_ follows them
+  std::string buffer_;
+};
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_OUTPUT_FILES_H_

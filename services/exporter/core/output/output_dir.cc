@@ -1,0 +1,211 @@
+#include "services/exporter/core/output/output_dir.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "services/exporter/core/output/json.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFiles[] = {kKernelsFile,   kFimFile,      kPairsFile,  kTranslationsFile,
+                                  kFunctionsFile, kManifestFile, kLedgerFile, kReportFile,
+                                  kLockFile,      kNoticesFile};
+constexpr int64_t kMaxReportBytes = 64 << 20;
+
+absl::Status ErrorStatus(const std::error_code& error, const fs::path& path) {
+  return ErrnoStatus(error.value(), path.string());
+}
+
+// Absolute, without a trailing slash, symbolic links followed where it exists.
+absl::StatusOr<fs::path> Resolve(const std::string& out_dir) {
+  if (out_dir.empty()) return absl::InvalidArgumentError("no output directory is given");
+  std::error_code error;
+  // Absolute first: of a relative path that is not there the canonical form is relative too.
+  fs::path path = fs::absolute(out_dir, error);
+  if (!error) path = fs::weakly_canonical(path, error);
+  if (error) return ErrorStatus(error, out_dir);
+  if (!path.has_filename()) path = path.parent_path();
+  if (!path.has_filename()) {
+    return absl::InvalidArgumentError(absl::StrCat(out_dir, ": cannot be replaced"));
+  }
+  return path;
+}
+
+bool IsOurReport(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadFile(path, kMaxReportBytes);
+  if (!text.ok()) return false;
+  const Json report = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  return report.is_object() && report.contains("generator") && report["generator"] == "kernelmill";
+}
+
+absl::Status CheckResolved(const fs::path& dir) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(dir, error);
+  if (status.type() == fs::file_type::not_found) return absl::OkStatus();
+  if (error) return ErrorStatus(error, dir);
+  if (status.type() != fs::file_type::directory) {
+    return absl::FailedPreconditionError(absl::StrCat(dir.string(), ": is not a directory"));
+  }
+  bool empty = true;
+  fs::directory_iterator entry(dir, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    empty = false;
+    const std::string name = entry->path().filename().string();
+    if (std::find(std::begin(kFiles), std::end(kFiles), name) == std::end(kFiles)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(dir.string(), ": holds ", name, ", which is not of an export"));
+    }
+  }
+  if (error) return ErrorStatus(error, dir);
+  if (!empty && !IsOurReport((dir / kReportFile).string())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(dir.string(), ": is not empty and not an earlier export"));
+  }
+  return absl::OkStatus();
+}
+
+// Whether a folder can be made beside `dir`, or in the nearest folder above it that is there.
+absl::Status CheckWritable(const fs::path& dir) {
+  fs::path folder = dir.parent_path();
+  std::error_code error;
+  while (folder.has_relative_path() && !fs::exists(folder, error)) folder = folder.parent_path();
+  std::string probe = (folder / ".kernelmill-XXXXXX").string();
+  if (::mkdtemp(probe.data()) == nullptr) {
+    return ErrnoStatus(errno, absl::StrCat(folder.string(), ": nothing can be written here"));
+  }
+  if (::rmdir(probe.c_str()) != 0) return ErrnoStatus(errno, probe);
+  return absl::OkStatus();
+}
+
+absl::Status SyncDir(const fs::path& dir) {
+  const int fd = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return ErrnoStatus(errno, dir.string());
+  auto closer = absl::MakeCleanup([fd] { ::close(fd); });
+  if (::fsync(fd) != 0) return ErrnoStatus(errno, dir.string());
+  return absl::OkStatus();
+}
+
+bool IsAt(int fd, const std::string& path) {
+  struct stat held, named;
+  return ::fstat(fd, &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+// Makes the directory, or takes one that is there, and locks it; -1 if it was moved away meanwhile.
+absl::StatusOr<int> MakeAndLock(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return ErrnoStatus(errno, path);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? absl::StatusOr<int>(-1) : ErrnoStatus(errno, path);
+  auto closer = absl::MakeCleanup([fd] { ::close(fd); });
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return ErrnoStatus(errno, path);
+    return absl::FailedPreconditionError(absl::StrCat(path, ": another export is writing here"));
+  }
+  if (!IsAt(fd, path)) return -1;
+  std::move(closer).Cancel();
+  return fd;
+}
+
+absl::Status RemoveContent(const fs::path& dir) {
+  std::error_code error;
+  fs::directory_iterator entry(dir, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    fs::remove_all(entry->path(), error);
+    if (error) break;
+  }
+  return error ? ErrorStatus(error, dir) : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckOutputDir(const std::string& out_dir) {
+  ASSIGN_OR_RETURN(const fs::path path, Resolve(out_dir));
+  RETURN_IF_ERROR(CheckResolved(path));
+  return CheckWritable(path);
+}
+
+absl::StatusOr<StagingDir> StagingDir::Create(const std::string& out_dir) {
+  ASSIGN_OR_RETURN(const fs::path out, Resolve(out_dir));
+  RETURN_IF_ERROR(CheckResolved(out));
+  std::error_code error;
+  fs::create_directories(out.parent_path(), error);
+  if (error) return ErrorStatus(error, out.parent_path());
+  const std::string path =
+      (out.parent_path() / absl::StrCat(".", out.filename().string(), ".partial")).string();
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    ASSIGN_OR_RETURN(const int fd, MakeAndLock(path));
+    if (fd < 0) continue;
+    StagingDir staging(out.string(), path, fd);
+    RETURN_IF_ERROR(RemoveContent(path));
+    return staging;
+  }
+  return absl::AbortedError(absl::StrCat(path, ": other exports keep taking it"));
+}
+
+StagingDir::StagingDir(StagingDir&& other) noexcept
+    : out_dir_(std::move(other.out_dir_)),
+      path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)) {}
+
+StagingDir::~StagingDir() {
+  if (fd_ < 0) return;
+  // Nothing can be done here about a failure; the next export removes what is left.
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  ::close(fd_);
+}
+
+absl::Status StagingDir::Commit() {
+  RETURN_IF_ERROR(SyncDir(path_));
+  // What is in the way may have changed since Create.
+  RETURN_IF_ERROR(CheckResolved(out_dir_));
+  RETURN_IF_ERROR(Replace());
+  return SyncDir(fs::path(out_dir_).parent_path());
+}
+
+absl::Status StagingDir::Replace() {
+  // Renaming onto nothing or onto an empty directory is one step everywhere.
+  if (::rename(path_.c_str(), out_dir_.c_str()) == 0) {
+    ::close(std::exchange(fd_, -1));
+    return absl::OkStatus();
+  }
+  if (errno != ENOTEMPTY && errno != EEXIST) return ErrnoStatus(errno, out_dir_);
+  // The earlier export is now under our name and goes with this object.
+  if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, out_dir_.c_str(), RENAME_EXCHANGE) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno != EINVAL && errno != ENOSYS) return ErrnoStatus(errno, out_dir_);
+  const std::string old = path_ + ".old";
+  std::error_code error;
+  fs::remove_all(old, error);
+  if (error) return ErrorStatus(error, old);
+  if (::rename(out_dir_.c_str(), old.c_str()) != 0) return ErrnoStatus(errno, out_dir_);
+  if (::rename(path_.c_str(), out_dir_.c_str()) != 0) {
+    const int reason = errno;
+    if (::rename(old.c_str(), out_dir_.c_str()) != 0) return ErrnoStatus(errno, old);
+    return ErrnoStatus(reason, out_dir_);
+  }
+  ::close(std::exchange(fd_, -1));
+  fs::remove_all(old, error);
+  return error ? ErrorStatus(error, old) : absl::OkStatus();
+}
+
+}  // namespace kernelmill::exporter

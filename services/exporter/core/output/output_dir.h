@@ -1,0 +1,58 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_OUTPUT_OUTPUT_DIR_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_OUTPUT_OUTPUT_DIR_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace kernelmill::exporter {
+
+inline constexpr char kKernelsFile[] = "kernels.jsonl";
+inline constexpr char kFimFile[] = "fim_sft.csv";
+inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
+inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
+inline constexpr char kFunctionsFile[] = "triton_functions.json";
+inline constexpr char kManifestFile[] = "MANIFEST.json";
+inline constexpr char kLedgerFile[] = "ledger.jsonl";
+inline constexpr char kNoticesFile[] = "notices.jsonl";
+inline constexpr char kReportFile[] = "report.json";
+inline constexpr char kLockFile[] = "job.lock.yaml";
+
+// Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
+// export that nobody has added to. FAILED_PRECONDITION otherwise: it would be lost.
+// PERMISSION_DENIED and others: nothing can be written there.
+absl::Status CheckOutputDir(const std::string& out_dir);
+
+// A directory beside `out_dir`, on the same file system, that takes its place in one step when all
+// is written. It has a fixed name and is locked while in use, so what a killed export left is found
+// and removed by the next. Movable, not thread-safe.
+class StagingDir {
+ public:
+  // FAILED_PRECONDITION: as CheckOutputDir, or another export to `out_dir` is running.
+  static absl::StatusOr<StagingDir> Create(const std::string& out_dir);
+  StagingDir(StagingDir&& other) noexcept;
+  StagingDir& operator=(StagingDir&&) = delete;
+  // Removes the directory unless it was committed.
+  ~StagingDir();
+
+  const std::string& path() const { return path_; }
+
+  // Syncs the directory and puts it in the place of out_dir. An earlier export there is exchanged
+  // for it in one step where the file system can; otherwise there is a moment with neither.
+  absl::Status Commit();
+
+ private:
+  StagingDir(std::string out_dir, std::string path, int fd)
+      : out_dir_(std::move(out_dir)), path_(std::move(path)), fd_(fd) {}
+  absl::Status Replace();
+
+  std::string out_dir_;
+  std::string path_;
+  int fd_;  // of the directory, locked
+};
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_OUTPUT_OUTPUT_DIR_H_

@@ -1,0 +1,69 @@
+"""What all seven programs have in common: --version, flags that are wrong, and the release in /metrics."""
+
+import pathlib
+import re
+import tempfile
+import unittest
+
+import harness
+
+ROLES = ("store", "coordinator", "fetcher", "extractor", "validator", "deduplicator")
+PROGRAMS = ("kernelmill", *(f"kernelmill-{role}" for role in ROLES))
+RELEASE = re.search(r"project\(kernelmill VERSION ([0-9.]+)", (harness.ROOT / "CMakeLists.txt").read_text()).group(1)
+# Built in a git checkout, the commit; else nothing.
+VERSION = re.compile(re.escape(RELEASE) + r"( \([0-9a-f]{12}\))?")
+
+
+class Programs(unittest.TestCase):
+    def test_each_says_its_version(self):
+        versions = set()
+        for program in PROGRAMS:
+            done = harness.run(harness.BIN / program, "--version", check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), program)
+            name, version = done.stdout.rstrip("\n").split(" ", 1)
+            self.assertEqual(name, program)
+            self.assertTrue(VERSION.fullmatch(version), done.stdout)
+            versions.add(version)
+        self.assertEqual(len(versions), 1, "programs of one build are of one release")
+
+    def test_a_wrong_flag_is_named_and_exits_2(self):
+        for program in PROGRAMS:
+            done = harness.run(harness.BIN / program, "--no-such-flag", check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), program)
+            self.assertIn("--no-such-flag", done.stderr, program)
+
+    def client_error(self, *argv, code=2):
+        done = harness.run(harness.BIN / "kernelmill", *argv, check=False)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), f"{argv}: {done.stderr}")
+        return done.stderr
+
+    def test_the_clients_errors_say_what_to_do(self):
+        quickstart = harness.ROOT / "deploy/jobs/quickstart.yaml"
+        for said, *argv in (
+                ["no command is given; kernelmill --help lists them"],
+                ["frob: no such command; see kernelmill --help", "frob"],
+                ["--frob: no such option; see kernelmill --help", "--frob"],
+                ["see kernelmill store --help", "store"],
+                ["frob: no such command of the store", "store", "frob"],
+                ["see kernelmill crawl --help", "crawl"],
+                ["nowhere.yaml: No such file", "crawl", "nowhere.yaml", "--out", "out"],
+                ["/proc: nothing can be written here", "crawl", quickstart, "--out", "/proc/kernelmill"],
+                ["/nowhere/report.json: No such file", "similar", __file__, "--out", "/nowhere"]):
+            self.assertIn(said, self.client_error(*argv))
+
+    def test_an_unreachable_cluster_is_named_with_the_flags_that_set_it(self):
+        address = f"127.0.0.1:{harness.free_port()}"
+        said = self.client_error("jobs", "--coordinator", address, "--reconnect-seconds", "0.1", code=3)
+        for part in (address, "--coordinator", "kernelmill crawl"):
+            self.assertIn(part, said.splitlines()[-1])
+
+    def test_metrics_say_the_release(self):
+        with tempfile.TemporaryDirectory() as folder, harness.Cluster(pathlib.Path(folder)) as cluster:
+            for process in (cluster.store, cluster.coordinator, cluster.start_worker("validator")):
+                found = re.search(r'^kernelmill_build_info\{version="([^"]*)"\} 1$', process.metrics(), re.MULTILINE)
+                self.assertTrue(found, process.role)
+                self.assertTrue(VERSION.fullmatch(found.group(1)), found.group(0))
+
+
+if __name__ == "__main__":
+    unittest.main()
