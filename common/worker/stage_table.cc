@@ -32,7 +32,7 @@ constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
     CallsHost(Source(StageId::kFetch, "fetch", 4)),
-    Splittable(Shard(StageId::kExtract, "extract", 9)),
+    Splittable(Shard(StageId::kExtract, "extract", 10)),
     Source(StageId::kLink, "link", 7),
     Shard(StageId::kValidate, "validate", 6),
     Shard(StageId::kSign, "sign", 4),

@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_EXTRACT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -23,6 +24,11 @@ struct ExtractOptions {
   // hold kernels ("too_many_strings").
   size_t max_json_bytes = 16u << 20;
   size_t max_json_strings = 65536;
+  // Bytes that are parsed of the strings of a JSON file, some of which are parsed several ways: a
+  // fixed sum and so many for each byte of it. Where they are spent the rest of the file is not
+  // read: "work_budget". Code needs 1 or 2 for each, chats about 5.
+  uint64_t json_parse_bytes = 1'000'000;
+  uint64_t json_parse_bytes_per_byte = 8;
 };
 
 // Some of a shard's files: `count` of them from `first` on, in the order of their paths. Pieces

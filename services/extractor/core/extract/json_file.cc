@@ -19,6 +19,7 @@
 #include "services/extractor/core/embedded/json_strings.h"
 #include "services/extractor/core/embedded/prose.h"
 #include "services/extractor/core/extract/extract_file.h"
+#include "services/extractor/core/parse/budgeted_parser.h"
 #include "services/extractor/core/parse/parsed_text.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
@@ -46,7 +47,8 @@ class JsonFileExtractor {
                     const ExtractOptions& options, v1::ExtractedFile& entry, v1::KernelShard& shard)
       : path_(source.path()),
         text_(source.content()),
-        parser_(parser),
+        parser_(parser,
+                options.json_parse_bytes + options.json_parse_bytes_per_byte * text_.size()),
         options_(options),
         lines_(source.content()),
         entry_(entry),
@@ -55,9 +57,7 @@ class JsonFileExtractor {
   absl::Status Run() {
     json::Documents documents(path_, text_);
     json::Document document;
-    while (strings_ <= options_.max_json_strings && documents.Next(&document)) {
-      RETURN_IF_ERROR(ReadDocument(document));
-    }
+    while (!ended_ && documents.Next(&document)) RETURN_IF_ERROR(ReadDocument(document));
     for (const auto& [name, functions] : other_dsls_) {
       v1::OtherDsl& dsl = *entry_.add_other_dsls();
       dsl.set_name(name);
@@ -77,14 +77,14 @@ class JsonFileExtractor {
 
   absl::Status ReadDocument(const json::Document& document) {
     json::StringReader reader(document.text);
-    while (reader.Next()) {
+    while (!ended_ && reader.Next()) {
       const std::string text = json::Unescape(reader.raw());
       if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) continue;
       const size_t begin = static_cast<size_t>(reader.raw().data() - text_.data());
       const int line = lines_.LineOf(begin);
       if (++strings_ > options_.max_json_strings) {
-        Skip(line, "too_many_strings");
-        return absl::OkStatus();
+        End(line, "too_many_strings");
+        break;
       }
       const std::optional<std::string> pointer = reader.Pointer();
       if (!pointer.has_value()) {
@@ -95,6 +95,12 @@ class JsonFileExtractor {
     }
     if (!reader.error().empty()) AddError(document.begin + reader.position(), reader.error());
     return absl::OkStatus();
+  }
+
+  // Nothing is read from the string on that begins on the line.
+  void End(int line, absl::string_view reason) {
+    ended_ = true;
+    Skip(line, reason);
   }
 
   void AddError(size_t at, absl::string_view reason) {
@@ -120,6 +126,10 @@ class JsonFileExtractor {
   // A string that is not to be extracted is listed; the others are none the worse for it.
   absl::Status AddString(const std::string& text, const Place& place) {
     const absl::Status added = ReadString(text, place);
+    if (parser_.IsSpent()) {
+      End(place.line, "work_budget");
+      return absl::OkStatus();
+    }
     if (!absl::IsResourceExhausted(added)) return added;
     Skip(place.line, added.message());
     return absl::OkStatus();
@@ -127,9 +137,11 @@ class JsonFileExtractor {
 
   absl::Status ReadString(const std::string& text, const Place& place) {
     if (text.size() <= kMostProse && MayHaveFences(text)) {
-      ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
       const std::vector<FencedBlock> blocks = FindFencedBlocks(text);
-      if (!is_python && !blocks.empty()) return ReadFenced(text, blocks, place);
+      if (!blocks.empty()) {
+        ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
+        if (!is_python) return ReadFenced(text, blocks, place);
+      }
     }
     return ReadText(text, place);
   }
@@ -144,18 +156,27 @@ class JsonFileExtractor {
       found = true;
       RETURN_IF_ERROR(language == FencedLanguage::kCuda
                           ? ReadCuda(inside, place)
-                          : ReadBlocks(text, blocks, language, place));
+                          : ReadBlocks(text, inside, blocks, language, place));
     }
     return found ? absl::OkStatus() : ReadText(OutsideFences(text, blocks), place);
   }
 
   // Blocks that are no program together are read each by itself, unless there are very many.
-  absl::Status ReadBlocks(const std::string& text, const std::vector<FencedBlock>& blocks,
-                          FencedLanguage language, const Place& place) {
+  absl::Status ReadBlocks(const std::string& text, const std::string& inside,
+                          const std::vector<FencedBlock>& blocks, FencedLanguage language,
+                          const Place& place) {
     constexpr size_t kMostAlone = 16;
-    const std::string inside = InsideFences(text, blocks, language);
-    ASSIGN_OR_RETURN(const bool is_python, IsPython(inside));
-    if (is_python || blocks.size() > kMostAlone) return ReadText(inside, place);
+    if (blocks.size() > kMostAlone) return ReadText(inside, place);
+    absl::StatusOr<Findings> together = FindIn(inside, CodeLanguage::kPython);
+    if (together.ok() && together->is_python) {
+      Adopt(place, *together);
+      return absl::OkStatus();
+    }
+    if (!together.ok()) {
+      if (!absl::IsResourceExhausted(together.status())) return together.status();
+      ASSIGN_OR_RETURN(const bool is_python, IsPython(inside));
+      if (is_python) return together.status();
+    }
     for (const FencedBlock& block : blocks) {
       if (block.language != language) continue;
       RETURN_IF_ERROR(ReadText(InsideFences(text, {block}, language), place));
@@ -166,8 +187,7 @@ class JsonFileExtractor {
   absl::Status ReadText(const std::string& text, const Place& place) {
     if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) return absl::OkStatus();
     ASSIGN_OR_RETURN(Findings python, FindIn(text, CodeLanguage::kPython));
-    ASSIGN_OR_RETURN(const bool is_python, IsPython(text));
-    if (!is_python) {
+    if (!python.is_python) {
       // Prose may hide kernels, and so may broken code; whichever hides fewer.
       if (text.size() <= kMostProse) {
         ASSIGN_OR_RETURN(Findings bare, FindIn(WithoutProse(text), CodeLanguage::kPython));
@@ -185,7 +205,7 @@ class JsonFileExtractor {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<bool> IsPython(absl::string_view text) const {
+  absl::StatusOr<bool> IsPython(absl::string_view text) {
     const auto parsed = ParsedText::Parse(text, parser_);
     if (parsed.ok()) return !(*parsed)->has_errors();
     if (absl::IsResourceExhausted(parsed.status())) return false;
@@ -195,14 +215,23 @@ class JsonFileExtractor {
   struct Findings {
     v1::ExtractedFile entry;
     v1::KernelShard shard;
+    bool is_python = false;  // without errors
   };
 
-  absl::StatusOr<Findings> FindIn(const std::string& text, CodeLanguage language) const {
+  absl::StatusOr<Findings> FindIn(const std::string& text, CodeLanguage language) {
     v1::SourceFile code;
     code.set_path(path_);
     code.set_content(text);
     Findings found;
     RETURN_IF_ERROR(ExtractCode(code, language, parser_, options_, found.entry, found.shard));
+    if (language == CodeLanguage::kCuda) {
+      parser_.Spend(text.size());
+    } else if (MayHoldKernels(text) || dsl::MayHoldCounted(text)) {
+      // Its own errors have a line; those of strings in it have none.
+      found.is_python = found.entry.first_error_line() == 0;
+    } else {  // it was not parsed
+      ASSIGN_OR_RETURN(found.is_python, IsPython(text));
+    }
     return absl::StatusOr<Findings>(std::move(found));
   }
 
@@ -233,12 +262,13 @@ class JsonFileExtractor {
 
   const std::string& path_;
   const absl::string_view text_;
-  const PythonParser& parser_;
+  BudgetedParser parser_;
   const ExtractOptions& options_;
   const LineIndex lines_;
   v1::ExtractedFile& entry_;
   v1::KernelShard& shard_;
   size_t strings_ = 0;  // that may hold kernels
+  bool ended_ = false;  // the rest is not read
   std::map<std::string, int> other_dsls_;
 };
 

@@ -20,7 +20,8 @@ namespace kernelmill::extractor {
 // around, if need be without it (prose.h).
 //
 // JSON that is broken is read up to there; a broken line of a .jsonl file does not end the file.
-// What is lost so is in skipped_strings with its line, which is the JSON file's.
+// What is lost so is in skipped_strings with its line, which is the JSON file's; so is the string
+// that one of ExtractOptions' limits on a file's strings was reached at.
 absl::Status ExtractJsonFile(const v1::SourceFile& source, const PythonParser& parser,
                              const ExtractOptions& options, v1::KernelShard& shard);
 

@@ -12,6 +12,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/parse/python_parser.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
@@ -247,6 +248,66 @@ TEST(JsonFileTest, StringsAreReadUpToTheLimit) {
   ASSERT_TRUE(shard.ok());
   EXPECT_EQ(shard->files(0).failed(), "");
   EXPECT_THAT(Skipped(*shard), SizeIs(4));
+}
+
+// Each block of a broken chat is parsed several ways: many of them cost a multiple of their bytes.
+std::string BrokenChat(int blocks) {
+  std::string text = "It isn't Python.\n";
+  for (int i = 0; i < blocks; ++i) absl::StrAppend(&text, "```python\n", kCode, "x = (\n```\n");
+  return text;
+}
+
+TEST(JsonFileTest, TheRestOfAFileIsNotReadOnceItsBudgetIsSpent) {
+  const std::string chat = JsonString(BrokenChat(8));
+  v1::FileShard files;
+  v1::SourceFile& file = *files.add_files();
+  file.set_path("a.jsonl");
+  for (int i = 0; i < 20; ++i) absl::StrAppend(file.mutable_content(), chat, "\n");
+  ExtractOptions options;
+  options.json_parse_bytes = 0;
+  options.json_parse_bytes_per_byte = 1;
+  const auto shard = ExtractKernels(files, TreeSitterParser(), options);
+  ASSERT_TRUE(shard.ok());
+  EXPECT_THAT(Skipped(*shard), ElementsAre("1 work_budget"));
+  options.json_parse_bytes_per_byte = 1'000'000;
+  const auto whole = ExtractKernels(files, TreeSitterParser(), options);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_THAT(Skipped(*whole), IsEmpty());
+  EXPECT_EQ(whole->kernels_size(), 20 * 8);
+}
+
+// Counts what is asked of the parser itself, in bytes: no clock, and no trust in its own account.
+class CountingParser : public PythonParser {
+ public:
+  absl::StatusOr<SyntaxTree> Parse(absl::string_view text) const override {
+    bytes_ += text.size();
+    return parser_.Parse(text);
+  }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  TreeSitterParser parser_;
+  mutable uint64_t bytes_ = 0;
+};
+
+TEST(JsonFileTest, NoMoreIsParsedThanTheBudgetAllows) {
+  std::string chats;
+  for (int i = 0; i < 200; ++i) absl::StrAppend(&chats, JsonString(BrokenChat(16)), "\n");
+  v1::FileShard files;
+  v1::SourceFile& file = *files.add_files();
+  file.set_path("a.jsonl");
+  file.set_content(chats);
+  const auto parsed = [&](uint64_t bytes_per_byte) {
+    ExtractOptions options;
+    options.json_parse_bytes = 0;
+    options.json_parse_bytes_per_byte = bytes_per_byte;
+    CountingParser parser;
+    EXPECT_TRUE(ExtractKernels(files, parser, options).ok());
+    return parser.bytes();
+  };
+  EXPECT_GT(parsed(1'000'000), 16 * chats.size());
+  EXPECT_LE(parsed(2), 2 * chats.size());
+  EXPECT_LE(parsed(4), 4 * chats.size());
 }
 
 TEST(JsonFileTest, BytesAndHalvesThatAreNoUtf8DoNotHideKernels) {
