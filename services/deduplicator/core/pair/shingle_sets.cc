@@ -16,10 +16,6 @@ constexpr size_t kBufferBytes = size_t{1} << 20;
 
 }  // namespace
 
-ShingleSets::~ShingleSets() {
-  if (file_ >= 0) ::close(file_);
-}
-
 absl::Status ShingleSets::Add(absl::Span<const uint64_t> set) {
   const uint64_t begin = ends_.empty() ? 0 : ends_.back();
   const bool fits = shingles_.size() + set.size() <= options_.memory_bytes / sizeof(uint64_t);
@@ -49,27 +45,20 @@ absl::StatusOr<absl::Span<const uint64_t>> ShingleSets::Get(size_t index,
 absl::Status ShingleSets::OpenFile() {
   ASSIGN_OR_RETURN(const TempDir dir, TempDir::Create(options_.folder));
   const std::string path = dir.path() + "/sets";
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  return file_ < 0 ? ErrnoStatus(errno, path) : absl::OkStatus();
+  file_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return file_.is_open() ? absl::OkStatus() : ErrnoStatus(errno, path);
 }
 
 absl::Status ShingleSets::Append(absl::string_view bytes) {
-  if (file_ < 0) RETURN_IF_ERROR(OpenFile());
+  if (!file_.is_open()) RETURN_IF_ERROR(OpenFile());
   unwritten_.append(bytes.data(), bytes.size());
   return unwritten_.size() < kBufferBytes ? absl::OkStatus() : Flush();
 }
 
 absl::Status ShingleSets::Flush() {
-  absl::string_view rest = unwritten_;
-  while (!rest.empty()) {
-    const ssize_t n = ::write(file_, rest.data(), rest.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      return ErrnoStatus(errno, absl::StrCat("temp file in ", options_.folder,
-                                             "; --spill-dir names a folder with more room"));
-    }
-    rest.remove_prefix(n);
-  }
+  RETURN_IF_ERROR(WriteAll(file_.get(), unwritten_,
+                           absl::StrCat("temp file in ", options_.folder,
+                                        "; --spill-dir names a folder with more room")));
   unwritten_.clear();
   return absl::OkStatus();
 }
@@ -77,7 +66,7 @@ absl::Status ShingleSets::Flush() {
 absl::Status ShingleSets::Read(uint64_t offset, absl::Span<char> bytes) {
   RETURN_IF_ERROR(Flush());
   while (!bytes.empty()) {
-    const ssize_t n = ::pread(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t n = ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return ErrnoStatus(errno, absl::StrCat("temp file in ", options_.folder));
     if (n == 0) return absl::InternalError("the temp file ends before a set");

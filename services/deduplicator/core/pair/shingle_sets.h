@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/base/file.h"
 
 namespace kernelmill::deduplicator {
 
@@ -28,7 +29,6 @@ struct SpillOptions {
 class ShingleSets {
  public:
   explicit ShingleSets(SpillOptions options) : options_(std::move(options)) {}
-  ~ShingleSets();
   ShingleSets(const ShingleSets&) = delete;
   ShingleSets& operator=(const ShingleSets&) = delete;
 
@@ -50,7 +50,7 @@ class ShingleSets {
   size_t in_memory_ = 0;  // sets; those that follow are in the file
   std::vector<uint64_t> shingles_;
   std::vector<uint64_t> ends_;  // of each set, counted in shingles over all of them
-  int file_ = -1;
+  FileDescriptor file_;
   std::string unwritten_;
 };
 

@@ -41,9 +41,10 @@ uint64_t HashOf(const Record& record) {
 absl::StatusOr<std::unique_ptr<SyncedSizes>> SyncedSizes::Open(const std::string& dir) {
   const std::string path = dir + "/" + kName;
   const bool was_there = access(path.c_str(), F_OK) == 0;
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return ErrnoStatus(errno, path);
-  std::unique_ptr<SyncedSizes> sizes(new SyncedSizes(file, was_there));
+  FileDescriptor opened(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!opened.is_open()) return ErrnoStatus(errno, path);
+  const int file = opened.get();
+  std::unique_ptr<SyncedSizes> sizes(new SyncedSizes(std::move(opened), was_there));
   for (uint64_t i = 0; i < kRecords; ++i) {
     Record record;
     if (pread(file, &record, sizeof(record), i * sizeof(record)) != sizeof(record)) break;
@@ -61,13 +62,12 @@ absl::StatusOr<std::unique_ptr<SyncedSizes>> SyncedSizes::Open(const std::string
   return sizes;
 }
 
-SyncedSizes::~SyncedSizes() { close(file_); }
-
 void SyncedSizes::Note(uint64_t number, uint64_t size) {
   Record record = {.number = number, .size = size, .hash = 0};
   record.hash = HashOf(record);
   absl::MutexLock lock(&mutex_);
-  const auto written = pwrite(file_, &record, sizeof(record), (number % kRecords) * sizeof(record));
+  const auto written =
+      pwrite(file_.get(), &record, sizeof(record), (number % kRecords) * sizeof(record));
   if (written != sizeof(record)) {
     LogWarning("how far the log is synced could not be noted", {{"error", std::strerror(errno)}});
   }

@@ -5,11 +5,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "common/base/file.h"
 
 namespace kernelmill::store {
 
@@ -22,7 +24,6 @@ class SyncedSizes {
  public:
   // Opens, or makes, the file in `dir`.
   static absl::StatusOr<std::unique_ptr<SyncedSizes>> Open(const std::string& dir);
-  ~SyncedSizes();
   SyncedSizes(const SyncedSizes&) = delete;
   SyncedSizes& operator=(const SyncedSizes&) = delete;
 
@@ -34,9 +35,10 @@ class SyncedSizes {
   void Note(uint64_t number, uint64_t size);
 
  private:
-  SyncedSizes(int file, bool was_there) : file_(file), was_there_(was_there) {}
+  SyncedSizes(FileDescriptor file, bool was_there)
+      : file_(std::move(file)), was_there_(was_there) {}
 
-  const int file_;
+  const FileDescriptor file_;
   const bool was_there_;
   std::map<uint64_t, uint64_t> found_;
   absl::Mutex mutex_;

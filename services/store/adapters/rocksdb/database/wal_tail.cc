@@ -127,12 +127,10 @@ absl::Status Damaged(const fs::path& path, uint64_t offset, uint64_t synced) {
 }
 
 absl::Status Truncate(const fs::path& path, uint64_t size) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) return ErrnoStatus(errno, path.string());
-  const bool done = ftruncate(file, static_cast<off_t>(size)) == 0 && fsync(file) == 0;
-  const absl::Status status = done ? absl::OkStatus() : ErrnoStatus(errno, path.string());
-  close(file);
-  return status;
+  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.is_open()) return ErrnoStatus(errno, path.string());
+  const bool done = ftruncate(file.get(), static_cast<off_t>(size)) == 0 && fsync(file.get()) == 0;
+  return done ? absl::OkStatus() : ErrnoStatus(errno, path.string());
 }
 
 }  // namespace
