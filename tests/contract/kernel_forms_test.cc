@@ -97,7 +97,7 @@ TEST(KernelForms, EveryFormIsFetchedAndFound) {
       {"a.py", "import triton\ndef k(x): pass\nk = triton.jit(k)\n", "TRITON CALLED"},
       {"a.py",
        "from jax.experimental import pallas as pl\ndef k(x): pass\ny = pl.pallas_call(k)(x)\n",
-       "PALLAS HANDED"},
+       "PALLAS KERNEL_ARGUMENT"},
       {"a.py",
        "from jax.experimental.pallas import mosaic_gpu as plgpu\n@plgpu.kernel\ndef k(x): pass\n",
        "PALLAS DECORATED"},

@@ -47,7 +47,7 @@ class ExtractStage : public worker::Stage {
     if (!params.has_extract()) return ExtractKernels(files, parser_);
     const v1::ExtractParams& extract = params.extract();
     const Piece piece = {extract.first(), extract.count()};
-    if (!extract.set_aside().empty()) return SetAside(files, piece, extract.set_aside());
+    if (!extract.set_aside().empty()) return ListAsFailed(files, piece, extract.set_aside());
     return ExtractPiece(files, piece, parser_);
   }
 

@@ -362,8 +362,8 @@ TEST(DetectionRowsTest, RolesSayWhatIsLaunchedAndWhatIsCalled) {
   EXPECT_EQ(RoleOf(shard, "alone"), "KERNEL");
 }
 
-// Pallas: undecorated functions handed to `pl.pallas_call` / `plgpu.kernel`, nested `@pl.when`
-TEST(DetectionRowsTest, PallasFunctionsThatAreHandedOn) {
+// Pallas: undecorated functions passed to `pl.pallas_call` / `plgpu.kernel`, nested `@pl.when`
+TEST(DetectionRowsTest, PallasFunctionsThatAreArguments) {
   const v1::KernelShard shard = Extract(
       "from jax.experimental import pallas as pl\n"
       "from jax.experimental.pallas import mosaic_gpu as plgpu\n"
@@ -388,10 +388,10 @@ TEST(DetectionRowsTest, PallasFunctionsThatAreHandedOn) {
       "@pl.core_map(mesh)\n"
       "def mapped(): pass\n");
   EXPECT_THAT(Forms(shard),
-              ElementsAre("add HANDED PALLAS jax.experimental.pallas.pallas_call",
-                          "scaled HANDED PALLAS jax.experimental.pallas.pallas_call",
-                          "named HANDED PALLAS jax.experimental.pallas.pallas_call",
-                          "on_gpu HANDED PALLAS jax.experimental.pallas.mosaic_gpu.kernel",
+              ElementsAre("add KERNEL_ARGUMENT PALLAS jax.experimental.pallas.pallas_call",
+                          "scaled KERNEL_ARGUMENT PALLAS jax.experimental.pallas.pallas_call",
+                          "named KERNEL_ARGUMENT PALLAS jax.experimental.pallas.pallas_call",
+                          "on_gpu KERNEL_ARGUMENT PALLAS jax.experimental.pallas.mosaic_gpu.kernel",
                           "decorated WRAPPED PALLAS jax.experimental.pallas.pallas_call",
                           "mapped DECORATED PALLAS jax.experimental.pallas.core_map"));
   EXPECT_EQ(shard.kernels(0).applied_by(), "return pl.pallas_call(add, out_shape=x)(x)");

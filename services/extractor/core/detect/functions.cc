@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "common/dsl/languages.h"
 #include "common/python/standard_modules.h"
-#include "services/extractor/core/detect/jit_makers.h"
+#include "services/extractor/core/detect/jit_wrappers.h"
 #include "services/extractor/core/syntax/calls.h"
 #include "services/extractor/core/syntax/imports.h"
 #include "services/extractor/core/syntax/local_names.h"
@@ -104,7 +104,7 @@ class Finder {
         lines_(text.lines()),
         calls_(text.calls()),
         names_(tree_),
-        makers_(tree_, imports_, calls_, names_) {}
+        wrappers_(tree_, imports_, calls_, names_) {}
 
   FoundFunctions Run() {
     for (const NodeId node : tree_.Of(Kind::kDecoratedDefinition)) LookAtDecorators(node);
@@ -174,10 +174,10 @@ class Finder {
 
   bool IsWrapped(JitFunction& function) {
     for (const NodeId decorator : function.decorators) {
-      const std::optional<Maker> maker = makers_.Of(decorator);
-      if (!maker || maker->own) continue;
-      function.dsl = maker->dsl;
-      function.found_by = maker->name;
+      const std::optional<JitWrapper> wrapper = wrappers_.Of(decorator);
+      if (!wrapper || wrapper->own) continue;
+      function.dsl = wrapper->dsl;
+      function.found_by = wrapper->name;
       function.form = v1::KERNEL_FORM_WRAPPED;
       return true;
     }
@@ -225,21 +225,21 @@ class Finder {
 
   // f = triton.jit(f), pl.pallas_call(f, ...)
   void LookAtCall(const Call& call) {
-    const NodeId argument = makers_.FunctionArgument(call.node);
+    const NodeId argument = wrappers_.FunctionArgument(call.node);
     if (argument == kNoNode || call.function == kNoNode ||
         tree_.KindOf(argument) != Kind::kIdentifier) {
       return;
     }
-    const std::optional<Maker> maker = makers_.OfCalled(call);
-    if (!maker) return;
-    for (const NodeId definition : makers_.FunctionsMeant(argument)) {
+    const std::optional<JitWrapper> wrapper = wrappers_.OfCalled(call);
+    if (!wrapper) return;
+    for (const NodeId definition : wrappers_.FunctionsMeant(argument)) {
       if (kernels_.contains(definition)) continue;
       JitFunction function = Describe(definition);
-      function.dsl = maker->dsl;
-      function.found_by = maker->name;
+      function.dsl = wrapper->dsl;
+      function.found_by = wrapper->name;
       function.applied_by = call.node;
       function.form =
-          maker->dsl == v1::DSL_PALLAS ? v1::KERNEL_FORM_HANDED : v1::KERNEL_FORM_CALLED;
+          wrapper->dsl == v1::DSL_PALLAS ? v1::KERNEL_FORM_KERNEL_ARGUMENT : v1::KERNEL_FORM_CALLED;
       kernels_.emplace(definition, std::move(function));
     }
   }
@@ -254,11 +254,11 @@ class Finder {
       if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));
     }
     for (const auto& [name, value] : names_.OfModule()) {
-      const std::optional<Maker> maker = makers_.OfValue(value);
-      if (!maker) continue;
+      const std::optional<JitWrapper> wrapper = wrappers_.OfValue(value);
+      if (!wrapper) continue;
       v1::JitName& found = names[std::string(name)];
       found.clear_imported();
-      found.set_dsl(maker->dsl);
+      found.set_dsl(wrapper->dsl);
     }
     std::optional<absl::flat_hash_set<std::string>> exported;
     for (const auto& [name, value] : names_.OfModule()) {
@@ -291,7 +291,7 @@ class Finder {
   const LineIndex& lines_;
   const Calls& calls_;
   const LocalNames names_;
-  JitMakers makers_;
+  JitWrappers wrappers_;
   std::map<NodeId, JitFunction> kernels_;  // by definition
   std::map<NodeId, JitFunction> candidates_;
   std::map<std::string, int> other_dsls_;

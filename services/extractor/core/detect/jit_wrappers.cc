@@ -1,4 +1,4 @@
-#include "services/extractor/core/detect/jit_makers.h"
+#include "services/extractor/core/detect/jit_wrappers.h"
 
 #include "common/dsl/languages.h"
 
@@ -40,7 +40,7 @@ NodeId FirstArgument(const SyntaxTree& tree, NodeId call) {
 
 }  // namespace
 
-std::optional<Maker> JitMakers::Of(NodeId expression, int depth) {
+std::optional<JitWrapper> JitWrappers::Of(NodeId expression, int depth) {
   if (depth > kMaxSteps) return std::nullopt;
   const NodeId node = tree_.StripParentheses(expression);
   if (tree_.KindOf(node) == Kind::kCall) return OfCall(node, depth + 1);
@@ -49,27 +49,27 @@ std::optional<Maker> JitMakers::Of(NodeId expression, int depth) {
   return OfName(dotted, imports_.Resolve(dotted), node, depth + 1);
 }
 
-std::optional<Maker> JitMakers::OfCalled(const Call& call, int depth) {
+std::optional<JitWrapper> JitWrappers::OfCalled(const Call& call, int depth) {
   if (call.name.empty()) return Of(call.function, depth);
   if (depth > kMaxSteps) return std::nullopt;
   return OfName(call.name, call.resolved, tree_.StripParentheses(call.function), depth + 1);
 }
 
-std::optional<Maker> JitMakers::OfName(absl::string_view dotted, absl::string_view resolved,
-                                       NodeId at, int depth) {
+std::optional<JitWrapper> JitWrappers::OfName(absl::string_view dotted, absl::string_view resolved,
+                                              NodeId at, int depth) {
   const v1::Dsl dsl = dsl::ExtractedDslOf(resolved);
-  if (dsl != v1::DSL_UNSPECIFIED) return Maker{dsl, std::string(resolved), true};
+  if (dsl != v1::DSL_UNSPECIFIED) return JitWrapper{dsl, std::string(resolved), true};
   if (dotted.find('.') != absl::string_view::npos) return std::nullopt;
   for (const NodeId value : names_.ValuesOf(dotted, at)) {
-    const std::optional<Maker> maker = OfValue(value, depth);
-    if (maker) return Maker{maker->dsl, std::string(dotted), false};
+    const std::optional<JitWrapper> wrapper = OfValue(value, depth);
+    if (wrapper) return JitWrapper{wrapper->dsl, std::string(dotted), false};
   }
   return std::nullopt;
 }
 
-// A maker that is called without a function is one still: triton.jit(debug=True). Triton's own take
-// nothing else by position; Pallas's may be given a mesh.
-std::optional<Maker> JitMakers::OfCall(NodeId node, int depth) {
+// A wrapper that is called without a function is one still: triton.jit(debug=True). Triton's own
+// take nothing else by position; Pallas's may be given a mesh.
+std::optional<JitWrapper> JitWrappers::OfCall(NodeId node, int depth) {
   const Call& call = calls_.At(node);
   if (call.function == kNoNode ||
       tree_.KindOf(tree_.StripParentheses(call.function)) == Kind::kCall) {
@@ -77,34 +77,34 @@ std::optional<Maker> JitMakers::OfCall(NodeId node, int depth) {
   }
   if (IsPartial(call)) {
     const NodeId inner = FirstArgument(tree_, node);
-    std::optional<Maker> maker = inner == kNoNode ? std::nullopt : Of(inner, depth);
-    if (maker) maker->own = false;
-    return maker;
+    std::optional<JitWrapper> wrapper = inner == kNoNode ? std::nullopt : Of(inner, depth);
+    if (wrapper) wrapper->own = false;
+    return wrapper;
   }
-  std::optional<Maker> maker = OfCalled(call, depth);
+  std::optional<JitWrapper> wrapper = OfCalled(call, depth);
   const NodeId argument = FunctionArgument(node);
-  if (!maker || argument == kNoNode) return maker;
-  const bool given = (maker->own && maker->dsl != v1::DSL_PALLAS) || IsFunction(argument);
-  return given ? std::nullopt : maker;
+  if (!wrapper || argument == kNoNode) return wrapper;
+  const bool given = (wrapper->own && wrapper->dsl != v1::DSL_PALLAS) || IsFunction(argument);
+  return given ? std::nullopt : wrapper;
 }
 
 // Whether it is the name of a function of the file, or of a parameter, which may be one.
-bool JitMakers::IsFunction(NodeId expression) const {
+bool JitWrappers::IsFunction(NodeId expression) const {
   return tree_.KindOf(expression) == Kind::kIdentifier &&
          (names_.IsParameter(tree_.TextOf(expression), expression) ||
           !names_.FunctionsNamed(tree_.TextOf(expression), expression).empty());
 }
 
-std::optional<Maker> JitMakers::OfValue(NodeId value, int depth) {
+std::optional<JitWrapper> JitWrappers::OfValue(NodeId value, int depth) {
   const auto known = values_.find(value);
   if (known != values_.end()) return known->second;
   values_[value] = std::nullopt;  // while it is looked for: what leads back to itself leads nowhere
-  std::optional<Maker> found = FindInValue(value, depth);
+  std::optional<JitWrapper> found = FindInValue(value, depth);
   values_[value] = found;
   return found;
 }
 
-std::optional<Maker> JitMakers::FindInValue(NodeId value, int depth) {
+std::optional<JitWrapper> JitWrappers::FindInValue(NodeId value, int depth) {
   value = tree_.StripParentheses(value);
   switch (tree_.KindOf(value)) {
     case Kind::kFunctionDefinition:
@@ -116,16 +116,16 @@ std::optional<Maker> JitMakers::FindInValue(NodeId value, int depth) {
       return body == kNoNode ? std::nullopt : InResult(body, depth);
     }
     case Kind::kCall: {
-      std::optional<Maker> maker = Of(value, depth);
-      return maker ? maker : MadeOfMaker(value, depth);
+      std::optional<JitWrapper> wrapper = Of(value, depth);
+      return wrapper ? wrapper : OfFirstArgument(value, depth);
     }
     default:
       return Of(value, depth);
   }
 }
 
-// What some function makes of a maker, or of a lambda that returns one: attempt(triton.jit).
-std::optional<Maker> JitMakers::MadeOfMaker(NodeId call, int depth) {
+// What some function makes of a wrapper, or of a lambda that returns one: attempt(triton.jit).
+std::optional<JitWrapper> JitWrappers::OfFirstArgument(NodeId call, int depth) {
   const NodeId argument = FirstArgument(tree_, call);
   if (argument == kNoNode) return std::nullopt;
   if (tree_.KindOf(argument) != Kind::kLambda) return Of(argument, depth);
@@ -133,55 +133,55 @@ std::optional<Maker> JitMakers::MadeOfMaker(NodeId call, int depth) {
   return body == kNoNode ? std::nullopt : Of(body, depth);
 }
 
-std::optional<Maker> JitMakers::InFunction(NodeId function, int depth) {
+std::optional<JitWrapper> JitWrappers::InFunction(NodeId function, int depth) {
   for (const NodeId node : tree_.Of(Kind::kReturnStatement, function)) {
     const NodeId result = FirstExpression(tree_, node);
     if (result == kNoNode) continue;
-    std::optional<Maker> maker = InResult(result, depth);
-    if (maker) return maker;
+    std::optional<JitWrapper> wrapper = InResult(result, depth);
+    if (wrapper) return wrapper;
   }
   return std::nullopt;
 }
 
-std::optional<Maker> JitMakers::InClass(NodeId definition, int depth) {
+std::optional<JitWrapper> JitWrappers::InClass(NodeId definition, int depth) {
   const NodeId bases = tree_.Child(definition, Kind::kArgumentList);
   if (bases != kNoNode) {
     for (NodeId base = tree_.FirstChild(bases); base != kNoNode; base = tree_.NextSibling(base)) {
       if (IsLayout(tree_.KindOf(base)) || tree_.KindOf(base) == Kind::kCall) continue;
-      std::optional<Maker> maker = Of(base, depth);
-      if (maker) return maker;
+      std::optional<JitWrapper> wrapper = Of(base, depth);
+      if (wrapper) return wrapper;
     }
   }
   const NodeId body = tree_.Child(definition, Field::kBody);
   return body == kNoNode ? std::nullopt : AppliedWithin(body, depth);
 }
 
-// What is returned is a maker, what one makes of a parameter, or a name for such a thing.
-std::optional<Maker> JitMakers::InResult(NodeId expression, int depth) {
+// What is returned is a wrapper, what one makes of a parameter, or a name for such a thing.
+std::optional<JitWrapper> JitWrappers::InResult(NodeId expression, int depth) {
   if (depth > kMaxSteps) return std::nullopt;
-  std::optional<Maker> maker = Of(expression, depth + 1);
-  if (!maker) maker = AppliedWithin(expression, depth + 1);
+  std::optional<JitWrapper> wrapper = Of(expression, depth + 1);
+  if (!wrapper) wrapper = AppliedWithin(expression, depth + 1);
   const NodeId node = tree_.StripParentheses(expression);
-  if (maker || tree_.KindOf(node) != Kind::kIdentifier) return maker;
+  if (wrapper || tree_.KindOf(node) != Kind::kIdentifier) return wrapper;
   for (const NodeId value : names_.ValuesOf(tree_.TextOf(node), node)) {
     if (tree_.KindOf(value) == Kind::kFunctionDefinition) continue;
-    maker = AppliedWithin(value, depth + 1);
-    if (maker) return maker;
+    wrapper = AppliedWithin(value, depth + 1);
+    if (wrapper) return wrapper;
   }
   return std::nullopt;
 }
 
-std::optional<Maker> JitMakers::AppliedWithin(NodeId root, int depth) {
+std::optional<JitWrapper> JitWrappers::AppliedWithin(NodeId root, int depth) {
   for (const Call& call : calls_.In(root)) {
     if (call.function == kNoNode || !TakesParameter(call.node)) continue;
-    std::optional<Maker> maker = OfCalled(call, depth);
-    if (maker) return maker;
+    std::optional<JitWrapper> wrapper = OfCalled(call, depth);
+    if (wrapper) return wrapper;
   }
   return std::nullopt;
 }
 
-// Whether the function that it hands over is a parameter of a function around, or all of them.
-bool JitMakers::TakesParameter(NodeId call) const {
+// Whether the function that it passes is a parameter of a function around, or all of them.
+bool JitWrappers::TakesParameter(NodeId call) const {
   const NodeId argument = FunctionArgument(call);
   if (argument == kNoNode) return false;
   const Kind kind = tree_.KindOf(argument);
@@ -190,7 +190,7 @@ bool JitMakers::TakesParameter(NodeId call) const {
          names_.IsParameter(tree_.TextOf(name), call);
 }
 
-NodeId JitMakers::InsidePartial(NodeId expression) const {
+NodeId JitWrappers::InsidePartial(NodeId expression) const {
   for (int depth = 0; depth < kMaxSteps && expression != kNoNode; ++depth) {
     if (tree_.KindOf(expression) != Kind::kCall || !IsPartial(calls_.At(expression))) break;
     expression = FirstArgument(tree_, expression);
@@ -198,11 +198,11 @@ NodeId JitMakers::InsidePartial(NodeId expression) const {
   return expression;
 }
 
-NodeId JitMakers::FunctionArgument(NodeId call) const {
+NodeId JitWrappers::FunctionArgument(NodeId call) const {
   return InsidePartial(FirstArgument(tree_, call));
 }
 
-std::vector<NodeId> JitMakers::FunctionsMeant(NodeId expression) const {
+std::vector<NodeId> JitWrappers::FunctionsMeant(NodeId expression) const {
   NodeId at = InsidePartial(tree_.StripParentheses(expression));
   for (int steps = 0; steps < kMaxSteps && at != kNoNode; ++steps) {
     if (tree_.KindOf(at) != Kind::kIdentifier) break;

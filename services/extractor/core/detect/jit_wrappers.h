@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_MAKERS_H_
-#define KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_MAKERS_H_
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_WRAPPERS_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_WRAPPERS_H_
 
 #include <optional>
 #include <string>
@@ -14,15 +14,15 @@
 
 namespace kernelmill::extractor {
 
-// Something that makes a kernel of the function that it is called with.
-struct Maker {
+// Turns the function that it is called with into a kernel: triton.jit, or what the file wraps
+// around it.
+struct JitWrapper {
   v1::Dsl dsl = v1::DSL_UNSPECIFIED;
   std::string name;  // dotted, resolved through imports: a DSL's own or the file's
   bool own = false;  // the DSL's own, bare or called, with no definition of the file between
 };
 
-// Tells which expressions of a file are makers of kernels. Refers to its arguments. Not
-// thread-safe.
+// Tells which expressions of a file are wrappers. Refers to its arguments. Not thread-safe.
 //
 // The basic idea: a name is one if it is a DSL's own (triton.jit), or if the file defines it as
 // something that leads there: another name for one, what functools.partial or some call makes of
@@ -30,22 +30,22 @@ struct Maker {
 // from one or makes a kernel of a parameter. Names are followed through the file's scopes, a
 // bounded number of steps; nothing is executed, so that of several definitions one that leads there
 // is enough.
-class JitMakers {
+class JitWrappers {
  public:
-  JitMakers(const SyntaxTree& tree, const ImportMap& imports, const Calls& calls,
-            const LocalNames& names)
+  JitWrappers(const SyntaxTree& tree, const ImportMap& imports, const Calls& calls,
+              const LocalNames& names)
       : tree_(tree), imports_(imports), calls_(calls), names_(names) {}
 
-  // What an expression is when a function is handed to it: as a decorator or as what is called.
-  std::optional<Maker> Of(NodeId expression) { return Of(expression, 0); }
+  // What an expression is when a function is passed to it: as a decorator or as what is called.
+  std::optional<JitWrapper> Of(NodeId expression) { return Of(expression, 0); }
 
   // The same for what a call calls; `call.function` is there.
-  std::optional<Maker> OfCalled(const Call& call) { return OfCalled(call, 0); }
+  std::optional<JitWrapper> OfCalled(const Call& call) { return OfCalled(call, 0); }
 
   // What a function, a class or an assigned expression is, by its node.
-  std::optional<Maker> OfValue(NodeId value) { return OfValue(value, 0); }
+  std::optional<JitWrapper> OfValue(NodeId value) { return OfValue(value, 0); }
 
-  // The expression that a call hands over as the function, inside any functools.partial; kNoNode if
+  // The expression that a call passes as the function, inside any functools.partial; kNoNode if
   // there is none.
   NodeId FunctionArgument(NodeId call) const;
 
@@ -54,18 +54,18 @@ class JitMakers {
   std::vector<NodeId> FunctionsMeant(NodeId expression) const;
 
  private:
-  std::optional<Maker> Of(NodeId expression, int depth);
-  std::optional<Maker> OfCalled(const Call& call, int depth);
-  std::optional<Maker> OfName(absl::string_view dotted, absl::string_view resolved, NodeId at,
-                              int depth);
-  std::optional<Maker> OfCall(NodeId node, int depth);
-  std::optional<Maker> OfValue(NodeId value, int depth);
-  std::optional<Maker> FindInValue(NodeId value, int depth);
-  std::optional<Maker> MadeOfMaker(NodeId call, int depth);
-  std::optional<Maker> InFunction(NodeId function, int depth);
-  std::optional<Maker> InClass(NodeId definition, int depth);
-  std::optional<Maker> InResult(NodeId expression, int depth);
-  std::optional<Maker> AppliedWithin(NodeId root, int depth);
+  std::optional<JitWrapper> Of(NodeId expression, int depth);
+  std::optional<JitWrapper> OfCalled(const Call& call, int depth);
+  std::optional<JitWrapper> OfName(absl::string_view dotted, absl::string_view resolved, NodeId at,
+                                   int depth);
+  std::optional<JitWrapper> OfCall(NodeId node, int depth);
+  std::optional<JitWrapper> OfValue(NodeId value, int depth);
+  std::optional<JitWrapper> FindInValue(NodeId value, int depth);
+  std::optional<JitWrapper> OfFirstArgument(NodeId call, int depth);
+  std::optional<JitWrapper> InFunction(NodeId function, int depth);
+  std::optional<JitWrapper> InClass(NodeId definition, int depth);
+  std::optional<JitWrapper> InResult(NodeId expression, int depth);
+  std::optional<JitWrapper> AppliedWithin(NodeId root, int depth);
   NodeId InsidePartial(NodeId expression) const;
   bool IsPartial(const Call& call) const { return call.resolved == "functools.partial"; }
   bool IsFunction(NodeId expression) const;
@@ -75,9 +75,9 @@ class JitMakers {
   const ImportMap& imports_;
   const Calls& calls_;
   const LocalNames& names_;
-  absl::flat_hash_map<NodeId, std::optional<Maker>> values_;
+  absl::flat_hash_map<NodeId, std::optional<JitWrapper>> values_;
 };
 
 }  // namespace kernelmill::extractor
 
-#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_MAKERS_H_
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_JIT_WRAPPERS_H_

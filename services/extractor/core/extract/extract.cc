@@ -77,8 +77,8 @@ absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const P
   return ExtractFiles(chosen, parser, options);
 }
 
-absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece& piece,
-                                         const std::string& reason) {
+absl::StatusOr<v1::KernelShard> ListAsFailed(const v1::FileShard& files, const Piece& piece,
+                                             const std::string& reason) {
   if (!IsReasonWord(reason)) {
     return absl::InvalidArgumentError(
         absl::StrCat(JsonString(reason), " is not a word for why files failed"));

@@ -52,8 +52,8 @@ absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const P
 
 // Looks into no file of the piece: each is listed with path, size and hash as failed for `reason`,
 // a short stable word. INVALID_ARGUMENT: `reason` is not one, or as for ExtractPiece.
-absl::StatusOr<v1::KernelShard> SetAside(const v1::FileShard& files, const Piece& piece,
-                                         const std::string& reason);
+absl::StatusOr<v1::KernelShard> ListAsFailed(const v1::FileShard& files, const Piece& piece,
+                                             const std::string& reason);
 
 }  // namespace kernelmill::extractor
 

@@ -80,8 +80,8 @@ void AddLaunches(const ParsedFile& file, const Launches& launches, v1::KernelSha
 
 bool MayLaunch(absl::string_view text) { return Contains(text, "](") || Contains(text, ".run("); }
 
-// Whether a file without a DSL's name may hand on what others make kernels with.
-bool MayReexportMakers(absl::string_view text) {
+// Whether a file without a DSL's name may re-export wrappers that others make kernels with.
+bool MayReexportWrappers(absl::string_view text) {
   return Contains(text, "jit") || Contains(text, "import *");
 }
 
@@ -325,7 +325,7 @@ absl::Status AddImportable(const v1::SourceFile& source, const PythonParser& par
   for (v1::Definition& definition : DefinitionsFor(text, {}, Wanted::kImportable)) {
     *shard.add_definitions() = std::move(definition);
   }
-  if (MayReexportMakers(source.content())) {
+  if (MayReexportWrappers(source.content())) {
     AddJitNames(source.path(), FindFunctions(parsed).names, shard);
   }
   if (MayLaunch(source.content())) {
