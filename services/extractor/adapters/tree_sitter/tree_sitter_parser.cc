@@ -3,17 +3,77 @@
 #include <tree_sitter/api.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "services/extractor/adapters/tree_sitter/counted_language.h"
 #include "services/extractor/core/parse/plain/plain_parser.h"
+#include "tree_sitter/parser.h"
+
+extern "C" const TSLanguage* tree_sitter_python(void);
 
 namespace kernelmill::extractor {
 namespace {
+
+class ParseBudget;
+thread_local ParseBudget* current_budget = nullptr;
+
+// How much work a parse may do, in calls of the lexer. A clock would end the same parse at another
+// point on every machine; this count does not. While it lives, it is the budget of the parses of
+// its thread; one at a time.
+class ParseBudget {
+ public:
+  explicit ParseBudget(uint64_t work) : left_(work) { current_budget = this; }
+  ~ParseBudget() { current_budget = nullptr; }
+  ParseBudget(const ParseBudget&) = delete;
+  ParseBudget& operator=(const ParseBudget&) = delete;
+
+  void Spend(uint64_t work) {
+    if (work < left_) {
+      left_ -= work;
+    } else {
+      left_ = 0;
+      stop_ = 1;
+    }
+  }
+  bool spent() const { return stop_ != 0; }
+  // For ts_parser_set_cancellation_flag: not zero once the budget is spent.
+  const size_t* stop_flag() const { return &stop_; }
+
+ private:
+  uint64_t left_;
+  size_t stop_ = 0;
+};
+
+void SpendOne() {
+  if (current_budget != nullptr) current_budget->Spend(1);
+}
+
+bool CountedLex(TSLexer* lexer, TSStateId state) {
+  SpendOne();
+  return tree_sitter_python()->lex_fn(lexer, state);
+}
+
+bool CountedScan(void* scanner, TSLexer* lexer, const bool* valid_symbols) {
+  SpendOne();
+  return tree_sitter_python()->external_scanner.scan(scanner, lexer, valid_symbols);
+}
+
+// tree-sitter's Python, with every call of its lexer and scanner counted against the thread's
+// budget.
+const TSLanguage* CountedPython() {
+  static const TSLanguage* counted = [] {
+    auto* language = new TSLanguage(*tree_sitter_python());
+    language->lex_fn = CountedLex;
+    language->external_scanner.scan = CountedScan;
+    return language;
+  }();
+  return counted;
+}
 
 struct ParserDeleter {
   void operator()(TSParser* parser) const { ts_parser_delete(parser); }

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "common/base/text.h"
 #include "services/extractor/core/describe/docstring.h"
-#include "services/extractor/core/syntax/call_arguments.h"
+#include "services/extractor/core/syntax/calls.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "common/base/text.h"
 
 namespace kernelmill::extractor {
 namespace {

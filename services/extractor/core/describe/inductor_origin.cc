@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "common/base/path.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -40,7 +41,7 @@ void Take(absl::string_view comment, absl::string_view key, std::string* value) 
 v1::InductorOrigin OriginFromPath(absl::string_view path) {
   v1::InductorOrigin origin;
   if (!absl::ConsumeSuffix(&path, kOutputCode)) return origin;
-  const absl::string_view folder = path.substr(path.rfind('/') + 1);
+  const absl::string_view folder = BaseName(path);
   const size_t dot = folder.rfind('.');
   if (dot == absl::string_view::npos || dot == 0 || !IsNumber(folder.substr(dot + 1))) {
     return origin;

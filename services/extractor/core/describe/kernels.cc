@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "common/base/hash.h"
+#include "common/base/text.h"
 #include "services/extractor/core/describe/autotune.h"
 #include "services/extractor/core/describe/docstring.h"
 #include "services/extractor/core/describe/parameters.h"

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "services/extractor/core/syntax/call_arguments.h"
+#include "common/base/text.h"
+#include "services/extractor/core/syntax/calls.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/describe/name_words.h"
-#include "services/extractor/core/describe/parameter_usage.h"
 
 namespace kernelmill::extractor {
 namespace {

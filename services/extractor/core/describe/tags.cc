@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "common/base/text.h"
 #include "services/extractor/core/describe/name_words.h"
 #include "services/extractor/core/syntax/syntax_tree.h"
 

@@ -4,7 +4,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "common/base/text.h"
 #include "common/code/python.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/syntax/syntax_tree.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
@@ -94,6 +96,25 @@ Content ContentOf(const SyntaxTree& tree, NodeId literal) {
   return content;
 }
 
+bool BeginsALine(absl::string_view text, size_t at) {
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
+  // Within quotes, after a line end or after one that is written as an escape.
+  return at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r' || text[at - 1] == '"' ||
+         text[at - 1] == '\'' || (at > 1 && text[at - 1] == 'n' && text[at - 2] == '\\');
+}
+
+bool HoldsDecorator(absl::string_view literal) {
+  for (const dsl::Language& language : dsl::Languages()) {
+    const absl::string_view decorator = language.decorator;
+    if (decorator.empty()) continue;
+    for (size_t at = literal.find(decorator); at != absl::string_view::npos;
+         at = literal.find(decorator, at + 1)) {
+      if (BeginsALine(literal, at)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
@@ -116,6 +137,16 @@ std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
                      !concatenated && IsVerbatim(content.quotes, bytes)});
   }
   return found;
+}
+
+std::vector<int> FindEmittedCode(const ParsedText& file) {
+  std::vector<int> lines;
+  const SyntaxTree& tree = file.tree();
+  for (const NodeId node : tree.Of(Kind::kString)) {
+    if (tree.KindOf(tree[node].parent) == Kind::kExpressionStatement) continue;
+    if (HoldsDecorator(tree.TextOf(node))) lines.push_back(file.lines().LineOf(tree[node].start));
+  }
+  return lines;
 }
 
 }  // namespace kernelmill::extractor

@@ -23,6 +23,11 @@ struct GeneratedString {
 // All of them in the order of the text. A source that is no literal is none.
 std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file);
 
+// The lines of strings that a program writes kernels with: a line of such a string begins with
+// Triton's or Gluon's decorator, as in code.writeline("@triton.jit"), and it is no docstring. What
+// is written is not known, so that it is labelled and not extracted. Ascending.
+std::vector<int> FindEmittedCode(const ParsedText& file);
+
 }  // namespace kernelmill::extractor
 
 #endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_DETECT_GENERATED_STRINGS_H_

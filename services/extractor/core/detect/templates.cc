@@ -6,6 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/base/path.h"
+#include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "services/extractor/core/syntax/local_names.h"
 #include "services/extractor/core/syntax/syntax_tree.h"
@@ -106,7 +108,7 @@ bool IsTemplateFile(absl::string_view path, absl::string_view text) {
 }
 
 KernelTemplate TemplateOfFile(absl::string_view path, const LineIndex& lines) {
-  const absl::string_view file = path.substr(path.rfind('/') + 1);
+  const absl::string_view file = BaseName(path);
   return {0, 1, lines.count(), std::string(file.substr(0, file.find('.'))),
           std::string(kFileEnd.substr(1))};
 }

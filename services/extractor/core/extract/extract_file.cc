@@ -4,6 +4,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "services/extractor/core/cuda/cuda_kernels.h"
 #include "services/extractor/core/detect/templates.h"

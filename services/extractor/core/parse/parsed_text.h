@@ -46,6 +46,14 @@ class ParsedText {
   int first_error_line_ = 0;
 };
 
+// A copy of broken Python in which brackets that were never closed are blanks, so that a parser
+// loses the statement that they stand in and not the rest of the file. Nothing where there are
+// none.
+//
+// The basic idea: no line within brackets can begin with `def` or `class`. One that does shows that
+// the brackets open there were left open.
+std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text);
+
 }  // namespace kernelmill::extractor
 
 #endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_PARSE_PARSED_TEXT_H_

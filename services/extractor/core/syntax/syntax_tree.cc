@@ -95,11 +95,6 @@ bool IsLayout(Kind kind) {
   return kind == Kind::kToken || kind == Kind::kComment || kind == Kind::kLineContinuation;
 }
 
-absl::string_view LastPart(absl::string_view dotted) {
-  const size_t dot = dotted.rfind('.');
-  return dot == absl::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
-
 bool IsPlainDottedName(const SyntaxTree& tree, NodeId node) {
   for (; tree.KindOf(node) == Kind::kAttribute; ++node) {
     if (tree.IsLeaf(node)) return false;

@@ -188,9 +188,6 @@ class SyntaxTree {
 // Punctuation, keywords and comments: what stands between the parts of an expression or a block.
 bool IsLayout(Kind kind);
 
-// What stands after a dotted name's last dot; the whole where it has none.
-absl::string_view LastPart(absl::string_view dotted);
-
 // Whether the expression's text is what DottedExpression makes of it: identifiers and dots alone.
 bool IsPlainDottedName(const SyntaxTree& tree, NodeId node);
 // "a.b.c" for identifiers joined by attribute access, whatever blanks and parentheses stand

@@ -1,7 +1,5 @@
 #include "services/extractor/core/syntax/text_lines.h"
 
-#include <string.h>
-
 #include <algorithm>
 
 namespace kernelmill::extractor {
@@ -40,10 +38,6 @@ bool MixesBlanksAndTabs(absl::string_view text, size_t begin, size_t end) {
 }
 
 }  // namespace
-
-bool Contains(absl::string_view text, absl::string_view word) {
-  return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
-}
 
 LineIndex::LineIndex(absl::string_view text) {
   starts_.reserve(text.size() / 32);

@@ -11,9 +11,6 @@
 
 namespace kernelmill::extractor {
 
-// memmem is vectorized in the C library, which absl's search is not.
-bool Contains(absl::string_view text, absl::string_view word);
-
 // The lines of a text as CPython splits them: at \n, \r\n and a lone \r, and nowhere else. A line
 // owns its line end. Immutable; refers to no text after construction.
 class LineIndex {

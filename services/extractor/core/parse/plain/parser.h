@@ -88,6 +88,12 @@ class Parser {
   bool ExpressionStatement();
   bool Assignment(Begin begin);
   bool RightHandSide();
+  bool ImportStatement();
+  bool FromImport();
+  bool RelativeModule();
+  bool ImportList();
+  bool ImportedName();
+  bool DottedName(Field field);
 
   // blocks.cc
   bool Suite(Field field);
@@ -108,14 +114,12 @@ class Parser {
   bool Parameter(bool typed);
   bool SplatParameter(bool typed);
   bool ParameterList(Token end, bool typed);
-
-  // imports.cc
-  bool ImportStatement();
-  bool FromImport();
-  bool RelativeModule();
-  bool ImportList();
-  bool ImportedName();
-  bool DottedName(Field field);
+  bool TypeElement() { return Type(Field::kNone); }
+  bool Type(Field field);
+  bool IsTypeName() const { return Is(Token::kName) || Is(Token::kType); }
+  bool IsGeneric() const;
+  bool IsGenericBeyondLine() const;
+  bool GenericType();
 
   // expressions.cc
   bool ExpressionList();
@@ -133,8 +137,6 @@ class Parser {
   bool Binary(int least);
   bool MoreBinary(Begin begin, int least);
   bool Unary();
-
-  // splats.cc
   bool AtOperandEnd() const;
   bool Splat();
   bool SplatName();
@@ -158,14 +160,6 @@ class Parser {
   bool Elements(Token end, bool (Parser::*element)());
   bool Element() { return Is(Token::kStar) ? Splat() : Expression(); }
   bool DictionaryElement();
-
-  // types.cc
-  bool TypeElement() { return Type(Field::kNone); }
-  bool Type(Field field);
-  bool IsTypeName() const { return Is(Token::kName) || Is(Token::kType); }
-  bool IsGeneric() const;
-  bool IsGenericBeyondLine() const;
-  bool GenericType();
 
   // strings.cc
   bool Strings();

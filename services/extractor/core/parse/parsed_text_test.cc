@@ -1,4 +1,4 @@
-#include "services/extractor/core/parse/bracket_repair.h"
+#include "services/extractor/core/parse/parsed_text.h"
 
 #include <gtest/gtest.h>
 
