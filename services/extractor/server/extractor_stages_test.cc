@@ -257,7 +257,7 @@ TEST_F(PiecesTest, HoldTogetherWhatTheWholeShardDoesHoweverItIsSplit) {
   }
 }
 
-TEST_F(PiecesTest, AFileSetAsideIsListedAndTheRestGoesOn) {
+TEST_F(PiecesTest, AQuarantinedFileIsListedAndTheRestGoesOn) {
   const v1::StageResult aside = Extracted(PieceOf(3, 1, "killed_worker"));
   ASSERT_EQ(aside.failures_size(), 1);
   EXPECT_EQ(aside.failures(0).path(), "c.py");
