@@ -20,7 +20,7 @@ constexpr absl::string_view kFileEnd = ".jinja";
 constexpr absl::string_view kOps = "tl.";  // what is written for Triton uses its language
 
 // TritonTemplate(name, grid, source): an argument by its name or its position.
-NodeId Argument(const SyntaxTree& tree, NodeId call, absl::string_view name, int position) {
+NodeId ArgumentNode(const SyntaxTree& tree, NodeId call, absl::string_view name, int position) {
   const NodeId arguments = tree.Child(call, Field::kArguments);
   if (arguments == kNoNode) return kNoNode;
   for (NodeId child = tree.FirstChild(arguments); child != kNoNode;
@@ -78,12 +78,12 @@ std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
   std::string found_by;
   for (NodeId node = 0; node < tree.size(); ++node) {
     if (!IsTemplateCall(file, node, &found_by)) continue;
-    const NodeId argument = Argument(tree, node, "source", 2);
+    const NodeId argument = ArgumentNode(tree, node, "source", 2);
     if (argument == kNoNode) continue;
     const absl::string_view source = LiteralsOf(tree, ValueOf(tree, names, argument));
     if (!absl::StrContains(source, kOps)) continue;
     const size_t begin = static_cast<size_t>(source.data() - tree.text().data());
-    const NodeId name = Argument(tree, node, "name", 0);
+    const NodeId name = ArgumentNode(tree, node, "name", 0);
     found.push_back({begin, file.lines().LineOf(begin), file.lines().LineOf(begin + source.size()),
                      name == kNoNode ? "" : std::string(LiteralsOf(tree, name)),
                      std::move(found_by)});
