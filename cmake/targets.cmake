@@ -17,9 +17,6 @@ function(km_library name)
   endif()
 endfunction()
 
-# What is not worth optimizing: reading flags, and the tests' own code. It took a third of the build.
-set(KERNELMILL_UNOPTIMIZED "$<$<CONFIG:RelWithDebInfo>:-O0>")
-
 # A program in the build's bin folder, for tests and measurements; km_binary installs it too.
 function(km_program name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})

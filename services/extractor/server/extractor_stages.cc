@@ -37,7 +37,7 @@ class ExtractStage : public worker::Stage {
     v1::StageResult result;
     worker::AddOutput(result, "kernels", output, kernels.kernels_size());
     Count(kernels, result);
-    if (!action.params().extract().set_aside().empty()) ListFailures(kernels, result);
+    if (!action.params().extract().quarantine_reason().empty()) ListFailures(kernels, result);
     return result;
   }
 
@@ -47,7 +47,8 @@ class ExtractStage : public worker::Stage {
     if (!params.has_extract()) return ExtractKernels(files, parser_);
     const v1::ExtractParams& extract = params.extract();
     const Piece piece = {extract.first(), extract.count()};
-    if (!extract.set_aside().empty()) return SetAside(files, piece, extract.set_aside());
+    if (!extract.quarantine_reason().empty())
+      return SetAside(files, piece, extract.quarantine_reason());
     return ExtractPiece(files, piece, parser_);
   }
 
@@ -112,12 +113,12 @@ class LinkStage : public worker::Stage {
   static absl::StatusOr<std::vector<Shard>> ShardsOf(const v1::LinkParams& params,
                                                      absl::Span<const cas::Digest> inputs) {
     std::vector<Shard> shards;
-    if (params.pieces().empty()) {
+    if (params.parts().empty()) {
       for (size_t i = 0; i < inputs.size(); ++i) shards.push_back(inputs.subspan(i, 1));
       return shards;
     }
     int64_t sum = 0;
-    for (const int pieces : params.pieces()) {
+    for (const int pieces : params.parts()) {
       if (pieces < 1) return absl::InvalidArgumentError("a shard of no pieces");
       if (sum + pieces <= static_cast<int64_t>(inputs.size())) {
         shards.push_back(inputs.subspan(static_cast<size_t>(sum), static_cast<size_t>(pieces)));

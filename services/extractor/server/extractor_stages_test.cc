@@ -187,13 +187,13 @@ class PiecesTest : public ExtractorStagesTest {
     AddInput(linking_, "tree", tree);
   }
 
-  v1::Action PieceOf(int first, int count, const std::string& set_aside = "") {
+  v1::Action PieceOf(int first, int count, const std::string& quarantine_reason = "") {
     v1::Action action;
     AddInput(action, "files", files_);
     v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
     params.set_first(first);
     params.set_count(count);
-    params.set_set_aside(set_aside);
+    params.set_quarantine_reason(quarantine_reason);
     return action;
   }
   v1::StageResult Extracted(const v1::Action& action) {
@@ -212,11 +212,11 @@ class PiecesTest : public ExtractorStagesTest {
     const v1::NamedDigest whole = ExtractedWhole().outputs(0);
     v1::LinkParams& params = *action.mutable_params()->mutable_link();
     *action.add_inputs() = whole;
-    params.add_pieces(1);
+    params.add_parts(1);
     for (const v1::NamedDigest& piece : pieces) *action.add_inputs() = piece;
-    params.add_pieces(static_cast<int>(pieces.size()));
+    params.add_parts(static_cast<int>(pieces.size()));
     *action.add_inputs() = whole;
-    params.add_pieces(1);
+    params.add_parts(1);
     return link().Run(action, store_);
   }
 
@@ -310,7 +310,7 @@ TEST_F(PiecesTest, LinkRefusesCountsThatDoNotMatchItsInputs) {
     v1::Action action = linking_;
     *action.add_inputs() = whole;
     *action.add_inputs() = whole;
-    for (const int count : pieces) action.mutable_params()->mutable_link()->add_pieces(count);
+    for (const int count : pieces) action.mutable_params()->mutable_link()->add_parts(count);
     EXPECT_THAT(link().Run(action, store_), StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }

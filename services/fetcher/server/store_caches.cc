@@ -19,7 +19,7 @@ constexpr int kFetchVersion = 1;
 constexpr int kPageVersion = 1;
 
 cas::Digest FetchKey(absl::string_view url) {
-  v1::VisitKey key;
+  v1::CachedFetchKey key;
   key.set_git(std::string(url));
   key.set_version(kFetchVersion);
   return cas::DigestOf(cas::SerializeDeterministically(key));
@@ -49,8 +49,8 @@ absl::Status Put(cas::BlobStore& store, const cas::Digest& key, const char* name
 absl::StatusOr<CachedFetch> StoreFetchCache::TryLoad(absl::string_view url) {
   const cas::Digest key = FetchKey(url);
   ASSIGN_OR_RETURN(const cas::ActionResult result, store_.GetActionResult(key));
-  ASSIGN_OR_RETURN(const v1::GitVisit kept,
-                   cas::ParseMessage<v1::GitVisit>(result.stdout_raw(), key));
+  ASSIGN_OR_RETURN(const v1::CachedFetch kept,
+                   cas::ParseMessage<v1::CachedFetch>(result.stdout_raw(), key));
   ASSIGN_OR_RETURN(std::vector<std::string> pack, store_.Get({kept.pack()}));
   return CachedFetch{kept.commit(), std::move(pack.front())};
 }
@@ -67,7 +67,7 @@ std::optional<CachedFetch> StoreFetchCache::Load(absl::string_view url) {
 
 void StoreFetchCache::Save(absl::string_view url, const CachedFetch& fetch) {
   const cas::Blob pack{cas::DigestOf(fetch.pack), fetch.pack};
-  v1::GitVisit about;
+  v1::CachedFetch about;
   about.set_commit(fetch.commit);
   *about.mutable_pack() = pack.digest;
   const absl::Status kept = Put(store_, FetchKey(url), "pack", pack, about);

@@ -16,7 +16,8 @@ namespace kernelmill::fetcher {
 // is the result of an action whose one output is the blob: a store that drops the blob drops the
 // result too. A store that is away costs transfers, and is logged.
 
-// The key is the digest of the URL's v1::VisitKey, the result a v1::GitVisit, the blob the pack.
+// The key is the digest of the URL's v1::CachedFetchKey, the result a v1::CachedFetch, the blob the
+// pack.
 class StoreFetchCache : public FetchCache {
  public:
   // `store` must outlive it.

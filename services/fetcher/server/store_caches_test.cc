@@ -44,7 +44,7 @@ TEST_F(StoreFetchCacheTest, EvictedOrDamagedPackIsNoFetch) {
 }
 
 TEST_F(StoreFetchCacheTest, RubbishInTheCacheIsNoFetch) {
-  v1::VisitKey key;
+  v1::CachedFetchKey key;
   key.set_git(kUrl);
   key.set_version(1);
   cas::ActionResult rubbish;

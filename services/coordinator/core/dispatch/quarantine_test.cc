@@ -21,7 +21,8 @@ class QuarantineTest : public SchedulerTest {
  protected:
   // Whether an extraction, of a shard or a part of it, reads file `poison_`.
   bool Ends(const v1::Action& action) const {
-    if (action.stage() != "extract" || action.params().extract().set_aside() != "") return false;
+    if (action.stage() != "extract" || action.params().extract().quarantine_reason() != "")
+      return false;
     if (!action.params().has_extract()) return true;
     const v1::ExtractParams& part = action.params().extract();
     return part.first() <= poison_ && poison_ < part.first() + part.count();
@@ -70,14 +71,14 @@ TEST_F(QuarantineTest, AShardIsHalvedUntilTheFileThatEndsItsWorkerStandsAlone) {
     const v1::Action* link = nullptr;
     for (const v1::Action& action : actions_) {
       if (action.stage() == "link") link = &action;
-      if (action.stage() == "extract" && action.params().extract().set_aside() != "") {
+      if (action.stage() == "extract" && action.params().extract().quarantine_reason() != "") {
         EXPECT_EQ(action.params().extract().first(), poison_);
         EXPECT_EQ(action.params().extract().count(), 1);
       }
     }
     ASSERT_NE(link, nullptr);
     // [0,5) [5,8)->[5,7)->[5,6) [6,7) [7,8); [8,10): 5 sub-shards of the one shard.
-    EXPECT_THAT(link->params().link().pieces(), ElementsAre(5));
+    EXPECT_THAT(link->params().link().parts(), ElementsAre(5));
     EXPECT_EQ(link->inputs_size(), 1 + 5);
     EXPECT_LT(deaths_, 15) << "every level must cost a few lives only";
   }

@@ -80,7 +80,7 @@ void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
   v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
   params.set_first(range.first);
   params.set_count(range.count);
-  if (task.sub_shard & kQuarantined) params.set_set_aside("crash");
+  if (task.sub_shard & kQuarantined) params.set_quarantine_reason("crash");
 }
 
 // In the order of the files.
@@ -108,7 +108,7 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
   }
   if (state.split.empty()) return;
   v1::LinkParams& params = *action.mutable_params()->mutable_link();
-  for (const int32_t count : inputs) params.add_pieces(count);
+  for (const int32_t count : inputs) params.add_parts(count);
 }
 
 void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {

@@ -406,7 +406,7 @@ TEST(JobPlan, SubShardsAreLinkedInTheOrderOfItsFiles) {
   EXPECT_EQ(half.params().extract().count(), 5);
   EXPECT_FALSE(run.actions["extract 0.0"].params().has_extract());
   const v1::Action& link = run.actions["link 0.0"];
-  EXPECT_THAT(link.params().link().pieces(), ElementsAre(1, 3));
+  EXPECT_THAT(link.params().link().parts(), ElementsAre(1, 3));
   ASSERT_EQ(link.inputs_size(), 5);
   int input = 2;
   for (const char* part : {"extract 0.1/4", "extract 0.1/5", "extract 0.1/3"}) {

@@ -57,15 +57,15 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     for (int i = 0; i < (at == shards.end() ? 2 : at->second); ++i) outputs.Add("files", 10);
     worker::AddCounter(outputs.result, "files.seen", 7);
   } else if (stage == "extract") {
-    if (!action.params().extract().set_aside().empty()) {
+    if (!action.params().extract().quarantine_reason().empty()) {
       v1::FileFailure& failure = *outputs.result.add_failures();
       failure.set_path(absl::StrCat("file ", action.params().extract().first()));
-      failure.set_reason(action.params().extract().set_aside());
+      failure.set_reason(action.params().extract().quarantine_reason());
     }
     outputs.Add("kernels", kernels);
     worker::AddCounter(outputs.result, "kernels.found", kernels);
   } else if (stage == "link") {
-    const int split = action.params().link().pieces_size();
+    const int split = action.params().link().parts_size();
     const int shards = split > 0 ? split : action.inputs_size() - 1;
     for (int i = 0; i < shards; ++i) outputs.Add("kernels", kernels);
   } else if (stage == "validate") {
