@@ -1,6 +1,6 @@
 # Precompiled headers: parsing the standard library, Abseil, Protobuf and gRPC took three quarters of the compiler's
 # time. They hold no header of ours but the generated messages, so that editing one recompiles only its users.
-# KERNELMILL_PRECOMPILE=OFF (preset asan) shows a file that includes too little.
+# -DKERNELMILL_PRECOMPILE=OFF shows a file that includes too little.
 
 option(KERNELMILL_PRECOMPILE "Use precompiled headers" ON)
 
