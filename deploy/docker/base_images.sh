@@ -45,7 +45,8 @@ make_debian() {
     if [[ -f "$file" ]]; then cp "$file" "$root$file"; fi
   done
   # What Debian's own slim image leaves out.
-  rm -rf "$root"/usr/share/{doc,man,locale,info}/* "$root"/var/lib/apt/lists/*
+  rm -rf "$root"/usr/share/{man,locale,info}/* "$root"/var/lib/apt/lists/*
+  find "$root/usr/share/doc" -type f ! -name copyright -delete
   tar -C "$root" -c . | docker import --change 'CMD ["bash"]' - "$1" >/dev/null
 }
 
