@@ -32,13 +32,13 @@ constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
     CallsHost(Source(StageId::kFetch, "fetch", 4)),
-    Splittable(Shard(StageId::kExtract, "extract", 10)),
-    Source(StageId::kLink, "link", 7),
-    Shard(StageId::kValidate, "validate", 6),
-    Shard(StageId::kSign, "sign", 4),
-    Job(StageId::kPair, "pair", 3),
-    Job(StageId::kResolve, "resolve", 2),
-    Job(StageId::kManifest, "manifest", 2),
+    Splittable(Shard(StageId::kExtract, "extract", 11)),
+    Source(StageId::kLink, "link", 8),
+    Shard(StageId::kValidate, "validate", 7),
+    Shard(StageId::kSign, "sign", 5),
+    Job(StageId::kPair, "pair", 4),
+    Job(StageId::kResolve, "resolve", 3),
+    Job(StageId::kManifest, "manifest", 3),
 };
 
 static_assert(sizeof(kStages) / sizeof(kStages[0]) == kStageCount);
