@@ -1,0 +1,1 @@
+"""The checks of audit.py, a file for each part of a dataset."""
