@@ -17,6 +17,9 @@ namespace kernelmill::validator {
 //   "license:<expression>"  the policy does not allow it
 //   "quality:<check>"       it fails a required check that applies to it
 //   "quality:min_score"     its score is lower than the policy asks
+//   "quality:min_tokens"    it has fewer tokens than the policy asks
+//   "quality:kind:<kind>"   the policy excludes its kind
+//   "quality:target:<target>"  the policy names targets, and not its own
 //   "sensitive:<kind>"      it holds a secret or an address of a kind that the policy rejects
 //   "template"              it is Python only once it is filled in (KernelForm); no policy allows
 //   it
@@ -28,7 +31,8 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
 
 // The counters of the stage for these verdicts: kernels.accepted, kernels.rejected.license,
 // .quality, .sensitive and .template (a kernel counts once, by its first reason), checks.<name>
-// (that pass), license.<expression> (at most 50 different ones; license.other for the rest).
+// (that pass), kinds.<kind>, targets.<target>, license.<expression> (at most 50 different ones;
+// license.other for the rest).
 std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts);
 
 }  // namespace kernelmill::validator
