@@ -73,6 +73,13 @@ const Words& FailingTests() {
   return *words;
 }
 
+// After a fault, what makes it a mere subject.
+const Words& Subjects() {
+  static const auto* const words =
+      new Words{"detection", "detector", "free", "handler", "handling"};
+  return *words;
+}
+
 const Words& Negations() {
   static const auto* const words =
       new Words{"no",       "not",     "without",  "never", "against", "avoid",  "avoids",
@@ -100,12 +107,12 @@ const Words& Faults() {
 // Said of a kernel that is wrong on purpose, word by word.
 const std::vector<absl::string_view>& FaultyPhrases() {
   static const auto* const phrases = new std::vector<absl::string_view>{
-      "should fail",      "should not compile", "expected to fail", "expected failure",
-      "buggy kernel",     "buggy version",      "kernel is buggy",  "kernel is broken",
-      "simulate bug",     "simulate a bug",     "simulates a bug",  "inject a bug",
-      "injects a bug",    "inject a fault",     "fault injection",  "triggers a race",
-      "trigger a race",   "causes a data race", "has a data race",  "out of bounds on purpose",
-      "wrong on purpose", "fail on purpose",    "fails on purpose", "race on purpose"};
+      "should fail",      "should not compile", "expected to fail",     "expected failure",
+      "buggy kernel",     "buggy version",      "this kernel is buggy", "this kernel is broken",
+      "simulate bug",     "simulate a bug",     "simulates a bug",      "inject a bug",
+      "injects a bug",    "inject a fault",     "fault injection",      "triggers a race",
+      "trigger a race",   "causes a data race", "has a data race",      "out of bounds on purpose",
+      "wrong on purpose", "fail on purpose",    "fails on purpose",     "race on purpose"};
   return *phrases;
 }
 
@@ -249,10 +256,12 @@ bool IsTestFunction(absl::string_view name) {
   return !words.empty() && words.front() == "test" && !IsTestTime(words);
 }
 
+// "test_finds_races"; not "test_no_race", nor "test_race_detection", which may find none.
 bool TestsAFailure(absl::string_view test) {
   const std::vector<std::string> words = WordsOfName(test);
   for (size_t i = 1; i < words.size(); ++i) {
-    if (IsIn(FailingTests(), words[i]) && !IsIn(Negations(), words[i - 1])) return true;
+    if (!IsIn(FailingTests(), words[i]) || IsIn(Negations(), words[i - 1])) continue;
+    if (i + 1 == words.size() || !IsIn(Subjects(), words[i + 1])) return true;
   }
   return false;
 }
@@ -286,7 +295,8 @@ std::optional<Label> OfNames(const v1::Kernel& kernel) {
 
 }  // namespace
 
-Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated) {
+Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated,
+             bool called) {
   if (!generated.empty()) return {"generated", RuleText("generated", generated)};
   const std::vector<std::string> words = WordsOfProse(prose);
   if (std::optional<Label> unfilled = Unfilled(kernel, words)) return *std::move(unfilled);
@@ -299,7 +309,20 @@ Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_vie
   const Stub stub = StubOf(kernel);
   if (stub != Stub::kNone) return {"broken", stub == Stub::kEmpty ? "stub:empty" : "stub:asserts"};
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return {"helper", "role:device"};
+  if (called && !kernel.has_launcher()) return {"helper", "called"};
   return {"operation", "role:kernel"};
+}
+
+KernelCalls::KernelCalls(const v1::KernelShard& kernels) {
+  for (const v1::Kernel& kernel : kernels.kernels()) {
+    for (const std::string& call : kernel.calls()) {
+      if (call != kernel.name()) calls_.emplace(kernel.path(), call);
+    }
+  }
+}
+
+bool KernelCalls::Has(const v1::Kernel& kernel) const {
+  return calls_.contains({kernel.path(), kernel.name()});
 }
 
 }  // namespace kernelmill::validator

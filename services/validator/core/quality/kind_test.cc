@@ -31,7 +31,7 @@ v1::Kernel WithBody(const std::string& body) {
 }
 
 std::string Both(const v1::Kernel& kernel, const std::string& generated = "") {
-  const Label label = KindOf(kernel, ProseOf(kernel, ""), generated);
+  const Label label = KindOf(kernel, ProseOf(kernel, ""), generated, false);
   return absl::StrCat(label.word, " ", label.rule);
 }
 
@@ -91,6 +91,8 @@ TEST(KindTest, NamesAndWhatIsAroundAKernelSayItToo) {
   EXPECT_EQ(Both(kernel), "broken function:test_add_raises");
   kernel.set_qualname("Suite.test_no_race.kernel");
   EXPECT_EQ(Both(kernel), "test function:test_no_race");
+  kernel.set_qualname("Suite.test_race_detection.kernel");
+  EXPECT_EQ(Both(kernel), "test function:test_race_detection");
   kernel.set_qualname("raises_error.kernel");
   EXPECT_EQ(Both(kernel), "operation role:kernel");
 }
@@ -111,7 +113,8 @@ TEST(KindTest, ProseThatSpeaksOfFaultsIsNoFault) {
        {"# LION is intentionally excluded here.", "# deliberately omits the read fence",
         "# BUG: have to store and load; else a race condition", "# intentionally avoids a race",
         "# deliberately. Race conditions are elsewhere", "# fails to compile on Triton 2.0",
-        "# TODO: implement weight decay", "# out of bounds rows are masked"}) {
+        "# TODO: implement weight decay", "# Kernel is buggy if BLOCK is 128",
+        "# out of bounds rows are masked"}) {
     EXPECT_EQ(Both(WithBody(absl::StrCat("    ", comment, "\n    tl.store(p, 1)\n"))),
               "operation role:kernel")
         << comment;
@@ -156,9 +159,29 @@ TEST(KindTest, AnEmptyConstructorOfCudaIsAHelper) {
   EXPECT_EQ(Both(kernel), "operation role:kernel");
 }
 
+TEST(KindTest, WhatOnlyKernelsCallIsAHelper) {
+  v1::KernelShard shard;
+  v1::Kernel& caller = *shard.add_kernels();
+  caller = KernelAt("a.py", "outer");
+  caller.add_calls("inner");
+  v1::Kernel& inner = *shard.add_kernels();
+  inner = KernelAt("a.py", "inner");
+  inner.add_calls("inner");
+  v1::Kernel& other = *shard.add_kernels();
+  other = KernelAt("b.py", "inner");
+  other.add_calls("inner");
+  const KernelCalls calls(shard);
+  EXPECT_TRUE(calls.Has(inner));
+  EXPECT_FALSE(calls.Has(other));
+  EXPECT_FALSE(calls.Has(caller));
+  EXPECT_EQ(KindOf(inner, "", "", true).rule, "called");
+  inner.mutable_launcher()->set_path("a.py");
+  EXPECT_EQ(KindOf(inner, "", "", true).word, "operation");
+}
+
 TEST(KindTest, EveryKindIsAWordThatJobFilesKnow) {
   for (const std::string path : {"a.py", "tests/a.py", "bench/a.py", "examples/a.py"}) {
-    const Label label = KindOf(KernelAt(path), "", "");
+    const Label label = KindOf(KernelAt(path), "", "", false);
     EXPECT_NE(std::find(dsl::KernelKinds().begin(), dsl::KernelKinds().end(), label.word),
               dsl::KernelKinds().end())
         << label.word;
