@@ -34,11 +34,12 @@ Json UnresolvedNamesJson(const v1::Kernel& kernel) {
 Json ParametersJson(const v1::Kernel& kernel) {
   Json list = Json::array();
   for (const v1::Parameter& parameter : kernel.parameters()) {
-    list.push_back({{"name", Text(parameter.name())},
-                    {"annotation", TextOrNull(parameter.annotation())},
-                    {"default", TextOrNull(parameter.default_value())},
-                    {"role", EnumWord(v1::ParameterRole_Name(parameter.role()), "PARAMETER_ROLE_")},
-                    {"rule", TextOrNull(parameter.rule())}});
+    list.push_back(
+        {{"name", Text(parameter.name())},
+         {"annotation", TextOrNull(parameter.annotation())},
+         {"default", TextOrNull(parameter.default_value())},
+         {"role", WordOrNull(v1::ParameterRole_Name(parameter.role()), "PARAMETER_ROLE_")},
+         {"rule", TextOrNull(parameter.rule())}});
   }
   return list;
 }
