@@ -195,6 +195,7 @@ absl::Status CheckDedup(const v1::DedupPolicy& policy) {
   const v1::ContaminationPolicy& contamination = policy.contamination();
   RETURN_IF_ERROR(CheckShare("dedup.contamination.threshold", contamination.threshold()));
   RETURN_IF_ERROR(CheckShare("dedup.contamination.overlap", contamination.overlap()));
+  RETURN_IF_ERROR(CheckShare("dedup.contamination.structural", contamination.structural()));
   if (v1::ContaminationAction_IsValid(contamination.action())) return absl::OkStatus();
   return Wrong("dedup.contamination.action", "is unknown");
 }
@@ -291,6 +292,7 @@ void FillDefaults(v1::DedupPolicy& dedup) {
   v1::ContaminationPolicy& contamination = *dedup.mutable_contamination();
   if (contamination.threshold() == 0) contamination.set_threshold(0.5);
   if (contamination.overlap() == 0) contamination.set_overlap(0.5);
+  if (contamination.structural() == 0) contamination.set_structural(0.85);
   if (contamination.action() == v1::CONTAMINATION_ACTION_UNSPECIFIED) {
     contamination.set_action(v1::CONTAMINATION_ACTION_DROP);
   }
