@@ -12,9 +12,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/validator/core/license/files.h"
 #include "services/validator/core/license/finder.h"
-#include "services/validator/core/license/header.h"
+#include "services/validator/core/license/tree/files.h"
+#include "services/validator/core/license/words/header.h"
 
 namespace kernelmill {
 namespace {
@@ -49,14 +49,25 @@ nlohmann::json OfLicenseFile(const std::string& path, const std::string& content
                   evidence);
 }
 
-nlohmann::json OfSource(const v1::SourceTree& tree, const std::string& path,
+// What `path` is under, whatever says so; compare_licenses.py asks of the file's own words alone.
+nlohmann::json WholeLicense(const v1::License& license) {
+  nlohmann::json whole = {{"expression", license.expression()},
+                          {"evidence", license.evidence()},
+                          {"confidence", license.confidence()}};
+  return whole;
+}
+
+nlohmann::json OfSource(validator::LicenseFinder& finder, const std::string& path,
                         const std::string& content) {
   const validator::HeaderFindings header = validator::ReadHeader(path, content);
-  if (header.evidence.empty()) return Describe(path, "", "says nothing");
-  const v1::License license = validator::LicenseFinder(tree).Find(path, content);
+  const v1::License license = finder.Find(path, content);
   std::string evidence = license.evidence();
   for (const auto& found : header.evidence) evidence += " " + found.ShortDebugString();
-  return Describe(path, license.expression(), evidence);
+  nlohmann::json described = header.evidence.empty()
+                                 ? Describe(path, "", "says nothing")
+                                 : Describe(path, license.expression(), evidence);
+  described["whole"] = WholeLicense(license);
+  return described;
 }
 
 }  // namespace
@@ -76,9 +87,10 @@ int main(int argc, char** argv) {
     file.set_path(path);
     file.set_content(kernelmill::ReadAll(std::string(argv[1]) + "/" + path));
   }
+  kernelmill::validator::LicenseFinder finder(tree);
   for (const std::string& path : paths) {
     const std::string content = kernelmill::ReadAll(std::string(argv[1]) + "/" + path);
-    std::cout << (kernelmill::IsSource(path) ? kernelmill::OfSource(tree, path, content)
+    std::cout << (kernelmill::IsSource(path) ? kernelmill::OfSource(finder, path, content)
                                              : kernelmill::OfLicenseFile(path, content))
               << "\n";
   }

@@ -15,6 +15,8 @@ namespace kernelmill::validator {
 // A verdict on every kernel, in order: its file's licence, its checks, and the rules that reject
 // it:
 //   "license:<expression>"  the policy does not allow it
+//   "license:adapted:<origin>"  its file says that it comes from there, the policy wants their
+//                           licence or notice in the tree, and there is none
 //   "quality:<check>"       it fails a required check that applies to it
 //   "quality:min_score"     its score is lower than the policy asks
 //   "sensitive:<kind>"      it holds a secret or an address of a kind that the policy rejects

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/testing/status_matchers.h"
-#include "services/validator/core/license/samples.h"
+#include "services/validator/core/license/text/samples.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
-#include "services/validator/core/license/samples.h"
+#include "services/validator/core/license/text/samples.h"
 
 namespace kernelmill::validator {
 namespace {
