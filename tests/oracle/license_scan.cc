@@ -1,6 +1,7 @@
-// license_scan FOLDER: reads paths below FOLDER from stdin, one a line, and prints for each a line
-// of JSON with what it says of its licence: of a licence file its text, of a source file its tags
-// and its head. A head that refers to the licence file is settled by those of the folders above it.
+// license_scan FOLDER [REPOSITORY]: reads paths below FOLDER from stdin, one a line, and prints for
+// each a line of JSON with what it says of its licence: of a licence file its text, of a source
+// file its tags and its head. A head that refers to the licence file is settled by those of the
+// folders above it.
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -15,6 +16,7 @@
 #include "services/validator/core/license/finder.h"
 #include "services/validator/core/license/tree/files.h"
 #include "services/validator/core/license/words/header.h"
+#include "services/validator/core/license/words/origins.h"
 
 namespace kernelmill {
 namespace {
@@ -57,8 +59,23 @@ nlohmann::json WholeLicense(const v1::License& license) {
   return whole;
 }
 
+// Nothing is the source's own here but its repository: the tree is not all there.
+class NoFiles : public validator::OwnFiles {
+ public:
+  bool Has(absl::string_view) const override { return false; }
+};
+
+nlohmann::json Origins(const std::string& path, const std::string& content,
+                       const std::string& repository) {
+  nlohmann::json origins = nlohmann::json::array();
+  for (const auto& one : validator::FindOrigins(path, content, repository, NoFiles())) {
+    origins.push_back({{"line", one.line}, {"origin", one.origin}, {"whole_file", one.whole_file}});
+  }
+  return origins;
+}
+
 nlohmann::json OfSource(validator::LicenseFinder& finder, const std::string& path,
-                        const std::string& content) {
+                        const std::string& content, const std::string& repository) {
   const validator::HeaderFindings header = validator::ReadHeader(path, content);
   const v1::License license = finder.Find(path, content);
   std::string evidence = license.evidence();
@@ -67,6 +84,7 @@ nlohmann::json OfSource(validator::LicenseFinder& finder, const std::string& pat
                                  ? Describe(path, "", "says nothing")
                                  : Describe(path, license.expression(), evidence);
   described["whole"] = WholeLicense(license);
+  described["origins"] = Origins(path, content, repository);
   return described;
 }
 
@@ -74,8 +92,8 @@ nlohmann::json OfSource(validator::LicenseFinder& finder, const std::string& pat
 }  // namespace kernelmill
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: license_scan FOLDER <PATHS\n";
+  if (argc != 2 && argc != 3) {
+    std::cerr << "usage: license_scan FOLDER [REPOSITORY] <PATHS\n";
     return 2;
   }
   std::vector<std::string> paths;
@@ -90,8 +108,9 @@ int main(int argc, char** argv) {
   kernelmill::validator::LicenseFinder finder(tree);
   for (const std::string& path : paths) {
     const std::string content = kernelmill::ReadAll(std::string(argv[1]) + "/" + path);
-    std::cout << (kernelmill::IsSource(path) ? kernelmill::OfSource(finder, path, content)
-                                             : kernelmill::OfLicenseFile(path, content))
+    std::cout << (kernelmill::IsSource(path)
+                      ? kernelmill::OfSource(finder, path, content, argc == 3 ? argv[2] : "")
+                      : kernelmill::OfLicenseFile(path, content))
               << "\n";
   }
 }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "services/validator/core/license/text/samples.h"
 
 namespace kernelmill::validator {
@@ -92,6 +94,51 @@ TEST(LicenseFileTest, AChoiceOfTextsIsAnOr) {
   EXPECT_EQ(Read("This is dual licensed: choose one of the two below.\n\n" + SampleText("MIT") +
                  "\n" + SampleText("Apache-2.0")),
             "MIT OR Apache-2.0");
+}
+
+TEST(LicenseFileTest, OfAnAggregateTheMainPartIsRead) {
+  const std::string apache = SampleText("Apache-2.0");
+  const std::string mit = SampleText("MIT");
+  const std::string cut = mit.substr(0, mit.size() / 2);
+  const std::vector<std::string> others = {
+      "\n## Some of X's code is derived from others, which is subject to the following:\n\n",
+      "\n----- LICENSE FOR Y -----\n\n",
+      "\n====================\nTHIRD-PARTY NOTICES\n\n",
+      "\nX bundles several libraries that are compatibly licensed. We list these here.\n\n",
+      "\nX SUBCOMPONENTS:\n\nThe X project contains subcomponents with separate copyright "
+      "notices\n",
+      "\nThis repository also contains code from Y.\n\n"};
+  for (const std::string& sign : others) {
+    const LicenseFinding finding = ReadLicenseFile(absl::StrCat(apache, sign, mit, cut));
+    ASSERT_TRUE(finding.license.has_value()) << sign;
+    EXPECT_EQ(finding.license->ToString(), "Apache-2.0") << sign;
+    EXPECT_EQ(finding.evidence.back().rule(), "aggregate") << sign;
+    EXPECT_GT(finding.evidence.back().first_line(), 10) << sign;
+  }
+}
+
+TEST(LicenseFileTest, WithoutASignTextsHoldTogether) {
+  const std::string apache = SampleText("Apache-2.0");
+  EXPECT_EQ(Read(absl::StrCat(apache, "\n-----\n\n", SampleText("MIT"))), "Apache-2.0 AND MIT");
+  EXPECT_EQ(Read(absl::StrCat("This repository also contains code from Y.\n", apache)),
+            "Apache-2.0")
+      << "no main part stands before the sign";
+  EXPECT_EQ(Read(absl::StrCat("Our own terms.\n\n--- LICENSE FOR Y ---\n\n", SampleText("MIT"))),
+            Read(absl::StrCat("Our own terms.\n\n", SampleText("MIT"))))
+      << "a main part that is not understood is not the licence";
+}
+
+TEST(LicenseFileTest, PartsHaveTitlesPathsAndLicences) {
+  const LicenseFinding finding = ReadLicenseFile(
+      absl::StrCat(SampleText("Apache-2.0"), "\n--------\nSome of the code in this project are ",
+                   "adapted from other open-source projects.\n\nMIT License\n-----------\n\n",
+                   "3rdparty/x\ninclude/y.cuh (from y)\nhttps://example.com/z\n\n",
+                   "Z License\n---------\n\n", SampleText("Zlib")));
+  ASSERT_EQ(finding.parts.size(), 2u);
+  EXPECT_EQ(finding.parts[0].title, "MIT License");
+  EXPECT_EQ(finding.parts[0].license->ToString(), "MIT");
+  EXPECT_THAT(finding.parts[0].paths, ::testing::ElementsAre("3rdparty/x", "include/y.cuh"));
+  EXPECT_EQ(finding.parts[1].license->ToString(), "Zlib");
 }
 
 TEST(LicenseFileTest, TheGnuTextIsOrLaterWhereTheWordsAroundItSaySo) {

@@ -46,6 +46,7 @@ struct Word {
   std::string lower;
   size_t at = 0;      // in the line
   bool ends = false;  // a sign that ends a clause follows
+  bool quoted = false;
 };
 
 std::vector<Word> WordsOf(absl::string_view line) {
@@ -65,6 +66,7 @@ std::vector<Word> WordsOf(absl::string_view line) {
     word.at = static_cast<size_t>(word.text.data() - line.data());
     const absl::string_view after = part.substr(end);
     word.ends = after.find_first_of(".,;:)!?") != absl::string_view::npos;
+    word.quoted = part.substr(0, begin).find_first_of("\"'`") != absl::string_view::npos;
     // "(x" begins a clause: what stands before it ends one.
     if (begin > 0 && part[0] == '(' && !words.empty()) words.back().ends = true;
     words.push_back(std::move(word));
@@ -154,15 +156,17 @@ bool NamesProject(const std::vector<Word>& words, size_t at) {
 
 // "FlagAttention", "Tri", "ant_AReaL": neither a common word nor a constant nor a unit of hardware.
 bool IsProper(absl::string_view word) {
-  if (word.size() < 3 || Has(kNoProjects, Squeezed(word))) return false;
+  if (word.size() < 3 || absl::EndsWith(word, "ly") || Has(kNoProjects, Squeezed(word)))
+    return false;
   const bool upper = absl::c_any_of(word, [](char c) { return absl::ascii_isupper(c); });
   const bool lower = absl::c_any_of(word, [](char c) { return absl::ascii_islower(c); });
   return upper && lower && absl::c_none_of(word, [](char c) { return c == '(' || c == '='; });
 }
 
+// GitHub's owners have neither '_' nor '.' in their names.
 bool IsOwnerAndName(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
-  if (parts.size() != 2) return false;
+  if (parts.size() != 2 || parts[0].find_first_of("_.") != absl::string_view::npos) return false;
   return absl::c_all_of(parts, [](absl::string_view part) {
     return part.size() >= 2 && absl::ascii_isalnum(part[0]) && absl::c_all_of(part, [](char c) {
              return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
@@ -199,6 +203,7 @@ class Finder {
     const absl::string_view text = TextOf(block, line);
     const std::vector<Word> words = WordsOf(text);
     for (size_t i = 0; i < words.size(); ++i) {
+      if (IsInspiredBy(words, i)) return;
       size_t after = i;
       const Verb verb = VerbAt(words, i, &after);
       if (verb == Verb::kNone) continue;
@@ -206,6 +211,19 @@ class Finder {
       for (const std::string& origin : origins) Keep(block, line, origin);
       if (!origins.empty()) return;
     }
+  }
+
+  // An idea is no code. "Inspired and modified from" says more.
+  static bool IsInspiredBy(const std::vector<Word>& words, size_t at) {
+    return words[at].lower == "inspired" && at + 1 < words.size() &&
+           (words[at + 1].lower == "by" || words[at + 1].lower == "from");
+  }
+
+  static bool InspiredAfter(const std::vector<Word>& words, size_t at) {
+    for (; at < words.size(); ++at) {
+      if (IsInspiredBy(words, at)) return true;
+    }
+    return false;
   }
 
   // The verb at word `at`, and the word that follows what belongs to it.
@@ -227,8 +245,10 @@ class Finder {
       *after = at + 2;
       return Verb::kNoun;
     }
+    // "copied/adapted"
+    const absl::string_view first = word.substr(0, word.find('/'));
     for (const VerbWord& verb : kVerbs) {
-      if (word != verb.word) continue;
+      if (first != verb.word) continue;
       size_t from = at + 1;
       while (from < words.size() && from <= at + kMaxBetween && Has(kBetween, words[from].lower)) {
         ++from;
@@ -242,8 +262,9 @@ class Finder {
       *after = at + 1;
       return Verb::kWeak;
     }
-    // "modify based https://..."
-    if (word == "based" && at + 1 < words.size() && IsAddress(words[at + 1].text)) {
+    // "code based https://...", "copies https://..."
+    const bool verb = word == "based" || word == "copies";
+    if (verb && at + 1 < words.size() && IsAddress(words[at + 1].text)) {
       *after = at + 1;
       return Verb::kBase;
     }
@@ -264,12 +285,14 @@ class Finder {
       const std::vector<absl::string_view> below = AddressesBelow(block, line);
       if (!below.empty()) return Others(below);
     }
-    if (verb == Verb::kWeak) return {};
+    if (verb == Verb::kWeak || InspiredAfter(words, after)) return {};
     std::string name;
     if (first < words.size()) {
       name = Named(words, first, verb, verb_at);
     } else if (after >= words.size() && line + 1 < block.lines.size()) {
       // "This code is adapted from" / "the flash-attention repository"
+      const std::vector<absl::string_view> there = Addresses(TextOf(block, line + 1), 0);
+      if (!there.empty()) return Others(there);
       const std::vector<Word> next = WordsOf(TextOf(block, line + 1));
       const size_t begin = FirstNamed(next, 0);
       if (begin < next.size() && Opens(words, verb_at)) name = Named(next, begin, verb, begin);
@@ -348,7 +371,7 @@ class Finder {
     bool known = NamesProject(words, first);
     bool own = IsOwn(words[first].text);
     while (!words[last].ends && last + 1 < words.size() && last < first + kMaxNameWords - 1 &&
-           !Has(kNameEnds, words[last + 1].lower) && words[last + 1].at > 0) {
+           !Has(kNameEnds, words[last + 1].lower) && !words[last + 1].quoted) {
       ++last;
       known = known || NamesProject(words, last);
       own = own || IsOwn(words[last].text);
