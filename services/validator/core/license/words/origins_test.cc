@@ -65,6 +65,9 @@ TEST(OriginsTest, NamesFollowStrongVerbs) {
       {"# This code is derived from sglang and others", "sglang"},
       {"# Credit to Ann Other for this", "Ann Other"},
       {"# this is a port of xformers", "xformers"},
+      {"# Copied/adapted from vllm", "vllm"},
+      {"# Inspired and modified from Triton tutorial", "Triton tutorial"},
+      {"# ported from fla 0.5.2 `fwd_kernel`", "fla 0.5.2"},
       {"# based on triton.ops.matmul", "triton.ops.matmul"},
       {"// This function is adapted from\n// FlashInfer", "FlashInfer"},
   };
@@ -73,7 +76,9 @@ TEST(OriginsTest, NamesFollowStrongVerbs) {
 }
 
 TEST(OriginsTest, WhatIsSaidOfValuesIsNoOrigin) {
-  for (const char* text : {"# copied from shared memory",
+  for (const char* text : {"# Credits: Initially inspired by vLLM",
+                           "# scalar version of ld_64/ld_128",
+                           "# copied from shared memory",
                            "# Derived from BLOCK_SIZE",
                            "# taken from the input tensor",
                            "# Choose the config based on the number of SMs",
@@ -125,18 +130,18 @@ std::vector<std::string> About(const std::string& content, int first, int last) 
 TEST(OriginsTest, AStatementIsAboutTheFileOrWhatItStandsAt) {
   const std::string content =
       "# Adapted from an/file-1\n"        // 1
-      "import triton\n"                  // 2
-      "\n"                               // 3
+      "import triton\n"                   // 2
+      "\n"                                // 3
       "# Adapted from be/first-2\n"       // 4
-      "@triton.jit\n"                    // 5
-      "def f():\n"                       // 6
+      "@triton.jit\n"                     // 5
+      "def f():\n"                        // 6
       "    # Adapted from ce/inside-3\n"  // 7
-      "    pass\n"                       // 8
-      "\n"                               // 9
+      "    pass\n"                        // 8
+      "\n"                                // 9
       "# Adapted from de/second-4\n"      // 10
-      "\n"                               // 11
-      "def g():\n"                       // 12
-      "    pass\n";                      // 13
+      "\n"                                // 11
+      "def g():\n"                        // 12
+      "    pass\n";                       // 13
   EXPECT_THAT(About(content, 5, 8), ElementsAre("an/file-1@1", "be/first-2@4", "ce/inside-3@7"));
   EXPECT_THAT(About(content, 12, 13), ElementsAre("an/file-1@1", "de/second-4@10"));
 }
