@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -43,12 +44,24 @@ nlohmann::json Describe(const std::string& path, absl::string_view expression,
           {"evidence", std::string(evidence)}};
 }
 
+// All that the file has, an aggregate's parts too: the peer does not ask what each is of.
+std::string WholeOf(const LicenseFinding& finding) {
+  if (!finding.license.has_value()) return validator::kNoAssertion;
+  std::vector<validator::SpdxExpression> all = {*finding.license};
+  for (const validator::LicensePart& part : finding.parts) {
+    if (part.license.has_value()) all.push_back(*part.license);
+  }
+  return validator::SpdxExpression::All(std::move(all)).ToString();
+}
+
 nlohmann::json OfLicenseFile(const std::string& path, const std::string& content) {
   const LicenseFinding finding = validator::ReadLicenseFile(content);
   std::string evidence;
   for (const auto& found : finding.evidence) evidence += found.ShortDebugString() + " ";
-  return Describe(path, finding.license ? finding.license->ToString() : validator::kNoAssertion,
-                  evidence);
+  for (const validator::LicensePart& part : finding.parts) {
+    for (const auto& found : part.evidence) evidence += found.ShortDebugString() + " ";
+  }
+  return Describe(path, WholeOf(finding), evidence);
 }
 
 // What `path` is under, whatever says so; compare_licenses.py asks of the file's own words alone.

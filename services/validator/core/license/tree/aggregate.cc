@@ -173,7 +173,8 @@ class Splitter {
     if (words.empty()) return false;
     if (BeginsHeading(words) && IsSetOff(at)) return true;
     return at + 1 < lines_.size() && IsRule(lines_[at + 1].text) &&
-           (at == 0 || IsBlank(lines_[at - 1].text)) && words.size() < 80;
+           (at == 0 || IsBlank(lines_[at - 1].text) || IsRule(lines_[at - 1].text)) &&
+           words.size() < 80;
   }
 
   void ReadParts(std::vector<AggregatePart>* parts) const {

@@ -136,7 +136,18 @@ std::optional<LicenseFinding> FromAggregate(absl::string_view text, const Aggreg
   if (!finding.license.has_value()) return std::nullopt;
   finding.evidence.push_back(
       MakeEvidence("aggregate", "", aggregate.sign, 1, aggregate.line, aggregate.line));
-  for (const AggregatePart& part : aggregate.parts) finding.parts.push_back(ReadPart(part));
+  for (const AggregatePart& one : aggregate.parts) {
+    LicensePart part = ReadPart(one);
+    // The source's own licence of before ("Legacy LLVM License") holds for what is left of then.
+    if (!absl::StartsWithIgnoreCase(one.title, "legacy")) {
+      finding.parts.push_back(std::move(part));
+      continue;
+    }
+    if (!part.license.has_value()) return std::nullopt;
+    finding.license = SpdxExpression::All({*std::move(finding.license), *std::move(part.license)});
+    Append(part.evidence, &finding.evidence);
+    AddCopyrights(part.copyrights, &finding.copyrights);
+  }
   return finding;
 }
 

@@ -128,6 +128,17 @@ TEST(LicenseFileTest, WithoutASignTextsHoldTogether) {
       << "a main part that is not understood is not the licence";
 }
 
+TEST(LicenseFileTest, ASourcesLegacyLicenceIsNotOthers) {
+  const std::string rule = std::string(70, '=') + "\n";
+  const std::string text = absl::StrCat(
+      SampleText("Apache-2.0"), "\n", rule, "Software from third parties included in X:\n", rule,
+      "X contains third party software which is under different license terms.\n\n", rule,
+      "Legacy X License (https://example.com):\n", rule, SampleText("NCSA"));
+  const LicenseFinding finding = ReadLicenseFile(text);
+  ASSERT_TRUE(finding.license.has_value());
+  EXPECT_EQ(finding.license->ToString(), "Apache-2.0 AND NCSA");
+}
+
 TEST(LicenseFileTest, PartsHaveTitlesPathsAndLicences) {
   const LicenseFinding finding = ReadLicenseFile(
       absl::StrCat(SampleText("Apache-2.0"), "\n--------\nSome of the code in this project are ",

@@ -23,7 +23,8 @@ constexpr size_t kMaxOrigin = 200;
 constexpr size_t kMaxLine = 1000;
 constexpr size_t kMaxBetween = 5;  // words between "adapted" and "from"
 constexpr size_t kMaxNameWords = 6;
-constexpr size_t kMaxListed = 8;  // addresses on the lines below
+constexpr size_t kMaxOpening = 12;  // words before the verb
+constexpr size_t kMaxListed = 8;    // addresses on the lines below
 
 template <typename List>
 bool Has(const List& list, absl::string_view word) {
@@ -111,13 +112,12 @@ size_t FindAddress(absl::string_view word) {
   return IsAddress(word) ? 0 : word.size();
 }
 
-// All addresses in line[from, ...), of code or not.
-std::vector<absl::string_view> Addresses(absl::string_view line, size_t from) {
+// All addresses in a line, of code or not.
+std::vector<absl::string_view> Addresses(absl::string_view line) {
   std::vector<absl::string_view> found;
   for (const Word& word : WordsOf(line)) {
     const size_t at = FindAddress(word.text);
-    if (word.at < from || at == word.text.size()) continue;
-    found.push_back(AddressAt(line, word.at + at));
+    if (at < word.text.size()) found.push_back(AddressAt(line, word.at + at));
   }
   return found;
 }
@@ -202,12 +202,14 @@ class Finder {
   void ReadLine(const CommentBlock& block, size_t line) {
     const absl::string_view text = TextOf(block, line);
     const std::vector<Word> words = WordsOf(text);
+    const std::vector<absl::string_view> addresses = Addresses(text);
     for (size_t i = 0; i < words.size(); ++i) {
       if (IsInspiredBy(words, i)) return;
       size_t after = i;
       const Verb verb = VerbAt(words, i, &after);
       if (verb == Verb::kNone) continue;
-      const std::vector<std::string> origins = Object(block, line, words, verb, i, after);
+      const std::vector<std::string> origins =
+          Object(block, line, words, addresses, verb, i, after);
       for (const std::string& origin : origins) Keep(block, line, origin);
       if (!origins.empty()) return;
     }
@@ -273,12 +275,15 @@ class Finder {
 
   // What the code was taken from, as written; several addresses are several origins.
   std::vector<std::string> Object(const CommentBlock& block, size_t line,
-                                  const std::vector<Word>& words, Verb verb, size_t verb_at,
-                                  size_t after) const {
-    const absl::string_view text = TextOf(block, line);
-    const size_t from = after < words.size() ? words[after].at : text.size();
-    const std::vector<absl::string_view> addresses = Addresses(text, from);
-    if (!addresses.empty()) return Others(addresses);
+                                  const std::vector<Word>& words,
+                                  const std::vector<absl::string_view>& addresses, Verb verb,
+                                  size_t verb_at, size_t after) const {
+    std::vector<absl::string_view> here;
+    for (const absl::string_view address : addresses) {
+      const bool follows = after < words.size() && address.data() >= words[after].text.data();
+      if (follows) here.push_back(address);
+    }
+    if (!here.empty()) return Others(here);
     std::vector<std::string> origins;
     const size_t first = FirstNamed(words, after);
     if (first >= words.size() || words.size() - first <= kMaxNameWords) {
@@ -291,7 +296,7 @@ class Finder {
       name = Named(words, first, verb, verb_at);
     } else if (after >= words.size() && line + 1 < block.lines.size()) {
       // "This code is adapted from" / "the flash-attention repository"
-      const std::vector<absl::string_view> there = Addresses(TextOf(block, line + 1), 0);
+      const std::vector<absl::string_view> there = Addresses(TextOf(block, line + 1));
       if (!there.empty()) return Others(there);
       const std::vector<Word> next = WordsOf(TextOf(block, line + 1));
       const size_t begin = FirstNamed(next, 0);
@@ -338,6 +343,7 @@ class Finder {
   // Whether the words before the verb are such as open a sentence.
   static bool Opens(const std::vector<Word>& words, size_t verb) {
     for (size_t i = verb; i > 0 && !words[i - 1].ends; --i) {
+      if (verb - i == kMaxOpening) return false;
       if (!Has(kOpening, words[i - 1].lower)) return false;
     }
     return true;

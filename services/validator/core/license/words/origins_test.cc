@@ -164,6 +164,12 @@ TEST(OriginsTest, HostileFilesAreHarmless) {
   while (line.size() < (1 << 20)) line += "adapted and from ";
   EXPECT_EQ(Origins(line), "");
   EXPECT_EQ(Origins("# Adapted from https://" + std::string(5000, 'x') + "\n").size(), 200u);
+  std::string verbs;
+  while (verbs.size() < (1 << 20)) {
+    for (int i = 0; i < 60; ++i) verbs += "adapted from ";
+    verbs.insert(verbs.size(), "\n# ");
+  }
+  EXPECT_EQ(Origins("# " + verbs), "");
   EXPECT_THAT(FindOrigins("k.cu", std::string(1 << 20, '/'), "", Files()), IsEmpty());
 }
 
