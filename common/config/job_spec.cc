@@ -5,9 +5,11 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/spdx/expression.h"
@@ -60,11 +62,36 @@ absl::Status CheckPackage(absl::string_view where, absl::string_view package) {
   return absl::OkStatus();
 }
 
+// A page on the web that may stand in every record: http:// or https://, a host, and no
+// credentials. A query or a fragment would come before the path that a link appends.
+bool IsWebUrl(absl::string_view url) {
+  if (!absl::ConsumePrefix(&url, "https://") && !absl::ConsumePrefix(&url, "http://")) return false;
+  const absl::string_view authority = url.substr(0, url.find('/'));
+  return !authority.empty() && !absl::StrContains(authority, '@') &&
+         std::none_of(url.begin(), url.end(), [](unsigned char c) {
+           return c <= ' ' || c >= 0x7f || absl::StrContains("?#\"<>\\^`{|}", c);
+         });
+}
+
+absl::Status CheckUrl(const std::string& where, const std::string& url) {
+  if (url.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckText(where, url));
+  if (IsWebUrl(url)) return absl::OkStatus();
+  return Wrong(where, "is no http:// or https:// URL without credentials, query and fragment");
+}
+
+// Where a git repository is on the web if its URL says so; else nothing.
+std::string DefaultUrl(const v1::Source& source) {
+  const bool page = absl::StartsWith(source.git(), "https://") && IsWebUrl(source.git());
+  return page ? source.git() : "";
+}
+
 // What a source of many repositories cannot have.
 absl::Status CheckOfMany(const std::string& where, const v1::Source& source) {
   if (!source.name().empty()) return Wrong(where + ".name", "is of one repository");
   if (!source.ref().empty()) return Wrong(where + ".ref", "is of one repository");
   if (!source.sha256().empty()) return Wrong(where + ".sha256", "is of one repository");
+  if (!source.url().empty()) return Wrong(where + ".url", "is of one repository");
   return absl::OkStatus();
 }
 
@@ -125,6 +152,7 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   RETURN_IF_ERROR(CheckText(where + ".ref", source.ref()));
   RETURN_IF_ERROR(CheckText(where + ".name", source.name()));
   RETURN_IF_ERROR(CheckText(where + ".category", source.category()));
+  RETURN_IF_ERROR(CheckUrl(where + ".url", source.url()));
   if (!source.sha256().empty() && !IsHex(source.sha256(), 64)) {
     return Wrong(where + ".sha256", "is not 64 lowercase hexadecimal digits");
   }
@@ -164,6 +192,7 @@ absl::Status CheckDedup(const v1::DedupPolicy& policy) {
   const v1::ContaminationPolicy& contamination = policy.contamination();
   RETURN_IF_ERROR(CheckShare("dedup.contamination.threshold", contamination.threshold()));
   RETURN_IF_ERROR(CheckShare("dedup.contamination.overlap", contamination.overlap()));
+  RETURN_IF_ERROR(CheckShare("dedup.contamination.structural", contamination.structural()));
   if (v1::ContaminationAction_IsValid(contamination.action())) return absl::OkStatus();
   return Wrong("dedup.contamination.action", "is unknown");
 }
@@ -243,6 +272,7 @@ void FillDefaults(v1::DedupPolicy& dedup) {
   v1::ContaminationPolicy& contamination = *dedup.mutable_contamination();
   if (contamination.threshold() == 0) contamination.set_threshold(0.5);
   if (contamination.overlap() == 0) contamination.set_overlap(0.5);
+  if (contamination.structural() == 0) contamination.set_structural(0.85);
   if (contamination.action() == v1::CONTAMINATION_ACTION_UNSPECIFIED) {
     contamination.set_action(v1::CONTAMINATION_ACTION_DROP);
   }
@@ -303,6 +333,7 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
     FillGlobs(source);
     if (source.has_discover()) FillDefaults(*source.mutable_discover());
     if (source.category().empty()) source.set_category(SourceName(source));
+    if (source.url().empty()) source.set_url(DefaultUrl(source));
     if (source.tier() == 0) source.set_tier(1);
     if (source.weight() == 0) source.set_weight(1);
     if (source.role() == v1::SOURCE_ROLE_UNSPECIFIED) source.set_role(v1::SOURCE_ROLE_CANDIDATE);
@@ -337,6 +368,7 @@ v1::Source FoundSource(const v1::Source& discover, const std::string& git_url) {
   source.set_git(git_url);
   source.set_ref("HEAD");
   if (!labelled) source.set_category(git_url);
+  source.set_url(DefaultUrl(source));
   return source;
 }
 
@@ -351,6 +383,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_weight();
   part.clear_role();
   part.clear_license();
+  part.clear_url();
   return part;
 }
 
