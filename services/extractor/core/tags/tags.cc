@@ -138,8 +138,7 @@ class Tagger {
 
   void AddFromNames() {
     AddFromName("name", kernel_.name());
-    // A tensor's page or a cache's block is something that many kernels have; a kernel that is
-    // named for it does that.
+    // Many kernels read such a cache; one that is named for it is about nothing else.
     if (SubjectKnown() || Tagged("kv_cache")) return;
     for (const auto& [where, text] : OtherNames()) {
       AddFromName(where, text);
@@ -309,7 +308,7 @@ class Tagger {
     }
     if (facts_.has_while || facts_.stores.empty() || AnyValue(kComputed)) return;
     if (!AnyValue(kLoaded)) {
-      if (!facts_.is_c && !facts_.loads && facts_.only_places) {
+      if (!facts_.is_c && !facts_.incomplete && !facts_.loads && facts_.only_places) {
         Give("fill", "structure:stores_constant");
       }
     } else if (AnyValue(kGathered)) {

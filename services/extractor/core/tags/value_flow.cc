@@ -67,8 +67,14 @@ void ValueFlow::Run(TokenSpan statement) {
     }
     const bool augmented = Augments(token);
     if (token != "=" && !augmented) continue;
-    const ValueTraits traits = TraitsOf({at + 1, statement.end}, 0);
-    return Assign({statement.begin, at}, traits, augmented);
+    const TokenSpan left = {statement.begin, at};
+    const TokenSpan right = {at + 1, statement.end};
+    ValueTraits traits = TraitsOf(right, 0);
+    if (augmented && (traits & kLoaded) != 0) traits |= kComputed;
+    if ((augmented || UsesTarget(left, right)) && Accumulates(left, traits)) {
+      traits |= kAccumulated;
+    }
+    return Assign(left, traits);
   }
   TraitsOf(statement, 0);
 }
@@ -83,14 +89,23 @@ void ValueFlow::RunLoopHeader(TokenSpan statement) {
   }
 }
 
-void ValueFlow::Assign(TokenSpan left, ValueTraits traits, bool augmented) {
-  if (left.begin == left.end) return;
-  if (augmented && (traits & kLoaded) != 0) {
-    traits |= kComputed;
-    const bool began_as_none =
-        left.end == left.begin + 1 && first_pass_ && (ValueOf(code_[left.begin]) & kLoaded) == 0;
-    if (began_as_none) traits |= kAccumulated;
+// x = x * decay + y is the same as an augmented assignment.
+bool ValueFlow::UsesTarget(TokenSpan left, TokenSpan right) const {
+  if (left.end != left.begin + 1) return false;
+  for (size_t at = right.begin; at < right.end; ++at) {
+    if (code_[at] == code_[left.begin] && code_.IsName(at)) return true;
   }
+  return false;
+}
+
+// Computed of loaded values, into a name that had none.
+bool ValueFlow::Accumulates(TokenSpan left, ValueTraits traits) const {
+  return first_pass_ && left.end == left.begin + 1 && (traits & kComputed) != 0 &&
+         (ValueOf(code_[left.begin]) & kLoaded) == 0;
+}
+
+void ValueFlow::Assign(TokenSpan left, ValueTraits traits) {
+  if (left.begin == left.end) return;
   if (AssignElement(left, traits)) return;
   if (code_.is_c()) {
     if (code_[left.begin] == "*") {

@@ -61,7 +61,9 @@ class ValueFlow {
 
   void Run(TokenSpan statement);
   void RunLoopHeader(TokenSpan statement);
-  void Assign(TokenSpan left, ValueTraits traits, bool augmented);
+  bool UsesTarget(TokenSpan left, TokenSpan right) const;
+  bool Accumulates(TokenSpan left, ValueTraits traits) const;
+  void Assign(TokenSpan left, ValueTraits traits);
   bool AssignElement(TokenSpan left, ValueTraits traits);
   ValueTraits TraitsOf(TokenSpan expression, int depth);
   ValueTraits TraitsOfSubscript(size_t name, size_t close, int depth);

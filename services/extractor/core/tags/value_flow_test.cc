@@ -60,6 +60,8 @@ TEST(ValueFlowTest, ReductionsFlowThroughHelpersAndLoops) {
 TEST(ValueFlowTest, WhatBeganAsNoneAccumulates) {
   EXPECT_EQ(Stores("a = 0\na += tl.load(p)\ntl.store(q, a)\n"),
             " <- loaded computed accumulated\n");
+  EXPECT_EQ(Stores("a = 0\na = a * 2 + tl.load(p)\ntl.store(q, a)\n"),
+            " <- loaded computed accumulated\n");
   EXPECT_EQ(Stores("a = tl.load(p)\na += tl.load(p)\ntl.store(q, a)\n"), " <- loaded computed\n");
 }
 
