@@ -88,7 +88,6 @@ const TagRule kRules[] = {
     {.tag = "batched_gemm",
      .words = {"bmm", "baddbmm", "batchedgemm", "batchgemm", "batchedmatmul", "batchmatmul",
                "batchedmm"},
-     .own_words = {"batched"},
      .needs = Needs::kProduct,
      .also = "matmul"},
     {.tag = "cast", .own_words = {"cast", "floattohalf", "halftofloat"}, .generic = true},

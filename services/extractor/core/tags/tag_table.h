@@ -18,7 +18,7 @@ namespace kernelmill::extractor {
 // that calls what its module does not have nothing is asked.
 enum class Needs : uint8_t {
   kNothing,
-  kProduct,    // a dot, or a sum of products
+  kProduct,    // a dot, a sum, or what is summed up in a loop
   kNoProduct,  // no dot
   kReduction,
   kSelection,  // of the largest or smallest

@@ -201,9 +201,9 @@ class Tagger {
     if (facts.incomplete) return true;
     switch (rule.needs) {
       case Needs::kProduct:
-        return facts.Calls(kDot | kSum);
+        return facts.Calls(kDot | kSum) || AnyValue(kAccumulated);
       case Needs::kReduction:
-        return facts.Calls(kReduce) || !facts.atomics.empty();
+        return facts.Calls(kReduce) || !facts.atomics.empty() || AnyValue(kAccumulated);
       case Needs::kSelection:
         return facts.Calls(kSelect);
       case Needs::kConstant:

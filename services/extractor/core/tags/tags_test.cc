@@ -79,6 +79,8 @@ TEST(TagsTest, ANamespaceIsNoEvidence) {
 TEST(TagsTest, ATagMayNeedWhatTheCodeDoes) {
   EXPECT_THAT(Tags("_mm_kernel", "tl.store(y, tl.dot(tl.load(x), tl.load(x)))"),
               ElementsAre("matmul name:mm"));
+  EXPECT_THAT(Tags("_mm_kernel", "a = 0\n    a += tl.load(x) * tl.load(x)\n    tl.store(y, a)"),
+              ElementsAre("matmul name:mm"));
   EXPECT_THAT(Tags("_mm_meta", "tl.store(y, 1)"), ElementsAre("fill structure:stores_constant"));
   EXPECT_THAT(Tags("max_len_copy", "tl.store(y, tl.load(x))"), ElementsAre("copy name:copy"));
 }
