@@ -180,6 +180,12 @@ class Splitter {
   void ReadParts(std::vector<AggregatePart>* parts) const {
     size_t begin = line_;
     while (begin < lines_.size() && !IsPartHeading(begin)) ++begin;
+    // What stands before the first heading has no title.
+    if (begin > line_) {
+      AggregatePart part;
+      ReadText(line_, begin, &part);
+      parts->push_back(std::move(part));
+    }
     while (begin < lines_.size() && parts->size() < kMaxParts) {
       size_t end = begin + 1;
       while (end < lines_.size() && !IsPartHeading(end)) ++end;
@@ -199,12 +205,18 @@ class Splitter {
       absl::StrAppend(&part.title, part.title.empty() ? "" : " ", words.substr(0, kMaxTitle));
     }
     part.title.resize(std::min(part.title.size(), kMaxTitle));
-    const size_t text_end = end < lines_.size() ? lines_[end].at : text_.size();
-    const size_t text_begin = at < lines_.size() ? lines_[at].at : text_.size();
-    part.text = text_.substr(text_begin, text_end - text_begin);
-    for (size_t i = at; i < end && part.paths.size() < kMaxPaths; ++i)
-      AddPath(lines_[i].text, &part);
+    ReadText(at, end, &part);
     return part;
+  }
+
+  void ReadText(size_t begin, size_t end, AggregatePart* part) const {
+    const auto offset = [&](size_t line) {
+      return line < lines_.size() ? lines_[line].at : text_.size();
+    };
+    part->text = text_.substr(offset(begin), offset(end) - offset(begin));
+    for (size_t i = begin; i < end && part->paths.size() < kMaxPaths; ++i) {
+      AddPath(lines_[i].text, part);
+    }
   }
 
   // "3rdparty/spdlog", "csrc/a.cuh (from X)": one word with a slash, which is no address.

@@ -138,6 +138,8 @@ std::optional<LicenseFinding> FromAggregate(absl::string_view text, const Aggreg
       MakeEvidence("aggregate", "", aggregate.sign, 1, aggregate.line, aggregate.line));
   for (const AggregatePart& one : aggregate.parts) {
     LicensePart part = ReadPart(one);
+    const bool says_something = !part.title.empty() || !part.paths.empty() || part.license;
+    if (!says_something) continue;
     // The source's own licence of before ("Legacy LLVM License") holds for what is left of then.
     if (!absl::StartsWithIgnoreCase(one.title, "legacy")) {
       finding.parts.push_back(std::move(part));
