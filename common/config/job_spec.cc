@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/dsl/labels.h"
 #include "common/spdx/expression.h"
 #include "kernelmill/v1/kernel.pb.h"
 
@@ -197,23 +200,40 @@ absl::Status CheckDedup(const v1::DedupPolicy& policy) {
   return Wrong("dedup.contamination.action", "is unknown");
 }
 
+absl::Status CheckWords(const std::string& where,
+                        const google::protobuf::RepeatedPtrField<std::string>& words,
+                        const std::vector<absl::string_view>& known) {
+  for (const std::string& word : words) {
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    return Wrong(where, absl::StrCat("unknown word ", JsonString(word), "; ",
+                                     absl::StrJoin(known, ", "), " are known"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckQuality(const v1::QualityPolicy& policy) {
+  for (const std::string& check : policy.require()) {
+    if (v1::Checks::descriptor()->FindFieldByName(check) == nullptr) {
+      return Wrong("quality.require", absl::StrCat("unknown check ", JsonString(check)));
+    }
+  }
+  if (!(policy.min_score() >= 0 && policy.min_score() <= 1)) {
+    return Wrong("quality.min_score", "is not between 0 and 1");
+  }
+  if (policy.min_tokens() < 0) return Wrong("quality.min_tokens", "is negative");
+  RETURN_IF_ERROR(CheckWords("quality.exclude_kinds", policy.exclude_kinds(), dsl::KernelKinds()));
+  RETURN_IF_ERROR(CheckWords("quality.targets", policy.targets(), dsl::KernelTargets()));
+  if (!v1::SensitivePolicy_IsValid(policy.secrets())) return Wrong("quality.secrets", "is unknown");
+  if (!v1::SensitivePolicy_IsValid(policy.emails())) return Wrong("quality.emails", "is unknown");
+  return absl::OkStatus();
+}
+
 absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.success_hours", spec.visits().success_hours()));
   RETURN_IF_ERROR(CheckHours("visits.failure_hours", spec.visits().failure_hours()));
   RETURN_IF_ERROR(CheckHours("visits.not_found_hours", spec.visits().not_found_hours()));
   RETURN_IF_ERROR(CheckDedup(spec.dedup()));
-  for (const std::string& check : spec.quality().require()) {
-    if (v1::Checks::descriptor()->FindFieldByName(check) == nullptr) {
-      return Wrong("quality.require", absl::StrCat("unknown check ", JsonString(check)));
-    }
-  }
-  if (!(spec.quality().min_score() >= 0 && spec.quality().min_score() <= 1)) {
-    return Wrong("quality.min_score", "is not between 0 and 1");
-  }
-  if (!v1::SensitivePolicy_IsValid(spec.quality().secrets()))
-    return Wrong("quality.secrets", "is unknown");
-  if (!v1::SensitivePolicy_IsValid(spec.quality().emails()))
-    return Wrong("quality.emails", "is unknown");
+  RETURN_IF_ERROR(CheckQuality(spec.quality()));
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
   }

@@ -59,6 +59,12 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
       {"dedup.threshold: ", [](v1::JobSpec& s) { s.mutable_dedup()->set_threshold(1.5); }},
       {"quality.require: unknown check",
        [](v1::JobSpec& s) { s.mutable_quality()->add_require("x"); }},
+      {"quality.exclude_kinds: unknown word \"tests\"; operation, helper, test, ",
+       [](v1::JobSpec& s) { s.mutable_quality()->add_exclude_kinds("tests"); }},
+      {"quality.targets: unknown word \"cuda\"; generic, nvidia, ",
+       [](v1::JobSpec& s) { s.mutable_quality()->add_targets("cuda"); }},
+      {"quality.min_tokens: is negative",
+       [](v1::JobSpec& s) { s.mutable_quality()->set_min_tokens(-1); }},
   };
   for (const Case& c : cases) {
     v1::JobSpec spec = Job();

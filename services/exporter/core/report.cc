@@ -196,6 +196,11 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
       {"quality_require", std::vector<std::string>(manifest.quality().require().begin(),
                                                    manifest.quality().require().end())},
       {"quality_min_score", Number(manifest.quality().min_score())},
+      {"quality_min_tokens", manifest.quality().min_tokens()},
+      {"quality_exclude_kinds", std::vector<std::string>(manifest.quality().exclude_kinds().begin(),
+                                                         manifest.quality().exclude_kinds().end())},
+      {"quality_targets", std::vector<std::string>(manifest.quality().targets().begin(),
+                                                   manifest.quality().targets().end())},
       {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
       {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
