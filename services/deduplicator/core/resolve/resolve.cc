@@ -5,10 +5,11 @@
 // leader. C, which resembles no leader, is kept. Every kernel that goes names one that stays and
 // that it was compared with.
 //
-// Rank: the original first. So, in this order, what lies in no folder of other people's code, what
-// is for no vendor's hardware alone, and what does not say that it was adapted from elsewhere; then
-// how certain the licence is, in tenths, tier (1 is best), the score of quality, source in the
-// job's order, path and line. A total order, so the outcome depends on nothing else.
+// Rank: the original first. So, in this order, what lies in no folder of other people's code, is
+// for no vendor's hardware alone, does not say that it was adapted from elsewhere, and is no test,
+// example or benchmark; then how certain the licence is, in tenths, tier (1 is best), source in the
+// job's order, which is the user's preference and keeps a library's kernels together, the score of
+// quality, path and line. A total order, so the outcome depends on nothing else.
 //
 // No two leaders can be of one group of equal sets (similarity_graph.h), so each group has at most
 // one leader to look up; likewise each SHA-256 and each pair hash.
@@ -76,6 +77,8 @@ void Resolver::Rank(const v1::Verdict& verdict, Candidate* kernel) {
   kernel->vendored = !verdict.license().vendored().empty();
   kernel->for_vendor = !verdict.target().empty() && verdict.target() != kGeneric;
   kernel->adapted = !verdict.license().adapted_from().empty();
+  kernel->aside = verdict.kind() == "test" || verdict.kind() == "example" ||
+                  verdict.kind() == "benchmark" || verdict.kind() == "broken";
   kernel->certainty = Steps(verdict.license().confidence(), 10);
   kernel->quality = Steps(verdict.quality().score(), 1000);
 }
@@ -185,9 +188,9 @@ std::vector<uint32_t> Resolver::Ranked() const {
   }
   const auto rank = [&](uint32_t number) {
     const Candidate& kernel = kernels_[number];
-    return std::make_tuple(kernel.vendored, kernel.for_vendor, kernel.adapted, -kernel.certainty,
-                           kernel.tier, -kernel.quality, kernel.source, path_places[kernel.path],
-                           kernel.first_line, number);
+    return std::make_tuple(kernel.vendored, kernel.for_vendor, kernel.adapted, kernel.aside,
+                           -kernel.certainty, kernel.tier, kernel.source, -kernel.quality,
+                           path_places[kernel.path], kernel.first_line, number);
   };
   std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return rank(x) < rank(y); });
   return order;

@@ -53,6 +53,7 @@ class Resolver {
     bool vendored = false;
     bool for_vendor = false;  // written for one vendor's hardware
     bool adapted = false;     // its file says that it comes from elsewhere
+    bool aside = false;       // a test, an example or the like
     int certainty = 0;        // of the licence, in tenths
     int tier = 0;
     int quality = 0;  // thousandths

@@ -47,6 +47,7 @@ class Job {
     std::string vendored;
     std::string target;
     bool adapted = false;
+    std::string kind = {};
   };
 
   // Answers the kernel's number.
@@ -147,6 +148,7 @@ class Job {
     verdict->mutable_license()->set_vendored(kernel.vendored);
     if (kernel.adapted) verdict->mutable_license()->add_adapted_from()->set_origin("elsewhere");
     verdict->set_target(kernel.target);
+    verdict->set_kind(kernel.kind);
     verdict->mutable_quality()->set_score(kernel.score);
     if (!kernel.rejection.empty()) verdict->add_reasons(kernel.rejection);
     EXPECT_THAT(resolver->AddShard(signatures, kernel.holdout ? nullptr : &verdicts, origin),
@@ -208,10 +210,11 @@ TEST(Resolver, TheOriginalRanksBeforeItsCopies) {
   job.Add({.sha = 'x', .vendored = "third_party/lib", .target = "generic"});
   job.Add({.sha = 'x', .target = "ascend"});
   job.Add({.sha = 'x', .score = 0.9, .adapted = true});
-  job.Add({.sha = 'x', .confidence = 0.5, .target = "generic"});
+  job.Add({.sha = 'x', .score = 0.9, .kind = "test"});
+  job.Add({.sha = 'x', .target = "generic", .kind = "operation"});
   const v1::Clusters clusters = job.Resolve();
-  EXPECT_EQ(Fate(clusters, 3), "kept");
-  for (const uint32_t other : {0, 1, 2}) EXPECT_EQ(Fate(clusters, other), "exact of 3") << other;
+  EXPECT_EQ(Fate(clusters, 4), "kept");
+  for (const uint32_t other : {0, 1, 2, 3}) EXPECT_EQ(Fate(clusters, other), "exact of 4");
   Job two;
   two.Add({.sha = 'x', .vendored = "third_party/lib"});
   two.Add({.sha = 'x', .target = "ascend", .adapted = true});
@@ -255,12 +258,12 @@ TEST(Resolver, AVersionOfACopyIsOneOfTheOriginal) {
 
 // Each kernel is better than the one before it by the next thing that counts, and worse by all that
 // count less.
-TEST(Resolver, RankIsLicenceTierQualitySourcePathLine) {
+TEST(Resolver, RankIsLicenceTierSourceQualityPathLine) {
   Job job;
   job.Add({.sha = 'x', .tier = 1, .confidence = 0.5, .score = 0.2});
   job.Add({.sha = 'x', .tier = 2, .confidence = 0.9, .score = 0.2});
-  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.1, .source = 0});
-  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "a", .source = 3});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.9, .path = "a", .source = 3});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.1, .path = "a", .source = 1});
   job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "c", .line = 1, .source = 1});
   job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 9, .source = 1});
   job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 8, .source = 1});
