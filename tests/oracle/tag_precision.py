@@ -4,7 +4,7 @@
     tests/oracle/tag_precision.py DATASET [--labels tests/oracle/labels/tags.csv]
 
 A line of the labels is a tag that a kernel had, and whether it is right: `id,repository,path,name,tag,verdict`, the verdict
-`right` or `wrong`; a kernel that had none has one line with neither. The 200 kernels were drawn by `draw` from all of the role
+`right` or `wrong`; a kernel that had none has one line with neither. The 200 kernels were drawn by `draw` (seed 13) from all of the role
 `kernel` of a crawl of 34 repositories, once the rules were done: no rule was changed for what they showed. Each tag was judged by
 reading the kernel's source: right is an operation that the kernel does, alone or fused with others, or is a step of.
 
