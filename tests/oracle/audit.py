@@ -12,8 +12,8 @@ import json
 import pathlib
 import sys
 
-from audit import contamination, fields, fim, modules, records, worth
-from audit.dataset import Dataset
+from audit_checks import contamination, fields, fim, modules, records, worth
+from audit_checks.dataset import Dataset
 
 
 def all_checks(folder, holdouts):

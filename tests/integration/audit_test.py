@@ -1,0 +1,101 @@
+"""tests/oracle/audit.py on the quick start's dataset: a sound dataset passes every check that says so, and each part of the
+audit finds the fault that it is for."""
+
+import csv
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+import harness
+
+sys.path.insert(0, str(harness.ROOT / "tests/oracle"))
+from audit_checks import contamination, fields, fim, modules, records
+from audit_checks.dataset import Dataset
+
+AUDIT = harness.ROOT / "tests/oracle/audit.py"
+
+
+def counts(checks):
+    return {check.name: check.count for check in checks if check.wrong and check.count}
+
+
+class Audit(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        repository = cls.folder / "kernels-repo.git"
+        harness.make_repository(harness.DEMO_SOURCES, repository)
+        job = (harness.ROOT / "deploy/jobs/quickstart.yaml").read_text()
+        cls.job = cls.folder / "quickstart.yaml"
+        cls.job.write_text(job.replace("../../build/quickstart/kernels-repo.git", str(repository)))
+        cls.sound = cls.folder / "sound"
+        harness.crawl(cls.job, cls.sound, cls.folder / "data", timeout=600)
+
+    def broken(self, change):
+        """A copy of the dataset after `change(folder)`."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "broken"
+        shutil.copytree(self.sound, folder)
+        change(folder)
+        return Dataset(folder)
+
+    def edit_kernels(self, edit):
+        def change(folder):
+            rows = [json.loads(line) for line in (folder / "kernels.jsonl").read_text().splitlines()]
+            for row in rows:
+                edit(row)
+            (folder / "kernels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return change
+
+    def test_the_quick_starts_dataset_is_sound(self):
+        done = harness.run(sys.executable, AUDIT, self.sound, "--strict", "--examples", "5", check=False, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("fim: prompt + completion does not parse", done.stdout)
+
+    def test_a_changed_source_is_found(self):
+        def edit(row):
+            row["source"] = row["source"].replace("tl.", "lt.", 1)
+        found = counts(records.checks(self.broken(self.edit_kernels(edit))))
+        self.assertIn("record: sha256 is not the source's", found)
+
+    def test_a_module_that_lacks_a_name_is_found(self):
+        def edit(row):
+            row["module"] = row["module"].replace("import triton.language as tl\n", "")
+        found = counts(modules.checks(self.broken(self.edit_kernels(edit))))
+        self.assertIn("module: an undefined name is not said", found)
+
+    def test_a_field_of_two_types_is_found(self):
+        dataset = self.broken(lambda folder: None)
+        dataset.kernels[0]["tags"] = "matmul"
+        del dataset.kernels[1]["tags"]
+        found = counts(fields.checks(dataset))
+        self.assertIn("schema of kernels: mixed types", found)
+        self.assertIn("schema of kernels: keys that some rows lack", found)
+
+    def test_a_row_that_does_not_parse_is_found(self):
+        def change(folder):
+            path = folder / "fim_sft.csv"
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(file))
+            rows[1][1] = "  " + rows[1][1].lstrip() + "\n return ("
+            with open(path, "w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows(rows)
+        self.assertIn("fim: prompt + completion does not parse", counts(fim.checks(self.broken(change))))
+
+    def test_a_copy_of_a_benchmark_is_found(self):
+        dataset = Dataset(self.sound)
+        benchmark = self.folder / "benchmark"
+        benchmark.mkdir(exist_ok=True)
+        longest = max((row for row in dataset.python() if row["dsl"] == "triton"), key=lambda row: len(row["source"]))
+        (benchmark / "kernel.py").write_text("import triton\n\n" + longest["source"])
+        found = counts(contamination.checks(dataset, [benchmark]))
+        self.assertEqual(set(found), {"contamination: source has 50% of a benchmark's kernel",
+                                      "contamination: module has 50% of a benchmark's kernel"})
+
+
+if __name__ == "__main__":
+    unittest.main()
