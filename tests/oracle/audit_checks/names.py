@@ -8,6 +8,7 @@ import tokenize
 
 BUILTINS = set(dir(builtins)) | {"__file__", "__name__", "__doc__", "__spec__", "__package__", "__class__", "__path__"}
 WORD = re.compile(r"[^\W\d]\w*")
+MANGLED = re.compile(r"_\w+?(?=__\w)")  # of a name in a class; Triton compiles it as it is written
 
 
 def _globals_used(table, used):
@@ -37,7 +38,7 @@ def undefined(text):
     used, bound = set(), set()
     _globals_used(table, used)
     _globals_bound(table, bound)
-    return used - bound - BUILTINS
+    return {name for name in used - bound - BUILTINS if MANGLED.sub("", name) not in bound}
 
 
 def parses(text):

@@ -4,7 +4,7 @@ import re
 from .dataset import check, counted, place_of
 
 TEST_PATH = re.compile(r"(^|/)(tests?|testing|unit_?tests?)/|(^|/)test_[^/]*$|_test\.\w+$")
-UNFILLED = re.compile(r"GENERATE_[A-Z]+_HERE|\{\{.*?\}\}|<[A-Z_]{6,}>")
+UNFILLED = re.compile(r"GENERATE_[A-Z]+_HERE|\{\{ ?\w+ ?\}\}")
 FEW_TOKENS = 64
 
 
