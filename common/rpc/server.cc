@@ -4,6 +4,8 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
 #include <sys/resource.h>
 
@@ -42,15 +44,27 @@ void KeepLibrary() {
   });
 }
 
-void InstallPlugins(bool reflection) {
-  static std::once_flag health_once;
-  std::call_once(health_once, [] { grpc::EnableDefaultHealthCheckService(true); });
-  static std::once_flag reflection_once;
-  if (reflection) {
-    std::call_once(reflection_once,
-                   [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
-  }
+void InstallPlugins() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  });
 }
+
+// Takes reflection out of a server. Its library adds it to every server of a program that is linked
+// with it, whether or not the program asks (1.51).
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    plugins->erase(std::remove_if(plugins->begin(), plugins->end(),
+                                  [](const std::unique_ptr<grpc::ServerBuilderPlugin>& plugin) {
+                                    return plugin->name() == "proto_reflection";
+                                  }),
+                   plugins->end());
+  }
+};
 
 void RaiseDescriptorLimit() {
   rlimit limit;
@@ -98,11 +112,14 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
                                                       const std::vector<grpc::Service*>& services) {
   KeepLibrary();
   RaiseDescriptorLimit();
-  InstallPlugins(options.reflection);
+  InstallPlugins();
   grpc::ServerBuilder builder;
+  if (!options.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   int port = 0;
   if (!options.address.empty()) {
-    builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort(
+        options.address,
+        options.credentials ? options.credentials : grpc::InsecureServerCredentials(), &port);
   }
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.SetMaxSendMessageSize(kMaxMessageBytes);
@@ -133,9 +150,11 @@ void Server::Shutdown(absl::Duration grace) {
   server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
 }
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
+std::shared_ptr<grpc::Channel> Connect(const std::string& target,
+                                       std::shared_ptr<grpc::ChannelCredentials> credentials) {
   KeepLibrary();
-  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), ClientArguments());
+  if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
+  return grpc::CreateCustomChannel(target, credentials, ClientArguments());
 }
 
 TerminationSignal::TerminationSignal() {
