@@ -4,8 +4,13 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
+#include <openssl/bio.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 
+#include <ctime>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -13,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/access/tokens.h"
 #include "common/base/file.h"
@@ -40,8 +46,29 @@ absl::Status CheckPem(const std::string& path, absl::string_view flag, absl::str
 constexpr absl::string_view kCertificate = "-----BEGIN CERTIFICATE-----";
 constexpr absl::string_view kKey = "PRIVATE KEY-----";
 
+// Who starts with a certificate that has expired learns it from nobody else: the other side hangs
+// up.
+absl::Status CheckValidity(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxPemBytes));
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bytes(
+      BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free);
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(
+      PEM_read_bio_X509(bytes.get(), nullptr, nullptr, nullptr), X509_free);
+  if (certificate == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("--tls-cert: ", path, " cannot be read"));
+  }
+  const ASN1_TIME* const end = X509_get0_notAfter(certificate.get());
+  if (X509_cmp_current_time(end) >= 0) return absl::OkStatus();
+  std::tm when = {};
+  ASN1_TIME_to_tm(end, &when);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--tls-cert: ", path, " expired on ",
+      absl::FormatTime("%Y-%m-%d", absl::FromTM(when, absl::UTCTimeZone()), absl::UTCTimeZone())));
+}
+
 absl::Status CheckPair(const Identity& identity) {
   RETURN_IF_ERROR(CheckPem(identity.certificate, "--tls-cert", kCertificate));
+  RETURN_IF_ERROR(CheckValidity(identity.certificate));
   return CheckPem(identity.key, "--tls-key", kKey);
 }
 

@@ -116,4 +116,14 @@ void Tokens::Reload() {
   hashes_ = *std::move(hashes);
 }
 
+absl::StatusOr<std::function<bool(const std::string&, const std::string&)>> MetricsReaders(
+    const std::string& path) {
+  if (path.empty()) return std::function<bool(const std::string&, const std::string&)>();
+  ASSIGN_OR_RETURN(std::shared_ptr<Tokens> tokens, Tokens::Open(path));
+  return [tokens](const std::string& user, const std::string& password) {
+    const std::optional<Caller> caller = tokens->Find(absl::StrCat(user, ".", password));
+    return caller.has_value() && Has(Role::kMetrics | Role::kOperator, *caller->role);
+  };
+}
+
 }  // namespace kernelmill::access

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_ACCESS_TOKENS_H_
 #define KERNELMILL_COMMON_ACCESS_TOKENS_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,11 @@ class Tokens {
   absl::Mutex mutex_;
   Hashes hashes_ ABSL_GUARDED_BY(mutex_);
 };
+
+// Who may read metrics where a server has tokens: the user ROLE.NAME with the password SECRET, of
+// the role metrics or operator. Null where `path` is empty: anyone may. Errors as Tokens::Open.
+absl::StatusOr<std::function<bool(const std::string&, const std::string&)>> MetricsReaders(
+    const std::string& path);
 
 }  // namespace kernelmill::access
 

@@ -39,7 +39,7 @@ struct Program {
     CLI::App app("", "program");
     AddServerFlags(app, &server);
     AddWorkerFlags(app, &worker);
-    AsBytes(app.add_option("--bytes", bytes, ""))->envname("KERNELMILL_BYTES");
+    AsBytes(app.add_option("--cache-bytes", bytes, ""))->envname("KERNELMILL_CACHE_BYTES");
     words.insert(words.begin(), "program");
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -78,10 +78,10 @@ TEST_F(FlagsTest, EnvironmentNamesTheFileToo) {
 }
 
 TEST_F(FlagsTest, BytesHaveUnits) {
-  EXPECT_EQ(Program({"--bytes", "10GB"}).bytes, int64_t{10} << 30);
-  EXPECT_EQ(Program({"--bytes=512"}).bytes, 512);
-  EXPECT_EQ(Program({"--config", File("bytes: 2MiB")}).bytes, 2 << 20);
-  const Variable bytes("KERNELMILL_BYTES", "1KB");
+  EXPECT_EQ(Program({"--cache-bytes", "10GB"}).bytes, int64_t{10} << 30);
+  EXPECT_EQ(Program({"--cache-bytes=512"}).bytes, 512);
+  EXPECT_EQ(Program({"--config", File("cache-bytes: 2MiB")}).bytes, 2 << 20);
+  const Variable bytes("KERNELMILL_CACHE_BYTES", "1KB");
   EXPECT_EQ(Program({}).bytes, 1024);
 }
 

@@ -1,6 +1,7 @@
 #include "common/rpc/server.h"
 
 #include <grpc/grpc.h>
+#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -18,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/base/log.h"
 #include "common/base/monotonic_waits.h"
 
 namespace kernelmill::rpc {
@@ -34,12 +36,18 @@ constexpr int kMaxIdleMs = 30 * 60'000;
 // Each connection is a descriptor. gRPC 1.51 stops listening for good when it runs out of them.
 constexpr rlim_t kDescriptors = 1 << 20;
 
+// What gRPC has to say, as a failed handshake, goes where all else is logged.
+void LogOfLibrary(gpr_log_func_args* line) {
+  if (line->severity == GPR_LOG_SEVERITY_ERROR) LogWarning("grpc", {{"said", line->message}});
+}
+
 // Keeps gRPC's threads for the life of the process. Without this, whoever drops the last channel or
 // server shuts the library down and may wait 10 s there for a poller of its own (1.51).
 void KeepLibrary() {
   static std::once_flag once;
   std::call_once(once, [] {
     KeepWaitsMonotonic();
+    gpr_set_log_function(LogOfLibrary);
     grpc_init();
   });
 }

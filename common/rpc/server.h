@@ -27,7 +27,8 @@ class Server {
   struct Options {
     std::string address;      // host:port or unix:/path; empty serves in-process channels alone
     bool reflection = false;  // list services and messages to those who ask
-    std::shared_ptr<grpc::ServerCredentials> credentials;  // null: no TLS, and calls from anyone
+    std::shared_ptr<grpc::ServerCredentials> credentials =
+        nullptr;  // null: no TLS, and calls from anyone
     // What strangers may take. Calls over max_threads are refused with RESOURCE_EXHAUSTED;
     // connections give way when the memory is used up, and at once when they have not said what
     // they are in time.

@@ -181,12 +181,18 @@ class Program {
   std::string ClusterHint() const {
     return absl::StrCat("The coordinator was looked for at ", flags_.cluster.coordinator,
                         " (--coordinator, KERNELMILL_COORDINATOR) and the store at ",
-                        flags_.cluster.store,
-                        " (--store, KERNELMILL_STORE). `kernelmill crawl` needs neither.");
+                        flags_.cluster.store, " (--store, KERNELMILL_STORE), ", TlsHint(),
+                        ". `kernelmill crawl` needs neither.");
   }
   std::string StoreHint() const {
     return absl::StrCat("The store was looked for at ", flags_.cluster.store,
-                        " (--store, KERNELMILL_STORE).");
+                        " (--store, KERNELMILL_STORE), ", TlsHint(), ".");
+  }
+  const char* TlsHint() const {
+    return flags_.identity.uses_tls()
+               ? "over TLS; one that closes the connection has refused this certificate, and its "
+                 "log says why"
+               : "without TLS (--tls-ca)";
   }
 
   // The options of commands that speak to a cluster elsewhere.

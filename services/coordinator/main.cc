@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "common/access/credentials.h"
+#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
@@ -30,9 +31,10 @@ absl::Status Serve(const config::ServerFlags& flags, CoordinatorServer::Options 
   ASSIGN_OR_RETURN(options.store_credentials, access::ChannelCredentials(flags.identity));
   ASSIGN_OR_RETURN(std::unique_ptr<CoordinatorServer> coordinator,
                    CoordinatorServer::Open(options));
+  ASSIGN_OR_RETURN(const metrics::MayRead readers, access::MetricsReaders(flags.identity.tokens));
   std::unique_ptr<metrics::Endpoint> endpoint;
   if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version));
+    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version, readers));
   }
   ASSIGN_OR_RETURN(
       std::unique_ptr<rpc::Server> server,

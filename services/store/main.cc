@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "common/access/credentials.h"
+#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
@@ -92,9 +93,12 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
   flags.store.on_broken_log = [&failure](const absl::Status& status) { failure.Set(status); };
   ASSIGN_OR_RETURN(const std::unique_ptr<store::StoreServer> store,
                    store::StoreServer::Open(flags.store));
+  ASSIGN_OR_RETURN(const metrics::MayRead readers,
+                   access::MetricsReaders(flags.server.identity.tokens));
   std::unique_ptr<metrics::Endpoint> metrics;
   if (!flags.server.metrics.empty()) {
-    ASSIGN_OR_RETURN(metrics, metrics::Endpoint::Start(flags.server.metrics, flags.server.version));
+    ASSIGN_OR_RETURN(metrics,
+                     metrics::Endpoint::Start(flags.server.metrics, flags.server.version, readers));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
                    rpc::Server::Start({.address = flags.server.listen,

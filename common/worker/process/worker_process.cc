@@ -12,6 +12,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "common/access/credentials.h"
+#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
@@ -38,9 +39,10 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   RETURN_IF_ERROR(config::CheckListen(flags));
   ASSIGN_OR_RETURN(const auto server_side, access::ServerCredentials(flags.identity));
   ASSIGN_OR_RETURN(const auto client_side, access::ChannelCredentials(flags.identity));
+  ASSIGN_OR_RETURN(const metrics::MayRead readers, access::MetricsReaders(flags.identity.tokens));
   std::unique_ptr<metrics::Endpoint> endpoint;
   if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version));
+    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version, readers));
   }
   const std::unique_ptr<cas::BlobStore> store =
       cas::NewGrpcBlobStore(rpc::Connect(worker_flags.store, client_side), {});
