@@ -237,7 +237,7 @@ TEST(Access, ForeignCertificateIsRefusedByBothSides) {
 TEST(Access, PlainConnectionToATlsServerFails) {
   const Certificates certificates;
   const Cluster cluster(certificates.Of("server"));
-  EXPECT_EQ(cluster.Call({}, "/grpc.health.v1.Health/Check").error_code(),
+  EXPECT_EQ(cluster.Call(Identity{}, "/grpc.health.v1.Health/Check").error_code(),
             grpc::StatusCode::UNAVAILABLE);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -104,6 +105,19 @@ Caller CallerOf(const grpc::ServerContext& context) {
   if (const auto peer = context.auth_context(); peer != nullptr) caller = CertificateCaller(*peer);
   if (!caller.role.has_value()) caller.name = context.peer();
   return caller;
+}
+
+grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,
+                     absl::string_view target, grpc::Status status) {
+  const Caller caller = CallerOf(context);
+  LogInfo("audit", {{"call", call},
+                    {"of", target},
+                    {"role", caller.role.has_value() ? RoleName(*caller.role) : "unknown"},
+                    {"caller", caller.name},
+                    {"status", status.ok() ? "OK"
+                                           : absl::StatusCodeToString(static_cast<absl::StatusCode>(
+                                                 status.error_code()))}});
+  return status;
 }
 
 }  // namespace kernelmill::access

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "absl/strings/string_view.h"
 #include "common/access/roles.h"
 #include "common/access/tokens.h"
 
@@ -10,6 +11,7 @@ namespace grpc {
 class AuthContext;
 class AuthMetadataProcessor;
 class ServerContext;
+class Status;
 }  // namespace grpc
 
 namespace kernelmill::access {
@@ -22,6 +24,11 @@ std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Token
 // Who calls, in a handler that the authorizer let through: by certificate, else by token. Where the
 // server has no TLS a caller without a role, named by its address.
 Caller CallerOf(const grpc::ServerContext& context);
+
+// A line in the log for a call that changes what others rely on: who called what, of which job,
+// hold or backup, and how it ended. Returns the status.
+grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,
+                     absl::string_view target, grpc::Status status);
 
 // The role and name of a certificate that the connection was made with: of its URI
 // spiffe://DOMAIN/ROLE/NAME. No role where it has none.
