@@ -85,7 +85,9 @@ class Cluster {
     const grpc::Slice empty("");
     const grpc::ByteBuffer request(&empty, 1);
     grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(20)));
+    // Watching health never ends: that the time is up says that it was let through.
+    const bool endless = absl::EndsWith(method, "/Watch") && absl::StrContains(method, "health");
+    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(endless ? 1 : 20)));
     const auto call = stub.PrepareUnaryCall(&context, std::string(method), request, &queue);
     call->StartCall();
     grpc::ByteBuffer answer;
