@@ -104,7 +104,8 @@ Fields ContaminationFields() {
                String("rule", "by which it matches"), Number("score", "0 to 1"),
                Boolean("decisive", "the policy's limit is reached"),
                OrNull(String("text", "the kernel's text that matches: source, module or launcher")),
-               OrNull(Integer("copies", "of the holdout's kernel in holdouts, itself included"))},
+               OrNull(String("holdout_text", "which of the holdout's: source or launcher")),
+               OrNull(Integer("copies", "of the holdout's text in holdouts, itself included"))},
               "the matches with holdouts, the gravest first; at most eight")),
           Integer("contamination_weak_matches",
                   "how many other kernels of holdouts it has something in common with"),
@@ -115,8 +116,9 @@ Field LicenseField() {
   return Struct(
       "license",
       {String("expression", "SPDX; NOASSERTION where nothing is known"),
-       OrNull(
-           String("evidence", "where it was found: spdx-tag, header, file:LICENSE, metadata, job")),
+       OrNull(String("evidence",
+                     "where it was found: spdx-tag, header, annotation:REUSE.toml, file:LICENSE, "
+                     "metadata, job")),
        Number("confidence", "0 to 1"),
        ListOf(Struct(
            "found",
@@ -124,7 +126,9 @@ Field LicenseField() {
                           "what it says, SPDX; null where that could not be understood")),
             OrNull(String("path", "of the file that says so; null of metadata and the job file")),
             OrNull(Integer("first_line", "from 1")), OrNull(Integer("last_line", "inclusive")),
-            String("rule", "tag, text, phrase, notice, name, field, classifier or job"),
+            String(
+                "rule",
+                "tag, text, phrase, notice, name, annotation, aggregate, field, classifier or job"),
             OrNull(String("text", "what was recognized")), Number("score", "0 to 1")},
            "all that the expression was made of")),
        ListOf(String("copyrights", "the lines of the copyright holders")),
@@ -311,9 +315,11 @@ RowSchema Kernels() {
        ListOf(Struct("check_reasons",
                      {String("check", "its name"), String("reason", "why it failed or is exempt")},
                      "of the checks that failed or are exempt")),
-       QualityField(), OrNull(String("kind", "what the kernel is there for")),
-       OrNull(String("kind_rule", "the rule that gave it")),
-       OrNull(String("target", "whose hardware it is written for")),
+       QualityField(),
+       Word("kind", {"operation", "helper", "test", "example", "benchmark", "broken", "generated"},
+            "what the kernel is there for"),
+       String("kind_rule", "the rule that gave it"),
+       String("target", "whose hardware it is written for"),
        OrNull(String("target_rule", "the rule that gave it; null of generic"))},
       &fields);
   Append(ContaminationFields(), &fields);
