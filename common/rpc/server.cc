@@ -3,6 +3,7 @@
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
@@ -68,7 +69,7 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
     plugins->erase(std::remove_if(plugins->begin(), plugins->end(),
                                   [](const std::unique_ptr<grpc::ServerBuilderPlugin>& plugin) {
-                                    return plugin->name() == "proto_reflection";
+                                    return plugin->name() == "proto_server_reflection";
                                   }),
                    plugins->end());
   }
@@ -134,17 +135,21 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
   for (grpc::Service* service : services) builder.RegisterService(service);
+  // Health alone is not enough for gRPC to start. This answers UNIMPLEMENTED to all else.
+  auto rest = std::make_unique<grpc::CallbackGenericService>();
+  if (services.empty()) builder.RegisterCallbackGenericService(rest.get());
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   const bool wants_port = !options.address.empty() && options.address.rfind("unix:", 0) != 0;
   if (server == nullptr || (wants_port && port == 0)) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address));
   }
   server->GetHealthCheckService()->SetServingStatus(true);
-  return std::unique_ptr<Server>(new Server(std::move(server), port));
+  return std::unique_ptr<Server>(new Server(std::move(rest), std::move(server), port));
 }
 
-Server::Server(std::unique_ptr<grpc::Server> server, int port)
-    : server_(std::move(server)), port_(port) {}
+Server::Server(std::unique_ptr<grpc::CallbackGenericService> rest,
+               std::unique_ptr<grpc::Server> server, int port)
+    : rest_(std::move(rest)), server_(std::move(server)), port_(port) {}
 
 Server::~Server() { Shutdown(absl::ZeroDuration()); }
 

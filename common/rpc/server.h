@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 
 namespace grpc {
+class CallbackGenericService;
 class Channel;
 class ChannelCredentials;
 class Server;
@@ -57,8 +58,10 @@ class Server {
   void Shutdown(absl::Duration grace);
 
  private:
-  Server(std::unique_ptr<grpc::Server> server, int port);
-  std::unique_ptr<grpc::Server> server_;
+  Server(std::unique_ptr<grpc::CallbackGenericService> rest, std::unique_ptr<grpc::Server> server,
+         int port);
+  const std::unique_ptr<grpc::CallbackGenericService> rest_;  // outlives the server
+  const std::unique_ptr<grpc::Server> server_;
   int port_;
 };
 
