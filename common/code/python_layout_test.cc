@@ -33,8 +33,9 @@ TEST(PythonLayout, TheInsideOfAStringStaysAsItIs) {
 }
 
 TEST(PythonLayout, AMethodBecomesAFunction) {
-  EXPECT_EQ(AtModuleLevel("    @staticmethod  # why\r\n    @triton.jit\r\n    def f(x):\r\n        pass"),
-            "@triton.jit\ndef f(x):\n    pass\n");
+  EXPECT_EQ(
+      AtModuleLevel("    @staticmethod  # why\r\n    @triton.jit\r\n    def f(x):\r\n        pass"),
+      "@triton.jit\ndef f(x):\n    pass\n");
   EXPECT_EQ(AtModuleLevel("  # first\n  @a(\n    b)\n  @classmethod\n  def f(): pass\n"),
             "# first\n@a(\n  b)\ndef f(): pass\n");
   EXPECT_EQ(AtModuleLevel("@staticmethod.x\ndef f():\n  @staticmethod\n  def g(): pass\n"),

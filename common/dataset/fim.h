@@ -31,7 +31,8 @@ struct FimPair {
 //   indentation     begins statements with less indentation than its first line has
 //   signature_line  has its body on the signature's last line
 //   no_body         has nothing but a docstring and comments
-//   trivial         has a body of pass, ..., raise, or return with at most one token alone, or of one
+//   trivial         has a body of pass, ..., raise, or return with at most one token alone, or of
+//   one
 //                   simple statement that has less than 32 tokens
 //   short           has a body of less than 16 tokens
 FimPair MakeFimPair(const v1::Kernel& kernel);

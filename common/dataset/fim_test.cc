@@ -38,8 +38,7 @@ TEST(NormalizeCode, BytesOutsideAsciiStayAsTheyAre) {
 
 v1::Kernel AddKernel() {
   v1::Kernel kernel;
-  kernel.set_prompt_context(
-      "import triton\nimport triton.language as tl\n\n# def one(x): One.\n");
+  kernel.set_prompt_context("import triton\nimport triton.language as tl\n\n# def one(x): One.\n");
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.set_source(
       "@triton.jit\ndef add(x, n):\n    i = tl.program_id(0)\n    tl.store(x + i, one(n))\n");
@@ -78,7 +77,8 @@ TEST(FimPair, NestedKernelsAreDedentedAndStringsInThemAreNot) {
   kernel.set_signature("def k(p):");
   kernel.set_docstring("Doc.\n      more\n    ");
   const std::string head =
-      "  @staticmethod\r\n  @triton.jit\r\n  def k(p):\r\n    \"\"\"Doc.\r\n      more\r\n    \"\"\"  "
+      "  @staticmethod\r\n  @triton.jit\r\n  def k(p):\r\n    \"\"\"Doc.\r\n      more\r\n    "
+      "\"\"\"  "
       "\r\n";
   kernel.set_source(head +
                     "\r\n    x = tl.load(p + tl.arange(0, 16))\r\n    s = '''a\r\n    b'''\r\n    "
