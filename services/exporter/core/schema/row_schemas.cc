@@ -288,6 +288,10 @@ Fields DerivedFields() {
       TokensField("module_tokens", "of `module`"),
       Integer("lexical_tokens", "of Python or C in `source`, without comments"),
       OrNull(String("fim_sha1", "the identity of its row in fim_sft.csv; null where it has none")),
+      OrNull(Word("fim_excluded",
+                  {"language", "template", "syntax_error", "indentation", "signature_line",
+                   "no_body", "trivial", "short"},
+                  "why it has no row in fim_sft.csv; null where it has one")),
       InductorField(),
       CudaField()};
 }
