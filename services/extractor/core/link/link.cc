@@ -20,6 +20,7 @@
 #include "services/extractor/core/link/reexports.h"
 #include "services/extractor/core/link/source_scope.h"
 #include "services/extractor/core/link/unresolved.h"
+#include "services/extractor/core/tags/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -188,6 +189,7 @@ class Linker {
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
     FillInModules(*scope_, options_, shard);
+    for (v1::Kernel& kernel : *shard.mutable_kernels()) AddTags(kernel);
     return decided;
   }
 

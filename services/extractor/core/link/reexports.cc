@@ -7,7 +7,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/describe/features.h"
-#include "services/extractor/core/describe/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -73,8 +72,6 @@ void ResolveReexports(SourceScope& scope, v1::Kernel& kernel) {
   if (by_name.empty()) return;
   RewriteCalls(by_call, kernel);
   AddFeatures(MemberReads(kernel.source()), by_name, kernel);
-  kernel.clear_tags();
-  AddTags(kernel);
 }
 
 }  // namespace kernelmill::extractor

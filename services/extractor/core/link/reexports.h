@@ -8,7 +8,7 @@ namespace kernelmill::extractor {
 
 // Describes the kernel by what its names are in truth where it gets Triton, or another installed
 // package, from a file of the source: from .utils import tl. Its calls say triton.language.load
-// then, and its features and tags follow them. The file's extraction could not know.
+// then, and its features follow them. The file's extraction could not know.
 void ResolveReexports(SourceScope& scope, v1::Kernel& kernel);
 
 }  // namespace kernelmill::extractor

@@ -293,10 +293,22 @@ std::optional<Label> OfNames(const v1::Kernel& kernel) {
   return Label{std::string(place), RuleText("name", WordsOfName(kernel.name()).front())};
 }
 
+// Of Triton and Gluon, whose launched kernels return nothing.
+bool ReturnsValue(const v1::Kernel& kernel) {
+  if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) return false;
+  const std::vector<code::Token> tokens = code::Lex(kernel.source(), code::Language::kPython);
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const code::Token& next = tokens[i + 1];
+    const bool value = !next.begins_statement && next.kind != code::Token::kComment &&
+                       next.text != "None" && next.text != ";";
+    if (tokens[i].begins_statement && tokens[i].text == "return" && value) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated,
-             bool called) {
+Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated) {
   if (!generated.empty()) return {"generated", RuleText("generated", generated)};
   const std::vector<std::string> words = WordsOfProse(prose);
   if (std::optional<Label> unfilled = Unfilled(kernel, words)) return *std::move(unfilled);
@@ -309,20 +321,11 @@ Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_vie
   const Stub stub = StubOf(kernel);
   if (stub != Stub::kNone) return {"broken", stub == Stub::kEmpty ? "stub:empty" : "stub:asserts"};
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return {"helper", "role:device"};
-  if (called && !kernel.has_launcher()) return {"helper", "called"};
+  if (kernel.has_launcher()) return {"operation", "role:kernel"};
+  if (kernel.parameters_size() > 0 && kernel.parameters(0).name() == "self")
+    return {"helper", "method"};
+  if (ReturnsValue(kernel)) return {"helper", "returns"};
   return {"operation", "role:kernel"};
-}
-
-KernelCalls::KernelCalls(const v1::KernelShard& kernels) {
-  for (const v1::Kernel& kernel : kernels.kernels()) {
-    for (const std::string& call : kernel.calls()) {
-      if (call != kernel.name()) calls_.emplace(kernel.path(), call);
-    }
-  }
-}
-
-bool KernelCalls::Has(const v1::Kernel& kernel) const {
-  return calls_.contains({kernel.path(), kernel.name()});
 }
 
 }  // namespace kernelmill::validator
