@@ -47,10 +47,10 @@ const Words& ExampleFolders() {
   return *words;
 }
 
-// In the name of a kernel, anywhere.
+// In the name of a kernel, anywhere, unless "no" or its like stands before it.
 const Words& FaultyNames() {
-  static const auto* const words =
-      new Words{"buggy", "broken", "faulty", "racy", "erroneous", "segfault", "deadlock", "xfail"};
+  static const auto* const words = new Words{"buggy",    "broken",   "faulty", "racy", "erroneous",
+                                             "segfault", "deadlock", "xfail",  "oob"};
   return *words;
 }
 
@@ -61,15 +61,23 @@ const Words& FaultyPlaces() {
   return *words;
 }
 
+// In such a name, one word after another.
+const std::vector<absl::string_view>& FaultyPlacePhrases() {
+  static const auto* const phrases = new std::vector<absl::string_view>{
+      "data race",      "race condition", "buffer overflow", "out of bounds",
+      "use after free", "memory leak",    "fault injection"};
+  return *phrases;
+}
+
 // In the name of a test, anywhere, unless "no" or its like stands before it: what is tested is that
 // something fails.
 const Words& FailingTests() {
-  static const auto* const words = new Words{
-      "raises", "raise",   "fails",        "fail",     "failing",     "failure", "failures",
-      "error",  "errors",  "invalid",      "illegal",  "unsupported", "race",    "races",
-      "racy",   "wrong",   "incorrect",    "mismatch", "bug",         "buggy",   "broken",
-      "crash",  "crashes", "hang",         "hangs",    "deadlock",    "faulty",  "segfault",
-      "oob",    "xfail",   "uninitialized"};
+  static const auto* const words =
+      new Words{"raises",   "raise",  "fails",    "fail",    "failing",   "failure",
+                "failures", "error",  "errors",   "invalid", "illegal",   "unsupported",
+                "race",     "races",  "racy",     "wrong",   "incorrect", "mismatch",
+                "buggy",    "broken", "crash",    "crashes", "hang",      "hangs",
+                "deadlock", "faulty", "segfault", "oob",     "xfail",     "uninitialized"};
   return *words;
 }
 
@@ -81,9 +89,9 @@ const Words& Subjects() {
 }
 
 const Words& Negations() {
-  static const auto* const words =
-      new Words{"no",       "not",     "without",  "never", "against", "avoid",  "avoids",
-                "avoiding", "prevent", "prevents", "fix",   "fixes",   "handle", "handles"};
+  static const auto* const words = new Words{
+      "no",       "not", "without", "never", "against", "avoid", "avoids", "avoiding", "prevent",
+      "prevents", "fix", "fixes",   "mask",  "masked",  "clamp", "check",  "handle",   "handles"};
   return *words;
 }
 
@@ -233,13 +241,19 @@ std::optional<Label> WrongOnPurpose(const v1::Kernel& kernel,
   if (!purpose.empty()) return Label{"broken", RuleText("words", purpose)};
   const absl::string_view phrase = FindPhrase(prose, FaultyPhrases());
   if (!phrase.empty()) return Label{"broken", RuleText("words", phrase)};
-  for (const std::string& word : WordsOfName(kernel.name())) {
-    if (IsIn(FaultyNames(), word)) return Label{"broken", RuleText("name", word)};
+  const std::vector<std::string> name = WordsOfName(kernel.name());
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (IsIn(FaultyNames(), name[i]) && (i == 0 || !IsIn(Negations(), name[i - 1])))
+      return Label{"broken", RuleText("name", name[i])};
   }
+  // Tests and benchmarks of a sanitizer have sound kernels too.
+  if (!PlaceOf(WithoutEnding(FileOf(kernel.path()))).empty()) return std::nullopt;
   for (const absl::string_view segment : Segments(kernel.path())) {
-    for (const std::string& word : WordsOfName(segment)) {
-      if (IsIn(FaultyPlaces(), word)) return Label{"broken", RuleText("path", segment)};
-    }
+    const std::vector<std::string> words = WordsOfName(segment);
+    const bool faulty =
+        absl::c_any_of(words, [](const std::string& word) { return IsIn(FaultyPlaces(), word); });
+    if (faulty || !FindPhrase(words, FaultyPlacePhrases()).empty())
+      return Label{"broken", RuleText("path", segment)};
   }
   return std::nullopt;
 }

@@ -25,7 +25,8 @@ struct Label {
 //   words:TEXT      broken      its comments or docstring say that it is wrong on purpose:
 //                               "deliberately" and its like just before a fault, "should fail"
 //   name:WORD       broken      its name has a word such as "buggy"
-//   path:SEGMENT    broken      a folder or the file is of sanitizers or of faults
+//   path:SEGMENT    broken      a folder or the file is of sanitizers or of faults, and the file is
+//                               no test and no benchmark, which have sound kernels too
 //   function:NAME   broken      the test around it is one of what must fail: test_x_raises
 //   path:SEGMENT    test, benchmark, example
 //                               the innermost folder or file that begins or ends with such a word.

@@ -105,7 +105,12 @@ TEST(KindTest, WhatIsWrongOnPurposeIsBroken) {
   EXPECT_EQ(Both(WithBody("    tl.load(p)  # expected to fail\n")),
             "broken words:expected to fail");
   EXPECT_EQ(Both(KernelAt("a.py", "buggy_add")), "broken name:buggy");
+  EXPECT_EQ(Both(KernelAt("a.py", "load_oob_kernel")), "broken name:oob");
+  EXPECT_EQ(Both(KernelAt("a.py", "no_oob_kernel")), "operation role:kernel");
   EXPECT_EQ(Both(KernelAt("examples/sanitizer/add.py")), "broken path:sanitizer");
+  EXPECT_EQ(Both(KernelAt("examples/data-race.py")), "broken path:data-race.py");
+  EXPECT_EQ(Both(KernelAt("tests/test_sanitizer.py")), "test path:test_sanitizer.py");
+  EXPECT_EQ(Both(KernelAt("bench_sanitizer.py")), "benchmark path:bench_sanitizer.py");
 }
 
 TEST(KindTest, ProseThatSpeaksOfFaultsIsNoFault) {
