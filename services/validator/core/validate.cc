@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kMaxLicenseCounters = 50;
 constexpr size_t kMaxCounterName = 120;
 
-// The files that have kernels, with their licences, found once.
+// The files that have kernels, with their licences and what their imports say, found once.
 class Files {
  public:
   Files(const v1::FileShard& files, const v1::SourceTree& tree, absl::string_view stated)
@@ -47,10 +47,17 @@ class Files {
     return licenses_.emplace(path, finder_.Find(path, content)).first->second;
   }
 
+  const Label& ImportsOf(const std::string& path, const std::string& content) {
+    const auto known = imports_.find(path);
+    if (known != imports_.end()) return known->second;
+    return imports_.emplace(path, TargetOfImports(content)).first->second;
+  }
+
  private:
   LicenseFinder finder_;
   std::map<absl::string_view, const std::string*> contents_;
   std::map<std::string, v1::License> licenses_;
+  std::map<std::string, Label> imports_;
 };
 
 v1::TokenCounts CountTokens(absl::string_view text) {
@@ -61,8 +68,8 @@ v1::TokenCounts CountTokens(absl::string_view text) {
 }
 
 // All that is to be known of the kernel before policies decide.
-void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowed,
-           v1::Verdict* verdict) {
+void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& imports,
+           bool license_allowed, v1::Verdict* verdict) {
   const CodeFacts closure = ReadClosure(kernel);
   v1::Quality& quality = *verdict->mutable_quality();
   *quality.mutable_masks() = CoverMasks(closure);
@@ -71,7 +78,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowe
   quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
   const absl::string_view above = CommentAbove(kernel, file);
   const Label kind = KindOf(kernel, ProseOf(kernel, above), quality.generated());
-  const Label target = TargetOf(kernel);
+  const Label target = TargetOf(kernel, imports);
   verdict->set_kind(kind.word);
   verdict->set_kind_rule(kind.rule);
   verdict->set_target(target.word);
@@ -104,7 +111,8 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
     ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
     *verdict.mutable_license() = known.LicenseOf(kernel.path(), *file);
-    Judge(kernel, *file, policy.Allows(verdict.license().expression()), &verdict);
+    Judge(kernel, *file, known.ImportsOf(kernel.path(), *file),
+          policy.Allows(verdict.license().expression()), &verdict);
     Decide(kernel, params.quality(), &verdict);
   }
   return shard;
