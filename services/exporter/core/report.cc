@@ -190,6 +190,8 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {
       {"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
                                             manifest.licenses().allow().end())},
+      {"licenses_adapted",
+       manifest.licenses().adapted() == v1::ADAPTED_POLICY_REJECT ? "reject" : "label"},
       {"dedup_threshold", Number(manifest.dedup().threshold())},
       {"dedup_structural_threshold",
        manifest.dedup().structural() ? Number(manifest.dedup().structural_threshold()) : Json()},

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_H_
+#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_TEXT_H_
+#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_TEXT_H_
 
 #include <cstddef>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/evidence.h"
+#include "services/validator/core/license/text/evidence.h"
 
 namespace kernelmill::validator {
 
@@ -32,4 +32,4 @@ TextMatches MatchLicenseTexts(absl::string_view text);
 
 }  // namespace kernelmill::validator
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_H_
+#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_TEXT_H_

@@ -1,4 +1,4 @@
-#include "services/validator/core/license/package_metadata.h"
+#include "services/validator/core/license/tree/package_metadata.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "services/validator/core/license/header.h"
+#include "services/validator/core/license/words/header.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +12,9 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/spdx/text/words.h"
-#include "services/validator/core/license/attribution.h"
-#include "services/validator/core/license/text.h"
+#include "services/validator/core/license/text/text.h"
+#include "services/validator/core/license/words/attribution.h"
+#include "services/validator/core/license/words/comment_blocks.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -22,7 +23,7 @@ using code::Language;
 using code::Token;
 
 constexpr size_t kHeadBytes = 64 << 10;
-constexpr int kHeadLines = 100;
+constexpr int kCommentLines = 100;
 constexpr size_t kMaxTags = 64;
 constexpr double kNameScore = 0.95;
 constexpr char kTag[] = "spdx-license-identifier:";
@@ -30,7 +31,7 @@ constexpr char kTag[] = "spdx-license-identifier:";
 absl::string_view Head(absl::string_view content) {
   content = content.substr(0, kHeadBytes);
   size_t at = 0;
-  for (int line = 0; line < kHeadLines; ++line) {
+  for (int line = 0; line < kCommentLines; ++line) {
     const size_t end = content.find('\n', at);
     if (end == absl::string_view::npos) return content;
     at = end + 1;
@@ -38,39 +39,12 @@ absl::string_view Head(absl::string_view content) {
   return content.substr(0, at);
 }
 
-bool IsCLike(absl::string_view path) {
-  const size_t dot = path.rfind('.');
-  if (dot == absl::string_view::npos) return false;
-  const std::string extension = absl::AsciiStrToLower(path.substr(dot + 1));
-  for (const absl::string_view known :
-       {"c", "cc", "cl", "cpp", "cu", "cuh", "cxx", "h", "hh", "hip", "hpp", "inc", "js", "rs"}) {
-    if (extension == known) return true;
-  }
-  return false;
-}
-
-// A line of the head that is a comment's or the docstring's, without the marks.
-struct HeadLine {
-  absl::string_view text;
-  int number = 0;  // in the file, from 1
-};
-
-// Takes the marks that open, close or continue a comment off both ends.
-absl::string_view StripMarks(absl::string_view line) {
-  line = absl::StripAsciiWhitespace(line);
-  for (const absl::string_view mark : {"*/", "-->", "#}", "\"\"\"", "'''"}) {
-    if (absl::ConsumeSuffix(&line, mark)) line = absl::StripAsciiWhitespace(line);
-  }
-  while (!line.empty() && absl::StrContains("#/*<!-;%{", line[0])) line.remove_prefix(1);
-  return absl::StripAsciiWhitespace(line);
-}
-
 // Comments, one after the other, and Python's docstring: the string that stands before all code.
 class HeadReader {
  public:
   HeadReader(absl::string_view path, absl::string_view head) : at_(head.data()) {
     absl::ConsumePrefix(&head, "\xef\xbb\xbf");
-    const bool c_like = IsCLike(path);
+    const bool c_like = HasCComments(path);
     bool before_code = true;
     for (const Token& token : code::Lex(head, c_like ? Language::kC : Language::kPython)) {
       if (token.kind == Token::kComment) {
@@ -85,7 +59,7 @@ class HeadReader {
     }
   }
 
-  const std::vector<HeadLine>& lines() const { return lines_; }
+  const std::vector<CommentLine>& lines() const { return lines_; }
 
  private:
   // `text` is a part of the head, after those that were added before.
@@ -94,13 +68,13 @@ class HeadReader {
     at_ = text.data();
     int number = line_;
     for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-      lines_.push_back({StripMarks(line), number++});
+      lines_.push_back({StripCommentMarks(line), number++});
     }
   }
 
   const char* at_;
   int line_ = 1;  // of at_
-  std::vector<HeadLine> lines_;
+  std::vector<CommentLine> lines_;
 };
 
 // A tag after other words, as in "kernel of X (SPDX-License-Identifier: MIT, (c) Y)": as much of it
@@ -141,10 +115,10 @@ absl::StatusOr<SpdxExpression> ParseTag(absl::string_view value) {
 }
 
 // A tag that stands within a sentence speaks of portions of the file.
-void ReadTags(const std::vector<HeadLine>& lines, HeaderFindings* findings) {
+void ReadTags(const std::vector<CommentLine>& lines, HeaderFindings* findings) {
   bool valid = true;
   size_t count = 0;
-  for (const HeadLine& line : lines) {
+  for (const CommentLine& line : lines) {
     absl::string_view value;
     bool whole = false;
     if (!FindTag(line.text, &value, &whole)) continue;
@@ -179,7 +153,7 @@ absl::string_view BeforeRemark(absl::string_view value) {
 }
 
 // "License: MIT" and titles such as "BSD 3-Clause License" on a line of their own.
-void ReadLine(const HeadLine& line, HeaderFindings* findings) {
+void ReadLine(const CommentLine& line, HeaderFindings* findings) {
   if (line.text.empty() || line.text.size() > 200) return;
   const std::string lower = absl::AsciiStrToLower(line.text);
   absl::string_view rest = line.text;
@@ -219,7 +193,7 @@ void ReadVariable(absl::string_view head, HeaderFindings* findings) {
 }
 
 // What the lines say in whole sentences and texts; `text` is all of them, one after the other.
-void ReadProse(const std::vector<HeadLine>& lines, const std::string& text,
+void ReadProse(const std::vector<CommentLine>& lines, const std::string& text,
                HeaderFindings* findings) {
   const auto number = [&](int line) {
     return line > 0 ? lines[static_cast<size_t>(line) - 1].number : 0;
@@ -243,23 +217,37 @@ void ReadProse(const std::vector<HeadLine>& lines, const std::string& text,
   Append(notice.portions, &findings->notice.portions);
   findings->notice.families = std::move(notice.families);
   findings->notice.choice = notice.choice;
+  findings->notice.root = notice.root;
+}
+
+// `python`: the head itself, where variables may say something too.
+HeaderFindings ReadLines(const std::vector<CommentLine>& lines, absl::string_view python) {
+  HeaderFindings findings;
+  std::string text;
+  for (const CommentLine& line : lines) absl::StrAppend(&text, line.text, "\n");
+  findings.copyrights = CopyrightLines(text);
+  ReadTags(lines, &findings);
+  if (!findings.has_tags) {
+    for (const CommentLine& line : lines) ReadLine(line, &findings);
+    ReadVariable(python, &findings);
+  }
+  ReadProse(lines, text, &findings);
+  return findings;
 }
 
 }  // namespace
 
 HeaderFindings ReadHeader(absl::string_view path, absl::string_view content) {
-  HeaderFindings findings;
-  const HeadReader reader(path, Head(content));
-  std::string text;
-  for (const HeadLine& line : reader.lines()) absl::StrAppend(&text, line.text, "\n");
-  findings.copyrights = CopyrightLines(text);
-  ReadTags(reader.lines(), &findings);
-  if (!findings.has_tags) {
-    for (const HeadLine& line : reader.lines()) ReadLine(line, &findings);
-    if (!IsCLike(path)) ReadVariable(Head(content), &findings);
+  const absl::string_view head = Head(content);
+  return ReadLines(HeadReader(path, head).lines(), HasCComments(path) ? absl::string_view() : head);
+}
+
+HeaderFindings ReadTagFile(absl::string_view content) {
+  std::vector<CommentLine> lines;
+  for (const absl::string_view line : absl::StrSplit(Head(content), '\n')) {
+    lines.push_back({StripCommentMarks(line), static_cast<int>(lines.size()) + 1});
   }
-  ReadProse(reader.lines(), text, &findings);
-  return findings;
+  return ReadLines(lines, {});
 }
 
 }  // namespace kernelmill::validator

@@ -34,8 +34,8 @@ class PackageMetadata {
   explicit PackageMetadata(const v1::SourceTree& tree);
 
   // A wheel's, else that of the nearest folder at or above the file's whose files declare a
-  // licence.
-  std::optional<v1::License> Nearest(absl::string_view path) const;
+  // licence. Below a folder `top` that is not the root, only that of a folder in it.
+  std::optional<v1::License> Nearest(absl::string_view path, absl::string_view top = "") const;
 
  private:
   std::optional<v1::License> wheel_;

@@ -1,4 +1,4 @@
-#include "services/validator/core/license/files.h"
+#include "services/validator/core/license/tree/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "services/validator/core/license/samples.h"
+#include "services/validator/core/license/text/samples.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -25,9 +25,10 @@ v1::SourceTree TreeOf(const std::vector<std::pair<std::string, std::string>>& fi
 // The expression for a file of the tree; "" where no folder has a licence file.
 std::string Nearest(const v1::SourceTree& tree, const std::string& path) {
   LicenseFiles files(tree);
-  const LicenseFinding* finding = files.Nearest(path);
-  if (finding == nullptr) return "";
-  return finding->license.has_value() ? finding->license->ToString() : kNoAssertion;
+  const std::vector<const LicenseFinding*> findings = files.Above(path);
+  if (findings.empty()) return "";
+  const LicenseFinding& finding = *findings.front();
+  return finding.license.has_value() ? finding.license->ToString() : kNoAssertion;
 }
 
 TEST(LicenseFilesTest, TheNearestFolderWins) {

@@ -1,7 +1,7 @@
 // Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986): after d
 // edits, furthest[k] is how far in `a` one can be on diagonal k = (at in a) - (at in b). The
 // furthest points of every d are kept, so that the way back can be read off them.
-#include "services/validator/core/license/word_diff.h"
+#include "services/validator/core/license/text/word_diff.h"
 
 #include <algorithm>
 

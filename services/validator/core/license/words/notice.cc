@@ -2,7 +2,7 @@
 // "either") and a name from the table below; after a name more may follow ("... or the MIT
 // license"). GNU licences are named apart from their version, which stands somewhere in the words
 // that follow, as does "or (at your option) any later version".
-#include "services/validator/core/license/notice.h"
+#include "services/validator/core/license/words/notice.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/spdx/text/words.h"
-#include "services/validator/core/license/evidence.h"
+#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/words/license_names.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -30,146 +31,7 @@ constexpr size_t kGnuWindow =
     40;  // words after a GNU licence's name in which its version may stand
 constexpr size_t kPortionWindow = 24;  // words after "adapted from" that are about it
 constexpr size_t kVerbWindow = 6;
-
-// A name and the expression that it means. An id that ends in "*" is a family; one that ends in
-// "-?" is a GNU licence whose version follows.
-struct Name {
-  const char* words;
-  const char* id;
-};
-
-// Longer names stand before those that they begin with.
-constexpr Name kNames[] = {
-    {"apache license version 2.0 with llvm exceptions", "Apache-2.0 WITH LLVM-exception"},
-    {"apache license v2.0 with llvm exceptions", "Apache-2.0 WITH LLVM-exception"},
-    {"apache 2.0 with llvm exception", "Apache-2.0 WITH LLVM-exception"},
-    {"apache license version 2.0", "Apache-2.0"},
-    {"apache license version 2", "Apache-2.0"},
-    {"apache license v 2.0", "Apache-2.0"},
-    {"apache license v2.0", "Apache-2.0"},
-    {"apache license v2", "Apache-2.0"},
-    {"apache license 2.0", "Apache-2.0"},
-    {"apache software license version 2.0", "Apache-2.0"},
-    {"apache software license 2.0", "Apache-2.0"},
-    {"apache version 2.0", "Apache-2.0"},
-    {"apache v2.0", "Apache-2.0"},
-    {"apache v2", "Apache-2.0"},
-    {"apache 2.0", "Apache-2.0"},
-    {"apache 2", "Apache-2.0"},
-    {"apache2.0", "Apache-2.0"},
-    {"apache2", "Apache-2.0"},
-    {"asl 2.0", "Apache-2.0"},
-    {"apache software license", "Apache-*"},
-    {"apache license", "Apache-*"},
-    {"bsd style", "BSD-*"},
-    {"bsd 3 clause clear", "BSD-3-Clause-Clear"},
-    {"clear bsd", "BSD-3-Clause-Clear"},
-    {"bsd 4 clause", "BSD-4-Clause"},
-    {"4 clause bsd", "BSD-4-Clause"},
-    {"original bsd", "BSD-4-Clause"},
-    {"bsd 3 clause", "BSD-3-Clause"},
-    {"bsd three clause", "BSD-3-Clause"},
-    {"3 clause bsd", "BSD-3-Clause"},
-    {"three clause bsd", "BSD-3-Clause"},
-    {"new bsd", "BSD-3-Clause"},
-    {"modified bsd", "BSD-3-Clause"},
-    {"revised bsd", "BSD-3-Clause"},
-    {"bsd 2 clause", "BSD-2-Clause"},
-    {"bsd two clause", "BSD-2-Clause"},
-    {"2 clause bsd", "BSD-2-Clause"},
-    {"two clause bsd", "BSD-2-Clause"},
-    {"simplified bsd", "BSD-2-Clause"},
-    {"freebsd license", "BSD-2-Clause"},
-    {"zero clause bsd", "0BSD"},
-    {"bsd zero clause", "0BSD"},
-    {"bsd 0 clause", "0BSD"},
-    {"0bsd", "0BSD"},
-    {"bsd license", "BSD-*"},
-    {"bsd licenses", "BSD-*"},
-    {"bsd", "BSD-*"},
-    {"mit no attribution", "MIT-0"},
-    {"mit 0", "MIT-0"},
-    {"mit style", "MIT*"},
-    {"mit expat", "MIT"},
-    {"mit license mit", "MIT"},
-    {"mit license", "MIT"},
-    {"expat license", "MIT"},
-    {"mit", "MIT"},
-    {"x11 license", "X11"},
-    {"isc license iscl", "ISC"},
-    {"isc license", "ISC"},
-    {"isc", "ISC"},
-    {"boost software license version 1.0", "BSL-1.0"},
-    {"boost software license 1.0 bsl 1.0", "BSL-1.0"},
-    {"boost software license 1.0", "BSL-1.0"},
-    {"boost software license", "BSL-1.0"},
-    {"zlib libpng license", "Zlib"},
-    {"zlib license", "Zlib"},
-    {"unlicense", "Unlicense"},
-    {"cc0 1.0 universal", "CC0-1.0"},
-    {"cc0 1.0", "CC0-1.0"},
-    {"cc0", "CC0-1.0"},
-    {"mozilla public license version 2.0", "MPL-2.0"},
-    {"mozilla public license v 2.0", "MPL-2.0"},
-    {"mozilla public license v2.0", "MPL-2.0"},
-    {"mozilla public license 2.0 mpl 2.0", "MPL-2.0"},
-    {"mozilla public license 2.0", "MPL-2.0"},
-    {"mpl 2.0", "MPL-2.0"},
-    {"gnu affero general public license", "AGPL-?"},
-    {"affero general public license", "AGPL-?"},
-    {"gnu agpl", "AGPL-?"},
-    {"agpl", "AGPL-?"},
-    {"agplv3", "AGPL-3.0-?"},
-    {"gnu lesser general public license", "LGPL-?"},
-    {"gnu library general public license", "LGPL-?"},
-    {"gnu library or lesser general public license", "LGPL-?"},
-    {"lesser general public license", "LGPL-?"},
-    {"gnu lgpl", "LGPL-?"},
-    {"lgpl", "LGPL-?"},
-    {"lgplv3", "LGPL-3.0-?"},
-    {"lgplv2.1", "LGPL-2.1-?"},
-    {"gnu general public license", "GPL-?"},
-    {"general public license", "GPL-?"},
-    {"gnu gpl", "GPL-?"},
-    {"gpl", "GPL-?"},
-    {"gplv3", "GPL-3.0-?"},
-    {"gplv2", "GPL-2.0-?"},
-    {"cc by nc sa 4.0", "CC-BY-NC-SA-4.0"},
-    {"cc by nc nd 4.0", "CC-BY-NC-ND-4.0"},
-    {"cc by nc 4.0", "CC-BY-NC-4.0"},
-    {"cc by nc", "LicenseRef-NonCommercial"},
-    {"cc by sa 4.0", "CC-BY-SA-4.0"},
-    {"cc by 4.0", "CC-BY-4.0"},
-    {"creative commons attribution noncommercial", "LicenseRef-NonCommercial"},
-    {"creative commons attribution 4.0", "CC-BY-4.0"},
-    {"business source license", "BUSL-1.1"},
-    {"server side public license", "SSPL-1.0"},
-    {"elastic license 2.0", "Elastic-2.0"},
-    {"polyform noncommercial license", "PolyForm-Noncommercial-1.0.0"},
-    {"python software foundation license", "PSF-2.0"},
-    {"psf license", "PSF-2.0"},
-    {"numpy license", "BSD-3-Clause"},
-    {"llama 2 community license", "LicenseRef-Llama-Community"},
-    {"llama 3 community license", "LicenseRef-Llama-Community"},
-    {"llama 3.1 community license", "LicenseRef-Llama-Community"},
-    {"llama 3.2 community license", "LicenseRef-Llama-Community"},
-    {"llama 3.3 community license", "LicenseRef-Llama-Community"},
-    {"llama 4 community license", "LicenseRef-Llama-Community"},
-    {"proprietary license", "LicenseRef-Proprietary"},
-    {"proprietary", "LicenseRef-Proprietary"},
-};
-
-// Sentences that give the work away without a name to read.
-constexpr Name kDedications[] = {
-    {"has dedicated all copyright and related and neighboring rights to this software to the "
-     "public domain",
-     "CC0-1.0"},
-    {"have dedicated all copyright and related and neighboring rights to this software to the "
-     "public domain",
-     "CC0-1.0"},
-    {"has waived all copyright and related or neighboring rights to this work", "CC0-1.0"},
-    {"this is free and unencumbered software released into the public domain", "Unlicense"},
-};
+constexpr size_t kRootWindow = 10;  // words after "license" in which the root is named
 
 constexpr const char* kFillers[] = {
     "the",       "a",       "an",       "terms",    "of",     "and",     "conditions", "either",
@@ -196,6 +58,12 @@ constexpr const char* kChoicePhrases[] = {"either of",
                                           "alternatively",
                                           "either the",
                                           "either license"};
+
+// Places that are the whole source's: "the LICENSE file in the root directory of this source tree".
+constexpr const char* kRootPlaces[] = {
+    "root directory", "root folder",         "root dir",          "root of",
+    "project root",   "repository root",     "repo root",         "source root",
+    "top level of",   "top level directory", "toplevel directory"};
 
 template <typename List>
 bool Contains(const List& list, absl::string_view word) {
@@ -239,7 +107,10 @@ class Reader {
     });
     notice_.choice = notice_.choice || OffersOption();
     for (size_t i = 0; i < words_.size(); ++i) {
-      if (words_[i] == ".") sentence_ = portion_until_ = i + 1;
+      if (words_[i] == ".") {
+        EndSentence(i);
+        sentence_ = portion_until_ = i + 1;
+      }
       if (EndsPhrase(i, kPortionPhrases)) portion_until_ = i + 1 + kPortionWindow;
       const bool portion = i < portion_until_;
       if (IsTrigger(i)) {
@@ -251,6 +122,7 @@ class Reader {
         ReadDedication(i, portion);
       }
     }
+    EndSentence(words_.size());
     return std::move(notice_);
   }
 
@@ -304,9 +176,38 @@ class Reader {
     return false;
   }
 
+  // Looks in words [sentence_, end) for the root's licence file. A sentence that says "under" and
+  // no name grants that file's licence; another only points there.
+  void EndSentence(size_t end) {
+    const size_t named = Named();
+    const bool names_one = named > named_before_;
+    named_before_ = named;
+    if (!PointsToRoot(end)) return;
+    bool grants = false;
+    for (size_t i = sentence_; i < end && !grants; ++i) grants = IsTrigger(i) && IsStrong(i);
+    const RootFile root = grants && !names_one ? RootFile::kGrants : RootFile::kPointedTo;
+    notice_.root = std::max(notice_.root, root);
+  }
+
+  size_t Named() const {
+    return notice_.own.size() + notice_.portions.size() + notice_.families.size();
+  }
+
+  bool PointsToRoot(size_t end) const {
+    size_t license = words_.size();
+    for (size_t i = sentence_; i < end; ++i) {
+      const auto stands_here = [&](absl::string_view place) { return Match(words_, i, place) > 0; };
+      const bool near = license < i && i - license <= kRootWindow;
+      if (near && absl::c_any_of(kRootPlaces, stands_here)) return true;
+      if (stands_here("root license")) return true;
+      if (words_[i] == "license" || words_[i] == "copying") license = i;
+    }
+    return false;
+  }
+
   // Whether a name that cannot be mistaken for a word of prose begins here.
   bool IsDistinct(size_t i) const {
-    return absl::c_any_of(kNames, [&](const Name& name) {
+    return absl::c_any_of(LicenseNames(), [&](const LicenseName& name) {
       const absl::string_view text = name.words;
       const bool vague = text == "mit" || text == "isc" || text == "bsd" || text == "proprietary" ||
                          absl::EndsWith(name.id, "*");
@@ -344,7 +245,7 @@ class Reader {
   }
 
   void ReadDedication(size_t at, bool portion) {
-    for (const Name& dedication : kDedications) {
+    for (const LicenseName& dedication : Dedications()) {
       const size_t count = Match(words_, at, dedication.words);
       if (count == 0) continue;
       trigger_ = at;
@@ -357,9 +258,9 @@ class Reader {
 
   // Takes the longest name at `at`; the position after it, or `at` if there is none.
   size_t ReadName(size_t at, bool portion) {
-    const Name* best = nullptr;
+    const LicenseName* best = nullptr;
     size_t length = 0;
-    for (const Name& name : kNames) {
+    for (const LicenseName& name : LicenseNames()) {
       const size_t count = Match(words_, at, name.words);
       if (count > length) {
         best = &name;
@@ -380,7 +281,7 @@ class Reader {
 
   // "MIT" alone may be the institute, "BSD" a system; "licensed under MIT", a list or the end of a
   // sentence make it sure.
-  bool StandsAlone(const Name& name, size_t at, size_t next) const {
+  bool StandsAlone(const LicenseName& name, size_t at, size_t next) const {
     const absl::string_view text = name.words;
     if (text != "mit" && text != "isc" && text != "bsd") return true;
     if (next >= words_.size()) return true;
@@ -389,7 +290,7 @@ class Reader {
            absl::StartsWith(words_[next], "license") || words_[next] == "see";
   }
 
-  void Add(const Name& name, size_t next, bool portion) {
+  void Add(const LicenseName& name, size_t next, bool portion) {
     absl::string_view id = name.id;
     if (absl::ConsumeSuffix(&id, "*")) {
       if (!portion) {
@@ -429,6 +330,7 @@ class Reader {
 
   const Words& words_;
   size_t sentence_ = 0;       // where the sentence began
+  size_t named_before_ = 0;   // names read before it
   size_t trigger_ = 0;        // the last
   size_t portion_until_ = 0;  // up to here the talk is of others' code
   Notice notice_;

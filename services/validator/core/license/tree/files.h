@@ -1,32 +1,15 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_FILES_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_FILES_H_
+#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TREE_FILES_H_
+#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TREE_FILES_H_
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "common/spdx/expression.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/validator/core/license/evidence.h"
+#include "services/validator/core/license/tree/license_file.h"
 
 namespace kernelmill::validator {
-
-using spdx::kNoAssertion;
-using spdx::SpdxExpression;
-
-// What a licence text, or a folder's licence files together, come to.
-struct LicenseFinding {
-  std::optional<SpdxExpression> license;  // none: not recognized
-  double confidence = 0;
-  std::string path;  // of the file that says so, as it was given; the first of several
-  Evidence evidence;
-  std::vector<std::string> copyrights;  // see attribution.h
-};
-
-// Reads a LICENSE file's text: full texts, else a notice, else a bare name.
-LicenseFinding ReadLicenseFile(absl::string_view text);
 
 // The licence files of a tree by folder. A wheel's files under *.dist-info/ stand for its root, and
 // those under *.dist-info/licenses/ for the folders that they had in the project. NOTICE files are
@@ -36,12 +19,9 @@ class LicenseFiles {
  public:
   explicit LicenseFiles(const v1::SourceTree& tree);
 
-  // That of the nearest folder at or above the file's which has licence files; null if none has. A
-  // folder whose files say nothing intelligible counts too: what stands above it is then not asked.
-  const LicenseFinding* Nearest(absl::string_view path);
-
-  // That of the root folder, or null.
-  const LicenseFinding* Root() { return InFolder(""); }
+  // Of each folder from the file's up to `top`, which is one of them or the root, that has licence
+  // files: the nearest first. A folder whose files say nothing intelligible counts too.
+  std::vector<const LicenseFinding*> Above(absl::string_view path, absl::string_view top = "");
 
   // Paths of the NOTICE files at or above the file's folder, the nearest first; as UTF-8.
   std::vector<std::string> Notices(absl::string_view path) const;
@@ -62,4 +42,4 @@ class LicenseFiles {
 
 }  // namespace kernelmill::validator
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_FILES_H_
+#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TREE_FILES_H_

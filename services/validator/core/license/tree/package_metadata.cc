@@ -1,4 +1,4 @@
-#include "services/validator/core/license/package_metadata.h"
+#include "services/validator/core/license/tree/package_metadata.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -17,9 +17,9 @@
 #include "common/code/python.h"
 #include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/evidence.h"
-#include "services/validator/core/license/files.h"
-#include "services/validator/core/license/notice.h"
+#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/tree/files.h"
+#include "services/validator/core/license/words/notice.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -234,13 +234,15 @@ PackageMetadata::PackageMetadata(const v1::SourceTree& tree) {
   }
 }
 
-std::optional<v1::License> PackageMetadata::Nearest(absl::string_view path) const {
-  if (wheel_.has_value() || folders_.empty()) return wheel_;
+std::optional<v1::License> PackageMetadata::Nearest(absl::string_view path,
+                                                    absl::string_view top) const {
+  if (top.empty() && wheel_.has_value()) return wheel_;
+  if (folders_.empty()) return std::nullopt;
   std::string folder(FolderOf(path));
   while (true) {
     const auto found = folders_.find(folder);
     if (found != folders_.end()) return found->second;
-    if (folder.empty()) return std::nullopt;
+    if (folder.size() <= top.size()) return std::nullopt;
     folder = std::string(FolderOf(folder));
   }
 }

@@ -1,8 +1,8 @@
-#include "services/validator/core/license/files.h"
+#include "services/validator/core/license/tree/files.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -15,19 +15,12 @@
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
 #include "common/spdx/text/words.h"
-#include "services/validator/core/license/attribution.h"
-#include "services/validator/core/license/notice.h"
-#include "services/validator/core/license/text.h"
+#include "services/validator/core/license/words/attribution.h"
 
 namespace kernelmill::validator {
 namespace {
 
-constexpr size_t kMaxTextBytes = 1 << 20;
 constexpr size_t kMaxPathBytes = 4096;
-constexpr double kNoticeConfidence = 0.8;
-// As much may stand around licence texts that are surely all: titles, copyright lines, an appendix.
-constexpr double kTitleWords = 40;
-constexpr double kAppendixShare = 0.25;
 
 std::string LowerName(const v1::SourceFile& file) {
   return absl::AsciiStrToLower(BaseName(file.path()));
@@ -46,90 +39,6 @@ bool IsChoice(absl::string_view name) {
   return false;
 }
 
-double Round(double confidence) { return std::round(confidence * 100) / 100; }
-
-// "GPL-3.0-only", as its text is read, is "GPL-3.0-or-later" where the words around it say so.
-void RaiseToLater(const std::vector<SpdxExpression>& named, std::vector<SpdxExpression>* texts) {
-  for (SpdxExpression& text : *texts) {
-    std::string later = text.ToString();
-    if (!absl::EndsWith(later, "-only")) continue;
-    later.replace(later.size() - 4, 4, "or-later");
-    for (const SpdxExpression& name : named) {
-      if (name.ToString() == later) text = name;
-    }
-  }
-}
-
-struct ReadWords {
-  Notice notice;
-  Evidence evidence;
-};
-
-ReadWords ReadNoticeOf(absl::string_view text) {
-  std::vector<int> lines;
-  const std::vector<std::string> words = spdx::SentenceWords(text, &lines);
-  ReadWords read;
-  read.notice = ReadNotice(words);
-  if (read.notice.end > read.notice.begin) {
-    read.evidence.push_back(
-        NoticeEvidence(read.notice, words, lines[read.notice.begin], lines[read.notice.end - 1]));
-  }
-  return read;
-}
-
-// Texts, and what the words around them say: "code before 2017 is under the BSD license below".
-LicenseFinding FromTexts(TextMatches matches) {
-  LicenseFinding finding;
-  finding.evidence = std::move(matches.evidence);
-  if (matches.altered || matches.licenses.empty()) return finding;
-  const ReadWords read = ReadNoticeOf(matches.rest);
-  const Notice& notice = read.notice;
-  Append(read.evidence, &finding.evidence);
-  for (const std::string& family : notice.families) {
-    const auto named = [&](const SpdxExpression& license) {
-      return absl::StartsWith(license.ToString(), family);
-    };
-    if (!absl::c_any_of(matches.licenses, named)) return finding;
-  }
-  RaiseToLater(notice.own, &matches.licenses);
-  std::vector<SpdxExpression> own = std::move(matches.licenses);
-  own.insert(own.end(), notice.own.begin(), notice.own.end());
-  std::vector<SpdxExpression> all = {notice.choice ? SpdxExpression::Any(std::move(own))
-                                                   : SpdxExpression::All(std::move(own))};
-  all.insert(all.end(), notice.portions.begin(), notice.portions.end());
-  const double covered = static_cast<double>(matches.covered);
-  const double rest = static_cast<double>(matches.words - matches.covered);
-  const bool sure = rest <= kTitleWords + kAppendixShare * covered;
-  const double share = sure ? 1.0 : std::max(0.3, covered / (covered + rest));
-  finding.confidence = Round(share * matches.score);
-  finding.license = SpdxExpression::All(std::move(all));
-  return finding;
-}
-
-LicenseFinding FromNotice(ReadWords read) {
-  Notice& notice = read.notice;
-  LicenseFinding finding;
-  finding.evidence = std::move(read.evidence);
-  if (notice.own.empty() || !notice.families.empty()) return finding;
-  finding.confidence = kNoticeConfidence;
-  std::vector<SpdxExpression> parts = std::move(notice.portions);
-  parts.insert(parts.begin(), notice.choice ? SpdxExpression::Any(std::move(notice.own))
-                                            : SpdxExpression::All(std::move(notice.own)));
-  finding.license = SpdxExpression::All(std::move(parts));
-  return finding;
-}
-
-LicenseFinding FromName(absl::string_view text) {
-  ReadWords read;
-  read.notice = ReadLicenseName(text);
-  if (!read.notice.own.empty()) {
-    read.evidence.push_back(MakeEvidence("name", SpdxExpression::All(read.notice.own).ToString(),
-                                         absl::StripAsciiWhitespace(text), kNoticeConfidence, 1,
-                                         1));
-  }
-  return FromNotice(std::move(read));
-}
-
 // All of the findings together, or any; unrecognized if one of them is.
 LicenseFinding Join(std::vector<LicenseFinding> findings, bool any) {
   LicenseFinding joined;
@@ -138,6 +47,7 @@ LicenseFinding Join(std::vector<LicenseFinding> findings, bool any) {
   for (LicenseFinding& finding : findings) {
     Append(finding.evidence, &joined.evidence);
     AddCopyrights(finding.copyrights, &joined.copyrights);
+    std::move(finding.parts.begin(), finding.parts.end(), std::back_inserter(joined.parts));
   }
   std::vector<SpdxExpression> parts;
   double confidence = 1;
@@ -156,13 +66,14 @@ LicenseFinding Read(const v1::SourceFile& file) {
   LicenseFinding finding = ReadLicenseFile(file.content());
   finding.path = file.path();
   SetPath(file.path(), &finding.evidence);
+  for (LicensePart& part : finding.parts) SetPath(file.path(), &part.evidence);
   return finding;
 }
 
 // "available under either of the licenses found in LICENSE.APACHE and LICENSE.MIT"
 bool OffersChoice(const v1::SourceFile& file) {
   const std::string words =
-      spdx::NormalizeWords(absl::string_view(file.content()).substr(0, kMaxTextBytes));
+      spdx::NormalizeWords(absl::string_view(file.content()).substr(0, kMaxLicenseBytes));
   return spdx::CountWords(words) < 200 &&
          (spdx::FindPhrase(words, "either") != std::string::npos ||
           spdx::FindPhrase(words, "dual") != std::string::npos ||
@@ -203,23 +114,6 @@ bool IsBlank(const v1::SourceFile& file) {
 
 }  // namespace
 
-LicenseFinding ReadLicenseFile(absl::string_view text) {
-  const absl::string_view head = text.substr(0, kMaxTextBytes);
-  TextMatches matches = MatchLicenseTexts(head);
-  LicenseFinding finding;
-  if (matches.altered || !matches.licenses.empty()) {
-    finding = FromTexts(std::move(matches));
-  } else {
-    finding = FromNotice(ReadNoticeOf(head));
-    if (!finding.license.has_value()) {
-      LicenseFinding named = FromName(head);
-      if (named.license.has_value()) finding = std::move(named);
-    }
-  }
-  finding.copyrights = CopyrightLines(head);
-  return finding;
-}
-
 LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
   for (const v1::SourceFile& file : tree.license_files()) {
     if (IsBlank(file)) continue;
@@ -234,6 +128,8 @@ LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
       case source_files::Kind::kNotice:
         notices_.emplace(folder, ToUtf8(file.path()));
         break;
+      case source_files::Kind::kAnnotations:
+      case source_files::Kind::kSideTags:
       case source_files::Kind::kMetadata:
       case source_files::Kind::kOther:
         break;
@@ -255,13 +151,15 @@ const LicenseFinding* LicenseFiles::InFolder(const std::string& name) {
   return &folder.finding;
 }
 
-const LicenseFinding* LicenseFiles::Nearest(absl::string_view path) {
-  if (folders_.empty()) return nullptr;
-  if (path.size() > kMaxPathBytes) return Root();
-  std::string folder(FolderOf(path));
+std::vector<const LicenseFinding*> LicenseFiles::Above(absl::string_view path,
+                                                       absl::string_view top) {
+  std::vector<const LicenseFinding*> findings;
+  if (folders_.empty()) return findings;
+  std::string folder(path.size() > kMaxPathBytes ? top : FolderOf(path));
   while (true) {
     const LicenseFinding* finding = InFolder(folder);
-    if (finding != nullptr || folder.empty()) return finding;
+    if (finding != nullptr) findings.push_back(finding);
+    if (folder.size() <= top.size()) return findings;
     folder = std::string(FolderOf(folder));
   }
 }

@@ -2,7 +2,7 @@
 // index; where more than half of a licence's runs stand at about the distances that they have
 // there, the two are compared word by word (word_diff.h). What differs is then weighed: words that
 // the list leaves open are free, others cost, and some make it another licence.
-#include "services/validator/core/license/match.h"
+#include "services/validator/core/license/text/match.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
-#include "services/validator/core/license/template_index.h"
-#include "services/validator/core/license/word_diff.h"
+#include "services/validator/core/license/text/template_index.h"
+#include "services/validator/core/license/text/word_diff.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -13,6 +13,13 @@ namespace kernelmill::validator {
 
 using spdx::SpdxExpression;
 
+// Whether a text speaks of the licence file at the root of the source.
+enum class RootFile {
+  kNo,
+  kPointedTo,  // "See LICENSE in the project root for license information."
+  kGrants,     // "licensed under the license found in the LICENSE file in the root directory"
+};
+
 // What a text says of licences in words: "Licensed under the Apache License, Version 2.0".
 struct Notice {
   std::vector<SpdxExpression> own;       // licences that the text is under
@@ -20,6 +27,7 @@ struct Notice {
   // Names that leave open which licence they mean, as SPDX prefixes: "BSD-" ("the BSD license", "a
   // BSD-style license"), "Apache-", "MIT".
   std::vector<std::string> families;
+  RootFile root = RootFile::kNo;
   // Says that one of several licences may be chosen.
   bool choice = false;
   // The words from the first trigger or name to the end of the last name, as positions in what was

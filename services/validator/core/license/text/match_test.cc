@@ -1,4 +1,4 @@
-#include "services/validator/core/license/match.h"
+#include "services/validator/core/license/text/match.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "common/spdx/license_list.h"
 #include "common/spdx/text/legal_words.h"
-#include "services/validator/core/license/samples.h"
+#include "services/validator/core/license/text/samples.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -16,6 +16,9 @@ inline constexpr size_t kMaxCopyrights = 20;
 // those of a licence's own text.
 std::vector<std::string> CopyrightLines(absl::string_view text);
 
+// Adds a line that is known to say so, cut to 200 bytes.
+void AddCopyrightLine(absl::string_view line, std::vector<std::string>* to);
+
 // Adds those that are not there, up to kMaxCopyrights.
 void AddCopyrights(absl::Span<const std::string> from, std::vector<std::string>* to);
 

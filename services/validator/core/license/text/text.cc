@@ -1,4 +1,4 @@
-#include "services/validator/core/license/text.h"
+#include "services/validator/core/license/text/text.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/spdx/text/legal_words.h"
 #include "common/spdx/text/words.h"
-#include "services/validator/core/license/match.h"
+#include "services/validator/core/license/text/match.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -1,4 +1,4 @@
-#include "services/validator/core/license/evidence.h"
+#include "services/validator/core/license/text/evidence.h"
 
 #include <cmath>
 #include <cstddef>

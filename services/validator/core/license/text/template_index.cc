@@ -1,4 +1,4 @@
-#include "services/validator/core/license/template_index.h"
+#include "services/validator/core/license/text/template_index.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,13 +1,13 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_HEADER_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_HEADER_H_
+#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_HEADER_H_
+#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_HEADER_H_
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/evidence.h"
-#include "services/validator/core/license/notice.h"
+#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/words/notice.h"
 
 namespace kernelmill::validator {
 
@@ -30,6 +30,9 @@ struct HeaderFindings {
 // `path` decides the language: Python unless its extension is one of C's, C++'s or CUDA's.
 HeaderFindings ReadHeader(absl::string_view path, absl::string_view content);
 
+// What a file of tags says ("k.cu.license"), all of which is read as a head's comments are.
+HeaderFindings ReadTagFile(absl::string_view content);
+
 }  // namespace kernelmill::validator
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_HEADER_H_
+#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_HEADER_H_

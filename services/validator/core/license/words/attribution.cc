@@ -1,10 +1,11 @@
-#include "services/validator/core/license/attribution.h"
+#include "services/validator/core/license/words/attribution.h"
 
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/base/text.h"
 #include "common/spdx/text/legal_words.h"
 
@@ -12,6 +13,7 @@ namespace kernelmill::validator {
 namespace {
 
 constexpr size_t kMaxBytes = 200;
+constexpr absl::string_view kTag = "SPDX-FileCopyrightText:";
 
 // Whether the line is of the licence's text rather than of the work's.
 bool IsOfTheText(absl::string_view line) {
@@ -31,11 +33,17 @@ std::vector<std::string> CopyrightLines(absl::string_view text) {
     const size_t begin = line.find_first_not_of("#/*<!-;%{\"'`|>=_~. \t\r");
     if (begin == absl::string_view::npos) continue;
     line = absl::StripAsciiWhitespace(line.substr(begin));
-    if (!spdx::IsCopyrightLine(line) || IsOfTheText(absl::AsciiStrToLower(line))) continue;
-    AddCopyrights({ToUtf8(line.substr(0, kMaxBytes))}, &lines);
+    const bool tagged = absl::ConsumePrefix(&line, kTag);
+    if (!tagged && !spdx::IsCopyrightLine(line)) continue;
+    if (IsOfTheText(absl::AsciiStrToLower(line))) continue;
+    AddCopyrightLine(line, &lines);
     if (lines.size() == kMaxCopyrights) break;
   }
   return lines;
+}
+
+void AddCopyrightLine(absl::string_view line, std::vector<std::string>* to) {
+  AddCopyrights({ToUtf8(absl::StripAsciiWhitespace(line).substr(0, kMaxBytes))}, to);
 }
 
 void AddCopyrights(absl::Span<const std::string> from, std::vector<std::string>* to) {

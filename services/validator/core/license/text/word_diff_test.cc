@@ -1,4 +1,4 @@
-#include "services/validator/core/license/word_diff.h"
+#include "services/validator/core/license/text/word_diff.h"
 
 #include <gtest/gtest.h>
 
