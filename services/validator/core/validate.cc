@@ -106,7 +106,7 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
     RETURN_IF_ERROR(CheckIsKnown(check));
   }
   const LicensePolicy policy(params.licenses());
-  const Files known(files);
+  Files known(files);
   SourceLicenses licenses(tree, params.source_license());
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
