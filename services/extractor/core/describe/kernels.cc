@@ -210,7 +210,8 @@ v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::s
 }
 
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, FeatureFinder& features) {
+                          const Launches& launches, FeatureFinder& features,
+                          TuningReader& tuning) {
   const SyntaxTree& tree = file.tree;
   v1::Kernel kernel;
   AddPlace(file, function, kernel);
@@ -230,7 +231,7 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
     kernel.add_decorators(std::string(Bytes(file, tree[decorator].start, tree[decorator].end)));
   }
   AddParameters(file, function, kernel);
-  AddTuning(file, function, kernel);
+  tuning.AddTuning(function, kernel);
   for (const absl::string_view call : CallsOf(file, function.definition)) {
     kernel.add_calls(std::string(call));
   }

@@ -18,6 +18,8 @@
 
 namespace kernelmill::extractor {
 
+class TuningReader;
+
 // What is known of a file once it is parsed; all that is needed to describe its kernels. `text` is
 // the file's own bytes, of the tree's text's length (see TextForParser).
 struct ParsedFile {
@@ -49,7 +51,8 @@ v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::s
 
 // The whole record of one kernel but for its role and what the link stage adds.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, FeatureFinder& features);
+                          const Launches& launches, FeatureFinder& features,
+                          TuningReader& tuning);
 
 }  // namespace kernelmill::extractor
 

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "services/extractor/core/describe/autotune.h"
 #include "services/extractor/core/describe/definitions.h"
 #include "services/extractor/core/describe/inductor_origin.h"
 #include "services/extractor/core/describe/kernels.h"
@@ -257,9 +258,10 @@ class FileExtractor {
                                           const std::vector<JitFunction>& functions,
                                           const Launches& launches) {
     FeatureFinder features(text.tree, text.imports);
+    TuningReader tuning(text);
     std::vector<v1::Kernel> kernels;
     for (const JitFunction& function : functions) {
-      kernels.push_back(DescribeKernel(text, function, launches, features));
+      kernels.push_back(DescribeKernel(text, function, launches, features, tuning));
     }
     const absl::flat_hash_set<std::string> launched = LaunchedAmong(kernels, text.tree, launches);
     const absl::flat_hash_set<std::string> called = CalledByOthers(kernels);
