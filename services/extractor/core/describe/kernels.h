@@ -32,11 +32,6 @@ struct ParsedFile {
   const Bindings& bindings;
 };
 
-// The names of those kernels that are launched, under their own name or one that they are assigned
-// to, as in name = triton.jit(f).
-absl::flat_hash_set<std::string> LaunchedAmong(const std::vector<v1::Kernel>& kernels,
-                                               const SyntaxTree& tree, const Launches& launches);
-
 // The simple statement around a call that makes a kernel of a function; the call itself where the
 // statement is compound.
 NodeId StatementAround(const SyntaxTree& tree, NodeId call);
@@ -45,14 +40,15 @@ NodeId StatementAround(const SyntaxTree& tree, NodeId call);
 absl::flat_hash_set<std::string> CalledByOthers(const std::vector<v1::Kernel>& kernels);
 
 // Kernels are launched, or they do what only a launched one does: ask for their program_id or
-// store. Device functions are called by others; what is neither is taken for one as well.
-v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::string>& launched,
+// store. Device functions are called by others, are methods (of an object that only device code
+// has), or stand in another kernel; what is neither is taken for one as well. A Pallas function
+// that stands in no other is a kernel.
+v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
                       const absl::flat_hash_set<std::string>& called);
 
 // The whole record of one kernel but for its role and what the link stage adds.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, FeatureFinder& features,
-                          TuningReader& tuning);
+                          const Launches& launches, FeatureFinder& features, TuningReader& tuning);
 
 }  // namespace kernelmill::extractor
 

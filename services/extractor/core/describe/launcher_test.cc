@@ -49,14 +49,98 @@ TEST(LauncherTest, IsTheSmallestFunctionAroundTheLaunch) {
 }
 
 TEST(LauncherTest, OtherFormsOfLaunching) {
-  for (const std::string launch : {"m.k[1, 2](x)", "wrap_triton(k)[grid](x)", "(k)[grid](x)",
-                                   "k.run(x, grid=grid)", "k.run(x, stream=s)"}) {
+  for (const std::string launch :
+       {"m.k[1, 2](x)", "wrap_triton(k)[grid](x)", "(k)[grid](x)", "k.run(x, grid=grid)",
+        "k.run(x, stream=s)", "k.warmup(x, grid=(1,))", "wrap(k, x)[grid](x)"}) {
     EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", launch, "\n")).qualname(), "f") << launch;
   }
   for (const std::string other :
-       {"k(x)", "k.run(x)", "k[x]", "other[grid](k)", "wrap(k, x)[grid](x)"}) {
+       {"k(x)", "k.run(x)", "k[x]", "other[grid](k)", "wrap(x, k)[grid](x)", "show(k)"}) {
     EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", other, "\n")).count(), 0) << other;
   }
+}
+
+TEST(LauncherTest, OtherNamesOfAKernelLaunchIt) {
+  for (const std::string body :
+       {"g = k\n    g[grid](x)", "g = k if x else other\n    g[grid](x)",
+        "g = other if x else (k)\n    g[grid](x)", "g = x or k\n    g[grid](x)",
+        "g = functools.partial(k, n=1)\n    g[grid](x)", "g = k[grid]\n    g(x)",
+        "g = triton.autotune(configs=[])(k)\n    g[grid](x)", "{'a': k, 'b': other}[x][grid](x)",
+        "t = {'a': k, 'b': other}\n    t['a'][grid](x)", "t = {'a': k}\n    t.get(x)[grid](x)",
+        "t = [other, k]\n    t[0][grid](x)", "for g in (other, k): g[grid](x)",
+        "if x: g = other\n    else: g = k\n    g[grid](x)", "(g := k)[grid](x)",
+        "k = triton.autotune(configs=[])(k)\n    k[grid](x)"}) {
+    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", body, "\n")).qualname(), "f") << body;
+  }
+  for (const std::string body :
+       {"g = k\n    g = h\n    g(x)", "t = {'a': k, 'b': other}\n    t['b'][grid](x)",
+        "g = f(k)\n    g(x)", "k = other\n    k[grid](x)", "f = lambda k: k[grid](x)",
+        "t = {'a': k}\n    g = t['a']\n    g(x)"}) {
+    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", body, "\n")).count(), 0) << body;
+  }
+}
+
+TEST(LauncherTest, AttributesAndResultsOfFunctionsMayBeKernels) {
+  EXPECT_EQ(LauncherOf("class C:\n    def __init__(self): self.g = k\n"
+                       "    def run(self, x): self.g[grid](x)\n")
+                .qualname(),
+            "C.run");
+  EXPECT_EQ(LauncherOf("class C:\n    g = k\n    def run(self, x): self.g[grid](x)\n").qualname(),
+            "C.run");
+  EXPECT_EQ(LauncherOf("def get(x):\n    if x: return other\n    return k\n"
+                       "def run(x):\n    g = get(x)\n    g[grid](x)\n")
+                .qualname(),
+            "run");
+  EXPECT_EQ(LauncherOf("TABLE = {'a': k}\ndef run(x): TABLE[x][grid](x)\n").qualname(), "run");
+}
+
+TEST(LauncherTest, AFunctionThatLaunchesItsParameterLaunchesWhatItIsGiven) {
+  EXPECT_EQ(LauncherOf("def run(x): start(x, k)\n"
+                       "def start(x, kernel): inner(grid=1, g=kernel, x=x)\n"
+                       "def inner(g, grid, x): g[grid](x)\n")
+                .qualname(),
+            "run");
+  EXPECT_EQ(LauncherOf("class C:\n    def start(self, kernel, x): kernel[1](x)\n"
+                       "    def run(self, x): self.start(k, x)\n")
+                .qualname(),
+            "C.run");
+  EXPECT_EQ(LauncherOf("def run(x): look(k)\ndef look(kernel): return kernel.name\n").count(), 0);
+  // What is not of the text is judged by its name and what it is given.
+  EXPECT_EQ(LauncherOf("def run(x): lib.launch_chunked(k, (1,), x)\n").qualname(), "run");
+  EXPECT_EQ(LauncherOf("def run(x): lib.start(x, kernel=k, grid=(1,))\n").qualname(), "run");
+  EXPECT_EQ(LauncherOf("def run(x): lib.start(x, k)\n").count(), 0);
+}
+
+TEST(LauncherTest, PallasKernelsAreLaunchedWhereTheyAreMadeOrCalled) {
+  const v1::KernelShard shard = Extract(
+      "from jax.experimental import pallas as pl\n"
+      "def a(x_ref): pass\n"
+      "def run(x): return pl.pallas_call(a, out_shape=x)(x)\n"
+      "def test(x):\n"
+      "  @pl.kernel(mesh=m)\n"
+      "  def b(x_ref):\n"
+      "    @pl.core_map(mesh)\n"
+      "    def _(): pass\n"
+      "  return b(x)\n");
+  std::vector<std::string> launchers;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    launchers.push_back(absl::StrCat(kernel.name(), " ", kernel.launcher().qualname(), " ",
+                                     kernel.role() == v1::KERNEL_ROLE_KERNEL));
+  }
+  EXPECT_THAT(launchers, ElementsAre("a run 1", "b test 1", "_  0"));
+}
+
+TEST(LauncherTest, ADecoratedLauncherIsNoKernel) {
+  EXPECT_EQ(LauncherOf("from lib.jit.guard import guard\n"
+                       "@guard(a=1)\ndef run(x): k[grid](x)\n")
+                .qualname(),
+            "run");
+}
+
+TEST(LauncherTest, MethodsAreDeviceFunctions) {
+  const v1::Kernel kernel =
+      First("class C:\n    @triton.jit\n    def put(self, x): tl.store(x, tl.program_id(0))\n");
+  EXPECT_EQ(kernel.role(), v1::KERNEL_ROLE_DEVICE);
 }
 
 TEST(LauncherTest, NoFunctionIsOneOutsideAnyOrInAKernel) {

@@ -79,7 +79,9 @@ void AddLaunches(const ParsedFile& file, const Launches& launches, v1::KernelSha
   }
 }
 
-bool MayLaunch(absl::string_view text) { return Contains(text, "](") || Contains(text, ".run("); }
+bool MayLaunch(absl::string_view text) {
+  return Contains(text, "](") || Contains(text, ".run(") || Contains(text, "launch");
+}
 
 // Whether a file without a DSL's name may re-export wrappers that others make kernels with.
 bool MayReexportWrappers(absl::string_view text) {
@@ -228,7 +230,7 @@ class FileExtractor {
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
                              parsed.lines(), parsed.imports(), parsed.calls(),
                              bindings};
-    const Launches launches(text.text, text.tree, text.lines, functions);
+    const Launches launches(text.text, text.tree, text.lines, text.calls, functions);
     std::vector<v1::Kernel> kernels = Describe(text, functions, launches);
     for (size_t i = 0; i < functions.size(); ++i) {
       v1::Kernel& kernel = kernels[i];
@@ -263,9 +265,15 @@ class FileExtractor {
     for (const JitFunction& function : functions) {
       kernels.push_back(DescribeKernel(text, function, launches, features, tuning));
     }
-    const absl::flat_hash_set<std::string> launched = LaunchedAmong(kernels, text.tree, launches);
     const absl::flat_hash_set<std::string> called = CalledByOthers(kernels);
-    for (v1::Kernel& kernel : kernels) kernel.set_role(RoleOf(kernel, launched, called));
+    NodeId outer_end = 0;  // of the kernel around; the functions are in the order of the text
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const NodeId definition = functions[i].definition;
+      const bool in_kernel = definition < outer_end;
+      if (!in_kernel) outer_end = text.tree[definition].subtree_end;
+      const bool launched = launches.IsLaunched(definition);
+      kernels[i].set_role(RoleOf(kernels[i], launched, in_kernel, called));
+    }
     return kernels;
   }
 
@@ -331,7 +339,7 @@ absl::Status AddImportable(const v1::SourceFile& source, const PythonParser& par
     AddJitNames(source.path(), FindFunctions(parsed).names, shard);
   }
   if (MayLaunch(source.content())) {
-    AddLaunches(text, Launches(text.text, text.tree, text.lines, {}), shard);
+    AddLaunches(text, Launches(text.text, text.tree, text.lines, text.calls, {}), shard);
   }
   return absl::OkStatus();
 }
