@@ -213,10 +213,13 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
     values = assigned->second;
   }
   bool hidden = !values.empty() && plain;
+  bool maybe_import = values.empty();  // or where an import that may fail stands beside k = None
   for (const NodeId value : values) {
     const Kind kind = tree_.KindOf(value);
     if (kind == Kind::kFunctionDefinition) {
       if (kernel.has_value() && KeyOf(value) == *kernel) hidden = false;
+    } else if (kind == Kind::kNoneLiteral) {
+      maybe_import = true;
     } else if (kind != Kind::kClassDefinition) {
       search.pending.push_back(value);
     }
@@ -225,7 +228,7 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
     (hidden ? search.hidden : search.found.kernels).push_back(*std::move(kernel));
     return;
   }
-  if (!values.empty()) return;
+  if (!maybe_import) return;
   const NodeId looped = plain ? LoopedOver(tree_, node) : kNoNode;
   if (looped != kNoNode) {
     search.pending.push_back(looped);

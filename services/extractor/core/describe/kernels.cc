@@ -151,24 +151,27 @@ NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
   return call;
 }
 
-absl::flat_hash_set<std::string> CalledByOthers(const std::vector<v1::Kernel>& kernels) {
-  absl::flat_hash_set<std::string> called;
+absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& kernels) {
+  absl::flat_hash_set<std::string> used;
   for (const v1::Kernel& kernel : kernels) {
     for (const std::string& call : kernel.calls()) {
-      if (call != kernel.name() && call != kernel.qualname()) called.insert(call);
+      if (call != kernel.name() && call != kernel.qualname()) used.insert(call);
+    }
+    for (const std::string& name : kernel.free_names()) {
+      if (name != kernel.name()) used.insert(name);
     }
   }
-  return called;
+  return used;
 }
 
 v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
-                      const absl::flat_hash_set<std::string>& called) {
+                      const absl::flat_hash_set<std::string>& used) {
   if (kernel.dsl() == v1::DSL_PALLAS) {
     return in_kernel ? v1::KERNEL_ROLE_DEVICE : v1::KERNEL_ROLE_KERNEL;
   }
   if (launched) return v1::KERNEL_ROLE_KERNEL;
   const bool is_method = kernel.parameters_size() > 0 && kernel.parameters(0).name() == "self";
-  if (is_method || called.contains(kernel.name()) || called.contains(kernel.qualname())) {
+  if (is_method || used.contains(kernel.name()) || used.contains(kernel.qualname())) {
     return v1::KERNEL_ROLE_DEVICE;
   }
   const bool works_alone = std::any_of(

@@ -36,15 +36,16 @@ struct ParsedFile {
 // statement is compound.
 NodeId StatementAround(const SyntaxTree& tree, NodeId call);
 
-// What all kernels of a text call, to tell which of them are helpers. Recursion does not count.
-absl::flat_hash_set<std::string> CalledByOthers(const std::vector<v1::Kernel>& kernels);
+// What all kernels of a text call or name, as in gl.warp_specialize([(helper, args)]), to tell
+// which of them are helpers. Recursion does not count.
+absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& kernels);
 
 // Kernels are launched, or they do what only a launched one does: ask for their program_id or
-// store. Device functions are called by others, are methods (of an object that only device code
+// store. Device functions are used by others, are methods (of an object that only device code
 // has), or stand in another kernel; what is neither is taken for one as well. A Pallas function
 // that stands in no other is a kernel.
 v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
-                      const absl::flat_hash_set<std::string>& called);
+                      const absl::flat_hash_set<std::string>& used);
 
 // The whole record of one kernel but for its role and what the link stage adds.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,

@@ -78,6 +78,13 @@ v1::Launcher PlaceOf(const SyntaxTree& tree, const LineIndex& lines, NodeId func
   return place;
 }
 
+// A statement of the module has none.
+void SetName(const SyntaxTree& tree, NodeId host, v1::Launcher& launcher) {
+  if (tree.KindOf(host) == Kind::kFunctionDefinition) {
+    launcher.set_qualname(QualifiedName(tree, host));
+  }
+}
+
 absl::string_view TextAt(absl::string_view text, const LineIndex& lines,
                          const v1::Launcher& place) {
   const size_t begin = lines.Begin(place.first_line());
@@ -103,7 +110,11 @@ class Launches::Finder {
     for (int round = 0; round < kMaxRounds && !new_parameters_.empty(); ++round) FollowParameters();
   }
 
-  HostsByKey TakeHosts() { return std::move(hosts_); }
+  // Of a kernel that no function launches: the module's statements that do.
+  HostsByKey TakeHosts() {
+    for (auto& [key, statements] : statements_) hosts_.try_emplace(key, std::move(statements));
+    return std::move(hosts_);
+  }
 
  private:
   using Parameter = std::pair<NodeId, absl::string_view>;
@@ -178,7 +189,16 @@ class Launches::Finder {
   void AddHost(const KernelKey& key, NodeId call) {
     launches_.launched_.insert(key);
     const NodeId host = references_.FunctionAround(call);
-    if (host != kNoNode && !jit_.contains(host)) hosts_[key].push_back(host);
+    if (host == kNoNode) {
+      statements_[key].push_back(ModuleStatement(call));
+    } else if (!jit_.contains(host)) {
+      hosts_[key].push_back(host);
+    }
+  }
+
+  NodeId ModuleStatement(NodeId node) const {
+    while (tree_[node].parent != 0 && tree_[node].parent != kNoNode) node = tree_[node].parent;
+    return node;
   }
 
   // Whoever calls a function with a kernel for a parameter that it launches, launches that.
@@ -209,6 +229,7 @@ class Launches::Finder {
   absl::flat_hash_set<NodeId> jit_;
   absl::flat_hash_set<KernelKey> pallas_;
   HostsByKey hosts_;
+  HostsByKey statements_;
   absl::flat_hash_set<Parameter> parameters_;  // that are launched
   std::vector<Parameter> new_parameters_;      // of these, whose calls were not looked at yet
 };
@@ -261,7 +282,7 @@ const Launches::Choice* Launches::ChoiceFor(NodeId definition) const {
 
 v1::Launcher Launches::HostAt(NodeId host) const {
   v1::Launcher launcher = PlaceOf(tree_, lines_, host);
-  launcher.set_qualname(QualifiedName(tree_, host));
+  SetName(tree_, host, launcher);
   const absl::string_view text = TextAt(text_, lines_, launcher);
   if (text.size() <= kMaxText) launcher.set_text(std::string(text));
   return launcher;
@@ -271,7 +292,7 @@ std::optional<v1::Launcher> Launches::LauncherOf(NodeId definition) const {
   const Choice* choice = ChoiceFor(definition);
   if (choice == nullptr) return std::nullopt;
   v1::Launcher launcher = PlaceOf(tree_, lines_, choice->host);
-  launcher.set_qualname(QualifiedName(tree_, choice->host));
+  SetName(tree_, choice->host, launcher);
   launcher.set_count(choice->count);
   if (with_text_.contains(definition)) {
     launcher.set_text(std::string(TextAt(text_, lines_, launcher)));

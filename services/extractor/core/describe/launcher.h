@@ -33,7 +33,8 @@ namespace kernelmill::extractor {
 //                              decorator makes, k(...)
 //
 // The launcher of a kernel is the smallest function around the launch, unless that is a jit
-// function itself. Launches outside any function make a kernel, but no launcher.
+// function itself. Of a kernel that only statements outside any function launch it is such a
+// statement of the module, which has no name.
 //
 // Texts of launchers are whole lines of `text`. Those above kMaxText bytes are left out, and so are
 // those that would make all of them together more than kMaxOverlap times the text: one function may

@@ -143,8 +143,14 @@ TEST(LauncherTest, MethodsAreDeviceFunctions) {
   EXPECT_EQ(kernel.role(), v1::KERNEL_ROLE_DEVICE);
 }
 
-TEST(LauncherTest, NoFunctionIsOneOutsideAnyOrInAKernel) {
-  EXPECT_EQ(LauncherOf("k[(1,)](x)\n").count(), 0);
+TEST(LauncherTest, OutsideAnyFunctionItIsAStatementOfTheModule) {
+  const v1::Launcher launcher = LauncherOf("if x:\n    # run\n    k[(1,)](x)\n");
+  EXPECT_EQ(launcher.qualname(), "");
+  EXPECT_EQ(launcher.text(), "if x:\n    # run\n    k[(1,)](x)\n");
+  EXPECT_EQ(LauncherOf("k[(1,)](x)\ndef f(): k[(1,)](x)\n").qualname(), "f");
+}
+
+TEST(LauncherTest, NoFunctionIsOneInAKernel) {
   EXPECT_EQ(LauncherOf("@triton.jit\ndef h(x):\n    k[(1,)](x)\n").count(), 0);
 }
 

@@ -265,14 +265,14 @@ class FileExtractor {
     for (const JitFunction& function : functions) {
       kernels.push_back(DescribeKernel(text, function, launches, features, tuning));
     }
-    const absl::flat_hash_set<std::string> called = CalledByOthers(kernels);
+    const absl::flat_hash_set<std::string> used = UsedByOthers(kernels);
     NodeId outer_end = 0;  // of the kernel around; the functions are in the order of the text
     for (size_t i = 0; i < functions.size(); ++i) {
       const NodeId definition = functions[i].definition;
       const bool in_kernel = definition < outer_end;
       if (!in_kernel) outer_end = text.tree[definition].subtree_end;
       const bool launched = launches.IsLaunched(definition);
-      kernels[i].set_role(RoleOf(kernels[i], launched, in_kernel, called));
+      kernels[i].set_role(RoleOf(kernels[i], launched, in_kernel, used));
     }
     return kernels;
   }
