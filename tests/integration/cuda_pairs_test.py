@@ -9,6 +9,7 @@ import textwrap
 import unittest
 
 import harness
+import row_schema
 
 CUDA = """\
 __global__ void {name}(const float* x, float* out, int n) {{
@@ -63,6 +64,7 @@ class CudaPairs(unittest.TestCase):
             """) + pairs)
         done = harness.crawl(job, self.folder / name, self.folder / "data", "--json", check=False)
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        self.assertEqual(row_schema.problems(self.folder / name), [])
         return self.folder / name
 
     @staticmethod

@@ -12,9 +12,11 @@
 #include "services/validator/core/license/finder.h"
 #include "services/validator/core/license/policy.h"
 #include "services/validator/core/quality/checks.h"
+#include "services/validator/core/quality/kind.h"
 #include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/rules.h"
 #include "services/validator/core/quality/sensitive.h"
+#include "services/validator/core/quality/target.h"
 #include "services/validator/core/quality/text_signals.h"
 #include "services/validator/core/tokens/encoding.h"
 
@@ -59,14 +61,21 @@ v1::TokenCounts CountTokens(absl::string_view text) {
 }
 
 // All that is to be known of the kernel before policies decide.
-void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowed,
-           v1::Verdict* verdict) {
+void Judge(const v1::Kernel& kernel, absl::string_view file, const KernelCalls& calls,
+           bool license_allowed, v1::Verdict* verdict) {
   const CodeFacts closure = ReadClosure(kernel);
   v1::Quality& quality = *verdict->mutable_quality();
   *quality.mutable_masks() = CoverMasks(closure);
   ReadLines(kernel, &quality);
   // What stands before a string of a JSON file is not said of it.
   quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
+  const absl::string_view above = CommentAbove(kernel, file);
+  const Label kind = KindOf(kernel, ProseOf(kernel, above), quality.generated(), calls.Has(kernel));
+  const Label target = TargetOf(kernel);
+  verdict->set_kind(kind.word);
+  verdict->set_kind_rule(kind.rule);
+  verdict->set_target(target.word);
+  verdict->set_target_rule(target.rule);
   for (v1::Sensitive& finding : FindSensitive(kernel))
     *quality.add_sensitive() = std::move(finding);
   v1::Checks& checks = *verdict->mutable_checks();
@@ -75,7 +84,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowe
   checks.set_handwritten(quality.generated().empty());
   checks.set_readable(!IsMinified(quality));
   ListRules(kernel, verdict);
-  Score(verdict);
+  Score(kernel, above, verdict);
   *verdict->mutable_source_tokens() = CountTokens(kernel.source());
   *verdict->mutable_module_tokens() = CountTokens(kernel.module());
 }
@@ -90,12 +99,13 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
   }
   const LicensePolicy policy(params.licenses());
   Files known(files, tree, params.source_license());
+  const KernelCalls calls(kernels);
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
     ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
     *verdict.mutable_license() = known.LicenseOf(kernel.path(), *file);
-    Judge(kernel, *file, policy.Allows(verdict.license().expression()), &verdict);
+    Judge(kernel, *file, calls, policy.Allows(verdict.license().expression()), &verdict);
     Decide(kernel, params.quality(), &verdict);
   }
   return shard;
@@ -114,6 +124,8 @@ std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts) {
     for (const std::string& check : CheckNames()) {
       if (Passes(verdict.checks(), check)) ++counters[absl::StrCat("checks.", check)];
     }
+    ++counters[absl::StrCat("kinds.", verdict.kind())];
+    ++counters[absl::StrCat("targets.", verdict.target())];
     std::string name = absl::StrCat("license.", verdict.license().expression());
     const bool room = licenses.contains(name) || licenses.size() < kMaxLicenseCounters;
     if (name.size() > kMaxCounterName || !room) name = "license.other";
