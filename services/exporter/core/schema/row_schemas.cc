@@ -176,11 +176,13 @@ Field TokensField(std::string name, std::string description) {
       std::move(description));
 }
 
-// Things given by name, as written.
+// Things given by name.
 Field NamedTexts(std::string name, std::string description) {
-  return ListOf(Struct(std::move(name),
-                       {String("name", "what it is given as"), String("value", "as written")},
-                       std::move(description)));
+  return ListOf(
+      Struct(std::move(name),
+             {String("name", "what it is given as"),
+              String("value", "as Python's repr() has it; where it is not known, as written")},
+             std::move(description)));
 }
 
 Field AutotuneField() {
@@ -201,7 +203,8 @@ Field AutotuneField() {
 Field LauncherField() {
   return OrNull(
       Struct("launcher",
-             {String("path", "of the file that it is in"), String("qualname", "of the function"),
+             {String("path", "of the file that it is in"),
+              OrNull(String("qualname", "of the function; null of a statement of the module")),
               Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
               OrNull(String("text", "those whole lines; null above 16 KiB")),
               Integer("count", "how many functions launch the kernel")},

@@ -181,7 +181,8 @@ v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
 }
 
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, FeatureFinder& features, TuningReader& tuning) {
+                          const Launches& launches, const ParameterRoles& parameters,
+                          FeatureFinder& features, TuningReader& tuning) {
   const SyntaxTree& tree = file.tree;
   v1::Kernel kernel;
   AddPlace(file, function, kernel);
@@ -200,7 +201,7 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   for (const NodeId decorator : function.decorators) {
     kernel.add_decorators(std::string(Bytes(file, tree[decorator].start, tree[decorator].end)));
   }
-  AddParameters(file, function, kernel);
+  parameters.AddParameters(function, kernel);
   tuning.AddTuning(function, kernel);
   for (const absl::string_view call : CallsOf(file, function.definition)) {
     kernel.add_calls(std::string(call));

@@ -18,6 +18,7 @@
 
 namespace kernelmill::extractor {
 
+class ParameterRoles;
 class TuningReader;
 
 // What is known of a file once it is parsed; all that is needed to describe its kernels. `text` is
@@ -49,7 +50,8 @@ v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
 
 // The whole record of one kernel but for its role and what the link stage adds.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, FeatureFinder& features, TuningReader& tuning);
+                          const Launches& launches, const ParameterRoles& parameters,
+                          FeatureFinder& features, TuningReader& tuning);
 
 }  // namespace kernelmill::extractor
 

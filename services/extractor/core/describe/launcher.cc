@@ -235,9 +235,9 @@ class Launches::Finder {
 };
 
 Launches::Launches(absl::string_view text, const SyntaxTree& tree, const LineIndex& lines,
-                   const Calls& calls, const std::vector<JitFunction>& functions)
+                   const Calls& calls, const KernelReferences& references,
+                   const std::vector<JitFunction>& functions)
     : text_(text), tree_(tree), lines_(lines) {
-  const KernelReferences references(tree, functions);
   for (const JitFunction& kernel : functions) {
     keys_[kernel.definition] = references.KeyOf(kernel.definition);
   }

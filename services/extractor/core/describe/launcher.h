@@ -45,7 +45,8 @@ class Launches {
   static constexpr size_t kMaxOverlap = 8;
 
   Launches(absl::string_view text, const SyntaxTree& tree, const LineIndex& lines,
-           const Calls& calls, const std::vector<JitFunction>& functions);
+           const Calls& calls, const KernelReferences& references,
+           const std::vector<JitFunction>& functions);
 
   // Whether the kernel of that definition is launched, be it outside any function.
   bool IsLaunched(NodeId definition) const;

@@ -105,8 +105,75 @@ TEST(ParametersTest, GluonsAccessesTakeTheirAddressInOtherPlaces) {
             "    gl.amd.cdna4.buffer_store(value, ptr=C, offsets=0)\n"
             "    s = gl.allocate_shared_memory(t, [8], layout)\n"
             "    cp.async_copy_global_to_shared(s, D + 8)\n"),
-      ElementsAre("smem OTHER none", "A POINTER usage:address", "B POINTER usage:address",
+      ElementsAre("smem POINTER name:smem", "A POINTER usage:address", "B POINTER usage:address",
                   "C POINTER usage:address", "D POINTER usage:address", "value OTHER none"));
+}
+
+// "name role rule" of every parameter of the first kernel, with other functions below it.
+std::vector<std::string> RolesWith(absl::string_view signature, absl::string_view body,
+                                   absl::string_view helpers) {
+  return Roles(signature, absl::StrCat(body, "\n", helpers));
+}
+
+TEST(ParametersTest, APointerIsOneInEitherBranchAndUnderAnotherName) {
+  EXPECT_THAT(Roles("X, Y, Z, c, scale",
+                    "    i = tl.arange(0, 8)\n"
+                    "    p = tl.where(c, X, Y)\n"
+                    "    q = p\n"
+                    "    q += i\n"
+                    "    x = tl.load(q)\n"
+                    "    Z = tl.load(Z + i)\n"
+                    "    y = Z * scale\n"),
+              ElementsAre("X POINTER usage:address", "Y POINTER usage:address",
+                          "Z POINTER usage:address", "c OTHER none", "scale OTHER none"));
+}
+
+TEST(ParametersTest, HelpersTellWhatTheyTakeAParameterFor) {
+  const std::string helpers =
+      "@triton.jit\ndef take(p, i, m, s, BLOCK: tl.constexpr):\n"
+      "    return tl.load(p + (i * s + tl.arange(0, BLOCK)), mask=tl.arange(0, BLOCK) < m)\n"
+      "@triton.jit\ndef outer(o, stride_o, m, b): return take(o, 1, m, stride_o, BLOCK=b)\n";
+  EXPECT_THAT(RolesWith("x, y, n, a, b, seqlens, scale",
+                        "    p = y + tl.program_id(0)\n"
+                        "    u = outer(x, a, n, b) + take(p, 1, m=n, s=2, BLOCK=8)\n"
+                        "    take(p=seqlens, i=scale * 2, m=1, s=1, BLOCK=8)\n",
+                        helpers),
+              ElementsAre("x POINTER helper:usage:address", "y POINTER helper:usage:address",
+                          "n SIZE name:n", "a STRIDE helper:name:stride",
+                          "b CONSTEXPR helper:annotation:constexpr",
+                          "seqlens POINTER helper:usage:address", "scale OTHER none"));
+  EXPECT_THAT(RolesWith("x, y", "    return f(x, y)",
+                        "@triton.jit\ndef f(a, b): return f(b, a) + tl.load(a)\n"),
+              ElementsAre("x POINTER helper:usage:address", "y POINTER helper:usage:address"));
+  // What is not of the file, and a value that was loaded, tell nothing.
+  EXPECT_THAT(RolesWith("x, y", "    return other(x) + take(lib.f(y), 1, 1, 1, 8)", helpers),
+              ElementsAre("x OTHER none", "y OTHER none"));
+}
+
+TEST(ParametersTest, WhatDividesOrMultipliesAnIndexIsASize) {
+  EXPECT_THAT(
+      Roles("X, a, b, T, s_t, k",
+            "    i = tl.program_id(0)\n"
+            "    j, h = i // a, i % (b * 2)\n"
+            "    x = tl.load(X + j * T + h * s_t + i * k)\n"
+            "    y = x * k // 3\n"),
+      ElementsAre("X POINTER usage:address", "a SIZE usage:divides", "b SIZE usage:divides",
+                  "T SIZE usage:multiplies", "s_t STRIDE usage:multiplies", "k OTHER none"));
+}
+
+TEST(ParametersTest, PallasReferencesAreSubscriptedOrCopied) {
+  const v1::KernelShard shard = Extract(
+      "from jax.experimental import pallas as pl\n"
+      "def k(x_ref, o_ref, y_ref, z_hbm, n):\n"
+      "  o_ref[...] = x_ref[...] + n\n"
+      "  pltpu.sync_copy(y_ref, o_ref.at[0])\n"
+      "def run(x): return pl.pallas_call(k, out_shape=x)(x)\n");
+  std::vector<std::string> rules;
+  for (const v1::Parameter& parameter : shard.kernels(0).parameters()) {
+    rules.push_back(absl::StrCat(parameter.name(), " ", parameter.rule()));
+  }
+  EXPECT_THAT(rules, ElementsAre("x_ref usage:reference", "o_ref usage:reference",
+                                 "y_ref usage:reference", "z_hbm name:hbm", "n name:n"));
 }
 
 TEST(ParametersTest, LongTextsTakeNoLongTime) {
