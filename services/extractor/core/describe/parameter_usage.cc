@@ -80,6 +80,14 @@ bool HandsOn(absl::string_view function) {
   return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames);
 }
 
+// Whether a method gives what it is called of, as another type or in part.
+bool IsView(absl::string_view method) {
+  static constexpr absl::string_view kNames[] = {
+      "_reinterpret", "advance", "bitcast", "broadcast_to", "cast", "expand_dims", "index",
+      "permute",      "reshape", "slice",   "subslice",     "to",   "trans",       "view"};
+  return std::find(std::begin(kNames), std::end(kNames), method) != std::end(kNames);
+}
+
 bool IsList(Kind kind) {
   return kind == Kind::kPatternList || kind == Kind::kTuplePattern ||
          kind == Kind::kExpressionList || kind == Kind::kTuple;
@@ -164,7 +172,9 @@ void ParameterUsage::VisitCall(const Call& call) {
   if (call.name.empty() && call.function != kNoNode) {
     // x.index(i).load(...)
     const NodeId method = tree_.Child(call.function, Field::kAttribute);
-    if (method != kNoNode && Accesses(tree_.TextOf(method))) addresses_.push_back(call.function);
+    if (method != kNoNode && Accesses(tree_.TextOf(method))) {
+      AddAddress(tree_.Child(call.function, Field::kObject));
+    }
   } else if (function == "cdiv") {
     regions_.push_back({call.node, Usage::kCdiv});
   } else if (IsRange(function)) {
@@ -176,9 +186,12 @@ void ParameterUsage::VisitCall(const Call& call) {
 
 void ParameterUsage::VisitMemoryCall(const Call& call) {
   const absl::string_view head = call.name.substr(0, call.name.find('.'));
-  if (head != call.name && IsBound(head)) {  // a method, as of a descriptor
+  if (head != call.name && IsBound(head)) {
+    // A method, as of a descriptor; not of a field of an object.
+    const bool own = call.name.find('.', head.size() + 1) == absl::string_view::npos;
+    if (!own) return;
     Mark(head, Usage::kDescriptor);
-    addresses_.push_back(call.function);
+    AddAddress(tree_.Child(tree_.StripParentheses(call.function), Field::kObject));
     return;
   }
   const Arguments arguments = ArgumentsOf(tree_, call.node);
@@ -263,9 +276,6 @@ void ParameterUsage::PointersIn(NodeId expression, std::vector<absl::string_view
         case Kind::kSubscript:
           look_at(tree_.Child(node, Field::kValue));
           break;
-        case Kind::kAttribute:
-          look_at(tree_.Child(node, Field::kObject));
-          break;
         case Kind::kConditionalExpression:
           if (const Nodes operands = Operands(tree_, node); operands.size() == 3) {
             branch(operands.front(), operands.back());
@@ -279,8 +289,11 @@ void ParameterUsage::PointersIn(NodeId expression, std::vector<absl::string_view
             branch(FindArgument(arguments, "x", 1), FindArgument(arguments, "y", 2));
           } else if (HandsOn(called)) {
             look_at(FindArgument(ArgumentsOf(tree_, node), "base", 0));
-          } else {
-            look_at(call.function);  // x.to(...)
+          } else if (call.function != kNoNode) {
+            const NodeId method = tree_.Child(call.function, Field::kAttribute);
+            if (method != kNoNode && IsView(tree_.TextOf(method))) {
+              look_at(tree_.Child(call.function, Field::kObject));
+            }
           }
           break;
         }
