@@ -85,7 +85,7 @@ class CudaPairs(unittest.TestCase):
         pair, = self.pairs(out)
         self.assertEqual(self.names(pair), ("GeluForward", "_gelu_fwd_kernel", False))
         self.assertGreaterEqual(pair["score"], 0.6)
-        self.assertEqual(pair["shared"]["tags"], ["activation"])
+        self.assertEqual(pair["shared"]["tags"], ["activation", "elementwise"])
         with open(out / "kernels.jsonl", encoding="utf-8") as lines:
             kernels = {k["id"]: k for k in map(json.loads, lines)}
         for side in ("cuda", "triton"):

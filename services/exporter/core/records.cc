@@ -35,6 +35,7 @@ void SetContamination(const DatasetIndex& index, uint32_t number, Json& row) {
          {"score", Number(match.score())},
          {"decisive", match.decisive()},
          {"text", TextOrNull(match.text())},
+         {"holdout_text", TextOrNull(match.holdout_text())},
          {"copies", match.copies() > 0 ? Json(match.copies()) : Json()}});
     SetPlace(index, match.holdout(), absl::StrCat("/contamination/", i, "/holdout"), row);
   }

@@ -83,9 +83,9 @@ Json TokensJson(const v1::TokenCounts& counts) {
 }
 
 void SetKindAndTarget(const v1::Verdict& verdict, Json& row) {
-  row["kind"] = TextOrNull(verdict.kind());
-  row["kind_rule"] = TextOrNull(verdict.kind_rule());
-  row["target"] = TextOrNull(verdict.target());
+  row["kind"] = verdict.kind();
+  row["kind_rule"] = verdict.kind_rule();
+  row["target"] = verdict.target();
   row["target_rule"] = TextOrNull(verdict.target_rule());
 }
 

@@ -61,8 +61,8 @@ v1::TokenCounts CountTokens(absl::string_view text) {
 }
 
 // All that is to be known of the kernel before policies decide.
-void Judge(const v1::Kernel& kernel, absl::string_view file, const KernelCalls& calls,
-           bool license_allowed, v1::Verdict* verdict) {
+void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowed,
+           v1::Verdict* verdict) {
   const CodeFacts closure = ReadClosure(kernel);
   v1::Quality& quality = *verdict->mutable_quality();
   *quality.mutable_masks() = CoverMasks(closure);
@@ -70,7 +70,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, const KernelCalls& 
   // What stands before a string of a JSON file is not said of it.
   quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
   const absl::string_view above = CommentAbove(kernel, file);
-  const Label kind = KindOf(kernel, ProseOf(kernel, above), quality.generated(), calls.Has(kernel));
+  const Label kind = KindOf(kernel, ProseOf(kernel, above), quality.generated());
   const Label target = TargetOf(kernel);
   verdict->set_kind(kind.word);
   verdict->set_kind_rule(kind.rule);
@@ -99,13 +99,12 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
   }
   const LicensePolicy policy(params.licenses());
   Files known(files, tree, params.source_license());
-  const KernelCalls calls(kernels);
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
     ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
     *verdict.mutable_license() = known.LicenseOf(kernel.path(), *file);
-    Judge(kernel, *file, calls, policy.Allows(verdict.license().expression()), &verdict);
+    Judge(kernel, *file, policy.Allows(verdict.license().expression()), &verdict);
     Decide(kernel, params.quality(), &verdict);
   }
   return shard;

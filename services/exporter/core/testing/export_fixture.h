@@ -164,7 +164,7 @@ class ExporterTest : public ::testing::Test {
       adapted.set_path("z.py");
       adapted.set_line(3);
       verdict->set_kind("operation");
-      verdict->set_kind_rule("none");
+      verdict->set_kind_rule("role:kernel");
       verdict->set_target("generic");
       AddRules(kernel.id() == Id(1), verdict);
       verdict->mutable_quality()->set_score(0.75);

@@ -16,6 +16,7 @@
 #include "services/extractor/core/link/imported_wrappers.h"
 #include "services/extractor/core/link/source_scope.h"
 #include "services/extractor/core/syntax/text_lines.h"
+#include "services/extractor/core/tags/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -184,6 +185,7 @@ class Linker {
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
     FillInModules(*scope_, options_, shard);
+    for (v1::Kernel& kernel : *shard.mutable_kernels()) AddTags(kernel);
     return decided;
   }
 

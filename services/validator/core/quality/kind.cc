@@ -47,10 +47,10 @@ const Words& ExampleFolders() {
   return *words;
 }
 
-// In the name of a kernel, anywhere.
+// In the name of a kernel, anywhere, unless "no" or its like stands before it.
 const Words& FaultyNames() {
-  static const auto* const words =
-      new Words{"buggy", "broken", "faulty", "racy", "erroneous", "segfault", "deadlock", "xfail"};
+  static const auto* const words = new Words{"buggy",    "broken",   "faulty", "racy", "erroneous",
+                                             "segfault", "deadlock", "xfail",  "oob"};
   return *words;
 }
 
@@ -61,15 +61,23 @@ const Words& FaultyPlaces() {
   return *words;
 }
 
+// In such a name, one word after another.
+const std::vector<absl::string_view>& FaultyPlacePhrases() {
+  static const auto* const phrases = new std::vector<absl::string_view>{
+      "data race",      "race condition", "buffer overflow", "out of bounds",
+      "use after free", "memory leak",    "fault injection"};
+  return *phrases;
+}
+
 // In the name of a test, anywhere, unless "no" or its like stands before it: what is tested is that
 // something fails.
 const Words& FailingTests() {
-  static const auto* const words = new Words{
-      "raises", "raise",   "fails",        "fail",     "failing",     "failure", "failures",
-      "error",  "errors",  "invalid",      "illegal",  "unsupported", "race",    "races",
-      "racy",   "wrong",   "incorrect",    "mismatch", "bug",         "buggy",   "broken",
-      "crash",  "crashes", "hang",         "hangs",    "deadlock",    "faulty",  "segfault",
-      "oob",    "xfail",   "uninitialized"};
+  static const auto* const words =
+      new Words{"raises",   "raise",  "fails",    "fail",    "failing",   "failure",
+                "failures", "error",  "errors",   "invalid", "illegal",   "unsupported",
+                "race",     "races",  "racy",     "wrong",   "incorrect", "mismatch",
+                "buggy",    "broken", "crash",    "crashes", "hang",      "hangs",
+                "deadlock", "faulty", "segfault", "oob",     "xfail",     "uninitialized"};
   return *words;
 }
 
@@ -81,9 +89,9 @@ const Words& Subjects() {
 }
 
 const Words& Negations() {
-  static const auto* const words =
-      new Words{"no",       "not",     "without",  "never", "against", "avoid",  "avoids",
-                "avoiding", "prevent", "prevents", "fix",   "fixes",   "handle", "handles"};
+  static const auto* const words = new Words{
+      "no",       "not", "without", "never", "against", "avoid", "avoids", "avoiding", "prevent",
+      "prevents", "fix", "fixes",   "mask",  "masked",  "clamp", "check",  "handle",   "handles"};
   return *words;
 }
 
@@ -233,13 +241,19 @@ std::optional<Label> WrongOnPurpose(const v1::Kernel& kernel,
   if (!purpose.empty()) return Label{"broken", RuleText("words", purpose)};
   const absl::string_view phrase = FindPhrase(prose, FaultyPhrases());
   if (!phrase.empty()) return Label{"broken", RuleText("words", phrase)};
-  for (const std::string& word : WordsOfName(kernel.name())) {
-    if (IsIn(FaultyNames(), word)) return Label{"broken", RuleText("name", word)};
+  const std::vector<std::string> name = WordsOfName(kernel.name());
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (IsIn(FaultyNames(), name[i]) && (i == 0 || !IsIn(Negations(), name[i - 1])))
+      return Label{"broken", RuleText("name", name[i])};
   }
+  // Tests and benchmarks of a sanitizer have sound kernels too.
+  if (!PlaceOf(WithoutEnding(FileOf(kernel.path()))).empty()) return std::nullopt;
   for (const absl::string_view segment : Segments(kernel.path())) {
-    for (const std::string& word : WordsOfName(segment)) {
-      if (IsIn(FaultyPlaces(), word)) return Label{"broken", RuleText("path", segment)};
-    }
+    const std::vector<std::string> words = WordsOfName(segment);
+    const bool faulty =
+        absl::c_any_of(words, [](const std::string& word) { return IsIn(FaultyPlaces(), word); });
+    if (faulty || !FindPhrase(words, FaultyPlacePhrases()).empty())
+      return Label{"broken", RuleText("path", segment)};
   }
   return std::nullopt;
 }
@@ -293,10 +307,22 @@ std::optional<Label> OfNames(const v1::Kernel& kernel) {
   return Label{std::string(place), RuleText("name", WordsOfName(kernel.name()).front())};
 }
 
+// Of Triton and Gluon, whose launched kernels return nothing.
+bool ReturnsValue(const v1::Kernel& kernel) {
+  if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) return false;
+  const std::vector<code::Token> tokens = code::Lex(kernel.source(), code::Language::kPython);
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const code::Token& next = tokens[i + 1];
+    const bool value = !next.begins_statement && next.kind != code::Token::kComment &&
+                       next.text != "None" && next.text != ";";
+    if (tokens[i].begins_statement && tokens[i].text == "return" && value) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated,
-             bool called) {
+Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated) {
   if (!generated.empty()) return {"generated", RuleText("generated", generated)};
   const std::vector<std::string> words = WordsOfProse(prose);
   if (std::optional<Label> unfilled = Unfilled(kernel, words)) return *std::move(unfilled);
@@ -309,20 +335,11 @@ Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_vie
   const Stub stub = StubOf(kernel);
   if (stub != Stub::kNone) return {"broken", stub == Stub::kEmpty ? "stub:empty" : "stub:asserts"};
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return {"helper", "role:device"};
-  if (called && !kernel.has_launcher()) return {"helper", "called"};
+  if (kernel.has_launcher()) return {"operation", "role:kernel"};
+  if (kernel.parameters_size() > 0 && kernel.parameters(0).name() == "self")
+    return {"helper", "method"};
+  if (ReturnsValue(kernel)) return {"helper", "returns"};
   return {"operation", "role:kernel"};
-}
-
-KernelCalls::KernelCalls(const v1::KernelShard& kernels) {
-  for (const v1::Kernel& kernel : kernels.kernels()) {
-    for (const std::string& call : kernel.calls()) {
-      if (call != kernel.name()) calls_.emplace(kernel.path(), call);
-    }
-  }
-}
-
-bool KernelCalls::Has(const v1::Kernel& kernel) const {
-  return calls_.contains({kernel.path(), kernel.name()});
 }
 
 }  // namespace kernelmill::validator

@@ -1,9 +1,7 @@
 #ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_KIND_H_
 #define KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_KIND_H_
 
-#include <set>
 #include <string>
-#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -16,19 +14,9 @@ struct Label {
   std::string rule;
 };
 
-// Which kernels other kernels of their files call by name. The kernels outlive it.
-class KernelCalls {
- public:
-  explicit KernelCalls(const v1::KernelShard& kernels);
-  bool Has(const v1::Kernel& kernel) const;
-
- private:
-  std::set<std::pair<absl::string_view, absl::string_view>> calls_;  // path and name
-};
-
 // What the kernel is there for. `prose` is what people say of it (ProseOf), `generated` the sign
-// that a program wrote it (GeneratedSign), `called` whether kernels of its file call it. The first
-// of these rules that holds decides. They look at whole words; the lists stand in kind.cc.
+// that a program wrote it (GeneratedSign). The first of these rules that holds decides. They look
+// at whole words; the lists stand in kind.cc.
 //
 //   rule            kind        holds if
 //   generated:SIGN  generated   Quality.generated says so
@@ -37,7 +25,8 @@ class KernelCalls {
 //   words:TEXT      broken      its comments or docstring say that it is wrong on purpose:
 //                               "deliberately" and its like just before a fault, "should fail"
 //   name:WORD       broken      its name has a word such as "buggy"
-//   path:SEGMENT    broken      a folder or the file is of sanitizers or of faults
+//   path:SEGMENT    broken      a folder or the file is of sanitizers or of faults, and the file is
+//                               no test and no benchmark, which have sound kernels too
 //   function:NAME   broken      the test around it is one of what must fail: test_x_raises
 //   path:SEGMENT    test, benchmark, example
 //                               the innermost folder or file that begins or ends with such a word.
@@ -50,10 +39,11 @@ class KernelCalls {
 //   stub:empty      broken      its body does nothing: pass, ..., return, raise NotImplementedError
 //   stub:asserts    broken      its body does nothing but assert or print
 //   role:device     helper      it is a device function
-//   called          helper      a kernel of its file calls it, and nothing launches it
+//   method          helper      nothing launches it, and its first parameter is self
+//   returns         helper      nothing launches it, and it returns a value, which only other
+//                               kernels can take; of Triton and Gluon
 //   role:kernel     operation   none of these
-Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated,
-             bool called);
+Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated);
 
 }  // namespace kernelmill::validator
 

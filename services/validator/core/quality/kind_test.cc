@@ -31,7 +31,7 @@ v1::Kernel WithBody(const std::string& body) {
 }
 
 std::string Both(const v1::Kernel& kernel, const std::string& generated = "") {
-  const Label label = KindOf(kernel, ProseOf(kernel, ""), generated, false);
+  const Label label = KindOf(kernel, ProseOf(kernel, ""), generated);
   return absl::StrCat(label.word, " ", label.rule);
 }
 
@@ -105,7 +105,12 @@ TEST(KindTest, WhatIsWrongOnPurposeIsBroken) {
   EXPECT_EQ(Both(WithBody("    tl.load(p)  # expected to fail\n")),
             "broken words:expected to fail");
   EXPECT_EQ(Both(KernelAt("a.py", "buggy_add")), "broken name:buggy");
+  EXPECT_EQ(Both(KernelAt("a.py", "load_oob_kernel")), "broken name:oob");
+  EXPECT_EQ(Both(KernelAt("a.py", "no_oob_kernel")), "operation role:kernel");
   EXPECT_EQ(Both(KernelAt("examples/sanitizer/add.py")), "broken path:sanitizer");
+  EXPECT_EQ(Both(KernelAt("examples/data-race.py")), "broken path:data-race.py");
+  EXPECT_EQ(Both(KernelAt("tests/test_sanitizer.py")), "test path:test_sanitizer.py");
+  EXPECT_EQ(Both(KernelAt("bench_sanitizer.py")), "benchmark path:bench_sanitizer.py");
 }
 
 TEST(KindTest, ProseThatSpeaksOfFaultsIsNoFault) {
@@ -138,7 +143,8 @@ TEST(KindTest, ABodyThatDoesNothingIsAStub) {
   EXPECT_EQ(Both(WithBody("    tl.static_assert(p > 0)\n    tl.device_print('p', p)\n")),
             "broken stub:asserts");
   EXPECT_EQ(Both(WithBody("    assert p\n    tl.store(p, 1)\n")), "operation role:kernel");
-  EXPECT_EQ(Both(WithBody("    return p + 1\n")), "operation role:kernel");
+  EXPECT_EQ(Both(WithBody("    if tl.program_id(0) == 0:\n        tl.device_print('p', p)\n")),
+            "broken stub:asserts");
   v1::Kernel inline_body = KernelAt("a.py");
   inline_body.set_source(absl::StrCat(inline_body.signature(), " pass\n"));
   EXPECT_EQ(Both(inline_body), "broken stub:empty");
@@ -159,29 +165,23 @@ TEST(KindTest, AnEmptyConstructorOfCudaIsAHelper) {
   EXPECT_EQ(Both(kernel), "operation role:kernel");
 }
 
-TEST(KindTest, WhatOnlyKernelsCallIsAHelper) {
-  v1::KernelShard shard;
-  v1::Kernel& caller = *shard.add_kernels();
-  caller = KernelAt("a.py", "outer");
-  caller.add_calls("inner");
-  v1::Kernel& inner = *shard.add_kernels();
-  inner = KernelAt("a.py", "inner");
-  inner.add_calls("inner");
-  v1::Kernel& other = *shard.add_kernels();
-  other = KernelAt("b.py", "inner");
-  other.add_calls("inner");
-  const KernelCalls calls(shard);
-  EXPECT_TRUE(calls.Has(inner));
-  EXPECT_FALSE(calls.Has(other));
-  EXPECT_FALSE(calls.Has(caller));
-  EXPECT_EQ(KindOf(inner, "", "", true).rule, "called");
-  inner.mutable_launcher()->set_path("a.py");
-  EXPECT_EQ(KindOf(inner, "", "", true).word, "operation");
+TEST(KindTest, MethodsAndWhatReturnsAValueAreHelpersUnlessTheyAreLaunched) {
+  v1::Kernel kernel = WithBody("    tl.store(p, 1)\n");
+  kernel.add_parameters()->set_name("self");
+  EXPECT_EQ(Both(kernel), "helper method");
+  kernel.mutable_launcher()->set_path("a.py");
+  EXPECT_EQ(Both(kernel), "operation role:kernel");
+  kernel = WithBody("    if p:\n        return\n    return tl.program_id(0) + p\n");
+  EXPECT_EQ(Both(kernel), "helper returns");
+  kernel.mutable_launcher()->set_path("a.py");
+  EXPECT_EQ(Both(kernel), "operation role:kernel");
+  EXPECT_EQ(Both(WithBody("    tl.store(p, 1)\n    return  # done\n    return None\n")),
+            "operation role:kernel");
 }
 
 TEST(KindTest, EveryKindIsAWordThatJobFilesKnow) {
   for (const std::string path : {"a.py", "tests/a.py", "bench/a.py", "examples/a.py"}) {
-    const Label label = KindOf(KernelAt(path), "", "", false);
+    const Label label = KindOf(KernelAt(path), "", "");
     EXPECT_NE(std::find(dsl::KernelKinds().begin(), dsl::KernelKinds().end(), label.word),
               dsl::KernelKinds().end())
         << label.word;

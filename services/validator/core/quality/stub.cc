@@ -75,6 +75,9 @@ absl::string_view Called(const Statement& statement) {
 bool IsEmpty(const Statement& statement) {
   const Token& first = statement.front();
   if (first.kind == Token::kString && statement.size() == 1) return true;
+  if (first.text == "if" || first.text == "elif" || first.text == "else") {
+    return statement.back().text == ":";  // what it holds are statements of their own
+  }
   if (first.text == "pass" || first.text == "..." || first.text == "del") return true;
   if (first.text == "return") {
     return statement.size() == 1 || (statement.size() == 2 && statement[1].text == "None");

@@ -111,15 +111,18 @@ absl::string_view TargetOfCall(absl::string_view call) {
   return "";
 }
 
-// The target of all calls that have one, with the first of them. `mixed`: they have several.
+// The target of all calls that have one, with the first of them; what makes it a kernel
+// (jax.experimental.pallas.mosaic_gpu.kernel) is one. `mixed`: they have several targets.
 Label OfCalls(const v1::Kernel& kernel, bool* mixed) {
   Only only;
   absl::string_view first;
-  for (const std::string& call : kernel.calls()) {
+  const auto add = [&](absl::string_view call) {
     const absl::string_view target = TargetOfCall(call);
     only.Add(target);
     if (first.empty() && !target.empty()) first = call;
-  }
+  };
+  add(kernel.found_by());
+  for (const std::string& call : kernel.calls()) add(call);
   *mixed = !only.empty() && only.Target().empty();
   return {std::string(only.Target()), RuleText("call", first)};
 }

@@ -17,8 +17,9 @@ absl::string_view TargetOfWord(absl::string_view word);
 //   rule           holds if
 //   path:SEGMENT   the innermost folder, or the file, has a target's word: _ascend, amd, gfx950
 //   name:NAME      the kernel's name has one: softplus_npu
-//   call:NAME      it calls what only one target has: triton.language.extra.hip.*,
-//                  triton.experimental.gluon.language.nvidia.*, jax.experimental.pallas.tpu.*
+//   call:NAME      it calls, or is made a kernel by, what only one target has:
+//                  triton.language.extra.hip.*, triton.experimental.gluon.language.nvidia.*,
+//                  jax.experimental.pallas.tpu.*
 //   import:NAME    its module imports a vendor's package: torch_npu
 //   asm:WORD       its inline assembly is PTX, or AMD's
 //   language:cuda  it is CUDA: nvidia

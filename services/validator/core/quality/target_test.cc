@@ -56,6 +56,9 @@ TEST(TargetTest, NamesCallsAndImportsSayIt) {
   kernel = KernelAt("ops/add.py");
   kernel.add_calls("triton.language.extra.cuda.libdevice.rsqrt");
   EXPECT_EQ(Both(kernel), "generic ");
+  kernel.set_found_by("jax.experimental.pallas.mosaic_gpu.kernel");
+  EXPECT_EQ(Both(kernel), "nvidia call:jax.experimental.pallas.mosaic_gpu.kernel");
+  kernel.clear_found_by();
   kernel.add_imports("import torch_npu\n");
   EXPECT_EQ(Both(kernel), "ascend import:torch_npu");
   kernel.clear_imports();
