@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "absl/strings/str_cat.h"
 #include "services/extractor/testing/extract_for_test.h"
 
