@@ -135,6 +135,7 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
 Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
   return {{"threshold", Number(policy.threshold())},
           {"overlap", Number(policy.overlap())},
+          {"structural", Number(policy.structural())},
           {"action", policy.action() == v1::CONTAMINATION_ACTION_LABEL ? "label" : "drop"}};
 }
 

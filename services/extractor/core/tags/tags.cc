@@ -302,18 +302,19 @@ class Tagger {
     if (!facts_.atomics.empty()) {
       const bool scatters =
           std::any_of(facts_.atomics.begin(), facts_.atomics.end(),
-                      [](ValueFlow::Store store) { return (store.address & kLoaded) != 0; });
+                      [](ValueFlow::Store store) { return (store.address & kIndex) != 0; });
       if (scatters) Give("scatter", "structure:atomic_at_loaded");
       return;
     }
     if (facts_.has_while || facts_.stores.empty() || AnyValue(kComputed)) return;
-    if (!AnyValue(kLoaded)) {
-      if (!facts_.is_c && !facts_.incomplete && !facts_.loads && facts_.only_places) {
+    if (!AnyValue(kIndex)) {
+      if (!AnyValue(kLoaded) && !facts_.is_c && !facts_.incomplete && !facts_.loads &&
+          facts_.only_places) {
         Give("fill", "structure:stores_constant");
       }
     } else if (AnyValue(kGathered)) {
       Give("gather", "structure:loads_at_loaded");
-    } else if (AnyAddress(kLoaded)) {
+    } else if (AnyAddress(kIndex)) {
       Give("scatter", "structure:stores_at_loaded");
     } else {
       Give("copy", "structure:stores_loaded");
@@ -328,8 +329,11 @@ class Tagger {
     }
     if (!facts_.atomics.empty() || facts_.has_while || facts_.Calls(kCrossLane)) return;
     if (facts_.has_loop && AnyValue(kAccumulated)) return;
-    if (AnyValue(kReduced | kScanned | kGathered) || AnyAddress(kLoaded)) return;
-    if (AnyValue(kComputed)) Give("elementwise", "structure:stores_computed");
+    if (AnyValue(kReduced | kScanned | kGathered) || AnyAddress(kIndex)) return;
+    const bool computes = AnyStore([](ValueFlow::Store store) {
+      return (store.value & kComputed) != 0 && (store.value & kIndex) != 0;
+    });
+    if (computes) Give("elementwise", "structure:stores_computed");
   }
 
   void AddBroader() {

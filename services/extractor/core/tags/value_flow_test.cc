@@ -25,7 +25,7 @@ std::string Names(ValueTraits traits) {
 // "ADDRESS <- VALUE" of each store, with the parameters p and q.
 std::string Stores(absl::string_view text, code::Language language = code::Language::kPython) {
   const CodeText code(text, language);
-  const absl::flat_hash_set<absl::string_view> parameters = {"p", "q"};
+  const absl::flat_hash_set<absl::string_view> parameters = {"p", "q", "cu_seqlens"};
   const absl::flat_hash_map<absl::string_view, ValueTraits> helpers = {{"helper", kReduced}};
   const ValueFlow flow(code, code.Statements(code.all()), parameters, helpers);
   std::string all;
@@ -49,6 +49,10 @@ TEST(ValueFlowTest, WhatIsComputedOfLoadedValuesIs) {
 TEST(ValueFlowTest, AddressesOfLoadedValuesGather) {
   EXPECT_EQ(Stores("i = tl.load(p)\ntl.store(q, tl.load(p + i))\n"), " <- loaded gathered\n");
   EXPECT_EQ(Stores("i = tl.load(p)\ntl.store(q + i, tl.load(p))\n"), "loaded computed <- loaded\n");
+}
+
+TEST(ValueFlowTest, WhereASegmentBeginsIsNoIndex) {
+  EXPECT_EQ(Stores("i = tl.load(cu_seqlens)\ntl.store(q, tl.load(p + i))\n"), " <- loaded\n");
 }
 
 TEST(ValueFlowTest, ReductionsFlowThroughHelpersAndLoops) {
