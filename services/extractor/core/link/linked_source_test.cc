@@ -182,7 +182,7 @@ TEST(LinkedSourceTest, WhatDoesNotCloseStaysImportedAndFree) {
     std::string text;
   } kCases[] = {{"a name that is nowhere", "@triton.jit\ndef f(x): return gone(x)\n"},
                 {"an outside package", "import numpy\ndef f(x): return numpy.exp(x)\n"},
-                {"a module", "from . import helpers\ndef f(x): return helpers.g(x)\n"},
+                {"a module as such", "from . import helpers\ndef f(x): return (helpers, x)\n"},
                 {"a relative import in a block",
                  "try:\n    from .d import f\nexcept ImportError:\n    f = None\n"},
                 {"nothing of that name", ""}};
