@@ -246,8 +246,8 @@ struct FileTotals {
 
 }  // namespace
 
-Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
-            std::vector<v1::Failure> failures) {
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCounts& fim,
+            const PairCounts& pairs, std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
@@ -268,6 +268,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCou
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
+          {"fim", {{"rows", fim.rows}, {"excluded", fim.excluded}}},
           {"pairs", PairsJson(index, pairs)},
           {"failures", FailuresJson(std::move(failures))}};
 }

@@ -180,11 +180,13 @@ Field TokensField(std::string name, std::string description) {
       std::move(description));
 }
 
-// Things given by name, as written.
+// Things given by name.
 Field NamedTexts(std::string name, std::string description) {
-  return ListOf(Struct(std::move(name),
-                       {String("name", "what it is given as"), String("value", "as written")},
-                       std::move(description)));
+  return ListOf(
+      Struct(std::move(name),
+             {String("name", "what it is given as"),
+              String("value", "as Python's repr() has it; where it is not known, as written")},
+             std::move(description)));
 }
 
 Field AutotuneField() {
@@ -205,7 +207,8 @@ Field AutotuneField() {
 Field LauncherField() {
   return OrNull(
       Struct("launcher",
-             {String("path", "of the file that it is in"), String("qualname", "of the function"),
+             {String("path", "of the file that it is in"),
+              OrNull(String("qualname", "of the function; null of a statement of the module")),
               Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
               OrNull(String("text", "those whole lines; null above 16 KiB")),
               Integer("count", "how many functions launch the kernel")},
@@ -292,6 +295,10 @@ Fields DerivedFields() {
       TokensField("module_tokens", "of `module`"),
       Integer("lexical_tokens", "of Python or C in `source`, without comments"),
       OrNull(String("fim_sha1", "the identity of its row in fim_sft.csv; null where it has none")),
+      OrNull(Word("fim_excluded",
+                  {"language", "template", "syntax_error", "indentation", "signature_line",
+                   "no_body", "trivial", "short"},
+                  "why it has no row in fim_sft.csv; null where it has one")),
       InductorField(),
       CudaField()};
 }
