@@ -189,6 +189,8 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {
       {"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
                                             manifest.licenses().allow().end())},
+      {"licenses_adapted",
+       manifest.licenses().adapted() == v1::ADAPTED_POLICY_REJECT ? "reject" : "label"},
       {"dedup_threshold", Number(manifest.dedup().threshold())},
       {"dedup_structural_threshold",
        manifest.dedup().structural() ? Number(manifest.dedup().structural_threshold()) : Json()},
@@ -243,8 +245,8 @@ struct FileTotals {
 
 }  // namespace
 
-Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
-            std::vector<v1::Failure> failures) {
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCounts& fim,
+            const PairCounts& pairs, std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
@@ -265,6 +267,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCou
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
+          {"fim", {{"rows", fim.rows}, {"excluded", fim.excluded}}},
           {"pairs", PairsJson(index, pairs)},
           {"failures", FailuresJson(std::move(failures))}};
 }
