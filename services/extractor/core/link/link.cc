@@ -175,6 +175,7 @@ class Linker {
       definitions_.push_back(std::move(definition));
     }
     for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches_.Add(std::move(launch));
+    for (const v1::Kernel& kernel : shard.kernels()) launches_.AddUses(kernel);
   }
 
   // Once all shards are added.

@@ -370,6 +370,26 @@ TEST(LinkedSourceTest, WhatIsLaunchedElsewhereIsNoDeviceFunction) {
             v1::KERNEL_ROLE_KERNEL);
 }
 
+TEST(LinkedSourceTest, AnImportThatMayFailAndAnotherNameForItAreLaunchedToo) {
+  const std::string import = "try:\n    from a import k\nexcept ImportError:\n    k = None\n";
+  for (const char* host :
+       {"def host(x): k[(1,)](x)\n", "def host(x):\n    f = k if x else None\n    f[1](x)\n",
+        "def host(x): launch(k, x)\n"}) {
+    const v1::Kernel kernel = Linked({{"a.py", File("", kStore)}, {"b.py", File(import, host)}});
+    EXPECT_EQ(kernel.launcher().qualname(), "host") << host;
+  }
+}
+
+TEST(LinkedSourceTest, WhatOnlyKernelsOfOtherFilesUseIsADeviceFunction) {
+  EXPECT_EQ(Linked({{"a.py", File("", kStore)}}).role(), v1::KERNEL_ROLE_KERNEL);
+  for (const char* user : {"from a import k\n@triton.jit\ndef c(x): k(x)\n",
+                           "import a\n@triton.jit\ndef c(x): a.k(x)\n"}) {
+    EXPECT_EQ(Linked({{"a.py", File("", kStore)}, {"b.py", File("", user)}}).role(),
+              v1::KERNEL_ROLE_DEVICE)
+        << user;
+  }
+}
+
 TEST(LinkedSourceTest, AKernelOfThatNameThatIsNotImportedIsNotWhatIsLaunched) {
   const v1::Kernel kernel = Linked({{"a.py", File("", kStore)},
                                     {"b.py", File("from c import k\n", "def b(x): k[(1,)](x)\n")},
