@@ -98,15 +98,16 @@ Fields IdentityFields() {
 }
 
 Fields ContaminationFields() {
-  return {ListOf(Struct(
-              "contamination",
-              {Struct("holdout", PlaceFields(), "the holdout's kernel"),
-               String("rule", "by which it matches"), Number("score", "0 to 1"),
-               Boolean("decisive", "the policy's limit is reached"),
-               OrNull(String("text", "the kernel's text that matches: source, module or launcher")),
-               OrNull(String("holdout_text", "which of the holdout's: source or launcher")),
-               OrNull(Integer("copies", "of the holdout's text in holdouts, itself included"))},
-              "the matches with holdouts, the gravest first; at most eight")),
+  return {ListOf(Struct("contamination",
+                        {Struct("holdout", PlaceFields(), "the holdout's kernel"),
+                         Word("rule", {"exact", "near", "structural", "overlap", "contained"},
+                              "by which it matches"),
+                         Number("score", "0 to 1"),
+                         Word("text", WordsOf(v1::Sensitive::Text_descriptor(), "TEXT_"),
+                              "the kernel's text that matches"),
+                         Word("holdout_text", {"source", "launcher"}, "which of the holdout's"),
+                         Integer("copies", "of the holdout's text in holdouts, itself included")},
+                        "the matches with holdouts, the gravest first; at most eight")),
           Integer("contamination_weak_matches",
                   "how many other kernels of holdouts it has something in common with"),
           OrNull(Number("contamination_weak_score", "the highest score of these"))};
