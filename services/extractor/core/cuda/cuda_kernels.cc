@@ -13,6 +13,7 @@
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/functions.h"
 #include "services/extractor/core/cuda/lexer.h"
+#include "services/extractor/core/cuda/parameters.h"
 #include "services/extractor/core/cuda/uses.h"
 #include "services/extractor/core/describe/tags.h"
 #include "services/extractor/core/syntax/text_lines.h"
@@ -77,14 +78,12 @@ class CudaFile {
     kernel.set_name(function.name);
     kernel.set_qualname(function.qualname);
     kernel.set_dsl(v1::DSL_CUDA);
-    kernel.set_form(v1::KERNEL_FORM_QUALIFIED);
+    kernel.set_form(code_.is_template ? v1::KERNEL_FORM_TEMPLATE : v1::KERNEL_FORM_QUALIFIED);
     kernel.set_role(function.global ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE);
     const size_t body = code_.tokens[function.body].begin;
     kernel.set_signature(std::string(
         absl::StripTrailingAsciiWhitespace(Bytes(code_.tokens[function.first].begin, body))));
-    for (std::string& name : cuda::ParameterNames(code_, brackets_, function.parameters)) {
-      kernel.add_parameters()->set_name(std::move(name));
-    }
+    cuda::AddCudaParameters(code_, brackets_, function, kernel);
     for (std::string& call : cuda::CalledNames(code_, brackets_, function)) {
       kernel.add_calls(std::move(call));
     }
@@ -176,6 +175,12 @@ bool IsCudaPath(absl::string_view path) {
 }
 
 bool MayHoldCuda(absl::string_view text) { return dsl::HasMarkerOf(v1::DSL_CUDA, text); }
+
+void AddCudaText(absl::string_view path, absl::string_view text, v1::KernelShard& shard) {
+  v1::Definition& definition = *shard.add_definitions();
+  definition.set_path(std::string(path));
+  definition.set_text(std::string(text));
+}
 
 absl::Status AddCudaKernels(absl::string_view path, absl::string_view text, size_t max_bytes,
                             v1::ExtractedFile& entry, v1::KernelShard& shard) {

@@ -12,6 +12,8 @@
 #include "common/base/status.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
+#include "services/extractor/core/link/cuda/cuda_module.h"
+#include "services/extractor/core/link/cuda/source.h"
 #include "services/extractor/core/link/imported_launches.h"
 #include "services/extractor/core/link/imported_wrappers.h"
 #include "services/extractor/core/link/source_scope.h"
@@ -120,11 +122,14 @@ void FillIn(const Closure& closure, v1::Kernel& kernel) {
   for (const std::string& name : closure.missing()) kernel.add_free_names(name);
 }
 
-void FillInModules(SourceScope& scope, const LinkOptions& options, v1::KernelShard& shard) {
+void FillInModules(SourceScope& scope, const cuda::Source& cuda, const LinkOptions& options,
+                   v1::KernelShard& shard) {
   size_t left = options.max_shard_bytes;
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
     if (kernel.has_cuda()) {
-      kernel.set_module(kernel.source());
+      const size_t bytes =
+          cuda::FillInCudaModule(cuda, std::min(options.max_module_bytes, left), kernel);
+      left -= std::min(left, bytes);
       continue;
     }
     const Closure closure(scope, kernel, std::min(options.max_module_bytes, left));
@@ -166,7 +171,9 @@ class Linker {
       const size_t size = definition.text().size();
       if (!definition.used() && size > importable_left_) continue;
       if (!definition.used()) importable_left_ -= size;
-      definitions_.push_back(std::move(definition));
+      auto& all =
+          definition.kind() == v1::Definition::KIND_UNSPECIFIED ? cuda_texts_ : definitions_;
+      all.push_back(std::move(definition));
     }
     for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches_.Add(std::move(launch));
   }
@@ -174,6 +181,7 @@ class Linker {
   // Once all shards are added.
   void Resolve() {
     scope_.emplace(std::move(definitions_), paths_);
+    cuda_.emplace(std::move(cuda_texts_));
     launches_.Resolve(*scope_);
   }
 
@@ -182,7 +190,7 @@ class Linker {
     const int decided = wrappers_.DecideCandidates(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
-    FillInModules(*scope_, options_, shard);
+    FillInModules(*scope_, *cuda_, options_, shard);
     return decided;
   }
 
@@ -194,7 +202,9 @@ class Linker {
   ImportedLaunches launches_;
   size_t importable_left_;
   std::vector<v1::Definition> definitions_;
+  std::vector<v1::Definition> cuda_texts_;
   std::optional<SourceScope> scope_;
+  std::optional<cuda::Source> cuda_;
 };
 
 }  // namespace

@@ -42,8 +42,8 @@ using ShardWriter = std::function<absl::Status(v1::KernelShard)>;
 //
 // The module is: imports, what else the kernel needs (Closure says what and in which order), the
 // kernel, the statement that makes it one if no decorator does. Of a kernel in a string
-// (Kernel.string_begin) it is made from that string alone. What a CUDA function needs is in headers
-// that nobody has: its module is its own text.
+// (Kernel.string_begin) it is made from that string alone. That of a CUDA function: see
+// link/cuda/cuda_module.h.
 absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShards& shards,
                                    const ShardWriter& write, const LinkOptions& options = {});
 
