@@ -31,7 +31,7 @@ constexpr StageInfo Splittable(StageInfo stage) {
 constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
-    CallsHost(Source(StageId::kFetch, "fetch", 4)),
+    CallsHost(Source(StageId::kFetch, "fetch", 5)),
     Splittable(Shard(StageId::kExtract, "extract", 11)),
     Source(StageId::kLink, "link", 8),
     Shard(StageId::kValidate, "validate", 7),

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "common/base/hash.h"
+#include "common/cpp/headers.h"
 #include "common/dsl/languages.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/functions.h"
@@ -166,13 +167,7 @@ class CudaFile {
 
 }  // namespace
 
-bool IsCudaPath(absl::string_view path) {
-  static constexpr string_view kExtensions[] = {"cu",  "cuh", "hip", "h",  "hh",  "hpp",
-                                                "hxx", "inl", "inc", "cc", "cpp", "cxx"};
-  const size_t dot = path.rfind('.');
-  return dot != string_view::npos && std::find(std::begin(kExtensions), std::end(kExtensions),
-                                               path.substr(dot + 1)) != std::end(kExtensions);
-}
+bool IsCudaPath(absl::string_view path) { return cpp::IsCppPath(path); }
 
 bool MayHoldCuda(absl::string_view text) { return dsl::HasMarkerOf(v1::DSL_CUDA, text); }
 

@@ -371,8 +371,8 @@ class Finder {
     if ((macro == nullptr && !calls) || close == kNoToken || close < at_) return;
     const std::vector<string_view> arguments = NamedArguments(code_, brackets_, at_ + 1);
     for (uint32_t i = 0; i < arguments.size(); ++i) {
-      const bool given = (calls && i < kFirstArguments) ||
-                         (macro != nullptr && macro->arguments.contains(i));
+      const bool given =
+          (calls && i < kFirstArguments) || (macro != nullptr && macro->arguments.contains(i));
       if (given && !arguments[i].empty()) Launched(arguments[i], at_, close);
     }
     if (macro == nullptr) return;

@@ -13,9 +13,9 @@ namespace {
 
 using absl::string_view;
 
-constexpr size_t kMaxArguments = 16;      // of a call that are looked at
-constexpr size_t kMaxNames = 64;          // that one macro launches
-constexpr uint32_t kFirstArguments = 3;   // one of which is the kernel
+constexpr size_t kMaxArguments = 16;     // of a call that are looked at
+constexpr size_t kMaxNames = 64;         // that one macro launches
+constexpr uint32_t kFirstArguments = 3;  // one of which is the kernel
 
 // "(a, b) text": the parameters.
 std::vector<string_view> ParametersOf(string_view rest) {

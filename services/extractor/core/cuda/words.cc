@@ -115,6 +115,7 @@ class Reader {
     bool enumerators;
     bool declares;     // its current statement
     bool in_function;  // a body is around
+    bool of_class = false;
   };
 
   bool Is(uint32_t at, string_view word) const { return code_.Is(at, word); }
@@ -130,6 +131,7 @@ class Reader {
       groups_.push_back(GroupOf(mark));
       if (mark == '{') BeginStatement();
     } else if (mark == ')' || mark == ']' || mark == '}') {
+      if (mark == '}' && groups_.back().of_class) after_class_ = at_;
       if (groups_.size() > 1) groups_.pop_back();
       if (mark == '}' && groups_.back().block && !Is(at_ + 1, ",")) BeginStatement();
     } else if (mark == ';') {
@@ -155,6 +157,7 @@ class Reader {
     } else if (mark == '{') {
       const string_view before = Before(at_, 1);
       group.enumerators = enum_key_;
+      group.of_class = class_key_ || enum_key_;
       group.block = at_ == 0 || class_key_ || enum_key_ || returns_ || before == ")" ||
                     before == ";" || before == "{" || before == "}" || before == "else" ||
                     before == "do" || before == "try" || before == "const" ||
@@ -191,7 +194,13 @@ class Reader {
       class_key_ = true;
       return;
     }
+    if (IsCompilersAttribute(word)) {
+      const uint32_t close = brackets_.match[at_ + 1];
+      if (close != kNoToken && close > at_) at_ = close;
+      return;
+    }
     if (IsReserved(word) || IsMember() || IsOperandName() || IsInAttribute()) return;
+    if (Before(at_, 1) == "namespace" && Before(at_, 2) == "using") return OpenNamespace();
     if (ContinuesPath()) return;
     if (Is(at_ + 1, "::") ? false : Declares()) {
       declared_.insert(word);
@@ -201,6 +210,14 @@ class Reader {
     if (OpensLoop()) DeclareArguments();
     uses_.push_back(at_);
   }
+
+  // __attribute__((word)): its words are the compiler's.
+  bool IsCompilersAttribute(string_view word) const {
+    return (word == "__attribute__" || word == "__attribute" || word == "__declspec") &&
+           Is(at_ + 1, "(");
+  }
+
+  void OpenNamespace() { opened_.push_back(NameAt(at_).path); }
 
   bool IsMember() const {
     const string_view before = Before(at_, 1);
@@ -243,6 +260,8 @@ class Reader {
       return true;
     }
     if (group.open == '[') return IsBinding(before, after);
+    if (IsNested(before, after)) return true;
+    if (before == "}" && at_ == after_class_ + 1) return EndsDeclarator(after) && after != "(";
     if (!EndsDeclarator(after)) return false;
     if (before == "," || before == "") {
       return before == "," && group.declares && !group.parameters;
@@ -250,6 +269,17 @@ class Reader {
     const bool starts = before == ";" || before == "{" || before == "}";
     if (starts) return after == ":" && group.block;  // a label
     return FollowsType();
+  }
+
+  // (&x)[4], (*x)[4] and (*x)(int), after a type.
+  bool IsNested(string_view before, string_view after) const {
+    if (!IsPointerMark(before) || Before(at_, 2) != "(" || after != ")") return false;
+    if (!Is(at_ + 2, "[") && !(Is(at_ + 2, "(") && before == "*")) return false;
+    if (at_ < 4) return false;
+    const string_view type = code_[at_ - 3];
+    if (type == ">" || IsSpecifier(type)) return true;
+    return code_.IsWord(at_ - 3) && (IsTypeWord(type) || !IsReserved(type)) &&
+           (Is(at_ + 2, "[") || IsTypeWord(type));
   }
 
   static bool IsClassOrType(string_view word) {
@@ -396,6 +426,7 @@ class Reader {
       words.used.push_back({name.first, name.second, invoked});
     }
     for (const string_view name : declared_) words.declared.insert(std::string(name));
+    words.opened = opened_;
     return words;
   }
 
@@ -407,7 +438,9 @@ class Reader {
   std::vector<Group> groups_;
   bool class_key_ = false;  // of the current statement
   bool enum_key_ = false;
-  bool returns_ = false;  // ) -> type
+  bool returns_ = false;                 // ) -> type
+  uint32_t after_class_ = kNoToken - 1;  // the last '}' of a class
+  std::vector<std::string> opened_;
 };
 
 // The words of a macro's parameter list.

@@ -12,6 +12,7 @@
 #include "common/base/status.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
+#include "services/extractor/core/link/cuda/cuda_launchers.h"
 #include "services/extractor/core/link/cuda/cuda_module.h"
 #include "services/extractor/core/link/cuda/source.h"
 #include "services/extractor/core/link/imported_launches.h"
@@ -182,6 +183,7 @@ class Linker {
   void Resolve() {
     scope_.emplace(std::move(definitions_), paths_);
     cuda_.emplace(std::move(cuda_texts_));
+    cuda_launchers_.emplace(*cuda_, options_.max_launch_bytes);
     launches_.Resolve(*scope_);
   }
 
@@ -190,6 +192,9 @@ class Linker {
     const int decided = wrappers_.DecideCandidates(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
+    for (v1::Kernel& kernel : *shard.mutable_kernels()) {
+      if (kernel.has_cuda()) cuda_launchers_->FillIn(kernel);
+    }
     FillInModules(*scope_, *cuda_, options_, shard);
     return decided;
   }
@@ -205,6 +210,7 @@ class Linker {
   std::vector<v1::Definition> cuda_texts_;
   std::optional<SourceScope> scope_;
   std::optional<cuda::Source> cuda_;
+  std::optional<cuda::CudaLaunchers> cuda_launchers_;
 };
 
 }  // namespace

@@ -150,7 +150,7 @@ void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) 
       item.is_macro ? "#" : (*source_)[user.file].namespaces[item.declaration.space].qualified,
       used.global ? " ::" : " ", used.path, used.invoked ? "(" : "");
   if (item.declaration.owner.empty() && item.declaration.kind != Declaration::kType &&
-      !resolved_.insert(key).second) {
+      source_->WordsOf(user).opened.empty() && !resolved_.insert(key).second) {
     return;
   }
   const bool plain = used.path.find(':') == std::string::npos;
@@ -159,6 +159,7 @@ void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) 
   if (IsKnown(used.path)) return;
   if (TakeMember(FirstPart(used.path), user)) return;
   if (TakeThroughDirectives(used, user, depth)) return;
+  if (source_->IsNamespace(used.path)) return;
   const KnownName known = LookUpKnown(used.path);
   if (known.kind == KnownName::kPackage) {
     packages_.insert(std::string(known.package));
@@ -230,6 +231,11 @@ bool CudaClosure::TakeMember(absl::string_view name, const ItemRef& user) {
 
 bool CudaClosure::TakeThroughDirectives(const UsedName& used, const ItemRef& user, int depth) {
   if (used.global || depth >= kMaxAliases) return false;
+  for (const std::string& opened : source_->WordsOf(user).opened) {
+    const std::string path = Joined(opened, used.path);
+    if (LookUpKnown(path).kind == KnownName::kHeader && IsKnown(path)) return true;
+    if (TakeNamed(path, user, false, depth + 1)) return true;
+  }
   for (const ItemRef& ref : usings_) {
     const Declaration& directive = source_->at(ref).declaration;
     const std::string path = Joined(directive.target, used.path);

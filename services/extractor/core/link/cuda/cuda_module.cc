@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "common/cpp/headers.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
 #include "services/extractor/core/link/cuda/known_names.h"
 #include "services/extractor/core/syntax/text_lines.h"
@@ -302,10 +303,10 @@ class Assembler {
   void AddInclude(uint32_t file, const ResolvedInclude& include, std::set<std::string>& had) {
     const string_view path = include.include.path;
     const bool conditional = include.place.conditional != Conditionals::kNone;
-    if (IsKnownHeader(path)) {
-      const std::string canonical = CanonicalHeader(path);
-      const bool needed =
-          closure_.headers().contains(canonical) || (IsRuntimeHeader(path) && Contributes(file));
+    if (cpp::IsKnownHeader(path)) {
+      const std::string canonical = cpp::CanonicalHeader(path);
+      const bool needed = closure_.headers().contains(canonical) ||
+                          (cpp::IsRuntimeHeader(path) && Contributes(file));
       if (!needed || had.contains(canonical)) return;
       if (!conditional || canonical == path) had.insert(canonical);
     } else {

@@ -64,7 +64,7 @@ const Table& GlobalNames() {
        "intmax_t uintmax_t int_fast8_t int_fast16_t int_fast32_t uint_fast8_t uint_fast16_t "
        "uint_fast32_t INT8_MIN INT8_MAX INT16_MIN INT16_MAX INT32_MIN INT32_MAX INT64_MIN "
        "INT64_MAX "
-       "UINT8_MAX UINT16_MAX UINT32_MAX UINT64_MAX SIZE_MAX"},
+       "UINT32_C UINT64_C INT32_C INT64_C UINT8_MAX UINT16_MAX UINT32_MAX UINT64_MAX SIZE_MAX"},
       {"climits",
        "CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN UCHAR_MAX SHRT_MAX SHRT_MIN USHRT_MAX "
        "INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX LLONG_MAX LLONG_MIN ULLONG_MAX"},
@@ -81,7 +81,8 @@ const Table& GlobalNames() {
       {"cstdlib", "atoi atof rand srand getenv EXIT_FAILURE EXIT_SUCCESS"},
       {"cstring", "strlen strcmp strncmp strcpy memcmp"},
       {"cuda_fp16.h",
-       "half half2 nv_half nv_half2 hceil hfloor hrint htrunc hsqrt hrsqrt hrcp hlog hlog2 hlog10 "
+       "make_half2 half half2 nv_half nv_half2 hceil hfloor hrint htrunc hsqrt hrsqrt hrcp hlog "
+       "hlog2 hlog10 "
        "hexp hexp2 hexp10 hcos hsin htanh h2ceil h2floor h2rint h2trunc h2sqrt h2rsqrt h2rcp h2log "
        "h2log2 h2log10 h2exp h2exp2 h2exp10 h2cos h2sin h2tanh"},
       {"cuda_bf16.h", "nv_bfloat16 nv_bfloat162 __bfloat162"},
@@ -241,6 +242,8 @@ constexpr Package kPackages[] = {
     {"THRUST_", "thrust/"},
     {"PYBIND11_", "pybind11/"},
     {"CUDA_KERNEL_LOOP", "ATen/"},
+    {"CUDA_KERNEL_ASSERT", "c10/"},
+    {"gpuAtomic", "ATen/"},
     {"THC", "THC/"},
     {"ATEN_", "ATen/"},
     {"Tensor", "torch/"},
@@ -250,11 +253,11 @@ constexpr Package kPackages[] = {
 
 KnownName PackageOf(string_view path) {
   for (const Package& package : kPackages) {
-    const bool word = absl::ascii_isalnum(static_cast<unsigned char>(package.prefix.back()));
-    const bool found = word && package.prefix != "CUDA_KERNEL_LOOP" && package.prefix != "THC"
-                           ? path == package.prefix
-                           : absl::StartsWith(path, package.prefix);
-    if (found) return {KnownName::kPackage, "", package.headers};
+    string_view space = package.prefix;
+    const bool itself = absl::ConsumeSuffix(&space, "::") && path == space;
+    const bool whole = package.prefix == "Tensor";
+    if (itself || (whole ? path == package.prefix : absl::StartsWith(path, package.prefix)))
+      return {KnownName::kPackage, "", package.headers};
   }
   return {};
 }
@@ -302,132 +305,6 @@ KnownName Plain(string_view name) {
 
 KnownName LookUpKnown(absl::string_view path) {
   return absl::StrContains(path, "::") ? Qualified(path) : Plain(path);
-}
-
-std::string CanonicalHeader(absl::string_view path) {
-  static const auto& twins = *new absl::flat_hash_set<string_view>{
-      "assert", "ctype",  "errno", "float",  "limits", "math", "signal",  "stdarg",
-      "stddef", "stdint", "stdio", "stdlib", "string", "time", "inttypes"};
-  string_view stem = path;
-  if (absl::ConsumeSuffix(&stem, ".h") && twins.contains(stem)) return absl::StrCat("c", stem);
-  if (path == "cuda_fp16.hpp") return "cuda_fp16.h";
-  if (path == "hip/hip_fp16.h") return "cuda_fp16.h";
-  if (path == "hip/hip_bfloat16.h") return "hip/hip_bf16.h";
-  if (path == "cmath") return "cmath";
-  return std::string(path);
-}
-
-bool IsRuntimeHeader(absl::string_view path) {
-  return path == "cuda_runtime.h" || path == "cuda.h" || path == "cuda_runtime_api.h" ||
-         path == "device_launch_parameters.h" || path == "hip/hip_runtime.h";
-}
-
-bool IsKnownHeader(absl::string_view path) {
-  static const auto& plain = *new absl::flat_hash_set<string_view>{"algorithm",
-                                                                   "any",
-                                                                   "array",
-                                                                   "atomic",
-                                                                   "bit",
-                                                                   "bitset",
-                                                                   "chrono",
-                                                                   "climits",
-                                                                   "cmath",
-                                                                   "complex",
-                                                                   "concepts",
-                                                                   "condition_variable",
-                                                                   "cfloat",
-                                                                   "cassert",
-                                                                   "cctype",
-                                                                   "cerrno",
-                                                                   "cinttypes",
-                                                                   "cstdarg",
-                                                                   "cstddef",
-                                                                   "cstdint",
-                                                                   "cstdio",
-                                                                   "cstdlib",
-                                                                   "cstring",
-                                                                   "ctime",
-                                                                   "deque",
-                                                                   "exception",
-                                                                   "filesystem",
-                                                                   "fstream",
-                                                                   "functional",
-                                                                   "future",
-                                                                   "initializer_list",
-                                                                   "iomanip",
-                                                                   "ios",
-                                                                   "iosfwd",
-                                                                   "iostream",
-                                                                   "istream",
-                                                                   "iterator",
-                                                                   "limits",
-                                                                   "list",
-                                                                   "map",
-                                                                   "memory",
-                                                                   "mutex",
-                                                                   "new",
-                                                                   "numeric",
-                                                                   "optional",
-                                                                   "ostream",
-                                                                   "queue",
-                                                                   "random",
-                                                                   "ranges",
-                                                                   "ratio",
-                                                                   "regex",
-                                                                   "set",
-                                                                   "shared_mutex",
-                                                                   "span",
-                                                                   "sstream",
-                                                                   "stack",
-                                                                   "stdexcept",
-                                                                   "string",
-                                                                   "string_view",
-                                                                   "system_error",
-                                                                   "thread",
-                                                                   "tuple",
-                                                                   "type_traits",
-                                                                   "typeinfo",
-                                                                   "typeindex",
-                                                                   "unordered_map",
-                                                                   "unordered_set",
-                                                                   "utility",
-                                                                   "valarray",
-                                                                   "variant",
-                                                                   "vector",
-                                                                   "version",
-                                                                   "mma.h",
-                                                                   "math_constants.h",
-                                                                   "math_functions.h",
-                                                                   "vector_types.h",
-                                                                   "vector_functions.h",
-                                                                   "builtin_types.h",
-                                                                   "cuComplex.h",
-                                                                   "cublas_v2.h",
-                                                                   "cublasLt.h",
-                                                                   "nvrtc.h",
-                                                                   "library_types.h",
-                                                                   "driver_types.h",
-                                                                   "sm_20_intrinsics.h",
-                                                                   "sm_30_intrinsics.h",
-                                                                   "sm_60_atomic_functions.h",
-                                                                   "device_functions.h",
-                                                                   "device_atomic_functions.h",
-                                                                   "texture_fetch_functions.h",
-                                                                   "cusparse.h",
-                                                                   "cusolverDn.h",
-                                                                   "cufft.h",
-                                                                   "unistd.h",
-                                                                   "malloc.h",
-                                                                   "memory.h",
-                                                                   "strings.h"};
-  if (plain.contains(path) || IsRuntimeHeader(path)) return true;
-  const std::string canonical = CanonicalHeader(path);
-  if (canonical != path && plain.contains(canonical)) return true;
-  for (const string_view prefix : {"cuda_", "curand", "cooperative_groups", "cuda/", "nv/", "crt/",
-                                   "hip/", "nvtx", "cudaTypedefs", "sys/", "bits/"}) {
-    if (absl::StartsWith(path, prefix)) return prefix != "cuda_" || absl::StrContains(path, ".h");
-  }
-  return false;
 }
 
 bool IsHeaderOf(absl::string_view path, absl::string_view package) {

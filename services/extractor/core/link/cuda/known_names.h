@@ -1,8 +1,6 @@
 #ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_KNOWN_NAMES_H_
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_KNOWN_NAMES_H_
 
-#include <string>
-
 #include "absl/strings/string_view.h"
 
 namespace kernelmill::extractor::cuda {
@@ -25,16 +23,6 @@ struct KnownName {
 
 // Of a name with the namespaces that it is written with: "std::max".
 KnownName LookUpKnown(absl::string_view path);
-
-// Whether a header comes with the compiler, the standard library, the CUDA toolkit or HIP; CUB,
-// Thrust and CUTLASS count as packages.
-bool IsKnownHeader(absl::string_view path);
-
-// The name that all spellings of a known header share: "cstdint" of stdint.h and cstdint.
-std::string CanonicalHeader(absl::string_view path);
-
-// Known headers that a module keeps whatever it uses: they make a file one of CUDA or HIP.
-bool IsRuntimeHeader(absl::string_view path);
 
 // Whether a header is a package's whose paths begin with `package`; of several spellings any.
 bool IsHeaderOf(absl::string_view path, absl::string_view package);

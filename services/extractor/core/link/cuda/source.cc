@@ -4,44 +4,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "common/base/path.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/lexer.h"
-#include "services/extractor/core/link/cuda/known_names.h"
 
 namespace kernelmill::extractor::cuda {
-namespace {
-
 using absl::string_view;
-
-string_view FileName(string_view path) { return path.substr(path.rfind('/') + 1); }
-
-// a/b/../c is a/c; empty where it leads out of the tree.
-std::string Normalized(string_view path) {
-  std::vector<string_view> parts;
-  for (const string_view part : absl::StrSplit(path, '/')) {
-    if (part.empty() || part == ".") continue;
-    if (part != "..") {
-      parts.push_back(part);
-    } else if (parts.empty()) {
-      return "";
-    } else {
-      parts.pop_back();
-    }
-  }
-  return absl::StrJoin(parts, "/");
-}
-
-// How many folders two paths share from the root on.
-size_t SharedFolders(string_view a, string_view b) {
-  size_t shared = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) shared += a[i] == '/';
-  return shared;
-}
-
-}  // namespace
 
 Source::Source(std::vector<v1::Definition> texts) {
   std::stable_sort(texts.begin(), texts.end(), [](const auto& a, const auto& b) {
@@ -51,8 +18,11 @@ Source::Source(std::vector<v1::Definition> texts) {
   operators_.resize(texts_.size());
   directives_.resize(texts_.size());
   includers_.resize(texts_.size());
+  std::vector<std::string> paths;
+  for (const uint32_t file : files_) paths.push_back(texts_[file]->path);
+  const cpp::IncludePaths include_paths(paths);
   for (uint32_t file = 0; file < texts_.size(); ++file) {
-    ResolveIncludes(*texts_[file]);
+    ResolveIncludes(include_paths, *texts_[file]);
     IndexItems(file);
     for (const ResolvedInclude& include : texts_[file]->includes) {
       if (include.file != kNoFile) includers_[include.file].push_back(file);
@@ -74,7 +44,7 @@ void Source::AddText(v1::Definition definition) {
                                                        {}});
   AddItems(*added);
   by_place_[{added->path, added->string_begin}].push_back(file);
-  if (added->string_begin == 0) by_file_name_[std::string(FileName(added->path))].push_back(file);
+  if (added->string_begin == 0) files_.push_back(file);
   texts_.push_back(std::move(added));
 }
 
@@ -96,6 +66,9 @@ void Source::AddItems(SourceText& text) {
     item.takes_arguments = macro.takes_arguments();
     item.declaration.names.emplace_back(macro.name);
     item.rest = std::string(macro.rest);
+    text.has_launch_macros |= absl::StrContains(macro.rest, "<<<") ||
+                              absl::StrContains(macro.rest, "LAUNCH") ||
+                              absl::StrContains(macro.rest, "Launch");
     item.span = {macro.begin, macro.end};
   }
   std::stable_sort(text.items.begin(), text.items.end(),
@@ -125,6 +98,13 @@ std::string Source::QualifiedName(const ItemRef& ref, absl::string_view name) co
 
 void Source::IndexItems(uint32_t file) {
   const SourceText& text = *texts_[file];
+  for (const Namespace& space : text.namespaces) {
+    // a::b opens a too.
+    for (size_t end = space.qualified.size(); end != std::string::npos && end > 0;
+         end = space.qualified.rfind("::", end - 1)) {
+      if (!spaces_.insert(space.qualified.substr(0, end)).second) break;
+    }
+  }
   for (uint32_t i = 0; i < text.items.size(); ++i) {
     const ItemRef ref = {file, i};
     const Item& item = text.items[i];
@@ -148,47 +128,13 @@ void Source::IndexItems(uint32_t file) {
   }
 }
 
-void Source::ResolveIncludes(SourceText& text) {
+void Source::ResolveIncludes(const cpp::IncludePaths& paths, SourceText& text) const {
+  if (text.string_begin > 0) return;
   for (ResolvedInclude& include : text.includes) {
-    include.file = FindIncluded(text, include.include);
+    const Include& named = include.include;
+    const std::optional<uint32_t> found = paths.Find(text.path, named.path, named.angled);
+    if (found) include.file = files_[*found];
   }
-}
-
-uint32_t Source::FindIncluded(const SourceText& includer, const Include& include) const {
-  const string_view path = include.path;
-  if (includer.string_begin > 0) return kNoFile;
-  if (!include.angled) {
-    const string_view folder = FolderOf(includer.path);
-    const std::string near = Normalized(absl::StrCat(folder, "/", path));
-    const auto found = by_place_.find(std::make_pair(near, int64_t{0}));
-    if (found != by_place_.end()) return found->second.front();
-  }
-  return IsKnownHeader(path) ? kNoFile : FindBySuffix(includer, path);
-}
-
-uint32_t Source::FindBySuffix(const SourceText& includer, absl::string_view path) const {
-  constexpr size_t kMaxCandidates = 1024;
-  const std::string wanted = Normalized(path);
-  const auto candidates = by_file_name_.find(FileName(wanted));
-  if (wanted.empty() || candidates == by_file_name_.end()) return kNoFile;
-  uint32_t best = kNoFile;
-  size_t best_shared = 0;
-  bool alone = false;
-  const std::string suffix = absl::StrCat("/", wanted);
-  for (size_t i = 0; i < std::min(kMaxCandidates, candidates->second.size()); ++i) {
-    const uint32_t file = candidates->second[i];
-    const std::string& at = texts_[file]->path;
-    if (at != wanted && !absl::EndsWith(at, suffix)) continue;
-    const size_t shared = SharedFolders(at, includer.path);
-    if (best == kNoFile || shared > best_shared) {
-      best = file;
-      best_shared = shared;
-      alone = true;
-    } else if (shared == best_shared) {
-      alone = false;
-    }
-  }
-  return alone ? best : kNoFile;
 }
 
 uint32_t Source::FileOf(const v1::Kernel& kernel) const {

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "common/cpp/include_paths.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/cuda/conditionals.h"
 #include "services/extractor/core/cuda/declarations.h"
@@ -66,6 +67,7 @@ struct SourceText {
   std::vector<Namespace> namespaces;
   std::vector<Item> items;  // in the order of the text
   std::vector<ResolvedInclude> includes;
+  bool has_launch_macros = false;
 };
 
 // A file with all that it includes, in the order in which the preprocessor meets them.
@@ -75,10 +77,7 @@ struct View {
   absl::flat_hash_set<uint32_t> contains;
 };
 
-// The C++ texts of a source. An include means the file at that path from the includer's folder,
-// else the one whose path ends so; of several such the one that shares the most folders with the
-// includer, if that is one alone. Headers of the compiler and of the CUDA toolkit are never
-// the source's.
+// The C++ texts of a source. cpp::IncludePaths says what an include means.
 //
 // Deterministic. References stay valid.
 class Source {
@@ -111,6 +110,11 @@ class Source {
   const ItemRefs& OperatorsOf(uint32_t file) const { return operators_[file]; }
   const ItemRefs& DirectivesOf(uint32_t file) const { return directives_[file]; }
 
+  // Whether a text of the source opens a namespace of that name.
+  bool IsNamespace(absl::string_view qualified) const { return spaces_.contains(qualified); }
+  // Whether a macro of the file may launch a kernel.
+  bool HasLaunchMacros(uint32_t file) const { return texts_[file]->has_launch_macros; }
+
   std::string QualifiedName(const ItemRef& ref, absl::string_view name) const;
   absl::string_view TextOf(const ItemRef& ref) const;
   // What an item uses and declares; remembered.
@@ -130,19 +134,18 @@ class Source {
   void AddText(v1::Definition definition);
   void AddItems(SourceText& text);
   void IndexItems(uint32_t file);
-  void ResolveIncludes(SourceText& text);
-  uint32_t FindIncluded(const SourceText& includer, const Include& include) const;
-  uint32_t FindBySuffix(const SourceText& includer, absl::string_view path) const;
+  void ResolveIncludes(const cpp::IncludePaths& paths, SourceText& text) const;
   void Visit(uint32_t file, int depth, View& view) const;
 
   std::vector<std::unique_ptr<SourceText>> texts_;
   absl::flat_hash_map<std::pair<std::string, int64_t>, std::vector<uint32_t>> by_place_;
-  absl::flat_hash_map<std::string, std::vector<uint32_t>> by_file_name_;
+  std::vector<uint32_t> files_;  // texts that are no strings
   std::vector<std::vector<uint32_t>> includers_;
   Index by_name_;
   Index members_;
   Index macros_;
   Index functions_;
+  absl::flat_hash_set<std::string> spaces_;
   std::vector<ItemRefs> operators_;
   std::vector<ItemRefs> directives_;
   mutable absl::flat_hash_map<ItemRef, std::unique_ptr<const Words>> words_;
