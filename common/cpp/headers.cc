@@ -42,11 +42,10 @@ std::string CanonicalHeader(string_view path) {
   string_view stem = path;
   if (absl::ConsumeSuffix(&stem, ".h") && twins.contains(stem)) return absl::StrCat("c", stem);
   if (path == "cuda_fp16.hpp") return "cuda_fp16.h";
-  if (path == "hip/hip_fp16.h") return "cuda_fp16.h";
-  if (path == "hip/hip_bfloat16.h") return "hip/hip_bf16.h";
-  if (path == "cmath") return "cmath";
   return std::string(path);
 }
+
+bool IsHipHeader(string_view path) { return absl::StartsWith(path, "hip/"); }
 
 bool IsRuntimeHeader(string_view path) {
   return path == "cuda_runtime.h" || path == "cuda.h" || path == "cuda_runtime_api.h" ||

@@ -21,6 +21,9 @@ bool IsKnownHeader(absl::string_view path);
 // The name that all spellings of a known header share: "cstdint" of stdint.h and cstdint.
 std::string CanonicalHeader(absl::string_view path);
 
+// Whether it is one of HIP's.
+bool IsHipHeader(absl::string_view path);
+
 // Known headers that make a file one of CUDA or HIP, whatever it uses of them.
 bool IsRuntimeHeader(absl::string_view path);
 

@@ -18,7 +18,7 @@ struct Uneven {
   int difference;  // of the branch where the condition holds to the one where it does not
 };
 
-// Which brackets belong together: (), [], {} and a launch's <<< >>>.
+// Which brackets belong together: (), [], {} and a launch's <<< >>>. Refers to the text.
 struct Brackets {
   // Of a bracket's token the other bracket's; kNoToken of one that has none, and of other tokens.
   std::vector<uint32_t> match;

@@ -83,7 +83,8 @@ TEST(BracketsTest, TheOppositeConditionTakesTheOtherBranch) {
 TEST(BracketsTest, ManyUnevenConditionalsInOneFunctionAreAnError) {
   std::string text = "{";
   for (int i = 0; i < 50; ++i) absl::StrAppend(&text, "\n#if A\n{\n#endif\n#if A\n}\n#endif\n");
-  const Brackets brackets = MatchBrackets(Lex(text + "}"));
+  text += "}";
+  const Brackets brackets = MatchBrackets(Lex(text));
   EXPECT_THAT(brackets.errors, IsEmpty());
   EXPECT_TRUE(brackets.HasErrorIn(0, 101));
   EXPECT_FALSE(brackets.HasErrorIn(1, 20));

@@ -372,7 +372,8 @@ class Scanner {
       if (mark == ',') value = false;
       if (mark == '=') value = true;
       const bool ends = next == '=' || next == '[' || next == '{' || next == ',' || next == ';';
-      const bool word = code_.IsWord(at) && !IsKeyword(code_[at]) && !value;
+      const bool word = code_.IsWord(at) && !IsKeyword(code_[at]) && !IsClassKey(code_[at]) &&
+                        code_[at] != "enum" && !value;
       if (word && ends && code_[at] != "default" && code_[at] != "delete") {
         declaration.names.emplace_back(code_[at]);
       }

@@ -134,6 +134,10 @@ class Reader {
       if (mark == '}' && groups_.back().of_class) after_class_ = at_;
       if (groups_.size() > 1) groups_.pop_back();
       if (mark == '}' && groups_.back().block && !Is(at_ + 1, ",")) BeginStatement();
+    } else if (mark == '<') {
+      constexpr uint32_t kMaxArguments = 256;
+      const AngleSearch end = FindAngleEnd(code_, brackets_, at_, kMaxArguments);
+      if (end.found) angles_end_ = std::max(angles_end_, end.token);
     } else if (mark == ';') {
       BeginStatement();
     } else if (mark == ':') {
@@ -263,9 +267,11 @@ class Reader {
     if (IsNested(before, after)) return true;
     if (before == "}" && at_ == after_class_ + 1) return EndsDeclarator(after) && after != "(";
     if (!EndsDeclarator(after)) return false;
-    if (before == "," || before == "") {
-      return before == "," && group.declares && !group.parameters;
+    if (before == ",") {
+      return group.declares && !group.parameters && at_ > angles_end_ && after != ">" &&
+             after != ")";
     }
+    if (before.empty()) return false;
     const bool starts = before == ";" || before == "{" || before == "}";
     if (starts) return after == ":" && group.block;  // a label
     return FollowsType();
@@ -427,6 +433,12 @@ class Reader {
     }
     for (const string_view name : declared_) words.declared.insert(std::string(name));
     words.opened = opened_;
+    for (const Directive& directive : code_.directives) {
+      const Code asked = Lex(directive.condition.expression);
+      for (uint32_t at = 0; at < asked.size(); ++at) {
+        if (asked.IsWord(at)) words.asked.emplace_back(asked[at]);
+      }
+    }
     return words;
   }
 
@@ -439,6 +451,7 @@ class Reader {
   bool class_key_ = false;  // of the current statement
   bool enum_key_ = false;
   bool returns_ = false;                 // ) -> type
+  uint32_t angles_end_ = 0;              // of the template arguments that were met
   uint32_t after_class_ = kNoToken - 1;  // the last '}' of a class
   std::vector<std::string> opened_;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -164,7 +165,11 @@ class Linker {
         paths_(PathsOf(tree)),
         wrappers_(paths_),
         launches_(options.max_launch_bytes),
-        importable_left_(options.max_importable_bytes) {}
+        importable_left_(options.max_importable_bytes) {
+    for (const v1::FileEntry& file : tree.files()) {
+      if (file.support()) support_.insert(file.path());
+    }
+  }
 
   void Add(v1::KernelShard shard) {
     wrappers_.Add(shard);
@@ -187,9 +192,9 @@ class Linker {
     launches_.Resolve(*scope_);
   }
 
-  // Returns how many candidates became kernels.
+  // Returns how many candidates became kernels, without those that were dropped.
   int Link(v1::KernelShard& shard) {
-    const int decided = wrappers_.DecideCandidates(shard);
+    const int decided = wrappers_.DecideCandidates(shard) - DropUnselected(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
     for (v1::Kernel& kernel : *shard.mutable_kernels()) {
@@ -200,12 +205,28 @@ class Linker {
   }
 
  private:
+  // Drops the kernels of files that are there for others alone; returns how many these are.
+  int DropUnselected(v1::KernelShard& shard) const {
+    auto& kernels = *shard.mutable_kernels();
+    const int before = kernels.size();
+    kernels.erase(std::remove_if(kernels.begin(), kernels.end(),
+                                 [this](const v1::Kernel& kernel) {
+                                   return support_.contains(kernel.path());
+                                 }),
+                  kernels.end());
+    for (v1::ExtractedFile& file : *shard.mutable_files()) {
+      if (support_.contains(file.path())) file.set_kernels(0);
+    }
+    return before - kernels.size();
+  }
+
   const v1::SourceTree& tree_;
   const LinkOptions& options_;
   const python::ModulePaths paths_;
   ImportedWrappers wrappers_;
   ImportedLaunches launches_;
   size_t importable_left_;
+  absl::flat_hash_set<std::string> support_;  // paths of files that are there for others alone
   std::vector<v1::Definition> definitions_;
   std::vector<v1::Definition> cuda_texts_;
   std::optional<SourceScope> scope_;

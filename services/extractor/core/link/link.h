@@ -37,7 +37,8 @@ using ShardWriter = std::function<absl::Status(v1::KernelShard)>;
 // Links the kernels of a source to what its other files define: decides which candidates are
 // kernels, gives kernels their launchers in other files and the source's requirement of Triton, and
 // makes each stand on its own. It sets module, pieces, imports, free_names and self_contained, and
-// drops what was there for linking alone. Returns how many candidates became kernels. Errors are
+// drops what was there for linking alone: also the kernels of files that are there for others alone
+// (FileEntry.support). Returns how many candidates became kernels, without those that were dropped. Errors are
 // those of `shards` and `write`.
 //
 // The module is: imports, what else the kernel needs (Closure says what and in which order), the

@@ -80,6 +80,7 @@ void CudaClosure::TryIncluders() {
 void CudaClosure::Run() {
   constexpr int kMaxRounds = 8;  // of operators on types that came with operators
   pending_.push_back(kernel_);
+  TakeSameName();
   for (int round = 0; round < kMaxRounds && !pending_.empty(); ++round) {
     while (!pending_.empty()) {
       const ItemRef next = pending_.back();
@@ -121,6 +122,7 @@ void CudaClosure::Follow(const ItemRef& ref) {
     return;
   }
   for (const UsedName& used : source_->WordsOf(ref).used) Resolve(used, ref, 0);
+  for (const std::string& word : source_->WordsOf(ref).asked) Ask(word);
   const std::string& owner = source_->at(ref).declaration.owner;
   if (!owner.empty()) Resolve({owner, false, false}, ref, 0);
   if (!(ref == kernel_)) FollowConditions(ref);
@@ -137,10 +139,26 @@ void CudaClosure::FollowConditions(const ItemRef& ref) {
       const Code line =
           Lex(string_view(text.text).substr(span.begin + 1, span.end - span.begin - 1));
       for (uint32_t at = 1; at < line.size(); ++at) {
-        if (line.IsWord(at)) TakeMacros(line[at], line.Is(at + 1, "("));
+        if (line.IsWord(at)) Ask(line[at]);
       }
     }
     place = text.conditionals.Around(place);
+  }
+}
+
+// A word that a conditional asks about: whatever is not defined is 0.
+void CudaClosure::Ask(absl::string_view word) {
+  if (!TakeMacros(word, /*invoked=*/true)) IsKnown(word);
+}
+
+// What the kernel's own declaration specializes, or declares again.
+void CudaClosure::TakeSameName() {
+  const Declaration& declaration = source_->at(kernel_).declaration;
+  if (declaration.kind != Declaration::kType && !declaration.specializes) return;
+  for (const std::string& name : declaration.names) {
+    for (const ItemRef& ref : source_->Named(source_->QualifiedName(kernel_, name))) {
+      if (IsVisible(ref) && !(ref == kernel_)) Take(ref, name);
+    }
   }
 }
 
@@ -176,6 +194,9 @@ bool CudaClosure::TakeMacros(absl::string_view name, bool invoked) {
     if (!IsVisible(ref)) continue;
     const Item& item = source_->at(ref);
     if (item.takes_arguments && !invoked) continue;
+    // The kernel comes last: what is said after it does not hold for it.
+    const bool after = ref.file == kernel_.file && ref.item > kernel_.item;
+    if (after && (item.undefines || found)) continue;
     if (item.undefines && !found) continue;
     Take(ref, name);
     found = true;

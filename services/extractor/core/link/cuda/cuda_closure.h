@@ -63,6 +63,8 @@ class CudaClosure {
   void Run();
   void Follow(const ItemRef& ref);
   void FollowConditions(const ItemRef& ref);
+  void Ask(absl::string_view word);
+  void TakeSameName();
   void Resolve(const UsedName& used, const ItemRef& user, int depth);
   bool TakeMacros(absl::string_view name, bool invoked);
   bool TakeNamed(absl::string_view path, const ItemRef& user, bool global, int depth);

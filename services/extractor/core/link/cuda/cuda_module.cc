@@ -296,14 +296,22 @@ class Assembler {
       }
     }
     for (const std::string& header : closure_.headers()) {
-      if (!had.contains(header)) writer_.AddMadeUpInclude(header);
+      const bool cuda_alone = absl::StartsWith(header, "cuda_") || header == "cuda.h";
+      if (!had.contains(header) && !(is_hip_ && cuda_alone)) writer_.AddMadeUpInclude(header);
     }
   }
 
   void AddInclude(uint32_t file, const ResolvedInclude& include, std::set<std::string>& had) {
     const string_view path = include.include.path;
     const bool conditional = include.place.conditional != Conditionals::kNone;
-    if (cpp::IsKnownHeader(path)) {
+    if (cpp::IsHipHeader(path)) {
+      // Unconditional ones are of a file of HIP alone: in other modules nothing could include them.
+      const bool own = file == closure_.kernel().file;
+      if (!(own || (conditional && Contributes(file))) || !had.insert(std::string(path)).second) {
+        return;
+      }
+      if (own && !conditional) is_hip_ = true;
+    } else if (cpp::IsKnownHeader(path)) {
       const std::string canonical = cpp::CanonicalHeader(path);
       const bool needed = closure_.headers().contains(canonical) ||
                           (cpp::IsRuntimeHeader(path) && Contributes(file));
@@ -355,6 +363,7 @@ class Assembler {
   std::map<uint32_t, ItemRefs> by_file_;
   std::map<std::string, std::string> missing_;
   absl::flat_hash_set<uint32_t> seen_;
+  bool is_hip_ = false;  // the kernel's file includes HIP's headers whatever is defined
 };
 
 // Nothing is known of what the function stands in.

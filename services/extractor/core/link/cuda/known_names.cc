@@ -86,12 +86,11 @@ const Table& GlobalNames() {
        "hexp hexp2 hexp10 hcos hsin htanh h2ceil h2floor h2rint h2trunc h2sqrt h2rsqrt h2rcp h2log "
        "h2log2 h2log10 h2exp h2exp2 h2exp10 h2cos h2sin h2tanh"},
       {"cuda_bf16.h", "nv_bfloat16 nv_bfloat162 __bfloat162"},
-      {"hip/hip_bf16.h", "hip_bfloat16 hip_bfloat162"},
       {"cuComplex.h",
        "cuComplex cuFloatComplex cuDoubleComplex cuCmul cuCmulf cuCadd cuCaddf cuCsub "
        "cuCabs cuCabsf cuCreal cuCrealf cuCimag cuCimagf cuConj cuConjf "
        "make_cuComplex make_cuFloatComplex make_cuDoubleComplex"},
-      {"cuda.h", "CUtensorMap CUdeviceptr CUresult CUfunction CUmodule CUcontext"},
+      {"cuda.h", "CUDA_VERSION CUtensorMap CUdeviceptr CUresult CUfunction CUmodule CUcontext"},
       {"cuda_pipeline.h", "__pipeline_memcpy_async __pipeline_commit __pipeline_wait_prior"},
   }));
   return table;
@@ -188,7 +187,7 @@ bool ContainsAny(string_view text, std::initializer_list<string_view> parts) {
 
 // Names that begin with two underscores are the implementation's.
 KnownName Reserved(string_view name) {
-  if (absl::StartsWith(name, "__hip_bfloat16")) return Header("hip/hip_bf16.h");
+  if (absl::StartsWith(name, "__hip_") || absl::StartsWith(name, "__HIP_")) return Header("");
   if (ContainsAny(name, {"nv_fp8", "nv_cvt_float_to_fp8", "nv_cvt_fp8", "nv_cvt_halfraw_to_fp8"})) {
     return Header("cuda_fp8.h");
   }
@@ -296,6 +295,7 @@ KnownName Plain(string_view name) {
   if (IsApiName(name, "curand") || absl::StartsWith(name, "curand_")) {
     return Header("curand_kernel.h");
   }
+  if (absl::StartsWith(name, "hip_bfloat16")) return Header("");
   if (name == "std" || name == "cuda" || name == "nvcuda") return Header("");
   if (name == "cooperative_groups") return Header("cooperative_groups.h");
   return PackageOf(name);
