@@ -12,10 +12,13 @@ Of every Markdown file:
   flag     `--flag` in docs/ that no program of ours has
   missing  a key of job files (docs/jobs.md), a flag or a metric (docs/operations.md, docs/commands.md), or a folder of
            common/ and services/ (ARCHITECTURE.md) that is nowhere
+  schema   a field of docs/schema, or a word that one may be, that docs/dataset.md has nowhere in backticks; a row of one of its
+           tables of fields that is no field of that file
   message  an error message that docs/troubleshooting.md lists, and no program prints; ... stands for what varies
   length   a README.md of more than 120 lines
 """
 
+import json
 import pathlib
 import re
 import sys
@@ -146,6 +149,19 @@ class Checker:
         flags = {f"--{option}" for option in self.options}
         self.check_named("docs/operations.md", flags | self.metrics, "docs/commands.md")
 
+    def check_schemas(self):
+        page = self.root / "docs/dataset.md"
+        sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE) if page.exists() else []
+        explained = {word for section in sections for _, span in CODE.findall(section) for word in re.findall(r"\w+", span)}
+        for path in sorted((self.root / "docs/schema").glob("*.schema.json")):
+            schema = json.loads(path.read_text(encoding="utf-8"))
+            names = set(names_in(schema))
+            for name in sorted(names - explained):
+                self.problem("schema", page, f"{name} of {path.name} is not explained")
+            for row in {row for section in sections if section.startswith(schema["title"]) for row in field_rows(section)}:
+                for name in sorted({name for _, span in CODE.findall(row) for name in re.findall(r"\w+", span)} - names):
+                    self.problem("schema", page, f"{name} is no field of {schema['title']}")
+
     def check_named(self, page, words, *others):
         pages = [self.root / name for name in (page, *others)]
         text = "\n".join(path.read_text(encoding="utf-8") for path in pages if path.exists())
@@ -173,7 +189,30 @@ class Checker:
         if troubleshooting.exists():
             self.check_messages(troubleshooting)
         self.check_complete()
+        self.check_schemas()
         return self.problems
+
+
+def names_in(schema):
+    """The fields of a JSON Schema, those within them, and the words that they may be."""
+    if "items" in schema:
+        yield from names_in(schema["items"])
+    yield from (word for word in schema.get("enum", []) if word)
+    for name, field in schema.get("properties", {}).items():
+        yield name
+        yield from names_in(field)
+
+
+def field_rows(section):
+    """The first cells of the tables whose head says that they are of fields."""
+    inside = False
+    for line in section.splitlines():
+        cell = line[1:].split("|")[0] if line.startswith("|") else ""
+        if cell.strip().startswith("field"):
+            inside = True
+        inside = inside and bool(cell)
+        if inside:
+            yield cell
 
 
 def expand(glob):
@@ -193,12 +232,17 @@ def self_test():
         (root / "docs/good.md").write_text("# Two words\n`services/{cli,x}/*.cc`, `kernelmill crawl`, [a](good.md#two-words)\n")
         (root / "docs/bad.md").write_text("[a](none.md) [b](good.md#none) `common/none.h` `none.h` `kernelmill sing` `--none`\n"
                                           "```sh\nkernelmill dance\n```\n")
+        (root / "docs/schema").mkdir()
+        (root / "docs/schema/rows.schema.json").write_text(json.dumps({"title": "rows.jsonl", "properties": {
+            "there": {"enum": ["b", None]}, "gone": {"items": {"properties": {"a": {}}}}}}))
+        (root / "docs/dataset.md").write_text("## rows.jsonl\n\n| field | content |\n|---|---|\n| `there` | `a` or `b` |\n"
+                                              "| `unknown` | |\n\n| word | |\n| `any` | |\n")
         (root / "docs/troubleshooting.md").write_text("| message | remedy |\n| `a job here ... gone` | |\n| `never said` | |\n")
         (root / "README.md").write_text("x\n" * (README_LINES + 1))
         problems = Checker(root).run()
         kinds = sorted(problem.split(": ")[1] for problem in problems)
         expected = sorted(["link", "link", "path", "file", "command", "command", "flag", "message", "length",
-                           "missing", "missing"])
+                           "missing", "missing", "schema", "schema"])
         if kinds != expected:
             print("\n".join(problems), f"self-test: {kinds} are not {expected}", sep="\n", file=sys.stderr)
             return 1

@@ -15,7 +15,7 @@ done
 
 deploy/install.sh
 deploy/build.sh release -DKERNELMILL_TESTS=ON
-for peer in bazel_remote tiktoken; do
+for peer in bazel_remote readers tiktoken; do
   "tests/peers/install_$peer.sh" >/dev/null || {
     status=$?
     [[ $status -eq 77 ]] || exit "$status" # 77: cannot be had here, and it said so; its tests skip

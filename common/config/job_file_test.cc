@@ -110,6 +110,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "job.yaml:4: sources[0].sha256: is not 64"},
         BadCase{"BadCheck", "name: a\nsources: [{git: u}]\nquality:\n  require:\n  - x\n",
                 "job.yaml:4: quality.require: unknown check"},
+        BadCase{"BadKind", "name: a\nsources: [{git: u}]\nquality:\n  exclude_kinds: [tests]\n",
+                "job.yaml:4: quality.exclude_kinds: unknown word"},
+        BadCase{"BadTarget", "name: a\nsources: [{git: u}]\nquality:\n  targets:\n  - tpus\n",
+                "job.yaml:4: quality.targets: unknown word"},
         BadCase{"Alias", "name: &x a\nsources: [{git: *x}]\n", "job.yaml:1: an anchor"},
         BadCase{"Tag", "name: !!binary aGk=\n", "job.yaml:1: a tag"},
         BadCase{"SyntaxError", "name: a\nsources: [\n", "job.yaml:3: not YAML"},
@@ -177,6 +181,9 @@ TEST(JobFileYaml, ReadsBackAsAnEqualSpec) {
   spec.mutable_sources(1)->set_weight(1e-7);
   spec.mutable_dedup()->set_threshold(1.0 / 3);
   spec.mutable_quality()->add_require("has_docstring");
+  spec.mutable_quality()->add_exclude_kinds("test");
+  spec.mutable_quality()->add_targets("generic");
+  spec.mutable_quality()->set_min_tokens(64);
   ExpectRoundTrip(spec);
 }
 

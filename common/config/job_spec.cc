@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/dsl/labels.h"
 #include "common/spdx/expression.h"
 #include "kernelmill/v1/kernel.pb.h"
 
@@ -60,11 +65,36 @@ absl::Status CheckPackage(absl::string_view where, absl::string_view package) {
   return absl::OkStatus();
 }
 
+// A page on the web that may stand in every record: http:// or https://, a host, and no
+// credentials. A query or a fragment would come before the path that a link appends.
+bool IsWebUrl(absl::string_view url) {
+  if (!absl::ConsumePrefix(&url, "https://") && !absl::ConsumePrefix(&url, "http://")) return false;
+  const absl::string_view authority = url.substr(0, url.find('/'));
+  return !authority.empty() && !absl::StrContains(authority, '@') &&
+         std::none_of(url.begin(), url.end(), [](unsigned char c) {
+           return c <= ' ' || c >= 0x7f || absl::StrContains("?#\"<>\\^`{|}", c);
+         });
+}
+
+absl::Status CheckUrl(const std::string& where, const std::string& url) {
+  if (url.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckText(where, url));
+  if (IsWebUrl(url)) return absl::OkStatus();
+  return Wrong(where, "is no http:// or https:// URL without credentials, query and fragment");
+}
+
+// Where a git repository is on the web if its URL says so; else nothing.
+std::string DefaultUrl(const v1::Source& source) {
+  const bool page = absl::StartsWith(source.git(), "https://") && IsWebUrl(source.git());
+  return page ? source.git() : "";
+}
+
 // What a source of many repositories cannot have.
 absl::Status CheckOfMany(const std::string& where, const v1::Source& source) {
   if (!source.name().empty()) return Wrong(where + ".name", "is of one repository");
   if (!source.ref().empty()) return Wrong(where + ".ref", "is of one repository");
   if (!source.sha256().empty()) return Wrong(where + ".sha256", "is of one repository");
+  if (!source.url().empty()) return Wrong(where + ".url", "is of one repository");
   return absl::OkStatus();
 }
 
@@ -125,6 +155,7 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   RETURN_IF_ERROR(CheckText(where + ".ref", source.ref()));
   RETURN_IF_ERROR(CheckText(where + ".name", source.name()));
   RETURN_IF_ERROR(CheckText(where + ".category", source.category()));
+  RETURN_IF_ERROR(CheckUrl(where + ".url", source.url()));
   if (!source.sha256().empty() && !IsHex(source.sha256(), 64)) {
     return Wrong(where + ".sha256", "is not 64 lowercase hexadecimal digits");
   }
@@ -164,8 +195,37 @@ absl::Status CheckDedup(const v1::DedupPolicy& policy) {
   const v1::ContaminationPolicy& contamination = policy.contamination();
   RETURN_IF_ERROR(CheckShare("dedup.contamination.threshold", contamination.threshold()));
   RETURN_IF_ERROR(CheckShare("dedup.contamination.overlap", contamination.overlap()));
+  RETURN_IF_ERROR(CheckShare("dedup.contamination.structural", contamination.structural()));
   if (v1::ContaminationAction_IsValid(contamination.action())) return absl::OkStatus();
   return Wrong("dedup.contamination.action", "is unknown");
+}
+
+absl::Status CheckWords(const std::string& where,
+                        const google::protobuf::RepeatedPtrField<std::string>& words,
+                        const std::vector<absl::string_view>& known) {
+  for (const std::string& word : words) {
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    return Wrong(where, absl::StrCat("unknown word ", JsonString(word), "; ",
+                                     absl::StrJoin(known, ", "), " are known"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckQuality(const v1::QualityPolicy& policy) {
+  for (const std::string& check : policy.require()) {
+    if (v1::Checks::descriptor()->FindFieldByName(check) == nullptr) {
+      return Wrong("quality.require", absl::StrCat("unknown check ", JsonString(check)));
+    }
+  }
+  if (!(policy.min_score() >= 0 && policy.min_score() <= 1)) {
+    return Wrong("quality.min_score", "is not between 0 and 1");
+  }
+  if (policy.min_tokens() < 0) return Wrong("quality.min_tokens", "is negative");
+  RETURN_IF_ERROR(CheckWords("quality.exclude_kinds", policy.exclude_kinds(), dsl::KernelKinds()));
+  RETURN_IF_ERROR(CheckWords("quality.targets", policy.targets(), dsl::KernelTargets()));
+  if (!v1::SensitivePolicy_IsValid(policy.secrets())) return Wrong("quality.secrets", "is unknown");
+  if (!v1::SensitivePolicy_IsValid(policy.emails())) return Wrong("quality.emails", "is unknown");
+  return absl::OkStatus();
 }
 
 absl::Status CheckPolicies(const v1::JobSpec& spec) {
@@ -173,18 +233,7 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.failure_hours", spec.visits().failure_hours()));
   RETURN_IF_ERROR(CheckHours("visits.not_found_hours", spec.visits().not_found_hours()));
   RETURN_IF_ERROR(CheckDedup(spec.dedup()));
-  for (const std::string& check : spec.quality().require()) {
-    if (v1::Checks::descriptor()->FindFieldByName(check) == nullptr) {
-      return Wrong("quality.require", absl::StrCat("unknown check ", JsonString(check)));
-    }
-  }
-  if (!(spec.quality().min_score() >= 0 && spec.quality().min_score() <= 1)) {
-    return Wrong("quality.min_score", "is not between 0 and 1");
-  }
-  if (!v1::SensitivePolicy_IsValid(spec.quality().secrets()))
-    return Wrong("quality.secrets", "is unknown");
-  if (!v1::SensitivePolicy_IsValid(spec.quality().emails()))
-    return Wrong("quality.emails", "is unknown");
+  RETURN_IF_ERROR(CheckQuality(spec.quality()));
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
   }
@@ -243,6 +292,7 @@ void FillDefaults(v1::DedupPolicy& dedup) {
   v1::ContaminationPolicy& contamination = *dedup.mutable_contamination();
   if (contamination.threshold() == 0) contamination.set_threshold(0.5);
   if (contamination.overlap() == 0) contamination.set_overlap(0.5);
+  if (contamination.structural() == 0) contamination.set_structural(0.85);
   if (contamination.action() == v1::CONTAMINATION_ACTION_UNSPECIFIED) {
     contamination.set_action(v1::CONTAMINATION_ACTION_DROP);
   }
@@ -303,6 +353,7 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
     FillGlobs(source);
     if (source.has_discover()) FillDefaults(*source.mutable_discover());
     if (source.category().empty()) source.set_category(SourceName(source));
+    if (source.url().empty()) source.set_url(DefaultUrl(source));
     if (source.tier() == 0) source.set_tier(1);
     if (source.weight() == 0) source.set_weight(1);
     if (source.role() == v1::SOURCE_ROLE_UNSPECIFIED) source.set_role(v1::SOURCE_ROLE_CANDIDATE);
@@ -337,6 +388,7 @@ v1::Source FoundSource(const v1::Source& discover, const std::string& git_url) {
   source.set_git(git_url);
   source.set_ref("HEAD");
   if (!labelled) source.set_category(git_url);
+  source.set_url(DefaultUrl(source));
   return source;
 }
 
@@ -351,6 +403,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_weight();
   part.clear_role();
   part.clear_license();
+  part.clear_url();
   return part;
 }
 

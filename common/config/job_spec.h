@@ -43,7 +43,8 @@ bool IsPinned(const v1::Source& source);
 // The part of a source that decides what is fetched: origin, name, ref, sha256 and globs.
 v1::Source FetchPart(const v1::Source& source);
 
-// A pinned source as the manifest names it: its name in place of where it was fetched from.
+// A pinned source as the manifest names it: its name in place of where it was fetched from. Its
+// `url`, which records show, stays.
 v1::Source Identity(const v1::Source& source);
 
 }  // namespace kernelmill::config

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "common/testing/status_matchers.h"
 
@@ -48,6 +50,8 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
       {"sources[4].discover.limit: ",
        [](v1::JobSpec& s) { s.mutable_sources(4)->mutable_discover()->set_limit(1'000'000); }},
       {"sources[4].name: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_name("one"); }},
+      {"sources[4].url: is of one repository",
+       [](v1::JobSpec& s) { s.mutable_sources(4)->set_url("https://example.org/r"); }},
       {"sources[4].list: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_list("repos.txt"); }},
       {"visits.failure_hours: ", [](v1::JobSpec& s) { s.mutable_visits()->set_failure_hours(-1); }},
       {"sources[3].license: not a licence expression",
@@ -55,6 +59,12 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
       {"dedup.threshold: ", [](v1::JobSpec& s) { s.mutable_dedup()->set_threshold(1.5); }},
       {"quality.require: unknown check",
        [](v1::JobSpec& s) { s.mutable_quality()->add_require("x"); }},
+      {"quality.exclude_kinds: unknown word \"tests\"; operation, helper, test, ",
+       [](v1::JobSpec& s) { s.mutable_quality()->add_exclude_kinds("tests"); }},
+      {"quality.targets: unknown word \"cuda\"; generic, nvidia, ",
+       [](v1::JobSpec& s) { s.mutable_quality()->add_targets("cuda"); }},
+      {"quality.min_tokens: is negative",
+       [](v1::JobSpec& s) { s.mutable_quality()->set_min_tokens(-1); }},
   };
   for (const Case& c : cases) {
     v1::JobSpec spec = Job();
@@ -75,6 +85,7 @@ TEST(FetchPart, HasNothingThatFetchingDoesNotNeed) {
   const v1::Source bare = FetchPart(source);
   source.set_license("MIT");
   source.set_tier(3);
+  source.set_url("https://example.org/elsewhere");
   EXPECT_EQ(FetchPart(source).SerializeAsString(), bare.SerializeAsString());
 }
 
@@ -95,6 +106,38 @@ TEST(Identity, DoesNotDependOnWhereTheSourceWasFetchedFrom) {
   here.set_name("a");
   there.set_name("a");
   EXPECT_EQ(Identity(here).SerializeAsString(), Identity(there).SerializeAsString());
+}
+
+TEST(CheckJobSpec, AUrlIsAPageOnTheWeb) {
+  v1::JobSpec spec = Job();
+  for (const char* url : {"https://git.sr.ht/~a/b", "http://git.example.org:8080/a/b.git"}) {
+    spec.mutable_sources(1)->set_url(url);
+    EXPECT_THAT(CheckJobSpec(spec), IsOk()) << url;
+  }
+  for (const char* url : {"git@github.com:a/b", "ssh://example.org/a", "https://", "https:///a",
+                          "https://user:secret@example.org/a", "https://example.org/a?token=1",
+                          "https://example.org/a#L1", "https://example.org/a b",
+                          "javascript:alert(1)", "https://example.org/\xc3\xa9"}) {
+    spec.mutable_sources(1)->set_url(url);
+    EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith("sources[1].url: ")) << url;
+  }
+}
+
+TEST(WithDefaults, TheUrlIsTheGitUrlWhereThatIsAPage) {
+  v1::JobSpec job;
+  for (const char* git : {"https://example.org/a", "https://user:secret@example.org/b",
+                          "git://example.org/c", "http://127.0.0.1:9/d"}) {
+    job.add_sources()->set_git(git);
+  }
+  job.add_sources()->set_git("https://example.org/e");
+  job.mutable_sources(4)->set_url("https://example.org/upstream");
+  const v1::JobSpec spec = WithDefaults(job);
+  std::vector<std::string> urls;
+  for (const v1::Source& source : spec.sources()) urls.push_back(source.url());
+  EXPECT_THAT(urls, ::testing::ElementsAre("https://example.org/a", "", "", "",
+                                           "https://example.org/upstream"));
+  EXPECT_EQ(FoundSource(Job().sources(4), "https://example.org/f").url(), "https://example.org/f");
+  EXPECT_EQ(Identity(spec.sources(0)).url(), "https://example.org/a");
 }
 
 TEST(WithDefaults, IsIdempotent) {

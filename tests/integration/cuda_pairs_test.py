@@ -9,6 +9,7 @@ import textwrap
 import unittest
 
 import harness
+import row_schema
 
 CUDA = """\
 __global__ void {name}(const float* x, float* out, int n) {{
@@ -63,6 +64,7 @@ class CudaPairs(unittest.TestCase):
             """) + pairs)
         done = harness.crawl(job, self.folder / name, self.folder / "data", "--json", check=False)
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        self.assertEqual(row_schema.problems(self.folder / name), [])
         return self.folder / name
 
     @staticmethod
@@ -83,7 +85,7 @@ class CudaPairs(unittest.TestCase):
         pair, = self.pairs(out)
         self.assertEqual(self.names(pair), ("GeluForward", "_gelu_fwd_kernel", False))
         self.assertGreaterEqual(pair["score"], 0.6)
-        self.assertEqual(pair["shared"]["tags"], ["activation"])
+        self.assertEqual(pair["shared"]["tags"], ["activation", "elementwise"])
         with open(out / "kernels.jsonl", encoding="utf-8") as lines:
             kernels = {k["id"]: k for k in map(json.loads, lines)}
         for side in ("cuda", "triton"):

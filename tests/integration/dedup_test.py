@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import harness
+import row_schema
 
 KERNEL = '''
 @triton.jit
@@ -63,6 +64,7 @@ class Duplicates(unittest.TestCase):
                        f"{more}dedup: {dedup}\n")
         out = self.folder / f"{name}-out"
         done = harness.crawl(job, out, self.folder / "data", "--json")
+        self.assertEqual(row_schema.problems(out), [])
         status = harness.last_status(done.stdout + done.stderr)
         return {row["path"]: row for row in harness.ledger(out)}, out, status
 

@@ -9,13 +9,14 @@ import tempfile
 import unittest
 
 import harness
+import row_schema
 
 JOBS = sorted([*(harness.ROOT / "examples").glob("*.yaml"), *(harness.ROOT / "deploy/jobs").glob("*.yaml")])
 OFFLINE = ("folder", "inductor", "cuda")
 
 
-# Objects whose keys are data: names of tags, checks, reasons, stages, of a configuration's parameters, of categories.
-DATA = {"tag_rules", "rules", "checks", "configs", "stages", "by_reason", "skipped_by_reason", "failed_by_reason",
+# Objects of report.json and MANIFEST.json whose keys are data: names of checks, reasons, stages and categories.
+DATA = {"checks", "stages", "by_reason", "skipped_by_reason", "failed_by_reason",
         "skipped_strings_by_reason", "functions_of_other_dsls", "categories"}
 
 
@@ -69,6 +70,7 @@ class ExamplesTest(unittest.TestCase):
                 out = pathlib.Path(folder) / "out"
                 harness.crawl(harness.ROOT / f"examples/{name}.yaml", out, pathlib.Path(folder) / "data")
                 self.assertGreater(json.loads((out / "report.json").read_text())["kernels"]["kept"], 0)
+                self.assertEqual(row_schema.problems(out), [])
                 self.assertEqual(keys_of(out) - explained, set())
 
 

@@ -52,7 +52,7 @@ class Linked(unittest.TestCase):
 
     def test_the_module_has_what_stands_in_files_without_kernels(self):
         self.assertTrue(self.kernel["self_contained"], self.kernel["module"])
-        self.assertEqual([piece[0] for piece in self.kernel["pieces"]],
+        self.assertEqual([piece["path"] for piece in self.kernel["pieces"]],
                          ["ops/kernels.py"] * 2 + ["ops/limits.py", "ops/config.py", "ops/shapes.py", "ops/kernels.py"])
         names = {}
         lines = [line for line in self.kernel["module"].splitlines() if not line.startswith(("import", "from"))]

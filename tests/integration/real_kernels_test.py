@@ -15,6 +15,7 @@ import unittest
 import zipfile
 
 import harness
+import row_schema
 
 REPOSITORIES = [r for r in os.environ.get("KERNELMILL_REPOSITORIES", "").split(":") if r]
 
@@ -71,6 +72,7 @@ class RealKernels(unittest.TestCase):
         report = json.loads((out / "report.json").read_text())
         kernels = report["kernels"]
         self.assertEqual(kernels["found"], len(harness.ledger(out)))
+        self.assertEqual(row_schema.problems(out), [])
         files = report["files"]
         self.assertEqual(files["seen"], files["extracted"] + files["skipped"] + files["failed"])
         return len(truth)

@@ -118,7 +118,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     with open(sys.argv[1], encoding="utf-8") as lines:
-        rows = [row for row in map(json.loads, lines) if "json_pointer" in row and row["form"] == "decorated"]
+        rows = [row for row in map(json.loads, lines) if row["json_pointer"] is not None and row["form"] == "decorated"]
     truth, unread = oracle(pathlib.Path(sys.argv[2]))
     read = {key(row): row["dsl"] for row in rows if (row["path"], row["json_pointer"]) not in unread}
     problems = [f"missing: {k}" for k in sorted(truth.keys() - read.keys())]

@@ -54,7 +54,7 @@ def contaminated(row, rows, holdout):
     """Whether the row, or the one that it is a duplicate of, matches something of the holdout's."""
     if row["fate"] == "duplicate":
         row = rows.get(row["of"], row)
-    return any(match["holdout"]["repository"] == holdout for match in row.get("contamination", []))
+    return any(match["holdout"]["repository"] == holdout for match in row["contamination"])
 
 
 def main():

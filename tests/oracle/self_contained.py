@@ -51,7 +51,7 @@ def read(folder):
             why[record["repository"]].update(set(missing))
             if not missing:
                 counts["after"] += 1
-                counts["before"] += all(p is not None and p[0] == record["path"] for p in record["pieces"])
+                counts["before"] += all(p["path"] == record["path"] for p in record["pieces"])
     return sums, why
 
 

@@ -24,7 +24,7 @@
 #include "services/cli/core/format.h"
 #include "services/cli/embedded/embedded_cluster.h"
 #include "services/exporter/core/output/json.h"
-#include "services/exporter/core/records.h"
+#include "services/exporter/core/place.h"
 #include "services/exporter/core/verdict_json.h"
 
 namespace kernelmill::cli {
@@ -141,11 +141,12 @@ class FileCommand {
     Json json = {{"dsl", DslWord(kernel.dsl())},      {"role", RoleWord(kernel.role())},
                  {"first_line", kernel.first_line()}, {"last_line", kernel.last_line()},
                  {"sha256", kernel.sha256()},         {"lexical_tokens", kernel.tokens()}};
-    exporter::SetText(json, "path", path);
+    exporter::SetText(json, "/path", path);
+    json["json_pointer"] = nullptr;
     if (kernel.has_json_pointer()) {
-      exporter::SetText(json, "json_pointer", kernel.json_pointer());
+      exporter::SetText(json, "/json_pointer", kernel.json_pointer());
     }
-    exporter::SetText(json, "qualname", kernel.qualname());
+    exporter::SetText(json, "/qualname", kernel.qualname());
     return json;
   }
 
@@ -158,10 +159,10 @@ class FileCommand {
       return;
     }
     Json json = KernelJson(path, kernel);
-    exporter::SetText(json, "signature", kernel.signature());
-    exporter::SetText(json, "docstring", kernel.docstring());
-    exporter::SetText(json, "source", kernel.source());
-    exporter::SetText(json, "module", kernel.module());
+    exporter::SetText(json, "/signature", kernel.signature());
+    exporter::SetTextOrNull(json, "/docstring", kernel.docstring());
+    exporter::SetText(json, "/source", kernel.source());
+    exporter::SetTextOrNull(json, "/module", kernel.module());
     console_.Result(exporter::Canonical(json) + "\n");
   }
 
@@ -173,11 +174,12 @@ class FileCommand {
       json["reasons"] =
           std::vector<std::string>(verdict.reasons().begin(), verdict.reasons().end());
       json["license"] = exporter::LicenseJson(verdict.license());
-      json["checks"] = exporter::ChecksJson(verdict.checks());
-      json["rules"] = exporter::RulesJson(verdict);
+      json["checks"] = exporter::ChecksJson(verdict);
+      json["check_reasons"] = exporter::CheckReasonsJson(verdict);
       json["quality"] = exporter::QualityJson(verdict.quality(), v1::QualityPolicy());
       json["tokens"] = exporter::TokensJson(verdict.source_tokens());
       json["module_tokens"] = exporter::TokensJson(verdict.module_tokens());
+      exporter::SetKindAndTarget(verdict, json);
       console_.Result(exporter::Canonical(json) + "\n");
       return;
     }

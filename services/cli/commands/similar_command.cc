@@ -25,7 +25,7 @@
 #include "services/cli/core/format.h"
 #include "services/cli/embedded/embedded_cluster.h"
 #include "services/exporter/core/output/json.h"
-#include "services/exporter/core/records.h"
+#include "services/exporter/core/place.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -150,9 +150,10 @@ Json PlaceJson(const v1::KernelPlace& place) {
                {"first_line", place.first_line()},
                {"last_line", place.last_line()},
                {"dsl", exporter::DslWord(place.dsl())}};
-  exporter::SetText(json, "path", place.path());
-  if (place.has_json_pointer()) exporter::SetText(json, "json_pointer", place.json_pointer());
-  exporter::SetText(json, "qualname", place.qualname());
+  exporter::SetText(json, "/path", place.path());
+  json["json_pointer"] = nullptr;
+  if (place.has_json_pointer()) exporter::SetText(json, "/json_pointer", place.json_pointer());
+  exporter::SetText(json, "/qualname", place.qualname());
   return json;
 }
 
@@ -162,9 +163,10 @@ Json MatchJson(const v1::SimilarKernel& match) {
   json["similarity"] = exporter::Number(match.similarity());
   json["near"] = exporter::Number(match.near());
   json["structural"] = exporter::Number(match.structural());
-  json["license"] = match.license();
+  json["license"] = exporter::TextOrNull(match.license());
   json["fate"] = std::string(dataset::FateName(match.fate()));
-  json["reason"] = match.reason();
+  json["reason"] = exporter::TextOrNull(match.reason());
+  json["of"] = nullptr;
   if (match.has_of()) {
     json["of"] = PlaceJson(match.of());
     json["of"]["similarity"] = exporter::Number(match.of_similarity());
@@ -178,8 +180,8 @@ Json ResultJson(const std::string& file, const v1::Kernel& kernel,
                {"first_line", kernel.first_line()},
                {"last_line", kernel.last_line()},
                {"similar", Json::array()}};
-  exporter::SetText(json, "path", file);
-  exporter::SetText(json, "qualname", kernel.qualname());
+  exporter::SetText(json, "/path", file);
+  exporter::SetText(json, "/qualname", kernel.qualname());
   for (const v1::SimilarKernel& match : result.kernels()) {
     json["similar"].push_back(MatchJson(match));
   }

@@ -1,8 +1,5 @@
 #include "services/exporter/core/dataset_index.h"
 
-#include <google/protobuf/descriptor.h>
-#include <google/protobuf/message.h>
-
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -13,14 +10,16 @@
 #include "common/base/status.h"
 #include "common/config/job_spec.h"
 #include "common/dataset/walk.h"
+#include "services/exporter/core/verdict_json.h"
 
 namespace kernelmill::exporter {
 namespace {
 
-void CountChecks(const v1::Checks& checks, CheckCounts* counts) {
-  const auto& type = *v1::Checks::descriptor();
-  for (int i = 0; i < type.field_count(); ++i) {
-    (*counts)[type.field(i)->name()] += checks.GetReflection()->GetBool(checks, type.field(i));
+void CountChecks(const v1::Verdict& verdict, CheckCounts* counts) {
+  for (const v1::RuleResult& result : verdict.rules()) {
+    for (const char* outcome : {"pass", "fail", "exempt"}) {
+      (*counts)[result.rule()][outcome] += OutcomeWord(result) == outcome;
+    }
   }
 }
 
@@ -94,6 +93,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   void AddSource(const v1::ManifestSource& source) {
     SourceEntry entry;
     entry.repository = config::SourceName(source.source());
+    entry.url = source.source().url();
     entry.category =
         source.source().category().empty() ? entry.repository : source.source().category();
     entry.tier = std::max(source.source().tier(), 1);
@@ -115,7 +115,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
-    CountChecks(verdict.checks(), &source.checks);
+    CountChecks(verdict, &source.checks);
     AddTokens(verdict.source_tokens(), &source.tokens.source);
     AddTokens(verdict.module_tokens(), &source.tokens.module);
   }

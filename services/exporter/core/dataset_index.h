@@ -17,8 +17,8 @@
 
 namespace kernelmill::exporter {
 
-// Of each check of the seeds' list, by name: how many kept kernels pass.
-using CheckCounts = std::map<std::string, int64_t>;
+// Of each check, by name: how many kept kernels pass, fail and are exempt, by these words.
+using CheckCounts = std::map<std::string, std::map<std::string, int64_t>>;
 
 // How many kernels have a fate for a reason, both as the ledger spells them.
 using FateCounts = std::map<std::pair<std::string, std::string>, int64_t>;
@@ -33,6 +33,7 @@ void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum);
 
 struct SourceEntry {
   std::string repository;
+  std::string url;     // on the web; empty where that is not known
   std::string commit;  // empty where nothing could be had of the source
   int64_t commit_time = 0;
   std::string category;

@@ -23,6 +23,7 @@
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/redact.h"
 #include "services/exporter/core/report.h"
+#include "services/exporter/core/schema/dataset_card.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -245,6 +246,9 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(FileManifest(index, request.dataset))));
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
                              Pretty(Report(index, request.dataset, pairs, request.failures))));
+  RETURN_IF_ERROR(WriteWhole(
+      dir, kCardFile,
+      DatasetCard(index.manifest.name(), cas::ToString(request.dataset), index.sums.kept)));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, config::JobFileYaml(request.lock)));
   return staging.Commit();
 }

@@ -4,7 +4,7 @@
 #include "common/base/status.h"
 #include "common/config/csv.h"
 #include "services/exporter/core/output/output_dir.h"
-#include "services/exporter/core/records.h"
+#include "services/exporter/core/place.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -14,20 +14,16 @@ Json Share(int thousandths) {
   return thousandths < 0 ? Json() : Number(static_cast<double>(thousandths) / 1000);
 }
 
-Json PairJson(Json cuda, Json triton, bool curated, const ScoredPair* scored) {
-  Json json = {{"cuda", std::move(cuda)}, {"triton", std::move(triton)}, {"curated", curated}};
-  if (scored == nullptr) {
-    json["score"] = json["signals"] = json["shared"] = nullptr;
-    return json;
-  }
-  json["score"] = Share(scored->score.total);
-  json["signals"] = {{"names", Share(scored->score.names)},
-                     {"operations", Share(scored->score.operations)},
-                     {"parameters", Share(scored->score.parameters)}};
-  json["shared"] = {{"words", TextList(scored->words)},
-                    {"tags", TextList(scored->tags)},
-                    {"parameters", TextList(scored->parameters)}};
-  return json;
+void SetScore(const ScoredPair* scored, Json& row) {
+  row["score"] = row["signals"] = row["shared"] = nullptr;
+  if (scored == nullptr) return;
+  row["score"] = Share(scored->score.total);
+  row["signals"] = {{"names", Share(scored->score.names)},
+                    {"operations", Share(scored->score.operations)},
+                    {"parameters", Share(scored->score.parameters)}};
+  row["shared"] = {{"words", TextList(scored->words)},
+                   {"tags", TextList(scored->tags)},
+                   {"parameters", TextList(scored->parameters)}};
 }
 
 }  // namespace
@@ -73,10 +69,9 @@ absl::Status PairFiles::EndSource() {
   for (const ScoredPair& pair : matcher_.FindCandidates()) {
     if (curated_pairs_.contains({pair.cuda, pair.triton})) continue;
     ++candidates_;
-    RETURN_IF_ERROR(records_.Append(Canonical(PairJson(SideJson(pair.cuda, names_[pair.cuda]),
-                                                       SideJson(pair.triton, names_[pair.triton]),
-                                                       /*curated=*/false, &pair)) +
-                                    "\n"));
+    const Json row = PairRecord({pair.cuda, pair.triton}, names_[pair.cuda], names_[pair.triton],
+                                /*curated=*/false, &pair);
+    RETURN_IF_ERROR(records_.Append(Canonical(row) + "\n"));
   }
   for (const Pair& pair : curated_pairs_) {
     if (!names_.contains(pair.first) || !names_.contains(pair.second)) continue;
@@ -103,19 +98,24 @@ absl::Status PairFiles::WriteCurated(const Pair& pair) {
   const CuratedKernel& cuda = curated_kernels_[pair.first];
   const CuratedKernel& triton = curated_kernels_[pair.second];
   const auto scored = scores_.find(pair);
-  RETURN_IF_ERROR(records_.Append(
-      Canonical(PairJson(SideJson(pair.first, cuda.name), SideJson(pair.second, triton.name),
-                         /*curated=*/true, scored == scores_.end() ? nullptr : &scored->second)) +
-      "\n"));
+  const Json row = PairRecord(pair, cuda.name, triton.name, /*curated=*/true,
+                              scored == scores_.end() ? nullptr : &scored->second);
+  RETURN_IF_ERROR(records_.Append(Canonical(row) + "\n"));
   ASSIGN_OR_RETURN(const std::string prompt, texts_.Read(cuda.text));
   ASSIGN_OR_RETURN(const std::string completion, texts_.Read(triton.text));
   return examples_.Append(config::CsvRow({prompt, completion}));
 }
 
-Json PairFiles::SideJson(uint32_t number, const std::string& name) const {
-  Json json = Provenance(index_, number);
-  json["name"] = Text(name);
-  return json;
+Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
+                           const std::string& triton_name, bool curated,
+                           const ScoredPair* scored) const {
+  Json row = {{"not_utf8", Json::array()}, {"curated", curated}};
+  SetIdentity(index_, pair.first, "/cuda", row);
+  SetIdentity(index_, pair.second, "/triton", row);
+  row["cuda"]["name"] = Text(cuda_name);
+  row["triton"]["name"] = Text(triton_name);
+  SetScore(scored, row);
+  return row;
 }
 
 }  // namespace kernelmill::exporter

@@ -46,7 +46,9 @@ class PairFiles {
 
   PairFiles(const DatasetIndex& index, FileWriter records, FileWriter examples, TempFile texts);
 
-  Json SideJson(uint32_t number, const std::string& name) const;
+  // A line of the file; `scored` is null where nothing can be said.
+  Json PairRecord(const Pair& pair, const std::string& cuda_name, const std::string& triton_name,
+                  bool curated, const ScoredPair* scored) const;
   absl::Status WriteCurated(const Pair& pair);
 
   const DatasetIndex& index_;

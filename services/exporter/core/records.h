@@ -2,7 +2,6 @@
 #define KERNELMILL_SERVICES_EXPORTER_CORE_RECORDS_H_
 
 #include <cstdint>
-#include <string>
 
 #include "common/dataset/fim.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -12,27 +11,16 @@
 
 namespace kernelmill::exporter {
 
-// As records spell them: "triton", "device".
-std::string DslWord(v1::Dsl dsl);
-std::string RoleWord(v1::KernelRole role);
+// Lines of the .jsonl files, each with every field that schema/row_schemas.h has for its file.
 
-// Which kernel it is and where it stands: of a JSON file also in which string, `json_pointer`.
-Json KernelLocation(const DatasetIndex& index, uint32_t number);
-
-// What every record of a kernel begins with: its location and of what kind it is.
-Json Provenance(const DatasetIndex& index, uint32_t number);
-
-// A line of kernels.jsonl: a kept kernel with all that is known of it. Field docs are in
-// kernel.proto. `inductor` is absent of what TorchInductor did not generate;
-// `autotune`, `heuristics` and `launcher` are null where there are none.
+// Of kernels.jsonl: a kept kernel with all that is known of it.
 Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
                   const v1::Verdict& verdict);
 
-// A line of ledger.jsonl: what became of a kernel, and `of` which and by what `similarity` where it
-// repeats another.
+// Of ledger.jsonl: what became of a kernel.
 Json LedgerRecord(const DatasetIndex& index, uint32_t number);
 
-// A line of notices.jsonl: a text that must go along with a source's kernels.
+// Of notices.jsonl: a text that must go along with a source's kernels.
 Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file);
 
 // Whether the kernel's pair is a row of fim_sft.csv: it has a body, and is not CUDA. That file is

@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "common/dataset/ledger.h"
+#include "services/exporter/core/place.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/verdict_json.h"
 
@@ -44,7 +45,7 @@ void AddTo(const SourceEntry& source, Group* group) {
   AddAll(source.sums.contaminated, &group->sums.contaminated);
   group->sums.holdout += source.sums.holdout;
   for (const auto& [fate, count] : source.fates) group->fates[fate] += count;
-  AddAll(source.checks, &group->checks);
+  for (const auto& [check, outcomes] : source.checks) AddAll(outcomes, &group->checks[check]);
   AddTokens(source.tokens.source, &group->tokens.source);
   AddTokens(source.tokens.module, &group->tokens.module);
   group->unselected_files += source.unselected_files;
@@ -77,17 +78,6 @@ Json KernelsJson(const Group& group) {
           {"by_reason", std::move(reasons)}};
 }
 
-// As the seeds' quality script prints them: passes of total, and whole percents rounded down.
-Json ChecksJson(const Group& group) {
-  Json json = Json::object();
-  const int64_t total = group.sums.kept;
-  for (const auto& [check, count] : group.checks) {
-    json[check] = {
-        {"count", count}, {"total", total}, {"percent", total > 0 ? 100 * count / total : 0}};
-  }
-  return json;
-}
-
 Json TokenSumsJson(const TokenSums& tokens) {
   return {{"source", TokensJson(tokens.source)}, {"module", TokensJson(tokens.module)}};
 }
@@ -96,9 +86,10 @@ Json SourceJson(const SourceEntry& source) {
   Group alone;
   AddTo(source, &alone);
   return {{"repository", Text(source.repository)},
-          {"commit", source.commit},
+          {"repository_url", TextOrNull(source.url)},
+          {"commit", TextOrNull(source.commit)},
           {"category", Text(source.category)},
-          {"tier", source.tier},
+          {"source_tier", source.tier},
           {"weight", Number(source.weight)},
           {"role", source.holdout ? "holdout" : "candidate"},
           {"failed", source.failed},
@@ -116,7 +107,7 @@ Json CategoriesJson(const DatasetIndex& index) {
   for (const auto& [category, group] : groups) {
     json[std::string(Text(category))] = {{"files", FilesJson(group)},
                                          {"kernels", KernelsJson(group)},
-                                         {"checks", ChecksJson(group)},
+                                         {"checks", group.checks},
                                          {"tokens", TokenSumsJson(group.tokens)}};
   }
   return json;
@@ -135,7 +126,7 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
                   {"code", failure.code()},
                   {"message", Text(failure.message())},
                   {"files", failure.files()}};
-    if (!failure.path().empty()) SetText(entry, "path", failure.path());
+    SetTextOrNull(entry, "/path", failure.path());
     json.push_back(std::move(entry));
   }
   return json;
@@ -162,19 +153,21 @@ Json ContaminationCounts(const DatasetIndex& index) {
   }
   Json items = Json::array();
   for (const auto& [holdout, by_rule] : by_item) {
-    items.push_back({{"holdout", KernelLocation(index, holdout)}, {"kernels", by_rule}});
+    Json item = {{"kernels", by_rule}};
+    SetPlace(index, holdout, "/holdout", item);
+    items.push_back(std::move(item));
   }
   return {{"items", std::move(items)}, {"kept", labelled}};
 }
 
-// Kept kernels that a person should look at, by why.
-Json ReviewJson(const DatasetIndex& index) {
-  int64_t word_overlap = 0;
+// Kept kernels whose prompt has most words of the completion.
+int64_t CountWordOverlaps(const DatasetIndex& index) {
+  int64_t count = 0;
   for (const uint32_t number : index.candidates) {
     const v1::Decision& decision = index.DecisionOn(number);
-    word_overlap += decision.fate() == v1::FATE_KEPT && decision.word_overlap() > 0;
+    count += decision.fate() == v1::FATE_KEPT && decision.word_overlap() > 0;
   }
-  return {{"word_overlap", word_overlap}};
+  return count;
 }
 
 std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
@@ -203,6 +196,11 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
       {"quality_require", std::vector<std::string>(manifest.quality().require().begin(),
                                                    manifest.quality().require().end())},
       {"quality_min_score", Number(manifest.quality().min_score())},
+      {"quality_min_tokens", manifest.quality().min_tokens()},
+      {"quality_exclude_kinds", std::vector<std::string>(manifest.quality().exclude_kinds().begin(),
+                                                         manifest.quality().exclude_kinds().end())},
+      {"quality_targets", std::vector<std::string>(manifest.quality().targets().begin(),
+                                                   manifest.quality().targets().end())},
       {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
       {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
@@ -215,7 +213,7 @@ std::string Created(const DatasetIndex& index) {
 
 Json FileJson(const FileEntry& file, const SourceEntry& source) {
   Json json = Json::object();
-  SetText(json, "path", file.path);
+  SetText(json, "/path", file.path);
   json["repository"] = Text(source.repository);
   json["commit"] = source.commit;
   json["size_bytes"] = file.size_bytes;
@@ -261,9 +259,9 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCou
           {"policies", PoliciesJson(index.manifest)},
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
-          {"checks", ChecksJson(all)},
+          {"checks", all.checks},
           {"contamination", ContaminationCounts(index)},
-          {"review", ReviewJson(index)},
+          {"word_overlaps", CountWordOverlaps(index)},
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},

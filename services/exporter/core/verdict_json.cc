@@ -1,8 +1,5 @@
 #include "services/exporter/core/verdict_json.h"
 
-#include <google/protobuf/descriptor.h>
-#include <google/protobuf/message.h>
-
 #include <utility>
 
 #include "services/exporter/core/redact.h"
@@ -27,36 +24,44 @@ Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) 
 Json LicenseJson(const v1::License& license) {
   Json found = Json::array();
   for (const v1::LicenseEvidence& evidence : license.found()) {
-    found.push_back({{"expression", evidence.expression()},
-                     {"path", Text(evidence.path())},
-                     {"first_line", evidence.first_line()},
-                     {"last_line", evidence.last_line()},
+    found.push_back({{"expression", TextOrNull(evidence.expression())},
+                     {"path", TextOrNull(evidence.path())},
+                     {"first_line", LineOrNull(evidence.first_line())},
+                     {"last_line", LineOrNull(evidence.last_line())},
                      {"rule", evidence.rule()},
-                     {"text", Text(evidence.text())},
+                     {"text", TextOrNull(evidence.text())},
                      {"score", Number(evidence.score())}});
   }
-  return {{"expression", license.expression()},           {"evidence", license.evidence()},
-          {"confidence", Number(license.confidence())},   {"found", std::move(found)},
-          {"copyrights", TextList(license.copyrights())}, {"notices", TextList(license.notices())}};
+  Json adapted = Json::array();
+  for (const v1::Adaptation& adaptation : license.adapted_from()) {
+    adapted.push_back({{"origin", Text(adaptation.origin())},
+                       {"path", Text(adaptation.path())},
+                       {"line", adaptation.line()}});
+  }
+  return {
+      {"expression", license.expression()},           {"evidence", TextOrNull(license.evidence())},
+      {"confidence", Number(license.confidence())},   {"found", std::move(found)},
+      {"copyrights", TextList(license.copyrights())}, {"notices", TextList(license.notices())},
+      {"adapted_from", std::move(adapted)},           {"vendored", TextOrNull(license.vendored())}};
 }
 
-Json ChecksJson(const v1::Checks& checks) {
+std::string OutcomeWord(const v1::RuleResult& result) {
+  return EnumWord(v1::RuleResult::Outcome_Name(result.outcome()), "OUTCOME_");
+}
+
+Json ChecksJson(const v1::Verdict& verdict) {
   Json json = Json::object();
-  const auto& type = *v1::Checks::descriptor();
-  for (int i = 0; i < type.field_count(); ++i) {
-    json[type.field(i)->name()] = checks.GetReflection()->GetBool(checks, type.field(i));
-  }
+  for (const v1::RuleResult& result : verdict.rules()) json[result.rule()] = OutcomeWord(result);
   return json;
 }
 
-Json RulesJson(const v1::Verdict& verdict) {
-  Json json = Json::object();
+Json CheckReasonsJson(const v1::Verdict& verdict) {
+  Json list = Json::array();
   for (const v1::RuleResult& result : verdict.rules()) {
-    json[result.rule()] = {
-        {"outcome", EnumWord(v1::RuleResult::Outcome_Name(result.outcome()), "OUTCOME_")},
-        {"reason", Text(result.reason())}};
+    if (result.reason().empty()) continue;
+    list.push_back({{"check", result.rule()}, {"reason", Text(result.reason())}});
   }
-  return json;
+  return list;
 }
 
 Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
@@ -69,12 +74,19 @@ Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
           {"longest_line", quality.longest_line()},
           {"mean_line", Number(quality.mean_line())},
           {"comment_ratio", Number(quality.comment_ratio())},
-          {"generated", quality.generated()},
+          {"generated", TextOrNull(quality.generated())},
           {"sensitive", SensitiveJson(quality, policy)}};
 }
 
 Json TokensJson(const v1::TokenCounts& counts) {
   return {{"cl100k_base", counts.cl100k_base()}, {"o200k_base", counts.o200k_base()}};
+}
+
+void SetKindAndTarget(const v1::Verdict& verdict, Json& row) {
+  row["kind"] = verdict.kind();
+  row["kind_rule"] = verdict.kind_rule();
+  row["target"] = verdict.target();
+  row["target_rule"] = TextOrNull(verdict.target_rule());
 }
 
 }  // namespace kernelmill::exporter

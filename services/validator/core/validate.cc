@@ -12,9 +12,11 @@
 #include "services/validator/core/license/finder.h"
 #include "services/validator/core/license/policy.h"
 #include "services/validator/core/quality/checks.h"
+#include "services/validator/core/quality/kind.h"
 #include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/rules.h"
 #include "services/validator/core/quality/sensitive.h"
+#include "services/validator/core/quality/target.h"
 #include "services/validator/core/quality/text_signals.h"
 #include "services/validator/core/tokens/encoding.h"
 
@@ -67,6 +69,13 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowe
   ReadLines(kernel, &quality);
   // What stands before a string of a JSON file is not said of it.
   quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
+  const absl::string_view above = CommentAbove(kernel, file);
+  const Label kind = KindOf(kernel, ProseOf(kernel, above), quality.generated());
+  const Label target = TargetOf(kernel);
+  verdict->set_kind(kind.word);
+  verdict->set_kind_rule(kind.rule);
+  verdict->set_target(target.word);
+  verdict->set_target_rule(target.rule);
   for (v1::Sensitive& finding : FindSensitive(kernel))
     *quality.add_sensitive() = std::move(finding);
   v1::Checks& checks = *verdict->mutable_checks();
@@ -75,7 +84,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowe
   checks.set_handwritten(quality.generated().empty());
   checks.set_readable(!IsMinified(quality));
   ListRules(kernel, verdict);
-  Score(verdict);
+  Score(kernel, above, verdict);
   *verdict->mutable_source_tokens() = CountTokens(kernel.source());
   *verdict->mutable_module_tokens() = CountTokens(kernel.module());
 }
@@ -114,6 +123,8 @@ std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts) {
     for (const std::string& check : CheckNames()) {
       if (Passes(verdict.checks(), check)) ++counters[absl::StrCat("checks.", check)];
     }
+    ++counters[absl::StrCat("kinds.", verdict.kind())];
+    ++counters[absl::StrCat("targets.", verdict.target())];
     std::string name = absl::StrCat("license.", verdict.license().expression());
     const bool room = licenses.contains(name) || licenses.size() < kMaxLicenseCounters;
     if (name.size() > kMaxCounterName || !room) name = "license.other";

@@ -14,12 +14,15 @@ namespace kernelmill::validator {
 
 // A verdict on every kernel, in order: its file's licence, its checks, and the rules that reject
 // it:
-//   "license:<expression>"  the policy does not allow it
-//   "quality:<check>"       it fails a required check that applies to it
-//   "quality:min_score"     its score is lower than the policy asks
-//   "sensitive:<kind>"      it holds a secret or an address of a kind that the policy rejects
-//   "template"              it is Python only once it is filled in (KernelForm); no policy allows
-//   it
+//   "license:<expression>"     the policy does not allow it
+//   "quality:<check>"          it fails a required check that applies to it
+//   "quality:min_score"        its score is lower than the policy asks
+//   "quality:min_tokens"       it has fewer lexical tokens than the policy asks
+//   "quality:kind:<kind>"      the policy excludes its kind
+//   "quality:target:<target>"  the policy names targets, and its own is none of them
+//   "sensitive:<kind>"         it holds a secret or an address of a kind that the policy rejects
+//   "template"                 it is Python only once it is filled in (KernelForm); no policy
+//                              allows it
 // Reads the files' heads and the tree's licence files and metadata. INVALID_ARGUMENT: a kernel's
 // file is not among the files, or the policy names a check that does not exist.
 absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
@@ -28,7 +31,8 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
 
 // The counters of the stage for these verdicts: kernels.accepted, kernels.rejected.license,
 // .quality, .sensitive and .template (a kernel counts once, by its first reason), checks.<name>
-// (that pass), license.<expression> (at most 50 different ones; license.other for the rest).
+// (that pass), kinds.<kind>, targets.<target>, license.<expression> (at most 50 different ones;
+// license.other for the rest).
 std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts);
 
 }  // namespace kernelmill::validator

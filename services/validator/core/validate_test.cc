@@ -87,8 +87,9 @@ TEST_F(ValidateTest, RequiredChecksRejectWhereTheyApply) {
               ElementsAre(Pair("checks.handwritten", 3), Pair("checks.has_triton_jit", 3),
                           Pair("checks.license_permissive", 2), Pair("checks.parses", 3),
                           Pair("checks.readable", 3), Pair("kernels.rejected.license", 1),
-                          Pair("kernels.rejected.quality", 2), Pair("license.MIT", 2),
-                          Pair("license.NOASSERTION", 1)));
+                          Pair("kernels.rejected.quality", 2), Pair("kinds.helper", 1),
+                          Pair("kinds.operation", 2), Pair("license.MIT", 2),
+                          Pair("license.NOASSERTION", 1), Pair("targets.generic", 3)));
 }
 
 TEST_F(ValidateTest, ATemplateIsRejectedWhateverThePolicy) {
@@ -108,6 +109,50 @@ TEST_F(ValidateTest, ThePolicyDecidesWhichLicencesPass) {
   const v1::VerdictShard shard = Run();
   EXPECT_FALSE(shard.verdicts(0).accepted());
   EXPECT_TRUE(shard.verdicts(1).accepted());
+}
+
+// Issue 13: 328 of 399 perfect scores were CUDA fragments for which every check is exempt.
+TEST_F(ValidateTest, AFragmentForWhichEveryCheckIsExemptIsOfTheLowestTier) {
+  AddKernel("a.cuh", "// SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_DEVICE);
+  v1::Kernel& kernel = *kernels_.mutable_kernels(0);
+  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_source("// Half of x.\n__device__ float half_of(float x) { return x / 2; }\n");
+  kernel.set_tokens(14);
+  const v1::VerdictShard shard = Run();
+  EXPECT_LT(shard.verdicts(0).quality().score(), 0.5);
+  EXPECT_EQ(shard.verdicts(0).quality().tier(), 3);
+}
+
+// Issue 13: 458 of 588 failures of has_block_size were of kernels with BT, BK and the like.
+TEST_F(ValidateTest, AConstexprThatSizesATileIsABlockSizeWhateverItsName) {
+  AddKernel("a.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_KERNEL);
+  v1::Kernel& kernel = *kernels_.mutable_kernels(0);
+  kernel.set_source("@triton.jit\ndef k(p, BT: tl.constexpr):\n    i = tl.arange(0, BT)\n");
+  kernel.set_module(kernel.source());
+  EXPECT_TRUE(Run().verdicts(0).checks().has_block_size());
+}
+
+TEST_F(ValidateTest, AKernelHasAKindAndATargetAndPoliciesDecideOverThem) {
+  AddKernel("src/backend/_ascend/ops/add.py", "# SPDX-License-Identifier: MIT\n",
+            v1::KERNEL_ROLE_KERNEL);
+  AddKernel("tests/test_add.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_KERNEL);
+  for (v1::Kernel& kernel : *kernels_.mutable_kernels()) {
+    kernel.set_source("@triton.jit\ndef k(p):\n    tl.store(p, 1)\n");
+    kernel.set_tokens(12);
+  }
+  params_.mutable_quality()->add_exclude_kinds("test");
+  params_.mutable_quality()->add_targets("generic");
+  params_.mutable_quality()->set_min_tokens(13);
+  const v1::VerdictShard shard = Run();
+  EXPECT_EQ(shard.verdicts(0).kind(), "operation");
+  EXPECT_EQ(shard.verdicts(0).target(), "ascend");
+  EXPECT_EQ(shard.verdicts(0).target_rule(), "path:_ascend");
+  EXPECT_THAT(shard.verdicts(0).reasons(),
+              ElementsAre("quality:min_tokens", "quality:target:ascend"));
+  EXPECT_EQ(shard.verdicts(1).kind(), "test");
+  EXPECT_EQ(shard.verdicts(1).kind_rule(), "path:test_add.py");
+  EXPECT_EQ(shard.verdicts(1).target(), "generic");
+  EXPECT_THAT(shard.verdicts(1).reasons(), ElementsAre("quality:kind:test", "quality:min_tokens"));
 }
 
 TEST_F(ValidateTest, WrongInputsAreRefused) {

@@ -90,11 +90,11 @@ TEST_F(ValidateStageTest, VerdictsAndCountersComeOut) {
   EXPECT_FALSE(verdicts->verdicts(1).accepted());
   std::vector<std::string> counters;
   for (const v1::Counter& counter : result->counters()) counters.push_back(counter.name());
-  EXPECT_THAT(counters, ::testing::ElementsAre("checks.handwritten", "checks.has_load_store",
-                                               "checks.has_triton_jit", "checks.license_permissive",
-                                               "checks.parses", "checks.readable",
-                                               "kernels.accepted", "kernels.rejected.license",
-                                               "license.MIT", "license.NOASSERTION"));
+  EXPECT_THAT(counters, ::testing::ElementsAre(
+                            "checks.handwritten", "checks.has_load_store", "checks.has_triton_jit",
+                            "checks.license_permissive", "checks.parses", "checks.readable",
+                            "kernels.accepted", "kernels.rejected.license", "kinds.operation",
+                            "license.MIT", "license.NOASSERTION", "targets.generic"));
 }
 
 TEST_F(ValidateStageTest, TheSameActionGivesTheSameBytes) {

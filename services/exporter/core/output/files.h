@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/base/file.h"
 
 namespace kernelmill::exporter {
 
@@ -15,20 +16,18 @@ namespace kernelmill::exporter {
 class FileWriter {
  public:
   static absl::StatusOr<FileWriter> Create(const std::string& path);
-  FileWriter(FileWriter&& other) noexcept;
-  FileWriter& operator=(FileWriter&&) = delete;
-  ~FileWriter();
 
   absl::Status Append(absl::string_view bytes);
   // Writes what is left and syncs. Nothing can be appended after.
   absl::Status Close();
 
  private:
-  FileWriter(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  FileWriter(std::string path, FileDescriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
   absl::Status Flush();
 
   std::string path_;
-  int fd_;
+  FileDescriptor file_;
   std::string buffer_;
 };
 
@@ -43,9 +42,6 @@ class TempFile {
 
   // The file lies in `dir` and goes with this object.
   static absl::StatusOr<TempFile> Create(const std::string& dir);
-  TempFile(TempFile&& other) noexcept;
-  TempFile& operator=(TempFile&&) = delete;
-  ~TempFile();
 
   absl::StatusOr<Extent> Append(absl::string_view bytes);
   absl::StatusOr<std::string> Read(Extent extent);
@@ -53,10 +49,10 @@ class TempFile {
   absl::Status Clear();
 
  private:
-  explicit TempFile(int fd) : fd_(fd) {}
+  explicit TempFile(FileDescriptor file) : file_(std::move(file)) {}
   absl::Status Flush();
 
-  int fd_;
+  FileDescriptor file_;
   int64_t written_ = 0;  // bytes in the file; buffer_ follows them
   std::string buffer_;
 };

@@ -1,7 +1,6 @@
 #include "services/exporter/core/output/json.h"
 
-#include <cmath>
-#include <cstdint>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -13,20 +12,34 @@ namespace kernelmill::exporter {
 
 Json Text(absl::string_view bytes) { return ToUtf8(bytes); }
 
+Json TextOrNull(absl::string_view bytes) { return bytes.empty() ? Json() : Text(bytes); }
+
+Json LineOrNull(int line) { return line == 0 ? Json() : Json(line); }
+
 std::string EnumWord(absl::string_view name, absl::string_view prefix) {
   return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
 }
 
-void SetText(Json& object, const std::string& key, absl::string_view bytes) {
-  object[key] = Text(bytes);
-  if (!IsUtf8(bytes)) object[key + "_base64"] = absl::Base64Escape(bytes);
+Json WordOrNull(absl::string_view name, absl::string_view prefix) {
+  std::string word = EnumWord(name, prefix);
+  return word == "unspecified" ? Json() : Json(std::move(word));
 }
 
-Json Number(double value) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53: below it every whole number is exact
-  if (std::trunc(value) == value && std::fabs(value) < kExact) return static_cast<int64_t>(value);
-  return value;
+void SetText(Json& row, const std::string& pointer, absl::string_view bytes) {
+  row[Json::json_pointer(pointer)] = Text(bytes);
+  if (IsUtf8(bytes)) return;
+  row["not_utf8"].push_back({{"field", pointer}, {"base64", absl::Base64Escape(bytes)}});
 }
+
+void SetTextOrNull(Json& row, const std::string& pointer, absl::string_view bytes) {
+  if (bytes.empty()) {
+    row[Json::json_pointer(pointer)] = nullptr;
+  } else {
+    SetText(row, pointer, bytes);
+  }
+}
+
+Json Number(double value) { return value == 0 ? 0.0 : value; }  // no -0.0
 
 std::string Canonical(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -22,14 +22,21 @@ Json TextList(const Range& texts) {
   return list;
 }
 
+// Null where there is nothing: a text, or a line, which counts from 1.
+Json TextOrNull(absl::string_view bytes);
+Json LineOrNull(int line);
+
 // The word of an enum's value: DSL_TRITON with the prefix DSL_ is "triton".
 std::string EnumWord(absl::string_view name, absl::string_view prefix);
+// Null of an unspecified value.
+Json WordOrNull(absl::string_view name, absl::string_view prefix);
 
-// Sets object[key] to the text; where that had to be repaired, object[key + "_base64"] to the exact
-// bytes.
-void SetText(Json& object, const std::string& key, absl::string_view bytes);
+// Sets what the RFC 6901 pointer names to the text; where that had to be repaired, the row's
+// `not_utf8`, a list of {field, base64}, gets the pointer and the exact bytes.
+void SetText(Json& row, const std::string& pointer, absl::string_view bytes);
+void SetTextOrNull(Json& row, const std::string& pointer, absl::string_view bytes);
 
-// A whole number without a point, any other in its shortest form.
+// Always with a point or an exponent, so that a column of such numbers is of one type: 1.0.
 Json Number(double value);
 
 // Canonical form: sorted keys, no blanks, UTF-8 as it is, only what must be is escaped. No newline.

@@ -14,7 +14,6 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
@@ -27,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFiles[] = {kKernelsFile,   kFimFile,      kPairsFile,  kTranslationsFile,
                                   kFunctionsFile, kManifestFile, kLedgerFile, kReportFile,
-                                  kLockFile,      kNoticesFile};
+                                  kLockFile,      kNoticesFile,  kCardFile};
 constexpr int64_t kMaxReportBytes = 64 << 20;
 
 absl::Status ErrorStatus(const std::error_code& error, const fs::path& path) {
@@ -96,32 +95,30 @@ absl::Status CheckWritable(const fs::path& dir) {
 }
 
 absl::Status SyncDir(const fs::path& dir) {
-  const int fd = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return ErrnoStatus(errno, dir.string());
-  auto closer = absl::MakeCleanup([fd] { ::close(fd); });
-  if (::fsync(fd) != 0) return ErrnoStatus(errno, dir.string());
+  const FileDescriptor folder(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return ErrnoStatus(errno, dir.string());
+  if (::fsync(folder.get()) != 0) return ErrnoStatus(errno, dir.string());
   return absl::OkStatus();
 }
 
-bool IsAt(int fd, const std::string& path) {
+bool IsAt(const FileDescriptor& folder, const std::string& path) {
   struct stat held, named;
-  return ::fstat(fd, &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
+  return ::fstat(folder.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
          held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
-// Makes the directory, or takes one that is there, and locks it; -1 if it was moved away meanwhile.
-absl::StatusOr<int> MakeAndLock(const std::string& path) {
+// Makes the directory, or takes one that is there, and locks it; none if it was moved away
+// meanwhile.
+absl::StatusOr<FileDescriptor> MakeAndLock(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return ErrnoStatus(errno, path);
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? absl::StatusOr<int>(-1) : ErrnoStatus(errno, path);
-  auto closer = absl::MakeCleanup([fd] { ::close(fd); });
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.is_open() && errno != ENOENT) return ErrnoStatus(errno, path);
+  if (!folder.is_open()) return folder;
+  if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return ErrnoStatus(errno, path);
     return absl::FailedPreconditionError(absl::StrCat(path, ": another export is writing here"));
   }
-  if (!IsAt(fd, path)) return -1;
-  std::move(closer).Cancel();
-  return fd;
+  return IsAt(folder, path) ? std::move(folder) : FileDescriptor();
 }
 
 absl::Status RemoveContent(const fs::path& dir) {
@@ -151,26 +148,20 @@ absl::StatusOr<StagingDir> StagingDir::Create(const std::string& out_dir) {
   const std::string path =
       (out.parent_path() / absl::StrCat(".", out.filename().string(), ".partial")).string();
   for (int attempt = 0; attempt < 8; ++attempt) {
-    ASSIGN_OR_RETURN(const int fd, MakeAndLock(path));
-    if (fd < 0) continue;
-    StagingDir staging(out.string(), path, fd);
+    ASSIGN_OR_RETURN(FileDescriptor folder, MakeAndLock(path));
+    if (!folder.is_open()) continue;
+    StagingDir staging(out.string(), path, std::move(folder));
     RETURN_IF_ERROR(RemoveContent(path));
     return staging;
   }
   return absl::AbortedError(absl::StrCat(path, ": other exports keep taking it"));
 }
 
-StagingDir::StagingDir(StagingDir&& other) noexcept
-    : out_dir_(std::move(other.out_dir_)),
-      path_(std::move(other.path_)),
-      fd_(std::exchange(other.fd_, -1)) {}
-
 StagingDir::~StagingDir() {
-  if (fd_ < 0) return;
+  if (!folder_.is_open()) return;
   // Nothing can be done here about a failure; the next export removes what is left.
   std::error_code ignored;
   fs::remove_all(path_, ignored);
-  ::close(fd_);
 }
 
 absl::Status StagingDir::Commit() {
@@ -184,7 +175,7 @@ absl::Status StagingDir::Commit() {
 absl::Status StagingDir::Replace() {
   // Renaming onto nothing or onto an empty directory is one step everywhere.
   if (::rename(path_.c_str(), out_dir_.c_str()) == 0) {
-    ::close(std::exchange(fd_, -1));
+    folder_.Close();
     return absl::OkStatus();
   }
   if (errno != ENOTEMPTY && errno != EEXIST) return ErrnoStatus(errno, out_dir_);
@@ -203,7 +194,7 @@ absl::Status StagingDir::Replace() {
     if (::rename(old.c_str(), out_dir_.c_str()) != 0) return ErrnoStatus(errno, old);
     return ErrnoStatus(reason, out_dir_);
   }
-  ::close(std::exchange(fd_, -1));
+  folder_.Close();
   fs::remove_all(old, error);
   return error ? ErrorStatus(error, old) : absl::OkStatus();
 }

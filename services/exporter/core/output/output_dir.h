@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/base/file.h"
 
 namespace kernelmill::exporter {
 
@@ -19,6 +20,7 @@ inline constexpr char kLedgerFile[] = "ledger.jsonl";
 inline constexpr char kNoticesFile[] = "notices.jsonl";
 inline constexpr char kReportFile[] = "report.json";
 inline constexpr char kLockFile[] = "job.lock.yaml";
+inline constexpr char kCardFile[] = "README.md";
 
 // Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
 // export that nobody has added to. FAILED_PRECONDITION otherwise: it would be lost.
@@ -32,7 +34,7 @@ class StagingDir {
  public:
   // FAILED_PRECONDITION: as CheckOutputDir, or another export to `out_dir` is running.
   static absl::StatusOr<StagingDir> Create(const std::string& out_dir);
-  StagingDir(StagingDir&& other) noexcept;
+  StagingDir(StagingDir&& other) noexcept = default;
   StagingDir& operator=(StagingDir&&) = delete;
   // Removes the directory unless it was committed.
   ~StagingDir();
@@ -44,13 +46,13 @@ class StagingDir {
   absl::Status Commit();
 
  private:
-  StagingDir(std::string out_dir, std::string path, int fd)
-      : out_dir_(std::move(out_dir)), path_(std::move(path)), fd_(fd) {}
+  StagingDir(std::string out_dir, std::string path, FileDescriptor folder)
+      : out_dir_(std::move(out_dir)), path_(std::move(path)), folder_(std::move(folder)) {}
   absl::Status Replace();
 
   std::string out_dir_;
   std::string path_;
-  int fd_;  // of the directory, locked
+  FileDescriptor folder_;  // locked
 };
 
 }  // namespace kernelmill::exporter

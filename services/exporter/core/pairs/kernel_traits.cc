@@ -3,8 +3,10 @@
 //
 //   names       words of the kernels' names, and at half their weight those words of their files'
 //               names that the other has too: of _fwd_kernel in flash_attn.py the file says more
-//   operations  their tags. What a Triton kernel calls gives it tags that no CUDA kernel can have:
-//               those count where both have them
+//   operations  their tags, but for the direction, and for what the file's name says: that is in
+//   the
+//               first signal. What a kernel's code says, and not its name, is seen better of Triton
+//               than of CUDA: such tags count where both have them
 //   parameters  what the parameters are called; of kernels with two names or more
 //
 // A word's weight is the number of bits of (kernels of the source / kernels that have it): "quant"
@@ -66,6 +68,16 @@ Numbers WordsOf(string_view name, Vocabulary& raw) {
 string_view StemOf(string_view path) {
   const string_view name = BaseName(path);
   return name.substr(0, name.find('.'));
+}
+
+constexpr string_view kBackwardTag = "backward";
+
+bool IsOfPath(const v1::Tag& tag) {
+  return absl::StartsWith(tag.rule(), "file:") || absl::StartsWith(tag.rule(), "folder:");
+}
+
+bool IsOfCode(const v1::Tag& tag) {
+  return absl::StartsWith(tag.rule(), "call:") || absl::StartsWith(tag.rule(), "structure:");
 }
 
 // Whether a CUDA kernel does something itself. One of a single statement hands on to another
@@ -144,10 +156,13 @@ int NamesLikeness(const Weigher& weigh, const KernelTraits& a, const KernelTrait
 int OperationsLikeness(const Weigher& weigh, const KernelTraits& cuda, const KernelTraits& triton) {
   if (cuda.tags.empty() || triton.tags.empty()) return -1;
   const Numbers shared = Shared(cuda.tags, triton.tags);
-  Numbers counted = triton.named_tags;
-  counted.insert(counted.end(), shared.begin(), shared.end());
-  SortOnce(counted);
-  return Likeness(weigh.Sum(shared), weigh.Sum(cuda.tags) + weigh.Sum(counted));
+  const auto counted = [&](const KernelTraits& traits) {
+    Numbers numbers = traits.named_tags;
+    numbers.insert(numbers.end(), shared.begin(), shared.end());
+    SortOnce(numbers);
+    return weigh.Sum(numbers);
+  };
+  return Likeness(weigh.Sum(shared), counted(cuda) + counted(triton));
 }
 
 int ParametersLikeness(const Weigher& weigh, const KernelTraits& a, const KernelTraits& b) {
@@ -183,11 +198,10 @@ KernelTraits ReadTraits(uint32_t number, const v1::Kernel& kernel, Vocabularies&
     traits.name.push_back(vocabularies.raw.Intern(kBackward));
   traits.file = WordsOf(StemOf(kernel.path()), vocabularies.raw);
   for (const v1::Tag& tag : kernel.tags()) {
+    if (tag.name() == kBackwardTag || IsOfPath(tag)) continue;
     const uint32_t word = vocabularies.tags.Intern(tag.name());
     traits.tags.push_back(word);
-    const bool named =
-        absl::StartsWith(tag.rule(), "name:") || absl::StartsWith(tag.rule(), "parameter:");
-    if (named) traits.named_tags.push_back(word);
+    if (!IsOfCode(tag)) traits.named_tags.push_back(word);
   }
   const int parameters = std::min(kernel.parameters_size(), kMaxParameters);
   for (int i = 0; i < parameters; ++i) {

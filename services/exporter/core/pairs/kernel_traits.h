@@ -44,7 +44,7 @@ struct KernelTraits {
   std::vector<uint32_t> name;  // words of its name; in its order until they are folded
   std::vector<uint32_t> file;  // words of its file's name that its own has not; likewise
   std::vector<uint32_t> tags;
-  // Those tags that its name or its parameters gave it: what it calls is known of Triton alone.
+  // Those tags that names gave it, and not what its code does.
   std::vector<uint32_t> named_tags;
   std::vector<uint32_t> parameters;
 };

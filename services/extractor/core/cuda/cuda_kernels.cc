@@ -16,7 +16,6 @@
 #include "services/extractor/core/cuda/lexer.h"
 #include "services/extractor/core/cuda/parameters.h"
 #include "services/extractor/core/cuda/uses.h"
-#include "services/extractor/core/describe/tags.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -88,7 +87,6 @@ class CudaFile {
     for (std::string& call : cuda::CalledNames(code_, brackets_, function)) {
       kernel.add_calls(std::move(call));
     }
-    AddTags(kernel);
     kernel.set_tokens(CountTokens(kernel));
     kernel.set_parse_error(function.parse_error);
     kernel.set_body_offset(static_cast<int32_t>(BodyBegin(function)) -

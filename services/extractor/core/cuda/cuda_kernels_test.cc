@@ -119,8 +119,6 @@ TEST(CudaKernelsTest, AWholeFileIsReadAsItIsWritten) {
   EXPECT_EQ(kernel.parameters(3).name(), "columns");
   EXPECT_THAT(kernel.calls(), ElementsAre("__syncthreads", "cg::this_thread_block", "detail::store",
                                           "sync", "warp_max"));
-  ASSERT_EQ(kernel.tags_size(), 1);
-  EXPECT_EQ(kernel.tags(0).name(), "softmax");
   EXPECT_FALSE(kernel.parse_error());
   EXPECT_THAT(kernel.cuda().template_parameters(),
               ElementsAre("typename T, int kBlock = 256,\n          typename = "

@@ -11,7 +11,6 @@
 #include "services/extractor/core/describe/autotune.h"
 #include "services/extractor/core/describe/docstring.h"
 #include "services/extractor/core/describe/parameters.h"
-#include "services/extractor/core/describe/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -237,7 +236,6 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   for (const absl::string_view free : file.bindings.FreeNames(function.decorated)) {
     kernel.add_free_names(std::string(free));
   }
-  AddTags(kernel);
   for (const absl::string_view feature : features.FeaturesOf(function.definition)) {
     kernel.add_features(std::string(feature));
   }

@@ -1,4 +1,4 @@
-// What is derived from a kernel: parameters, tuning, launcher, tags and features.
+// What is derived from a kernel: parameters, tuning, launcher and features.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -295,37 +295,6 @@ TEST(LauncherTest, InAStringItsLinesAreTheFiles) {
   EXPECT_EQ(shard.kernels(0).first_line(), 3);
   EXPECT_EQ(shard.kernels(0).launcher().first_line(), 6);
   EXPECT_EQ(shard.kernels(0).launcher().last_line(), 7);
-}
-
-// "tag rule" of every tag of a kernel.
-std::vector<std::string> Tags(absl::string_view name, absl::string_view parameters = "",
-                              absl::string_view body = "pass") {
-  const v1::Kernel kernel =
-      First(absl::StrCat("@triton.jit\ndef ", name, "(", parameters, "): ", body, "\n"));
-  std::vector<std::string> tags;
-  for (const v1::Tag& tag : kernel.tags()) {
-    tags.push_back(absl::StrCat(tag.name(), " ", tag.rule()));
-  }
-  return tags;
-}
-
-TEST(TagsTest, EachHasTheFirstRuleThatGaveIt) {
-  EXPECT_THAT(Tags("_rms_norm_fwd"), ElementsAre("norm name:norm"));
-  EXPECT_THAT(Tags("AttnFwd", "", "tl.dot(1, 2)"),
-              ElementsAre("attention name:attn", "matmul call:triton.language.dot"));
-  EXPECT_THAT(Tags("k", "x, sorted_token_ids"),
-              ElementsAre("mixture of experts parameter:sorted_token_ids"));
-  EXPECT_THAT(Tags("normal_quantile_convert"), IsEmpty());
-  EXPECT_THAT(Tags("k"), IsEmpty());
-  EXPECT_THAT(Tags("k", "x", "x.dot(x)"), IsEmpty());
-}
-
-TEST(TagsTest, StructureIsWhatIsCalledTogether) {
-  EXPECT_THAT(Tags("k", "x", "x = tl.exp(x - tl.max(x, 0)); x / tl.sum(x, 0)"),
-              ElementsAre("reduction call:triton.language.max", "softmax structure:exp+max+sum"));
-  EXPECT_THAT(Tags("k", "x", "tl.dot(tl.exp2(x - tl.max(x, 0)), x)"),
-              ElementsAre("attention structure:dot+exp+max", "matmul call:triton.language.dot",
-                          "reduction call:triton.language.max"));
 }
 
 TEST(FeaturesTest, NamesAndOptionsOfTheLanguageTell) {

@@ -20,6 +20,7 @@
 #include "services/extractor/core/link/imported_wrappers.h"
 #include "services/extractor/core/link/source_scope.h"
 #include "services/extractor/core/syntax/text_lines.h"
+#include "services/extractor/core/tags/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -201,6 +202,7 @@ class Linker {
       if (kernel.has_cuda()) cuda_launchers_->FillIn(kernel);
     }
     FillInModules(*scope_, *cuda_, options_, shard);
+    for (v1::Kernel& kernel : *shard.mutable_kernels()) AddTags(kernel);
     return decided;
   }
 

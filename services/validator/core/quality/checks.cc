@@ -98,6 +98,22 @@ bool IsBlockSize(absl::string_view name) {
          name == "blocksize";
 }
 
+// A name of a block's size, or one that is constexpr and shapes a tile, whatever it is called: BT,
+// HEAD_DIM.
+bool HasBlockSize(const v1::Kernel& kernel, const CodeFacts& closure) {
+  const CodeFacts own = ReadCode(kernel.source());
+  std::set<absl::string_view> constants(closure.constexpr_names.begin(),
+                                        closure.constexpr_names.end());
+  constants.insert(own.constexpr_names.begin(), own.constexpr_names.end());
+  for (const v1::Parameter& parameter : kernel.parameters()) {
+    if (IsBlockSize(parameter.name())) return true;
+    if (parameter.role() == v1::PARAMETER_ROLE_CONSTEXPR) constants.insert(parameter.name());
+  }
+  const auto constant = [&](absl::string_view name) { return constants.contains(name); };
+  return absl::c_any_of(own.names, IsBlockSize) || absl::c_any_of(own.tile_names, constant) ||
+         absl::c_any_of(closure.tile_names, constant);
+}
+
 }  // namespace
 
 CodeFacts ReadClosure(const v1::Kernel& kernel) {
@@ -118,11 +134,7 @@ v1::Checks CheckKernel(const v1::Kernel& kernel, const CodeFacts& closure) {
   checks.set_has_bounds_masking(calls_any(IsMasking) || absl::c_any_of(closure.calls, IsMasked));
   checks.set_has_program_id(
       calls_any([](absl::string_view name) { return LastPart(name) == "program_id"; }));
-  checks.set_has_block_size(absl::c_any_of(kernel.parameters(),
-                                           [](const v1::Parameter& parameter) {
-                                             return IsBlockSize(parameter.name());
-                                           }) ||
-                            absl::c_any_of(ReadCode(kernel.source()).names, IsBlockSize));
+  checks.set_has_block_size(HasBlockSize(kernel, closure));
   checks.set_has_load_store(calls_any(IsMemoryAccess));
   checks.set_has_docstring(!absl::StripAsciiWhitespace(kernel.docstring()).empty());
   checks.set_parses(!kernel.parse_error());

@@ -139,6 +139,31 @@ TEST(ChecksTest, BlockSizesAreNames) {
   EXPECT_TRUE(Check(kernel).has_block_size());
 }
 
+TEST(ChecksTest, AConstexprThatShapesATileIsABlockSize) {
+  const auto has = [](const std::string& body, const std::string& parameters) {
+    v1::Kernel kernel = KernelOf("    " + body + "\n", parameters);
+    kernel.set_module(kernel.source());
+    return Check(kernel).has_block_size();
+  };
+  for (const std::string body :
+       {"i = tl.arange(0, BT)", "x = tl.zeros([BT, 4], tl.float32)", "i = gl.arange(0, BT // 2)",
+        "b = tl.make_block_ptr(p, (n,), (1,), (0,), (BT,), (0,))", "y = tl.zeros((f(BT),))",
+        "y = tl.reshape(p, (BT, 2))"}) {
+    EXPECT_TRUE(has(body, "p, BT: tl.constexpr")) << body;
+    EXPECT_FALSE(has(body, "p, BT")) << body;
+  }
+  for (const std::string body : {"tl.store(p, BT)", "if BT: pass", "i = tl.arange(0, 64) + BT"}) {
+    EXPECT_FALSE(has(body, "p, BT: tl.constexpr")) << body;
+  }
+  EXPECT_TRUE(has("W: tl.constexpr = n * 2\n    i = tl.arange(0, W)", "p, n"));
+  v1::Kernel kernel = KernelOf("    i = tl.arange(0, BT)\n", "p, BT: 'tl.constexpr'");
+  EXPECT_FALSE(Check(kernel).has_block_size());
+  v1::Parameter& parameter = *kernel.add_parameters();
+  parameter.set_name("BT");
+  parameter.set_role(v1::PARAMETER_ROLE_CONSTEXPR);
+  EXPECT_TRUE(Check(kernel).has_block_size());
+}
+
 TEST(ChecksTest, JitIsTheDecoratorsName) {
   const auto jit = [](const std::string& decorator, const std::string& import = "") {
     v1::Kernel kernel;

@@ -19,6 +19,11 @@ struct Call {
 struct CodeFacts {
   std::vector<std::string> names;  // identifiers; sorted, each once
   std::vector<Call> calls;         // in the order in which they close; calls of names alone
+  // Names that stand in the arguments of calls that shape a tile: arange, zeros, make_block_ptr and
+  // so on. Sorted, each once.
+  std::vector<std::string> tile_names;
+  // Names that are declared or made to be constexpr. Sorted, each once.
+  std::vector<std::string> constexpr_names;
 };
 
 // Reads code as tokens, without a grammar: broken code is read as far as it goes. Linear in time,

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "common/base/text.h"
+#include "common/code/lexer.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -57,6 +58,23 @@ v1::MaskCoverage CoverMasks(const CodeFacts& code) {
     }
   }
   return coverage;
+}
+
+bool IsGuarded(absl::string_view c_code) {
+  bool branches = false;  // in the parentheses of an if, a for or a while
+  int depth = 0;
+  for (const code::Token& token : code::Lex(c_code, code::Language::kC)) {
+    const absl::string_view text = token.text;
+    if (token.kind == code::Token::kName && depth == 0) {
+      branches = text == "if" || text == "for" || text == "while";
+    } else if (token.kind == code::Token::kOperator && branches) {
+      if (text == "(") ++depth;
+      if (text == ")" && --depth <= 0) branches = false;
+      if (depth < 0) depth = 0;
+      if (text == "<" || text == ">" || text == "<=" || text == ">=") return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace kernelmill::validator

@@ -19,6 +19,9 @@ bool IsMasked(const Call& call);
 // as stores; accesses through tensor descriptors, which the hardware cuts at the bounds, as masked.
 v1::MaskCoverage CoverMasks(const CodeFacts& code);
 
+// Whether code of C compares what it branches or loops on, which is how CUDA keeps in bounds.
+bool IsGuarded(absl::string_view c_code);
+
 }  // namespace kernelmill::validator
 
 #endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_MASK_COVERAGE_H_

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace kernelmill::validator {
 namespace {
 
@@ -38,6 +40,18 @@ TEST(MaskCoverage, OtherThingsThatLoadDoNotCount) {
       CoverMasks(ReadCode("json.load(f)\nself.store(x)\ntorch.load(p)\n# tl.load(p)\n"));
   EXPECT_EQ(masks.loads(), 0);
   EXPECT_EQ(masks.stores(), 0);
+}
+
+TEST(IsGuarded, AsksForAComparisonInABranchOrLoop) {
+  for (const std::string code : {"if (i < n) x = 1;", "for (int i = 0; i < n; ++i) {}",
+                                 "while (f(i) >= 0) {}", "if (a && (b <= c)) {}"}) {
+    EXPECT_TRUE(IsGuarded(code)) << code;
+  }
+  for (const std::string code :
+       {"x = a < b;", "if (i == 0) x = vec<4>(a);", "// if (i < n)\n", "f(\"if (i < n)\");",
+        "if (a) b = c < d;", "if constexpr (N > 4) {}", ")))(((if", ""}) {
+    EXPECT_FALSE(IsGuarded(code)) << code;
+  }
 }
 
 }  // namespace

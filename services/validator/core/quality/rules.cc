@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
 #include "services/validator/core/quality/checks.h"
+#include "services/validator/core/quality/mask_coverage.h"
+#include "services/validator/core/quality/words.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -31,7 +35,7 @@ std::string FailureOf(absl::string_view check, const v1::Kernel& kernel,
   if (check == "has_triton_jit") return "no jit decorator, call or wrapper";
   if (check == "has_bounds_masking") return "no mask, boundary_check, where or descriptor";
   if (check == "has_program_id") return "no program_id";
-  if (check == "has_block_size") return "no name of a block's size";
+  if (check == "has_block_size") return "nothing sizes a block";
   if (check == "has_load_store") return "no load or store";
   if (check == "has_docstring") return "no docstring";
   if (check == "license_permissive")
@@ -45,6 +49,11 @@ std::string FailureOf(absl::string_view check, const v1::Kernel& kernel,
   return FreeNames(kernel);
 }
 
+bool IsAmong(const google::protobuf::RepeatedPtrField<std::string>& words,
+             const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 void AddSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy,
                   std::set<std::string>* reasons) {
   for (const v1::Sensitive& finding : quality.sensitive()) {
@@ -55,8 +64,10 @@ void AddSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy,
   }
 }
 
-constexpr int kSeedWeight = 4, kMaskWeight = 2, kModuleWeight = 2;
-constexpr double kCommented = 0.05, kTier1 = 0.8, kTier2 = 0.5;
+constexpr int kMuch = 3, kSome = 2, kLittle = 1;
+constexpr double kHasHead = 0.4, kFullyCommented = 0.15, kTier1 = 0.8, kTier2 = 0.5;
+constexpr int kWordsOfAHead = 3;
+constexpr double kShort = 64, kWhole = 192, kLong = 4096, kVeryLong = 12288, kLeast = 0.7;
 
 class Mean {
  public:
@@ -67,22 +78,83 @@ class Mean {
   void AddShare(int weight, int64_t of, int64_t all) {
     if (all > 0) Add(weight, static_cast<double>(of) / static_cast<double>(all));
   }
-  double Rounded() const {
-    return weights_ == 0
-               ? 0
-               : static_cast<double>(static_cast<int64_t>(1000 * sum_ / weights_ + 0.5)) / 1000;
-  }
+  double Value() const { return weights_ == 0 ? 0 : sum_ / weights_; }
 
  private:
   double sum_ = 0;
   int weights_ = 0;
 };
 
+bool IsOf(const v1::Kernel& kernel, std::initializer_list<v1::Dsl> dsls) {
+  return std::find(dsls.begin(), dsls.end(), kernel.dsl()) != dsls.end();
+}
+
+bool IsLaunched(const v1::Kernel& kernel) {
+  return kernel.has_launcher() || !kernel.cuda().launches().empty() ||
+         kernel.form() == v1::KERNEL_FORM_KERNEL_ARGUMENT;
+}
+
+double Documented(absl::string_view comment_above, const v1::Verdict& verdict) {
+  const bool head =
+      verdict.checks().has_docstring() || WordsOfProse(comment_above).size() >= kWordsOfAHead;
+  const double comments = std::min(1.0, verdict.quality().comment_ratio() / kFullyCommented);
+  return (head ? kHasHead : 0) + (1 - kHasHead) * comments;
+}
+
+void AddChecks(const v1::Verdict& verdict, Mean* mean) {
+  int64_t passed = 0;
+  int64_t asked = 0;
+  for (const v1::RuleResult& result : verdict.rules()) {
+    const bool counts = absl::StartsWith(result.rule(), "has_") &&
+                        result.rule() != "has_docstring" &&
+                        result.outcome() != v1::RuleResult::OUTCOME_EXEMPT;
+    if (!counts) continue;
+    ++asked;
+    if (result.outcome() == v1::RuleResult::OUTCOME_PASS) ++passed;
+  }
+  mean->AddShare(kSome, passed, asked);
+}
+
+void AddMasks(const v1::Kernel& kernel, const v1::MaskCoverage& masks, Mean* mean) {
+  if (IsOf(kernel, {v1::DSL_CUDA})) mean->Add(kSome, IsGuarded(kernel.source()) ? 1 : 0);
+  if (!IsOf(kernel, {v1::DSL_TRITON, v1::DSL_GLUON})) return;
+  mean->AddShare(kSome, masks.masked_loads() + masks.masked_stores(),
+                 masks.loads() + masks.stores());
+}
+
+void AddParameters(const v1::Kernel& kernel, Mean* mean) {
+  if (!IsOf(kernel, {v1::DSL_TRITON, v1::DSL_GLUON})) return;
+  const auto understood = [](const v1::Parameter& parameter) {
+    return parameter.role() != v1::PARAMETER_ROLE_OTHER &&
+           parameter.role() != v1::PARAMETER_ROLE_UNSPECIFIED;
+  };
+  mean->AddShare(kLittle,
+                 std::count_if(kernel.parameters().begin(), kernel.parameters().end(), understood),
+                 kernel.parameters_size());
+}
+
 bool Asked(const v1::Verdict& verdict, absl::string_view rule) {
   return std::any_of(
       verdict.rules().begin(), verdict.rules().end(), [rule](const v1::RuleResult& result) {
         return result.rule() == rule && result.outcome() != v1::RuleResult::OUTCOME_EXEMPT;
       });
+}
+
+double LengthFactor(double tokens) {
+  if (tokens < kShort) return kLeast * tokens / kShort;
+  if (tokens < kWhole) return kLeast + (1 - kLeast) * (tokens - kShort) / (kWhole - kShort);
+  if (tokens <= kLong) return 1;
+  return std::max(kLeast, 1 - (1 - kLeast) * (tokens - kLong) / (kVeryLong - kLong));
+}
+
+double KindFactor(absl::string_view kind) {
+  static constexpr std::pair<absl::string_view, double> kFactors[] = {
+      {"operation", 1},   {"example", 0.8}, {"helper", 0.7}, {"benchmark", 0.7},
+      {"generated", 0.6}, {"test", 0.5},    {"broken", 0.2}};
+  for (const auto& [name, factor] : kFactors) {
+    if (kind == name) return factor;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -104,28 +176,22 @@ void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict) {
   }
 }
 
-void Score(v1::Verdict* verdict) {
+void Score(const v1::Kernel& kernel, absl::string_view comment_above, v1::Verdict* verdict) {
   const v1::Checks& checks = verdict->checks();
   v1::Quality& quality = *verdict->mutable_quality();
-  int64_t passed = 0;
-  int64_t asked = 0;
-  for (const v1::RuleResult& result : verdict->rules()) {
-    if (!absl::StartsWith(result.rule(), "has_") ||
-        result.outcome() == v1::RuleResult::OUTCOME_EXEMPT)
-      continue;
-    ++asked;
-    if (result.outcome() == v1::RuleResult::OUTCOME_PASS) ++passed;
-  }
-  const v1::MaskCoverage& masks = quality.masks();
   Mean mean;
-  mean.AddShare(kSeedWeight, passed, asked);
-  mean.AddShare(kMaskWeight, masks.masked_loads() + masks.masked_stores(),
-                masks.loads() + masks.stores());
-  if (Asked(*verdict, "self_contained")) mean.Add(kModuleWeight, checks.self_contained() ? 1 : 0);
-  mean.Add(1, checks.has_docstring() || quality.comment_ratio() >= kCommented ? 1 : 0);
-  mean.Add(1, checks.parses() ? 1 : 0);
-  mean.Add(1, checks.handwritten() && checks.readable() ? 1 : 0);
-  quality.set_score(mean.Rounded());
+  mean.Add(kMuch, IsLaunched(kernel) ? 1 : 0);
+  mean.Add(kMuch, Documented(comment_above, *verdict));
+  mean.Add(kSome, kernel.tags().empty() ? 0 : 1);
+  AddChecks(*verdict, &mean);
+  AddMasks(kernel, quality.masks(), &mean);
+  if (Asked(*verdict, "self_contained") && !IsOf(kernel, {v1::DSL_PALLAS}))
+    mean.Add(kSome, checks.self_contained() ? 1 : 0);
+  AddParameters(kernel, &mean);
+  mean.Add(kLittle, checks.handwritten() && checks.readable() ? 1 : 0);
+  const double score = mean.Value() * LengthFactor(kernel.tokens()) * KindFactor(verdict->kind()) *
+                       (checks.parses() ? 1 : 0.5);
+  quality.set_score(static_cast<double>(static_cast<int64_t>(1000 * score + 0.5)) / 1000);
   quality.set_tier(quality.score() >= kTier1 ? 1 : quality.score() >= kTier2 ? 2 : 3);
 }
 
@@ -136,13 +202,17 @@ void Decide(const v1::Kernel& kernel, const v1::QualityPolicy& quality, v1::Verd
   }
   if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) reasons.insert("template");
   for (const v1::RuleResult& result : verdict->rules()) {
-    const bool required = std::find(quality.require().begin(), quality.require().end(),
-                                    result.rule()) != quality.require().end();
-    if (required && result.outcome() == v1::RuleResult::OUTCOME_FAIL) {
+    if (IsAmong(quality.require(), result.rule()) &&
+        result.outcome() == v1::RuleResult::OUTCOME_FAIL) {
       reasons.insert(absl::StrCat("quality:", result.rule()));
     }
   }
   if (verdict->quality().score() < quality.min_score()) reasons.insert("quality:min_score");
+  if (kernel.tokens() < quality.min_tokens()) reasons.insert("quality:min_tokens");
+  if (IsAmong(quality.exclude_kinds(), verdict->kind()))
+    reasons.insert(absl::StrCat("quality:kind:", verdict->kind()));
+  if (!quality.targets().empty() && !IsAmong(quality.targets(), verdict->target()))
+    reasons.insert(absl::StrCat("quality:target:", verdict->target()));
   AddSensitive(verdict->quality(), quality, &reasons);
   verdict->clear_reasons();
   for (const std::string& reason : reasons) verdict->add_reasons(reason);

@@ -97,25 +97,119 @@ TEST(Rules, AnExemptCheckRejectsNothing) {
   EXPECT_THAT(verdict.reasons(), ElementsAre("quality:has_program_id"));
 }
 
-TEST(Score, IsTheMeanOfItsParts) {
-  v1::Verdict verdict = Good();
-  ListRules(KernelWith(v1::KERNEL_ROLE_KERNEL), &verdict);
-  Score(&verdict);
-  EXPECT_DOUBLE_EQ(verdict.quality().score(), 1);
-  EXPECT_EQ(verdict.quality().tier(), 1);
+// A kernel for which everything speaks.
+v1::Kernel Worthy() {
+  v1::Kernel kernel = KernelWith(v1::KERNEL_ROLE_KERNEL);
+  kernel.set_tokens(400);
+  kernel.mutable_launcher()->set_path("a.py");
+  kernel.add_tags()->set_name("matmul");
+  kernel.add_parameters()->set_role(v1::PARAMETER_ROLE_POINTER);
+  return kernel;
+}
 
+v1::Verdict Commented() {
+  v1::Verdict verdict = Good();
+  verdict.mutable_quality()->set_comment_ratio(0.2);
+  verdict.set_kind("operation");
+  return verdict;
+}
+
+double ScoreOf(const v1::Kernel& kernel, v1::Verdict verdict, const std::string& above = "") {
+  verdict.clear_rules();
+  ListRules(kernel, &verdict);
+  Score(kernel, above, &verdict);
+  return verdict.quality().score();
+}
+
+TEST(Score, IsTheMeanOfItsEvidence) {
+  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), Commented()), 1);
+  v1::Verdict verdict = Commented();
   verdict.mutable_quality()->mutable_masks()->set_loads(3);
   verdict.mutable_quality()->mutable_masks()->set_masked_loads(1);
   verdict.mutable_quality()->mutable_masks()->set_stores(1);
-  Score(&verdict);
-  EXPECT_DOUBLE_EQ(verdict.quality().score(), 0.864) << "(4 + 2 / 4 + 2 + 1 + 1 + 1) / 11";
+  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict), 0.906) << "(14 + 2 / 4) / 16";
+  v1::Kernel kernel = Worthy();
+  kernel.clear_launcher();
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.786) << "11 / 14";
+  kernel.set_form(v1::KERNEL_FORM_KERNEL_ARGUMENT);
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 1);
+  kernel.clear_tags();
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.857) << "12 / 14";
+}
 
+TEST(Score, ACommentAboveIsAsGoodAsADocstring) {
+  v1::Verdict verdict = Commented();
+  verdict.mutable_checks()->set_has_docstring(false);
+  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict), 0.914) << "(11 + 3 * 0.6) / 14";
+  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict, "// Adds two rows.\n"), 1);
+  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict, "// ------\n"), 0.914);
+}
+
+TEST(Score, FragmentsAndTrivialOnesAreOfNoTierOne) {
+  v1::Kernel kernel = Worthy();
+  kernel.set_tokens(63);
+  EXPECT_LT(ScoreOf(kernel, Commented()), 0.7);
+  kernel.set_tokens(10);
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.109);
+  kernel = Worthy();
+  kernel.set_role(v1::KERNEL_ROLE_DEVICE);
+  v1::Verdict verdict = Commented();
+  verdict.set_kind("helper");
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, verdict), 0.7);
+}
+
+TEST(Score, KindLengthAndSyntaxErrorsTakeWorthAway) {
+  v1::Verdict verdict = Commented();
+  verdict.set_kind("broken");
+  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict), 0.2);
+  verdict = Commented();
   verdict.mutable_checks()->set_parses(false);
-  verdict.mutable_checks()->set_readable(false);
+  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict), 0.5);
+  v1::Kernel kernel = Worthy();
+  kernel.set_tokens(128);
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.85);
+  kernel.set_tokens(100'000);
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.7);
+}
+
+TEST(Score, IsFairToCudaAndPallas) {
+  v1::Kernel kernel = Worthy();
+  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.clear_launcher();
+  kernel.mutable_cuda()->add_launches();
+  kernel.set_source("__global__ void k(int n) { if (threadIdx.x < n) { } }\n");
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 1);
+  kernel.set_source("__global__ void k(int n) { }\n");
+  EXPECT_LT(ScoreOf(kernel, Commented()), 0.9);
+  kernel = Worthy();
+  kernel.set_dsl(v1::DSL_PALLAS);
+  v1::Verdict verdict = Commented();
   verdict.mutable_checks()->set_self_contained(false);
-  Score(&verdict);
-  EXPECT_DOUBLE_EQ(verdict.quality().score(), 0.5);
-  EXPECT_EQ(verdict.quality().tier(), 2);
+  EXPECT_DOUBLE_EQ(ScoreOf(kernel, verdict), 1);
+}
+
+TEST(Decide, KindsTargetsAndLengthAreThePolicys) {
+  v1::Verdict verdict = Good();
+  verdict.set_kind("test");
+  verdict.set_target("ascend");
+  v1::Kernel kernel;
+  kernel.set_tokens(63);
+  v1::QualityPolicy policy;
+  Decide(kernel, policy, &verdict);
+  EXPECT_THAT(verdict.reasons(), IsEmpty());
+  policy.add_exclude_kinds("broken");
+  policy.add_exclude_kinds("test");
+  policy.add_targets("generic");
+  policy.add_targets("nvidia");
+  policy.set_min_tokens(64);
+  Decide(kernel, policy, &verdict);
+  EXPECT_THAT(verdict.reasons(),
+              ElementsAre("quality:kind:test", "quality:min_tokens", "quality:target:ascend"));
+  verdict.set_kind("operation");
+  verdict.set_target("nvidia");
+  kernel.set_tokens(64);
+  Decide(kernel, policy, &verdict);
+  EXPECT_THAT(verdict.reasons(), IsEmpty());
 }
 
 TEST(Score, ALowOneIsRejectedWhereThePolicySaysSo) {

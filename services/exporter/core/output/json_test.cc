@@ -1,9 +1,9 @@
+#include "services/exporter/core/output/json.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-
-#include "services/exporter/core/output/json.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -17,19 +17,22 @@ TEST(Canonical, EscapesOnlyWhatMustBe) {
   EXPECT_EQ(Canonical(Json("\"\\/\n\t\x01 \u2028\x7f")), "\"\\\"\\\\/\\n\\t\\u0001 \u2028\x7f\"");
 }
 
-TEST(Canonical, NumbersAreShort) {
-  EXPECT_EQ(Canonical(Number(1)), "1");
-  EXPECT_EQ(Canonical(Number(-0.0)), "0");
+TEST(Canonical, NumbersOfAColumnAreOfOneType) {
+  EXPECT_EQ(Canonical(Number(1)), "1.0");
+  EXPECT_EQ(Canonical(Number(-0.0)), "0.0");
   EXPECT_EQ(Canonical(Number(0.7)), "0.7");
   EXPECT_EQ(Canonical(Number(0.1 + 0.2)), "0.30000000000000004");
 }
 
 TEST(SetText, AddsTheExactBytesWhereTextIsNotUtf8) {
   Json json = Json::object();
-  SetText(json, "path", "good");
-  SetText(json, "source", "a\xff");
+  SetText(json, "/path", "good");
+  EXPECT_EQ(Canonical(json), R"({"path":"good"})");
+  SetText(json, "/launcher/text", "a\xff");
+  SetTextOrNull(json, "/launcher/path", "");
   EXPECT_EQ(Canonical(json),
-            "{\"path\":\"good\",\"source\":\"a\xef\xbf\xbd\",\"source_base64\":\"Yf8=\"}");
+            "{\"launcher\":{\"path\":null,\"text\":\"a\xef\xbf\xbd\"},"
+            "\"not_utf8\":[{\"base64\":\"Yf8=\",\"field\":\"/launcher/text\"}],\"path\":\"good\"}");
 }
 
 }  // namespace

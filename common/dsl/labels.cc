@@ -1,0 +1,18 @@
+#include "common/dsl/labels.h"
+
+namespace kernelmill::dsl {
+
+const std::vector<absl::string_view>& KernelKinds() {
+  static const auto* const kinds = new std::vector<absl::string_view>{
+      "operation", "helper", "test", "example", "benchmark", "broken", "generated"};
+  return *kinds;
+}
+
+const std::vector<absl::string_view>& KernelTargets() {
+  static const auto* const targets = new std::vector<absl::string_view>{
+      "generic",   "nvidia",   "amd",      "intel", "tpu",   "arm",     "ascend",     "cambricon",
+      "kunlunxin", "mthreads", "iluvatar", "metax", "hygon", "enflame", "tsingmicro", "aipu"};
+  return *targets;
+}
+
+}  // namespace kernelmill::dsl

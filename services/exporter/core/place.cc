@@ -1,0 +1,119 @@
+#include "services/exporter/core/place.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+// How a kind of site writes a file at a commit, and lines of it. Hosts are known by their whole
+// name, or by its first label where people run the software themselves: gitlab.example.org.
+struct SiteForm {
+  const char* host;
+  const char* label;  // null: nobody else runs it
+  const char* file;   // {C}: the commit, {P}: the path
+  const char* lines;  // {F}: the first line, {L}: the last
+};
+
+constexpr SiteForm kSites[] = {
+    {"github.com", "github", "/blob/{C}/{P}", "#L{F}-L{L}"},
+    {"gitlab.com", "gitlab", "/-/blob/{C}/{P}", "#L{F}-{L}"},
+    {"codeberg.org", "forgejo", "/src/commit/{C}/{P}", "#L{F}-L{L}"},
+    {"gitea.com", "gitea", "/src/commit/{C}/{P}", "#L{F}-L{L}"},
+    {"bitbucket.org", nullptr, "/src/{C}/{P}", "#lines-{F}:{L}"},
+    {"git.sr.ht", nullptr, "/tree/{C}/item/{P}", "#L{F}-{L}"},
+};
+
+const SiteForm* SiteOf(absl::string_view url) {
+  if (!absl::ConsumePrefix(&url, "https://") && !absl::ConsumePrefix(&url, "http://"))
+    return nullptr;
+  const std::string host =
+      absl::AsciiStrToLower(url.substr(0, std::min(url.find('/'), url.find(':'))));
+  for (const SiteForm& site : kSites) {
+    if (host == site.host) return &site;
+    if (site.label != nullptr && absl::StartsWith(host, absl::StrCat(site.label, ".")))
+      return &site;
+  }
+  return nullptr;
+}
+
+bool IsCommit(absl::string_view commit) {
+  return commit.size() == 40 && std::all_of(commit.begin(), commit.end(), absl::ascii_isxdigit);
+}
+
+// Bytes of a path as RFC 3986 has them in a URL.
+std::string PercentEncoded(absl::string_view path) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const unsigned char c : path) {
+    if (absl::ascii_isalnum(c) || absl::StrContains("-._~/", static_cast<char>(c))) {
+      out.push_back(static_cast<char>(c));
+    } else {
+      out.append({'%', kHex[c >> 4], kHex[c & 15]});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string DslWord(v1::Dsl dsl) { return EnumWord(v1::Dsl_Name(dsl), "DSL_"); }
+
+std::string RoleWord(v1::KernelRole role) {
+  return EnumWord(v1::KernelRole_Name(role), "KERNEL_ROLE_");
+}
+
+std::string WebLink(absl::string_view repository_url, absl::string_view commit,
+                    absl::string_view path, int first_line, int last_line) {
+  const SiteForm* site = SiteOf(repository_url);
+  if (site == nullptr || !IsCommit(commit)) return "";
+  absl::string_view base = repository_url;
+  while (absl::ConsumeSuffix(&base, "/")) {
+  }
+  absl::ConsumeSuffix(&base, ".git");
+  const std::string file =
+      absl::StrReplaceAll(site->file, {{"{C}", commit}, {"{P}", PercentEncoded(path)}});
+  if (first_line == 0) return absl::StrCat(base, file);
+  return absl::StrCat(base, file,
+                      absl::StrReplaceAll(site->lines, {{"{F}", absl::StrCat(first_line)},
+                                                        {"{L}", absl::StrCat(last_line)}}));
+}
+
+void SetPlace(const DatasetIndex& index, uint32_t number, const std::string& pointer, Json& row) {
+  const KernelEntry& kernel = index.kernels[number];
+  const SourceEntry& source = index.SourceOf(number);
+  const std::string& path = index.FileOf(number).path;
+  // The lines of a string of a JSON file are not the file's.
+  const int first_line = kernel.json_pointer.has_value() ? 0 : kernel.first_line;
+  Json& place = row[Json::json_pointer(pointer)];
+  place["id"] = kernel.id;
+  place["repository"] = Text(source.repository);
+  place["repository_url"] = TextOrNull(source.url);
+  place["commit"] = source.commit;
+  place["first_line"] = kernel.first_line;
+  place["last_line"] = kernel.last_line;
+  place["json_pointer"] = nullptr;
+  place["url"] = TextOrNull(WebLink(source.url, source.commit, path, first_line, kernel.last_line));
+  SetText(row, pointer + "/path", path);
+  if (kernel.json_pointer.has_value()) {
+    SetText(row, pointer + "/json_pointer", *kernel.json_pointer);
+  }
+}
+
+void SetIdentity(const DatasetIndex& index, uint32_t number, const std::string& pointer,
+                 Json& row) {
+  const KernelEntry& kernel = index.kernels[number];
+  SetPlace(index, number, pointer, row);
+  Json& identity = row[Json::json_pointer(pointer)];
+  identity["sha256"] = kernel.sha256;
+  identity["dsl"] = DslWord(kernel.dsl);
+  identity["role"] = WordOrNull(v1::KernelRole_Name(kernel.role), "KERNEL_ROLE_");
+  identity["form"] = EnumWord(v1::KernelForm_Name(kernel.form), "KERNEL_FORM_");
+}
+
+}  // namespace kernelmill::exporter

@@ -1,0 +1,33 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_PLACE_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_PLACE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/exporter/core/dataset_index.h"
+#include "services/exporter/core/output/json.h"
+
+namespace kernelmill::exporter {
+
+// As records spell them: "triton", "device".
+std::string DslWord(v1::Dsl dsl);
+std::string RoleWord(v1::KernelRole role);
+
+// Sets the fields of the struct at `pointer` of the row, "" for the row itself, by which a kernel
+// is named: its id and where it stands, in its source and on the web.
+void SetPlace(const DatasetIndex& index, uint32_t number, const std::string& pointer, Json& row);
+
+// Those, and what every row about a kernel begins with: its hash and of what kind it is.
+void SetIdentity(const DatasetIndex& index, uint32_t number, const std::string& pointer, Json& row);
+
+// A file of a repository on the web at a commit, and lines of it unless `first_line` is 0, as the
+// site that serves it has them; empty where the commit is none or the site is of no kind that
+// place.cc lists.
+std::string WebLink(absl::string_view repository_url, absl::string_view commit,
+                    absl::string_view path, int first_line, int last_line);
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_PLACE_H_

@@ -1,0 +1,79 @@
+#include "services/exporter/core/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/hash.h"
+#include "common/testing/status_matchers.h"
+#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/testing/export_fixture.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+
+TEST_F(ExporterTest, TheManifestListsFilesThatHoldKeptKernels) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json manifest = Json::parse(File("MANIFEST.json"));
+  EXPECT_EQ(manifest["created"], "2023-11-14T22:13:20Z");
+  EXPECT_EQ(manifest["extraction_dir"], ".");
+  EXPECT_EQ(manifest["total_files"], 3);
+  EXPECT_EQ(manifest["total_size_bytes"], 300);
+  EXPECT_EQ(manifest["total_lines"], 30);
+  EXPECT_EQ(manifest["dataset"], cas::ToString(request_.dataset));
+  const Json& a = manifest["categories"]["cat-a"];
+  EXPECT_EQ(a["total_files"], 2);
+  EXPECT_EQ(a["files"][0]["path"], "a.py");
+  EXPECT_EQ(a["files"][1]["path"], "z.py");
+  EXPECT_EQ(a["files"][1]["has_triton_jit"], true);
+  EXPECT_EQ(a["files"][1]["hash_sha256"], Sha256Hex("z.py"));
+}
+
+TEST_F(ExporterTest, TheReportAddsUp) {
+  v1::Failure failure;
+  failure.set_source("https://example.org/gone");
+  failure.set_code("NOT_FOUND");
+  request_.failures.push_back(failure);
+  for (const char* path : {"z.py", "a.py"}) {  // quarantined; in the order in which they ended
+    v1::Failure file;
+    file.set_source("a");
+    file.set_path(path);
+    request_.failures.push_back(file);
+  }
+  ASSERT_THAT(Export(), IsOk());
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["files"]["seen"], 9);
+  EXPECT_EQ(report["files"]["extracted"], 6);
+  EXPECT_EQ(report["files"]["support"], 1);
+  EXPECT_EQ(report["files"]["skipped_by_reason"]["symlink"], 3);
+  EXPECT_EQ(report["kernels"]["found"], 6);
+  EXPECT_EQ(report["kernels"]["kept"], 3);
+  EXPECT_EQ(report["kernels"]["rejected"], 1);
+  EXPECT_EQ(report["kernels"]["duplicate"], 1);
+  EXPECT_EQ(report["kernels"]["contaminated"], 1);
+  EXPECT_EQ(report["kernels"]["holdout"], 1);
+  EXPECT_EQ(report["kernels"]["functions_of_other_dsls"], Json({{"cute", 7}}));
+  EXPECT_EQ(report["kernels"]["by_reason"]["rejected"]["license:GPL-3.0-only"], 1);
+  EXPECT_EQ(report["sources"].size(), 4u);
+  EXPECT_EQ(report["sources"][3]["failed"], true);
+  EXPECT_EQ(report["categories"]["cat-a"]["checks"]["has_docstring"],
+            Json({{"pass", 1}, {"fail", 1}, {"exempt", 0}}));
+  EXPECT_EQ(report["checks"]["has_program_id"]["exempt"], 3);
+  EXPECT_EQ(report["categories"]["cat-a"]["tokens"]["source"]["cl100k_base"], 20)
+      << "of the kept alone";
+  EXPECT_EQ(report["tokens"]["module"]["cl100k_base"], 300);
+  EXPECT_FALSE(report["categories"].contains("cat-h"));
+  ASSERT_EQ(report["failures"].size(), 3u);
+  EXPECT_EQ(report["failures"][0]["path"], "a.py");
+  EXPECT_EQ(report["failures"][1]["path"], "z.py");
+  EXPECT_EQ(report["failures"][2]["code"], "NOT_FOUND");
+  EXPECT_EQ(report["failures"][2]["path"], nullptr);
+}
+
+}  // namespace
+}  // namespace kernelmill::exporter

@@ -1,0 +1,382 @@
+#include "services/exporter/core/schema/row_schemas.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+Field String(std::string name, std::string description) {
+  return {std::move(name), Field::Type::kString, std::move(description)};
+}
+Field Integer(std::string name, std::string description) {
+  return {std::move(name), Field::Type::kInteger, std::move(description)};
+}
+Field Number(std::string name, std::string description) {
+  return {std::move(name), Field::Type::kNumber, std::move(description)};
+}
+Field Boolean(std::string name, std::string description) {
+  return {std::move(name), Field::Type::kBoolean, std::move(description)};
+}
+// One of these words.
+Field Word(std::string name, std::vector<std::string> words, std::string description) {
+  Field field = String(std::move(name), std::move(description));
+  field.words = std::move(words);
+  return field;
+}
+Field Struct(std::string name, Fields fields, std::string description) {
+  return {std::move(name), Field::Type::kStruct, std::move(description), std::move(fields)};
+}
+Field OrNull(Field field) {
+  field.nullable = true;
+  return field;
+}
+Field ListOf(Field field) {
+  field.list = true;
+  return field;
+}
+
+// The words of an enum's values but "unspecified", which rows have as null.
+std::vector<std::string> WordsOf(const google::protobuf::EnumDescriptor* type,
+                                 absl::string_view prefix) {
+  std::vector<std::string> words;
+  for (int i = 0; i < type->value_count(); ++i) {
+    if (type->value(i)->number() == 0) continue;
+    words.push_back(absl::AsciiStrToLower(absl::StripPrefix(type->value(i)->name(), prefix)));
+  }
+  return words;
+}
+
+void Append(const Fields& more, Fields* fields) {
+  fields->insert(fields->end(), more.begin(), more.end());
+}
+
+Field NotUtf8() {
+  return ListOf(Struct(
+      "not_utf8",
+      {String("field", "the field, an RFC 6901 pointer into the row: /source, /launcher/text"),
+       String("base64", "its exact bytes")},
+      "the paths and whole texts of the row that are not UTF-8: a field has U+FFFD for broken "
+      "bytes"));
+}
+
+// Where a kernel stands, by which any row names one.
+Fields PlaceFields() {
+  return {String("id",
+                 "32 hexadecimal digits over repository, commit, path, first line, SHA-256 and "
+                 "JSON pointer"),
+          String("repository", "the source's name"),
+          OrNull(String("repository_url", "where the source is on the web")),
+          String("commit", "40 digits; of a package or a folder sha256:..."),
+          String("path", "from the root of the source"),
+          Integer("first_line", "from 1; the first decorator's"),
+          Integer("last_line", "inclusive"),
+          OrNull(String("json_pointer",
+                        "of a kernel in a string of a JSON file: which string; lines and texts are "
+                        "then the string's")),
+          OrNull(String("url", "the lines on the web, at the commit; of a JSON file the file"))};
+}
+
+// What every row about a kernel begins with.
+Fields IdentityFields() {
+  Fields fields = PlaceFields();
+  Append({String("sha256", "of `source`, as the file has it"),
+          Word("dsl", WordsOf(v1::Dsl_descriptor(), "DSL_"), "the kernel language"),
+          OrNull(Word("role", WordsOf(v1::KernelRole_descriptor(), "KERNEL_ROLE_"),
+                      "launched from the host, or called by kernels; null of a template")),
+          Word("form", WordsOf(v1::KernelForm_descriptor(), "KERNEL_FORM_"),
+               "how it was recognized as a kernel")},
+         &fields);
+  return fields;
+}
+
+Fields ContaminationFields() {
+  return {ListOf(Struct(
+              "contamination",
+              {Struct("holdout", PlaceFields(), "the holdout's kernel"),
+               String("rule", "by which it matches"), Number("score", "0 to 1"),
+               Boolean("decisive", "the policy's limit is reached"),
+               OrNull(String("text", "the kernel's text that matches: source, module or launcher")),
+               OrNull(String("holdout_text", "which of the holdout's: source or launcher")),
+               OrNull(Integer("copies", "of the holdout's text in holdouts, itself included"))},
+              "the matches with holdouts, the gravest first; at most eight")),
+          Integer("contamination_weak_matches",
+                  "how many other kernels of holdouts it has something in common with"),
+          OrNull(Number("contamination_weak_score", "the highest score of these"))};
+}
+
+Field LicenseField() {
+  return Struct(
+      "license",
+      {String("expression", "SPDX; NOASSERTION where nothing is known"),
+       OrNull(
+           String("evidence", "where it was found: spdx-tag, header, file:LICENSE, metadata, job")),
+       Number("confidence", "0 to 1"),
+       ListOf(Struct(
+           "found",
+           {OrNull(String("expression",
+                          "what it says, SPDX; null where that could not be understood")),
+            OrNull(String("path", "of the file that says so; null of metadata and the job file")),
+            OrNull(Integer("first_line", "from 1")), OrNull(Integer("last_line", "inclusive")),
+            String("rule", "tag, text, phrase, notice, name, field, classifier or job"),
+            OrNull(String("text", "what was recognized")), Number("score", "0 to 1")},
+           "all that the expression was made of")),
+       ListOf(String("copyrights", "the lines of the copyright holders")),
+       ListOf(String("notices", "the paths of the NOTICE files; notices.jsonl has their texts")),
+       ListOf(Struct("adapted_from",
+                     {String("origin", "as written: a URL, owner/name, or a name"),
+                      String("path", "of the file that says so"), Integer("line", "from 1")},
+                     "where the file says in words that its code comes from")),
+       OrNull(
+           String("vendored",
+                  "the folder of other people's code, or the submodule, that the file lies in"))},
+      "the licence and what says so");
+}
+
+Field ChecksField() {
+  Fields checks;
+  const google::protobuf::Descriptor* type = v1::Checks::descriptor();
+  for (int i = 0; i < type->field_count(); ++i) {
+    checks.push_back(Word(type->field(i)->name(),
+                          WordsOf(v1::RuleResult::Outcome_descriptor(), "OUTCOME_"),
+                          "its outcome"));
+  }
+  return Struct("checks", std::move(checks), "the outcome of each check");
+}
+
+Field QualityField() {
+  return Struct(
+      "quality",
+      {Number("score", "0 to 1"), Integer("tier", "1 (best) to 3, by the score"),
+       Integer("loads", "with the helpers in `module`"), Integer("masked_loads", "of these"),
+       Integer("stores", "with the helpers in `module`"), Integer("masked_stores", "of these"),
+       Integer("longest_line", "bytes"), Number("mean_line", "bytes of a line that is not blank"),
+       Number("comment_ratio", "the share of comments and docstring, 0 to 1"),
+       OrNull(String("generated", "what says that a program wrote it")),
+       ListOf(Struct(
+           "sensitive",
+           {String("kind", "email, or a secret's: aws_access_key, private_key, ..."),
+            Word("text", WordsOf(v1::Sensitive::Text_descriptor(), "TEXT_"), "which text has it"),
+            Integer("begin", "offset in bytes"), Integer("size", "bytes"),
+            Boolean("redacted", "its letters and digits are x")},
+           "secrets and e-mail addresses"))},
+      "measures");
+}
+
+Field TokensField(std::string name, std::string description) {
+  return Struct(
+      std::move(name),
+      {Integer("cl100k_base", "as tiktoken counts them"), Integer("o200k_base", "likewise")},
+      std::move(description));
+}
+
+// Things given by name, as written.
+Field NamedTexts(std::string name, std::string description) {
+  return ListOf(Struct(std::move(name),
+                       {String("name", "what it is given as"), String("value", "as written")},
+                       std::move(description)));
+}
+
+Field AutotuneField() {
+  return OrNull(Struct(
+      "autotune",
+      {String("decorator", "its name as written"),
+       ListOf(Struct("configs",
+                     {NamedTexts("kwargs", "of the kernel's parameters"),
+                      NamedTexts("options", "num_warps, num_stages and the like")},
+                     "the configurations")),
+       Boolean("resolved", "`configs` are all that there are"),
+       OrNull(String("expression", "where they are not: what is given instead, as written")),
+       ListOf(String("key", "the parameters whose change tunes anew")),
+       OrNull(String("key_expression", "what is given as key where that is no list of strings"))},
+      "what the autotuner is given; null without one"));
+}
+
+Field LauncherField() {
+  return OrNull(
+      Struct("launcher",
+             {String("path", "of the file that it is in"), String("qualname", "of the function"),
+              Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
+              OrNull(String("text", "those whole lines; null above 16 KiB")),
+              Integer("count", "how many functions launch the kernel")},
+             "the smallest function that launches the kernel; null where there is none"));
+}
+
+Field InductorField() {
+  return OrNull(Struct("inductor",
+                       {OrNull(String("model", "the debug folder's name for it")),
+                        OrNull(String("graph", "its number in that name")),
+                        OrNull(String("kernel_path", "the comment before the kernel")),
+                        OrNull(String("source_node", "likewise")),
+                        Boolean("in_string", "it stood in a string of async_compile.triton")},
+                       "where TorchInductor got the kernel from; null of all others"));
+}
+
+Field CudaField() {
+  return OrNull(Struct(
+      "cuda",
+      {ListOf(String("template_parameters", "of each template header; \"\" of template <>")),
+       OrNull(String("launch_bounds", "between the parentheses of __launch_bounds__")),
+       ListOf(Struct("launches",
+                     {Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
+                      OrNull(String("text", "of the expression; null where it is long")),
+                      OrNull(String("host_function", "that it stands in; null outside of all")),
+                      OrNull(Integer("host_first_line", "of that function")),
+                      OrNull(Integer("host_last_line", "inclusive"))},
+                     "launches in the same file"))},
+      "what a CUDA function has beside a Python one; null of all others"));
+}
+
+Fields TextFields() {
+  return {
+      String("source", "whole lines of the file"),
+      String("module", "self-contained text: imports, constants, helpers, then the kernel"),
+      OrNull(String("prompt_context",
+                    "what a fill-in-the-middle prompt shows above the kernel; null of CUDA")),
+      ListOf(Struct(
+          "pieces",
+          {OrNull(String("path", "null of a generated line")),
+           OrNull(Integer("first_line", "from 1")), OrNull(Integer("last_line", "inclusive")),
+           OrNull(Word("kind", WordsOf(v1::Definition::Kind_descriptor(), "KIND_"), "of code")),
+           Boolean("generated", "an assignment z = y that stands for `import y as z`")},
+          "what `module` is made of, in its order")),
+      Boolean("self_contained", "nothing but Triton, torch and Python is left outside `module`"),
+      ListOf(String("free_names", "names that `module` lacks")),
+      ListOf(Struct(
+          "unresolved_names",
+          {String("name", "as the code has it"),
+           String("reason",
+                  "undefined, repository_import, package_import, wildcard_import or too_large")},
+          "why `module` does not stand alone")),
+      String("signature", "from def to the colon, as written"),
+      OrNull(String("docstring", "as written, without quotes")),
+      ListOf(String("decorators", "as written, outermost first")),
+      ListOf(String("calls", "dotted names that the body calls, resolved through the imports"))};
+}
+
+Fields DerivedFields() {
+  return {
+      ListOf(Struct("parameters",
+                    {String("name", "as written"), OrNull(String("annotation", "as written")),
+                     OrNull(String("default", "as written")),
+                     OrNull(Word("role", WordsOf(v1::ParameterRole_descriptor(), "PARAMETER_ROLE_"),
+                                 "what it is for; null of CUDA")),
+                     OrNull(String("rule", "that gave the role"))},
+                    "in order")),
+      AutotuneField(),
+      OrNull(Struct(
+          "heuristics",
+          {ListOf(String("names", "that are computed")),
+           ListOf(String("expressions", "given instead of a literal dictionary, as written"))},
+          "of @triton.heuristics; null without")),
+      LauncherField(),
+      OrNull(String("requires_triton",
+                    "the Triton that the repository asks for, PEP 440, as written")),
+      OrNull(String("requires_triton_path", "the file that says so")),
+      ListOf(String("tags", "the operation")),
+      ListOf(Struct("tag_rules",
+                    {String("name", "the tag"), String("rule", "the first rule that gave it")},
+                    "one for each tag")),
+      ListOf(String("features", "what it uses of the language beyond the plain")),
+      TokensField("tokens", "of `source`"),
+      TokensField("module_tokens", "of `module`"),
+      Integer("lexical_tokens", "of Python or C in `source`, without comments"),
+      OrNull(String("fim_sha1", "the identity of its row in fim_sft.csv; null where it has none")),
+      InductorField(),
+      CudaField()};
+}
+
+RowSchema Kernels() {
+  Fields fields = IdentityFields();
+  Append({String("name", "of the function"),
+          String("qualname", "with enclosing classes and functions"),
+          OrNull(String("found_by", "the name that makes it a kernel: triton.jit; null of CUDA")),
+          OrNull(String("applied_by",
+                        "of a kernel without a decorator: the statement that makes it one")),
+          String("category", "the source's, from the job file"),
+          Integer("source_tier", "the source's `tier` in the job file; 1 is best"),
+          Number("weight", "the source's sampling weight"), String("cluster", "its own id"),
+          ListOf(String("duplicates", "ids of the kernels that are duplicates of it"))},
+         &fields);
+  Append(TextFields(), &fields);
+  Append(DerivedFields(), &fields);
+  Append(
+      {LicenseField(), ChecksField(),
+       ListOf(Struct("check_reasons",
+                     {String("check", "its name"), String("reason", "why it failed or is exempt")},
+                     "of the checks that failed or are exempt")),
+       QualityField(),
+       Word("kind", {"operation", "helper", "test", "example", "benchmark", "broken", "generated"},
+            "what the kernel is there for"),
+       String("kind_rule", "the rule that gave it"),
+       String("target", "whose hardware it is written for"),
+       OrNull(String("target_rule", "the rule that gave it; null of generic"))},
+      &fields);
+  Append(ContaminationFields(), &fields);
+  Append({OrNull(Number(
+              "word_overlap",
+              "Jaccard of the words of prompt and completion, 0.8 to 1; null where it is less")),
+          NotUtf8()},
+         &fields);
+  return {"kernels.jsonl", "The kept kernels, by source, path and line.", std::move(fields)};
+}
+
+RowSchema Ledger() {
+  Fields fields = IdentityFields();
+  Append({Word("fate", {"kept", "rejected", "duplicate", "contaminated"}, "what became of it"),
+          OrNull(String("reason", "why; null of what is kept")),
+          OrNull(String(
+              "of", "the id of the kernel that it repeats, or of the holdout's that it matches")),
+          OrNull(Number("similarity", "to that kernel, 0 to 1"))},
+         &fields);
+  Append(ContaminationFields(), &fields);
+  fields.push_back(NotUtf8());
+  return {"ledger.jsonl", "Every kernel found, by source, path and line.", std::move(fields)};
+}
+
+RowSchema Notices() {
+  return {"notices.jsonl",
+          "The licence and NOTICE files that must go along, once for each source.",
+          {String("repository", "the source's name"),
+           OrNull(String("repository_url", "where the source is on the web")),
+           String("commit", "as in kernels.jsonl"), String("path", "from the root of the source"),
+           OrNull(String("url", "the file on the web, at the commit")),
+           String("sha256", "of the file"), String("text", "all of it"), NotUtf8()}};
+}
+
+RowSchema Pairs() {
+  Fields side = IdentityFields();
+  side.push_back(String("name", "of the function"));
+  return {"cuda_triton_pairs.jsonl",
+          "CUDA kernels and the Triton kernels that do the same.",
+          {Struct("cuda", side, "the CUDA kernel"), Struct("triton", side, "the Triton kernel"),
+           Boolean("curated", "it is of the job's list of pairs"),
+           OrNull(Number("score", "0 to 1; null where the two are of different sources")),
+           OrNull(Struct("signals",
+                         {OrNull(Number("names", "0 to 1")), OrNull(Number("operations", "0 to 1")),
+                          OrNull(Number("parameters", "0 to 1"))},
+                         "that the score is made of; null where it is")),
+           OrNull(Struct("shared",
+                         {ListOf(String("words", "of the names")),
+                          ListOf(String("tags", "of the operations")),
+                          ListOf(String("parameters", "by name"))},
+                         "what the two have in common; null where the score is")),
+           NotUtf8()}};
+}
+
+}  // namespace
+
+const std::vector<RowSchema>& RowSchemas() {
+  static const auto* const schemas =
+      new std::vector<RowSchema>{Kernels(), Ledger(), Notices(), Pairs()};
+  return *schemas;
+}
+
+}  // namespace kernelmill::exporter

@@ -1,0 +1,186 @@
+#include "services/extractor/core/tags/code_text.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+using absl::string_view;
+using Words = absl::flat_hash_set<string_view>;
+
+// Of both languages: a name of one is rarely the other's keyword.
+const Words& Keywords() {
+  static const auto& words = *new Words(
+      {"if",     "else",   "elif",   "for",   "while",  "not",      "and",      "or",
+       "is",     "in",     "return", "as",    "lambda", "def",      "with",     "None",
+       "True",   "False",  "pass",   "break", "assert", "continue", "const",    "static",
+       "inline", "auto",   "int",    "float", "double", "unsigned", "void",     "bool",
+       "char",   "long",   "short",  "class", "size_t", "template", "typename", "struct",
+       "using",  "switch", "catch",  "do",    "case",   "del",      "global",   "nonlocal"});
+  return words;
+}
+
+bool BeginsBlock(string_view word) {
+  static const auto& words = *new Words(
+      {"if", "else", "elif", "for", "while", "try", "with", "except", "finally", "def", "async"});
+  return words.contains(word);
+}
+
+bool IsOpen(string_view token) { return token == "(" || token == "[" || token == "{"; }
+bool IsClose(string_view token) { return token == ")" || token == "]" || token == "}"; }
+
+}  // namespace
+
+CodeText::CodeText(string_view text, code::Language language)
+    : text_(text), language_(language), tokens_(code::Lex(text, language)) {
+  std::erase_if(tokens_,
+                [](const code::Token& token) { return token.kind == code::Token::kComment; });
+  MatchBrackets();
+}
+
+bool CodeText::IsName(size_t at) const {
+  return tokens_[at].kind == code::Token::kName && !Keywords().contains(tokens_[at].text);
+}
+
+size_t CodeText::CloseOf(size_t open, size_t end) const {
+  return std::min(closes_[open], end > 0 ? end - 1 : 0);
+}
+
+// Brackets of a kind that does not fit close nothing; what is not closed ends with the text.
+void CodeText::MatchBrackets() {
+  closes_.resize(tokens_.size());
+  std::vector<size_t> open;
+  for (size_t at = 0; at < tokens_.size(); ++at) {
+    closes_[at] = at;
+    const string_view token = tokens_[at].text;
+    if (tokens_[at].kind != code::Token::kOperator) continue;
+    if (IsOpen(token)) {
+      closes_[at] = tokens_.size();
+      open.push_back(at);
+    } else if (IsClose(token) && !open.empty()) {
+      closes_[open.back()] = at;
+      open.pop_back();
+    }
+  }
+}
+
+size_t CodeText::ColumnOf(size_t at) const {
+  const size_t place = static_cast<size_t>(tokens_[at].text.data() - text_.data());
+  size_t begin = place;
+  while (begin > 0 && (text_[begin - 1] == ' ' || text_[begin - 1] == '\t')) --begin;
+  return place - begin;
+}
+
+std::vector<TokenSpan> CodeText::Statements(TokenSpan span) const {
+  std::vector<TokenSpan> statements;
+  size_t begin = span.begin;
+  const auto end_at = [&](size_t end) {
+    if (end > begin) statements.push_back({begin, end});
+  };
+  size_t inner = 0;  // end of the brackets that `at` stands in
+  for (size_t at = span.begin; at < span.end; ++at) {
+    const string_view token = tokens_[at].text;
+    if (is_c()) {
+      if (token == "(" || token == "[") inner = std::max(inner, CloseOf(at, span.end));
+      const bool separates = token == "{" || token == "}" || (token == ";" && at >= inner);
+      if (!separates) continue;
+      end_at(at);
+      begin = at + 1;
+      continue;
+    }
+    if (BeginsStatement(at)) {
+      end_at(at);
+      begin = token == ";" ? at + 1 : at;
+      inner = at;
+    }
+    if (IsOpen(token)) inner = std::max(inner, CloseOf(at, span.end));
+    if (token == ":" && at > inner && begin < at && BeginsBlock(tokens_[begin].text)) {
+      end_at(at);
+      begin = at + 1;
+    }
+  }
+  end_at(span.end);
+  return statements;
+}
+
+absl::flat_hash_map<string_view, TokenSpan> CodeText::Functions() const {
+  absl::flat_hash_map<string_view, TokenSpan> functions;
+  if (is_c()) {
+    AddCFunctions(functions);
+  } else {
+    AddPythonFunctions(functions);
+  }
+  return functions;
+}
+
+void CodeText::AddPythonFunctions(absl::flat_hash_map<string_view, TokenSpan>& functions) const {
+  struct Open {
+    size_t column;
+    string_view name;
+    size_t begin;
+  };
+  std::vector<Open> open;
+  const auto close_to = [&](size_t column, size_t end) {
+    for (; !open.empty() && open.back().column >= column; open.pop_back()) {
+      functions.try_emplace(open.back().name, TokenSpan{open.back().begin, end});
+    }
+  };
+  for (size_t at = 0; at < tokens_.size(); ++at) {
+    if (!BeginsStatement(at) || tokens_[at].text == ";") continue;
+    const size_t column = ColumnOf(at);
+    if (!IsClose(tokens_[at].text)) close_to(column, at);
+    size_t def = at;
+    if (tokens_[def].text == "async" && def + 1 < tokens_.size()) ++def;
+    if (tokens_[def].text != "def" || def + 1 >= tokens_.size()) continue;
+    open.push_back({column, tokens_[def + 1].text, def + 2});
+  }
+  close_to(0, tokens_.size());
+}
+
+void CodeText::AddCFunctions(absl::flat_hash_map<string_view, TokenSpan>& functions) const {
+  constexpr size_t kMaxQualifiers = 3;  // between the parameters and the body
+  for (size_t at = 0; at + 1 < tokens_.size(); ++at) {
+    if (!IsName(at) || tokens_[at + 1].text != "(") continue;
+    const size_t close = closes_[at + 1];
+    size_t body = close + 1;
+    while (body < tokens_.size() && body <= close + kMaxQualifiers &&
+           tokens_[body].kind == code::Token::kName) {
+      ++body;
+    }
+    if (body >= tokens_.size() || tokens_[body].text != "{") continue;
+    functions.try_emplace(tokens_[at].text,
+                          TokenSpan{at + 1, std::min(closes_[body] + 1, tokens_.size())});
+  }
+}
+
+// name<...>(
+bool CodeText::IsTemplateCall(size_t name, size_t end) const {
+  constexpr size_t kMaxArguments = 40;
+  int depth = 0;
+  for (size_t at = name + 1; at < std::min(end, name + kMaxArguments); ++at) {
+    const string_view token = tokens_[at].text;
+    if (token == "<") ++depth;
+    if (token == ">") --depth;
+    if (token == ">>") depth -= 2;
+    if (token == ";" || token == "{") return false;
+    if (depth <= 0) return at + 1 < end && tokens_[at + 1].text == "(";
+  }
+  return false;
+}
+
+void CodeText::CountCalls(TokenSpan span, CallCounts& calls) const {
+  for (size_t at = span.begin; at + 1 < span.end; ++at) {
+    const string_view next = tokens_[at + 1].text;
+    if (tokens_[at].text == "@" && at > span.begin && !BeginsStatement(at)) {
+      const bool operand = IsName(at - 1) || IsClose(tokens_[at - 1].text);
+      if (operand && !is_c()) ++calls["@"];
+    } else if (IsName(at) && !(at > span.begin && tokens_[at - 1].text == "def") &&
+               (next == "(" || (next == "<" && is_c() && IsTemplateCall(at, span.end)))) {
+      ++calls[tokens_[at].text];
+    }
+  }
+}
+
+}  // namespace kernelmill::extractor

@@ -1,0 +1,378 @@
+#include "services/extractor/core/tags/tags.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/types/span.h"
+#include "common/base/path.h"
+#include "common/base/text.h"
+#include "services/extractor/core/tags/call_kinds.h"
+#include "services/extractor/core/tags/kernel_facts.h"
+#include "services/extractor/core/tags/phrases.h"
+#include "services/extractor/core/tags/tag_table.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+using absl::string_view;
+
+bool Has(TagRule::List list, string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// A name's phrases have the rule's place, or kOwn more where the kernel's own name alone counts.
+constexpr int kOwn = 1000;
+
+const Phrases& NamePhrases() {
+  static const auto& phrases = *[] {
+    auto* all = new Phrases;
+    const absl::Span<const TagRule> rules = TagRules();
+    for (size_t i = 0; i < rules.size(); ++i) {
+      for (const string_view phrase : rules[i].words) all->Add(phrase, static_cast<int>(i));
+      for (const string_view phrase : rules[i].own_words) {
+        all->Add(phrase, static_cast<int>(i) + kOwn);
+      }
+    }
+    for (const string_view phrase : OtherPhrases()) all->Add(phrase);
+    return all;
+  }();
+  return phrases;
+}
+
+const Phrases& ParameterPhrases() {
+  static const auto& phrases = *[] {
+    auto* all = new Phrases;
+    const absl::Span<const TagRule> rules = TagRules();
+    for (size_t i = 0; i < rules.size(); ++i) {
+      for (const string_view phrase : rules[i].parameters) all->Add(phrase, static_cast<int>(i));
+    }
+    return all;
+  }();
+  return phrases;
+}
+
+// Without the "<locals>" of functions in functions.
+std::vector<string_view> PartsOf(string_view qualname) {
+  std::vector<string_view> parts = absl::StrSplit(qualname, '.');
+  std::erase(parts, "<locals>");
+  return parts;
+}
+
+// Of C++ the last name: those before it are namespaces.
+string_view WithoutNamespaces(string_view name) {
+  const size_t colon = name.rfind("::");
+  return colon == string_view::npos ? name : name.substr(colon + 2);
+}
+
+string_view LauncherOf(const v1::Kernel& kernel) {
+  if (kernel.has_launcher()) return WithoutNamespaces(kernel.launcher().qualname());
+  if (kernel.cuda().launches().empty()) return "";
+  return WithoutNamespaces(kernel.cuda().launches(0).host_function());
+}
+
+string_view StemOf(string_view path) {
+  const string_view name = BaseName(path);
+  return name.substr(0, name.find('.'));
+}
+
+string_view FirstSentence(string_view text) {
+  constexpr size_t kMaxSentence = 200;
+  text = absl::StripLeadingAsciiWhitespace(text).substr(0, kMaxSentence);
+  for (size_t at = 0; at + 1 < text.size(); ++at) {
+    const bool ends = text[at] == '.' || text[at] == ':' || text[at] == ';';
+    if (ends && absl::ascii_isspace(static_cast<unsigned char>(text[at + 1]))) {
+      return text.substr(0, at);
+    }
+  }
+  return text;
+}
+
+class Tagger {
+ public:
+  explicit Tagger(const v1::Kernel& kernel)
+      : kernel_(kernel), facts_(FactsOf(kernel)), rules_(TagRules()), reasons_(rules_.size()) {}
+
+  void Run() {
+    AddFromNames();
+    AddFromParameters();
+    AddFromCalls();
+    AddFromStructure();
+    AddBroader();
+    AddDirection();
+  }
+
+  // By the place of a rule; empty where it gives no tag.
+  const std::vector<std::string>& reasons() const { return reasons_; }
+
+ private:
+  size_t PlaceOf(string_view tag) const {
+    const auto found =
+        std::lower_bound(rules_.begin(), rules_.end(), tag,
+                         [](const TagRule& rule, string_view name) { return rule.tag < name; });
+    return static_cast<size_t>(found - rules_.begin());
+  }
+  bool Tagged(string_view tag) const { return !reasons_[PlaceOf(tag)].empty(); }
+  bool AnyTag() const {
+    return std::any_of(reasons_.begin(), reasons_.end(),
+                       [](const std::string& reason) { return !reason.empty(); });
+  }
+  // Whether it is known what the kernel is, and not only how it works.
+  bool SubjectKnown() const {
+    for (size_t i = 0; i < rules_.size(); ++i) {
+      if (!reasons_[i].empty() && !rules_[i].generic) return true;
+    }
+    return false;
+  }
+  void Give(string_view tag, string_view reason) {
+    std::string& held = reasons_[PlaceOf(tag)];
+    if (held.empty()) held = std::string(reason);
+  }
+
+  void AddFromNames() {
+    AddFromName("name", kernel_.name());
+    // Many kernels read such a cache; one that is named for it is about nothing else.
+    if (SubjectKnown() || Tagged("kv_cache")) return;
+    for (const auto& [where, text] : OtherNames()) {
+      AddFromName(where, text);
+      if (SubjectKnown()) return;
+    }
+  }
+
+  std::vector<std::pair<string_view, std::string>> OtherNames() const {
+    std::vector<std::pair<string_view, std::string>> names;
+    if (!facts_.is_c) {
+      std::vector<string_view> around = PartsOf(kernel_.qualname());
+      if (!around.empty()) around.pop_back();
+      std::string text;
+      for (auto part = around.rbegin(); part != around.rend(); ++part) {
+        absl::StrAppend(&text, *part, " ");
+      }
+      names.emplace_back("around", std::move(text));
+    }
+    std::string launcher;
+    for (const string_view part : PartsOf(LauncherOf(kernel_))) {
+      absl::StrAppend(&launcher, part, " ");
+    }
+    names.emplace_back("launcher", std::move(launcher));
+    names.emplace_back("file", std::string(StemOf(kernel_.path())));
+    names.emplace_back("docstring", std::string(FirstSentence(kernel_.docstring())));
+    const std::vector<string_view> path = absl::StrSplit(kernel_.path(), '/');
+    for (size_t up = 2; up <= 3 && up < path.size(); ++up) {
+      names.emplace_back("folder", std::string(path[path.size() - up]));
+    }
+    return names;
+  }
+
+  void AddFromName(string_view where, string_view text) {
+    const bool own = where == "name";
+    const bool known = AnyTag();
+    const std::vector<std::string> words = NameWords(text);
+    for (const Phrases::Found& found : NamePhrases().FindIn(words)) {
+      for (const int number : *found.numbers) {
+        if (number >= kOwn && !own) continue;
+        const size_t place = static_cast<size_t>(number % kOwn);
+        const TagRule& rule = rules_[place];
+        if (rule.generic && !own && (known || where == "docstring" || where == "folder")) continue;
+        if (!reasons_[place].empty() || !Holds(rule, words, own)) continue;
+        reasons_[place] = absl::StrCat(where, ":", found.phrase);
+      }
+    }
+  }
+
+  bool Holds(const TagRule& rule, const std::vector<std::string>& words, bool own) const {
+    const bool other = std::any_of(words.begin(), words.end(),
+                                   [&](const std::string& word) { return Has(rule.unless, word); });
+    if (other && facts_.dots == 0) return false;
+    const KernelFacts& facts = facts_;
+    if (rule.needs == Needs::kScores) {
+      if (facts.is_c ? own : facts.incomplete) return true;
+      return facts.Calls(kDot | kReduce | kExp);
+    }
+    if (facts.is_c) return true;
+    if (rule.needs == Needs::kNoProduct) return facts.dots == 0;
+    if (facts.incomplete) return true;
+    switch (rule.needs) {
+      case Needs::kProduct:
+        return facts.Calls(kDot | kSum) || AnyValue(kAccumulated);
+      case Needs::kReduction:
+        return facts.Calls(kReduce) || !facts.atomics.empty() || AnyValue(kAccumulated);
+      case Needs::kSelection:
+        return facts.Calls(kSelect);
+      case Needs::kConstant:
+        return facts.stores.empty() ||
+               AnyStore([](ValueFlow::Store store) { return (store.value & kLoaded) == 0; });
+      default:
+        return true;
+    }
+  }
+
+  void AddFromParameters() {
+    for (const v1::Parameter& parameter : kernel_.parameters()) {
+      for (const Phrases::Found& found : ParameterPhrases().FindIn(NameWords(parameter.name()))) {
+        for (const int number : *found.numbers) {
+          const string_view tag = rules_[static_cast<size_t>(number)].tag;
+          // A probability of dropout is handed on to kernels that need it for its scale alone.
+          if (tag == "dropout" && !facts_.Calls(kRandomCall)) continue;
+          Give(tag, absl::StrCat("parameter:", found.phrase));
+        }
+      }
+    }
+  }
+
+  void AddFromCalls() {
+    const bool known = AnyTag();
+    for (size_t i = 0; i < rules_.size(); ++i) {
+      if (!reasons_[i].empty()) continue;
+      const TagRule& rule = rules_[i];
+      // What is scanned but for addresses is no part of the operation; C++ classes have methods of
+      // any name.
+      if (rule.tag == "scan" && known && !AnyValue(kScanned)) continue;
+      if (rule.tag == "sort" && facts_.is_c) continue;
+      AddFromCalls(rule.calls, reasons_[i]);
+      if (!known) AddFromCalls(rule.weak_calls, reasons_[i]);
+    }
+  }
+
+  void AddFromCalls(TagRule::List patterns, std::string& reason) const {
+    for (string_view pattern : patterns) {
+      const bool prefix = absl::ConsumeSuffix(&pattern, "*");
+      for (const std::string& call : facts_.calls) {
+        if (!reason.empty()) return;
+        if (call == pattern || (prefix && absl::StartsWith(call, pattern))) {
+          reason = absl::StrCat("call:", call);
+        }
+      }
+    }
+  }
+
+  template <typename Predicate>
+  bool AnyStore(Predicate predicate) const {
+    return std::any_of(facts_.stores.begin(), facts_.stores.end(), predicate);
+  }
+  bool AnyValue(ValueTraits traits) const {
+    return AnyStore([&](ValueFlow::Store store) { return (store.value & traits) != 0; });
+  }
+  bool AnyAddress(ValueTraits traits) const {
+    return AnyStore([&](ValueFlow::Store store) { return (store.address & traits) != 0; });
+  }
+
+  void AddFromStructure() {
+    if (facts_.dots > 0) return AddProduct();
+    const bool subject = SubjectKnown();
+    if (!subject && !facts_.is_c && facts_.Calls(kExp) && facts_.Calls(kMax) &&
+        facts_.Calls(kSum)) {
+      return Give("softmax", "structure:exp+max+sum");
+    }
+    if (!subject && facts_.root_of_sum && !Tagged("reduction")) {
+      return Give("norm", "structure:root_of_sum");
+    }
+    if (!AnyTag()) AddDataMovement();
+    AddElementwise();
+  }
+
+  // A dot explains itself unless the operation is one that is made of dots.
+  void AddProduct() {
+    static constexpr string_view kMadeOfDots[] = {
+        "attention",  "batched_gemm",   "convolution",      "fft",    "grouped_gemm", "hadamard",
+        "kv_cache",   "linear_algebra", "linear_attention", "matmul", "rope",         "scan",
+        "state_space"};
+    for (const string_view tag : kMadeOfDots) {
+      if (Tagged(tag)) return;
+    }
+    const bool scores = facts_.dots >= 2 && facts_.Calls(kExp) && facts_.Calls(kMax);
+    if (scores && !SubjectKnown()) return Give("attention", "structure:dot+exp+max+dot");
+    Give("matmul", "structure:dot");
+  }
+
+  // Of a kernel of which nothing is known.
+  void AddDataMovement() {
+    if (kernel_.dsl() == v1::DSL_PALLAS && facts_.Calls(kCopyCall) && !AnyValue(kComputed)) {
+      return Give("copy", "structure:copies");
+    }
+    if (AnyValue(kReduced)) return Give("reduction", "structure:stores_reduced");
+    if (AnyValue(kScanned)) return Give("scan", "structure:stores_scanned");
+    if (!facts_.atomics.empty()) {
+      const bool scatters =
+          std::any_of(facts_.atomics.begin(), facts_.atomics.end(),
+                      [](ValueFlow::Store store) { return (store.address & kLoaded) != 0; });
+      if (scatters) Give("scatter", "structure:atomic_at_loaded");
+      return;
+    }
+    if (facts_.has_while || facts_.stores.empty() || AnyValue(kComputed)) return;
+    if (!AnyValue(kLoaded)) {
+      if (!facts_.is_c && !facts_.incomplete && !facts_.loads && facts_.only_places) {
+        Give("fill", "structure:stores_constant");
+      }
+    } else if (AnyValue(kGathered)) {
+      Give("gather", "structure:loads_at_loaded");
+    } else if (AnyAddress(kLoaded)) {
+      Give("scatter", "structure:stores_at_loaded");
+    } else {
+      Give("copy", "structure:stores_loaded");
+    }
+  }
+
+  // Beside an activation or the layout of its tensors, since those say something else.
+  void AddElementwise() {
+    for (size_t i = 0; i < rules_.size(); ++i) {
+      const string_view tag = rules_[i].tag;
+      if (!reasons_[i].empty() && tag != "activation" && tag != "jagged") return;
+    }
+    if (!facts_.atomics.empty() || facts_.has_while || facts_.Calls(kCrossLane)) return;
+    if (facts_.has_loop && AnyValue(kAccumulated)) return;
+    if (AnyValue(kReduced | kScanned | kGathered) || AnyAddress(kLoaded)) return;
+    if (AnyValue(kComputed)) Give("elementwise", "structure:stores_computed");
+  }
+
+  void AddBroader() {
+    for (size_t i = 0; i < rules_.size(); ++i) {
+      if (!rules_[i].also.empty() && !reasons_[i].empty()) Give(rules_[i].also, reasons_[i]);
+    }
+  }
+
+  // The first name that says a direction decides.
+  void AddDirection() {
+    const std::vector<string_view> launcher = PartsOf(LauncherOf(kernel_));
+    const std::pair<string_view, string_view> names[] = {
+        {"name", kernel_.name()}, {"launcher", launcher.back()}, {"file", StemOf(kernel_.path())}};
+    for (const auto& [where, text] : names) {
+      const std::vector<std::string> words = NameWords(text);
+      for (const std::string& word : words) {
+        if (Has(BackwardWords(), word)) return Give("backward", absl::StrCat(where, ":", word));
+      }
+      for (const std::string& word : words) {
+        if (Has(ForwardWords(), word)) return;
+      }
+    }
+  }
+
+  const v1::Kernel& kernel_;
+  const KernelFacts facts_;
+  const absl::Span<const TagRule> rules_;
+  std::vector<std::string> reasons_;
+};
+
+}  // namespace
+
+void AddTags(v1::Kernel& kernel) {
+  Tagger tagger(kernel);
+  tagger.Run();
+  kernel.clear_tags();
+  const absl::Span<const TagRule> rules = TagRules();
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (tagger.reasons()[i].empty()) continue;
+    v1::Tag& tag = *kernel.add_tags();
+    tag.set_name(std::string(rules[i].tag));
+    tag.set_rule(tagger.reasons()[i]);
+  }
+}
+
+}  // namespace kernelmill::extractor

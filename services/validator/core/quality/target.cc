@@ -1,0 +1,235 @@
+#include "services/validator/core/quality/target.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/code/lexer.h"
+#include "services/validator/core/quality/words.h"
+
+namespace kernelmill::validator {
+namespace {
+
+struct Entry {
+  absl::string_view text;
+  absl::string_view target;
+};
+
+constexpr Entry kWords[] = {{"nvidia", "nvidia"},    {"hopper", "nvidia"},
+                            {"blackwell", "nvidia"}, {"mgpu", "nvidia"},
+                            {"amd", "amd"},          {"amdgpu", "amd"},
+                            {"rocm", "amd"},         {"hip", "amd"},
+                            {"intel", "intel"},      {"xpu", "intel"},
+                            {"tpu", "tpu"},          {"arm", "arm"},
+                            {"ascend", "ascend"},    {"npu", "ascend"},
+                            {"cann", "ascend"},      {"cambricon", "cambricon"},
+                            {"mlu", "cambricon"},    {"kunlunxin", "kunlunxin"},
+                            {"kunlun", "kunlunxin"}, {"mthreads", "mthreads"},
+                            {"musa", "mthreads"},    {"iluvatar", "iluvatar"},
+                            {"corex", "iluvatar"},   {"metax", "metax"},
+                            {"maca", "metax"},       {"hygon", "hygon"},
+                            {"dcu", "hygon"},        {"enflame", "enflame"},
+                            {"gcu", "enflame"},      {"tsingmicro", "tsingmicro"},
+                            {"aipu", "aipu"}};
+
+// Before a number: gfx942, cdna3, sm80, tcgen05.
+constexpr Entry kNumbered[] = {
+    {"gfx", "amd"}, {"cdna", "amd"}, {"rdna", "amd"}, {"sm", "nvidia"}, {"tcgen", "nvidia"}};
+
+// Parts of the dotted names of calls. Mathematics is none: extra.cuda.libdevice was the only way to
+// write it for every GPU.
+constexpr Entry kCalls[] = {
+    {"extra.cuda", "nvidia"},        {"extra.hip", "amd"},       {"extra.cann", "ascend"},
+    {"extra.ascend", "ascend"},      {"extra.mlu", "cambricon"}, {"extra.musa", "mthreads"},
+    {"language.nvidia", "nvidia"},   {"language.amd", "amd"},    {"pallas.tpu", "tpu"},
+    {"pallas.mosaic_gpu", "nvidia"}, {"mosaic.gpu", "nvidia"}};
+constexpr absl::string_view kMathematics = "libdevice";
+
+constexpr Entry kPackages[] = {{"torch_npu", "ascend"},
+                               {"torch_mlu", "cambricon"},
+                               {"torch_musa", "mthreads"},
+                               {"triton.backends.mlu", "cambricon"},
+                               {"triton.language.extra.cann", "ascend"},
+                               {"triton.language.extra.mlu", "cambricon"},
+                               {"intel_extension_for_pytorch", "intel"}};
+
+// Of PTX what stands before the first dot of an instruction, of AMD's how an instruction begins.
+constexpr absl::string_view kPtx[] = {
+    "add",      "and",      "atom",  "bar",   "bfe", "bfi",
+    "cp",       "cvt",      "ex2",   "fence", "fma", "griddepcontrol",
+    "ld",       "ldmatrix", "lg2",   "lop3",  "mad", "max",
+    "mbarrier", "membar",   "min",   "mma",   "mov", "mul",
+    "multimem", "or",       "prmt",  "rcp",   "red", "selp",
+    "setp",     "shfl",     "shl",   "shr",   "st",  "sub",
+    "tanh",     "tcgen05",  "wgmma", "xor"};
+constexpr absl::string_view kAmdInstructions[] = {"s_", "v_", "ds_", "buffer_", "global_", "flat_"};
+
+// The only target of all that were seen.
+class Only {
+ public:
+  void Add(absl::string_view target) {
+    if (!target.empty()) targets_.insert(target);
+  }
+  bool empty() const { return targets_.empty(); }
+  absl::string_view Target() const {
+    return targets_.size() == 1 ? *targets_.begin() : absl::string_view();
+  }
+
+ private:
+  std::set<absl::string_view> targets_;
+};
+
+absl::string_view TargetOfName(absl::string_view name) {
+  Only only;
+  for (const std::string& word : WordsOfName(name)) only.Add(TargetOfWord(word));
+  return only.Target();
+}
+
+// Whether the dotted name has these parts, whole ones, one after another.
+bool HasParts(absl::string_view dotted, absl::string_view parts) {
+  for (size_t at = dotted.find(parts); at != absl::string_view::npos;
+       at = dotted.find(parts, at + 1)) {
+    const size_t end = at + parts.size();
+    const bool begins = at == 0 || dotted[at - 1] == '.';
+    if (begins && (end == dotted.size() || dotted[end] == '.')) return true;
+  }
+  return false;
+}
+
+absl::string_view TargetOfCall(absl::string_view call) {
+  if (HasParts(call, kMathematics)) return "";
+  for (const Entry& entry : kCalls) {
+    if (HasParts(call, entry.text)) return entry.target;
+  }
+  return "";
+}
+
+// The target of all calls that have one, with the first of them; what makes it a kernel
+// (jax.experimental.pallas.mosaic_gpu.kernel) is one. `mixed`: they have several targets.
+Label OfCalls(const v1::Kernel& kernel, bool* mixed) {
+  Only only;
+  absl::string_view first;
+  const auto add = [&](absl::string_view call) {
+    const absl::string_view target = TargetOfCall(call);
+    only.Add(target);
+    if (first.empty() && !target.empty()) first = call;
+  };
+  add(kernel.found_by());
+  for (const std::string& call : kernel.calls()) add(call);
+  *mixed = !only.empty() && only.Target().empty();
+  return {std::string(only.Target()), RuleText("call", first)};
+}
+
+// Dotted names as import statements write them: "import a.b", "from a.b import c".
+std::vector<std::string> ImportedModules(absl::string_view statement) {
+  std::vector<std::string> modules;
+  bool open = false;
+  for (const code::Token& token : code::Lex(statement, code::Language::kPython)) {
+    const bool dot = token.text == "." && token.kind == code::Token::kOperator;
+    if (token.text == "from" || token.text == "import" || token.text == ",") {
+      open = false;
+    } else if (dot && !modules.empty()) {
+      modules.back() += '.';
+      open = true;
+    } else if (token.kind == code::Token::kName) {
+      if (!open) modules.emplace_back();
+      modules.back() += std::string(token.text);
+      open = false;
+    }
+  }
+  return modules;
+}
+
+Label OfImports(const v1::Kernel& kernel) {
+  for (const std::string& statement : kernel.imports()) {
+    for (const std::string& module : ImportedModules(statement)) {
+      for (const Entry& entry : kPackages) {
+        if (module == entry.text || absl::StartsWith(module, absl::StrCat(entry.text, ".")))
+          return {std::string(entry.target), RuleText("import", module)};
+      }
+    }
+  }
+  return {};
+}
+
+// The vendor of an instruction, "cvt.rn.bf16.f32" or "s_waitcnt".
+absl::string_view VendorOf(absl::string_view instruction) {
+  const size_t dot = instruction.find('.');
+  if (dot != absl::string_view::npos && absl::c_linear_search(kPtx, instruction.substr(0, dot)) &&
+      dot + 1 < instruction.size() && absl::ascii_isalnum(instruction[dot + 1])) {
+    return "nvidia";
+  }
+  const bool amd =
+      std::any_of(std::begin(kAmdInstructions), std::end(kAmdInstructions),
+                  [&](absl::string_view prefix) { return absl::StartsWith(instruction, prefix); });
+  return amd ? "amd" : "";
+}
+
+bool AssemblesInline(const std::vector<code::Token>& tokens) {
+  return absl::c_any_of(tokens, [](const code::Token& token) {
+    return token.kind == code::Token::kName && absl::StartsWith(token.text, "inline_asm");
+  });
+}
+
+// What stands in the strings of a function that assembles, its docstring aside.
+Label OfAssembly(const v1::Kernel& kernel) {
+  const std::vector<code::Token> tokens =
+      code::Lex(kernel.source(), code::LanguageOf(kernel.dsl()));
+  if (kernel.dsl() == v1::DSL_CUDA || !AssemblesInline(tokens)) return {};
+  Only only;
+  absl::string_view first;
+  for (const code::Token& token : tokens) {
+    if (token.kind != code::Token::kString || token.begins_statement) continue;
+    for (const absl::string_view word :
+         absl::StrSplit(token.text, absl::ByAnyChar(" \t\r\n;{}\"'\\@"), absl::SkipEmpty())) {
+      const absl::string_view vendor = VendorOf(word);
+      only.Add(vendor);
+      if (first.empty() && !vendor.empty()) first = word;
+    }
+  }
+  return {std::string(only.Target()), RuleText("asm", first)};
+}
+
+}  // namespace
+
+absl::string_view TargetOfWord(absl::string_view word) {
+  for (const Entry& entry : kWords) {
+    if (word == entry.text) return entry.target;
+  }
+  for (const Entry& entry : kNumbered) {
+    if (!absl::StartsWith(word, entry.text)) continue;
+    const absl::string_view number = word.substr(entry.text.size());
+    const bool two = number.size() >= 2 && absl::ascii_isdigit(number[1]);
+    // "sm8" is no architecture, "cdna3" is.
+    if (number.empty() || !absl::ascii_isdigit(number[0])) continue;
+    if (entry.text != "sm" || (two && number.size() <= 4)) return entry.target;
+  }
+  return "";
+}
+
+Label TargetOf(const v1::Kernel& kernel) {
+  const std::vector<absl::string_view> segments = Segments(kernel.path());
+  for (size_t i = segments.size(); i-- > 0;) {
+    const absl::string_view target = TargetOfName(segments[i]);
+    if (!target.empty()) return {std::string(target), RuleText("path", segments[i])};
+  }
+  const absl::string_view named = TargetOfName(kernel.name());
+  if (!named.empty()) return {std::string(named), RuleText("name", kernel.name())};
+  bool mixed = false;
+  Label label = OfCalls(kernel, &mixed);
+  if (mixed) return {"generic", ""};
+  if (label.word.empty()) label = OfImports(kernel);
+  if (label.word.empty()) label = OfAssembly(kernel);
+  if (!label.word.empty()) return label;
+  if (kernel.dsl() == v1::DSL_CUDA) return {"nvidia", "language:cuda"};
+  return {"generic", ""};
+}
+
+}  // namespace kernelmill::validator

@@ -1,0 +1,49 @@
+"""Holds every row of an export to docs/schema, more strictly than JSON Schema does: a number has its point. Standard
+library only."""
+
+import json
+import pathlib
+
+SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "docs/schema"
+TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict, "array": list,
+         "null": type(None)}
+SHOWN = 20
+
+
+def load(name):
+    """The schema of the rows of NAME.jsonl."""
+    return json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+
+
+def names():
+    return sorted(path.name.removesuffix(".schema.json") for path in SCHEMAS.glob("*.schema.json"))
+
+
+def check(value, schema, where=""):
+    """What of the value is not as the schema says, a line each."""
+    allowed = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    if not any(type(value) is TYPES[kind] for kind in allowed):  # a bool is an int to isinstance
+        yield f"{where}: {value!r:.80} is none of {allowed}"
+    elif "enum" in schema and value not in schema["enum"]:
+        yield f"{where}: {value!r:.80} is none of {schema['enum']}"
+    elif isinstance(value, list):
+        for entry in value:
+            yield from check(entry, schema["items"], f"{where}[]")
+    elif isinstance(value, dict):
+        for key in value.keys() ^ set(schema["required"]):
+            yield f"{where}/{key}: {'not in the schema' if key in value else 'missing'}"
+        for key in value.keys() & schema["properties"].keys():
+            yield from check(value[key], schema["properties"][key], f"{where}/{key}")
+
+
+def problems(out):
+    """Of all rows of an export, the first ones."""
+    found = []
+    for name in names():
+        schema = load(name)
+        with open(pathlib.Path(out) / f"{name}.jsonl", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                found += [f"{name}.jsonl:{number}{problem}" for problem in check(json.loads(line), schema)]
+                if len(found) > SHOWN:
+                    return found
+    return found

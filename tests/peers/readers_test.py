@@ -1,0 +1,120 @@
+"""What people read a dataset with takes it: datasets by the folder's card, pyarrow and DuckDB by the types of the rows; also a
+file whose first megabytes have null where later rows have something. Skipped where they are not installed
+(tests/peers/install_readers.sh)."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
+import harness  # noqa: E402
+import row_schema  # noqa: E402
+
+FOLDER = pathlib.Path(os.environ.get("KERNELMILL_READERS", harness.ROOT / "build/peers/readers"))
+LARGE = 12 << 20  # datasets guesses by 10 MiB, pyarrow by 1 MiB
+
+
+def rows_of(out, name):
+    with open(out / f"{name}.jsonl", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@unittest.skipUnless((FOLDER / ".version").is_file(), "no readers: tests/peers/install_readers.sh")
+class Readers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        os.environ.update(HF_HOME=str(cls.folder / "hf"), HF_HUB_OFFLINE="1", HF_DATASETS_DISABLE_PROGRESS_BARS="1")
+        sys.path.insert(0, str(FOLDER))
+        data = harness.ROOT / "tests/data"
+        (cls.folder / "held").mkdir()
+        (cls.folder / "held/held.jsonl").write_text(
+            json.dumps({"code": (harness.DEMO_SOURCES / "kernels/matmul.py").read_text()}) + "\n")
+        job = cls.folder / "job.yaml"
+        job.write_text(f"""name: readers
+sources:
+  - {{path: {harness.DEMO_SOURCES}, name: demo}}
+  - {{inductor: {data}/inductor/debug, name: inductor, license: MIT}}
+  - {{path: {data}/cuda, name: cuda, include: ["**/*.{{cu,cuh}}"]}}
+  - {{path: held, name: held, role: holdout, include: ["*.jsonl"]}}
+dedup: {{contamination: {{action: label}}}}
+""")
+        cls.out = cls.folder / "out"
+        harness.crawl(job, cls.out, cls.folder / "data")
+        # The demo's rows first, again and again: what they have not is null for as long as readers look.
+        cls.large = cls.folder / "large"
+        shutil.copytree(cls.out, cls.large)
+        lines = (cls.out / "kernels.jsonl").read_text().splitlines(keepends=True)
+        demo = "".join(line for line in lines if json.loads(line)["repository"] == "demo" and "held.jsonl" not in line)
+        (cls.large / "kernels.jsonl").write_text(demo * (LARGE // len(demo) + 1) + "".join(lines))
+        cls.rows = {name: rows_of(cls.out, name) for name in row_schema.names()}
+
+    def test_the_rows_have_what_these_tests_are_about(self):
+        kernels = self.rows["kernels"]
+        for field in ("inductor", "cuda", "autotune", "launcher", "contamination"):
+            self.assertTrue(any(row[field] for row in kernels), field)
+        self.assertTrue(any(match["holdout"]["json_pointer"] for row in kernels for match in row["contamination"]))
+
+    def check(self, read, rows):
+        """What was read, against the JSON."""
+        self.assertEqual(len(read), len(rows))
+        for ours, theirs in zip(rows, read):
+            self.assertEqual(theirs, ours)
+
+    def test_datasets_takes_the_folder(self):
+        import datasets
+        for name in row_schema.names():
+            with self.subTest(name):
+                if not self.rows[name]:  # pairs: a file without rows is no data to it
+                    continue
+                read = datasets.load_dataset(str(self.out), name)["train"]
+                self.assertEqual(set(read.features), set(row_schema.load(name)["properties"]))
+                self.check(list(read), self.rows[name])
+        read = datasets.load_dataset(str(self.large))["train"]
+        self.check(list(read.select(range(len(read) - len(self.rows["kernels"]), len(read)))), self.rows["kernels"])
+
+    def test_pyarrow_takes_the_files(self):
+        import datasets
+        import pyarrow.json
+        for name, rows in self.rows.items():
+            if rows:
+                table = pyarrow.json.read_json(self.out / f"{name}.jsonl")
+                self.check(table.to_pylist(), rows)
+        features = datasets.load_dataset(str(self.out), "kernels")["train"].features
+        table = pyarrow.json.read_json(self.large / "kernels.jsonl", parse_options=pyarrow.json.ParseOptions(
+            explicit_schema=features.arrow_schema))
+        self.check(table.to_pylist()[-len(self.rows["kernels"]):], self.rows["kernels"])
+
+    def test_duckdb_takes_the_files(self):
+        import duckdb
+        for folder in (self.out, self.large):
+            sql = f"SELECT tokens.cl100k_base, inductor.in_string, url FROM read_json('{folder}/kernels.jsonl')"
+            read = duckdb.sql(sql).fetchall()[-len(self.rows["kernels"]):]
+            self.assertEqual(read, [(row["tokens"]["cl100k_base"], row["inductor"] and row["inductor"]["in_string"], row["url"])
+                                    for row in self.rows["kernels"]])
+
+    def test_what_the_documentation_says_runs(self):
+        import duckdb
+        section = (harness.ROOT / "docs/dataset.md").read_text().split("\n## Reading\n")[1].split("\n## ")[0]
+        blocks = re.findall(r"```(python|sql)\n(.*?)```", section, re.DOTALL)
+        self.assertGreaterEqual(len(blocks), 2)
+        here = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, here)
+        for language, text in blocks:
+            names = {}
+            if language == "sql":
+                self.assertTrue(duckdb.sql(text).fetchall())
+            else:
+                exec(text, names)  # pylint: disable=exec-used  # our own text
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
