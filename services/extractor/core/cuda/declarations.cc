@@ -409,8 +409,23 @@ class Scanner {
       const uint32_t close = brackets_.match[open];
       if (close != kNoToken && close > open) open = close;
     }
-    if (declaration.names.empty()) AddDeclarators(at + 1, end, declaration);
+    if (declaration.names.empty()) AddTypedefNames(at + 1, end, declaration);
     Finish(std::move(declaration), end);
+  }
+
+  // typedef struct A {...} B; and typedef enum {kOne, kTwo} C;
+  void AddTypedefNames(uint32_t at, uint32_t end, Declaration& declaration) const {
+    uint32_t brace = at;
+    while (brace < end && code_.tokens[brace].mark != '{') ++brace;
+    const uint32_t close = brace < end ? brackets_.match[brace] : kNoToken;
+    if (close == kNoToken || close >= end) return AddDeclarators(at, end, declaration);
+    declaration.kind = Declaration::kType;
+    std::string name;
+    if (ClassName(code_, brackets_, at, brace, name) && !name.empty()) {
+      declaration.names.push_back(std::move(name));
+    }
+    if (code_.Is(at, "enum")) AddEnumerators(brace, close, declaration);
+    AddDeclarators(close + 1, end, declaration);
   }
 
   const Code& code_;

@@ -54,9 +54,21 @@ TEST(DeclarationsTest, KindsAndNames) {
             "template <typename T> __device__ T f(T x) { return x; }\nint f(int);\n"
             "using std::max;\nusing namespace n;\nnamespace s = a::b;\n"),
       ElementsAre("|A|type", "|Mode,kOne,kTwo|type", "|E,kA|type", "|kN,kM|variable",
-                  "|table|variable", "|T|alias", "|B|alias", "|Call|alias", "|C|type",
+                  "|table|variable", "|T|alias", "|B|type", "|Call|alias", "|C|type",
                   "|value|variable", "|f|function", "|f|function", "|max|using",
                   "||using namespace", "|s|namespace"));
+}
+
+TEST(DeclarationsTest, ATypedefNamesWhatItDefinesToo) {
+  EXPECT_THAT(
+      Found("typedef enum Mode { kOne = 0, kTwo } Mode_t;\ntypedef struct A { int x; } B;\n"),
+      ElementsAre("|Mode,kOne,kTwo,Mode_t|type", "|A,B|type"));
+}
+
+TEST(WordsTest, OfHeadsInBranchesOneIsRead) {
+  EXPECT_THAT(Used("#if A\n__global__ void k(\n#else\n__global__ void k2(\n#endif\n"
+                   "std::array<int*, 8> a, T* b) { f(a, b); }"),
+              ElementsAre("T", "f", "std::array"));
 }
 
 TEST(DeclarationsTest, NamespacesNestAndUnnamedOnesAddNothing) {

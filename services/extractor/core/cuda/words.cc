@@ -127,6 +127,9 @@ class Reader {
 
   void ReadMark() {
     const char mark = code_.tokens[at_].mark;
+    const bool bracket =
+        mark == '(' || mark == ')' || mark == '[' || mark == ']' || mark == '{' || mark == '}';
+    if (bracket && brackets_.match[at_] == kNoToken) return;  // of a branch that does not count
     if (mark == '(' || mark == '[' || mark == '{') {
       groups_.push_back(GroupOf(mark));
       if (mark == '{') BeginStatement();
