@@ -129,8 +129,7 @@ TEST(CudaModuleTest, ConditionalsStandAroundWhatTheyChoose) {
                                      "#endif\n"
                                      "__global__ void k(int* x) { *x = SCALE; }\n"}});
   EXPECT_EQ(kernel.module(),
-            "#ifdef USE_FAST\n#define SCALE 2\n#endif\n"
-            "\n#ifdef USE_FAST\n#else\n#define SCALE 1\n#endif\n"
+            "#ifdef USE_FAST\n#define SCALE 2\n#else\n#define SCALE 1\n#endif\n"
             "\n__global__ void k(int* x) { *x = SCALE; }\n");
   EXPECT_TRUE(kernel.self_contained());
 }

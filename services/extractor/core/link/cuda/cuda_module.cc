@@ -95,6 +95,7 @@ class Writer {
     const Include& line = include.include;
     std::string written = absl::StrCat(text.text.substr(line.begin, line.end - line.begin), "\n");
     module_ += written;
+    opened_ = false;
     *kernel_.add_imports() = std::move(written);
     AddPiece(text, {line.begin, line.end}, v1::Definition::KIND_IMPORT);
   }
@@ -119,6 +120,10 @@ class Writer {
     }
     last_file_ = ref.file;
     last_end_ = span.end;
+    std::string written = AtFirstColumn(text.text.substr(span.begin, span.end - span.begin));
+    const bool always = BranchesAt(ref.file, item.place).empty();
+    if (item.undefines) macros_.clear();
+    if (item.is_macro && always && !macros_.insert(written).second) return;
     const bool apart = item.declaration.kind == Declaration::kFunction ||
                        item.declaration.kind == Declaration::kType;
     if (!item.is_macro) EnterSpace(ref.file, item.declaration.space);
@@ -126,7 +131,7 @@ class Writer {
     Separate((apart && !item.is_macro) || last_apart_ || item.is_macro != last_macro_);
     last_apart_ = apart && !item.is_macro;
     last_macro_ = item.is_macro;
-    module_ += AtFirstColumn(text.text.substr(span.begin, span.end - span.begin));
+    module_ += written;
     AddPiece(text, span, KindOf(item));
   }
 
@@ -211,6 +216,10 @@ class Writer {
     const std::vector<Conditionals::Place> branches = BranchesAt(file, place);
     if (branches.empty()) return LeavePlace();
     if (place_file_ == file && place_ == place) return;
+    if (place_file_ == file && place_.conditional == place.conditional &&
+        place_.branch < place.branch) {
+      return GoOn(place);
+    }
     LeavePlace();
     Separate(true);
     const SourceText& text = source_[file];
@@ -222,6 +231,19 @@ class Writer {
     place_file_ = file;
     place_ = place;
     depth_ = branches.size();
+    opened_ = true;
+  }
+
+  // To a later branch of the same conditional.
+  void GoOn(const Conditionals::Place& place) {
+    const SourceText& text = source_[place_file_];
+    const std::vector<ByteSpan> lines = text.conditionals.Lines(place);
+    for (size_t branch = place_.branch + 1; branch < lines.size(); ++branch) {
+      absl::StrAppend(
+          &module_, text.text.substr(lines[branch].begin, lines[branch].end - lines[branch].begin),
+          "\n");
+    }
+    place_ = place;
     opened_ = true;
   }
 
@@ -250,6 +272,7 @@ class Writer {
   size_t depth_ = 0;
   uint32_t last_file_ = kNoFile;
   uint32_t last_end_ = 0;
+  absl::flat_hash_set<std::string> macros_;  // definitions that stand in no conditional
   bool last_apart_ = true;
   bool last_macro_ = false;
   bool opened_ = false;
