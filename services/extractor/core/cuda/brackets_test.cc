@@ -61,9 +61,10 @@ TEST(BracketsTest, BranchesThatOpenDifferentlyManyAreErrors) {
 TEST(BracketsTest, WhatOneConditionOpensTheSameOneMayClose) {
   for (const char* condition :
        {"#if A", "#ifdef A", "#if defined(A)", "#ifndef A", "#if !defined A"}) {
-    const Brackets brackets =
-        MatchBrackets(Lex(absl::StrCat("f() {\n", condition, "\nfor {\n#else\nif { }\n#endif\nx;\n",
-                                       condition, "\n}\n#endif\n} g")));
+    const std::string text =
+        absl::StrCat("f() {\n", condition, "\nfor {\n#else\nif { }\n#endif\nx;\n", condition,
+                     "\n}\n#endif\n} g");
+    const Brackets brackets = MatchBrackets(Lex(text));
     EXPECT_THAT(brackets.errors, IsEmpty()) << condition;
     EXPECT_EQ(brackets.match[3], 12u) << condition;  // the function's
     EXPECT_EQ(brackets.match[5], 11u) << condition;  // the loop's
