@@ -31,7 +31,7 @@ sources:
     weight: 0.25
   - package: liger-kernel==0.8.5
     role: holdout
-licenses: {allow: [MIT]}
+licenses: {allow: [MIT], adapted: reject}
 dedup:
   threshold: 0.7
 )";
@@ -45,6 +45,7 @@ TEST(JobFile, ReadsEveryKindOfField) {
   EXPECT_EQ(spec->sources(0).tier(), 2);
   EXPECT_EQ(spec->sources(0).weight(), 0.25);
   EXPECT_EQ(spec->sources(1).role(), v1::SOURCE_ROLE_HOLDOUT);
+  EXPECT_EQ(spec->licenses().adapted(), v1::ADAPTED_POLICY_REJECT);
   EXPECT_EQ(spec->dedup().threshold(), 0.7);
 }
 

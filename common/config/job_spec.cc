@@ -237,6 +237,8 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
   }
+  if (!v1::AdaptedPolicy_IsValid(spec.licenses().adapted()))
+    return Wrong("licenses.adapted", "is unknown");
   return absl::OkStatus();
 }
 
@@ -363,6 +365,8 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
       spec.mutable_licenses()->add_allow(id);
     }
   }
+  if (spec.licenses().adapted() == v1::ADAPTED_POLICY_UNSPECIFIED)
+    spec.mutable_licenses()->set_adapted(v1::ADAPTED_POLICY_LABEL);
   if (spec.has_visits()) FillDefaults(*spec.mutable_visits());
   FillDefaults(*spec.mutable_dedup());
   v1::QualityPolicy& quality = *spec.mutable_quality();

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
 
@@ -50,6 +51,35 @@ bool IsMetadataName(absl::string_view name) {
          std::end(kMetadataFiles);
 }
 
+constexpr absl::string_view kReuseToml = "REUSE.toml";
+constexpr absl::string_view kDep5 = ".reuse/dep5";
+constexpr absl::string_view kSideTags = ".license";
+
+bool IsDep5(absl::string_view path) {
+  return path == kDep5 || absl::EndsWith(path, absl::StrCat("/", kDep5));
+}
+
+// In lower case, without '-' and '_' but for those that it begins with.
+constexpr absl::string_view kCertainFolders[] = {"thirdparty", "thirdparties", "3rdparty",
+                                                 "3rdparties", "_vendor",      "_vendors",
+                                                 "_vendored",  "vendored"};
+constexpr absl::string_view kLikelyFolders[] = {"vendor", "external", "externals",
+                                                "extern", "deps",     "submodules"};
+
+std::string FolderWord(absl::string_view part) {
+  std::string word;
+  for (const char c : part) {
+    const bool joins = c == '-' || c == '_';
+    if (!joins || (word.empty() && c == '_')) word.push_back(absl::ascii_tolower(c));
+  }
+  return word;
+}
+
+template <typename List>
+bool Has(const List& list, absl::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
 bool IsInLicensesFolder(absl::string_view path) {
   return absl::EqualsIgnoreCase(BaseName(FolderOf(path)), "licenses");
 }
@@ -60,6 +90,8 @@ Kind KindOf(absl::string_view path) {
   path = ProjectPath(path);
   const absl::string_view name = BaseName(path);
   if (IsMetadataName(name)) return Kind::kMetadata;
+  if (name == kReuseToml || IsDep5(path)) return Kind::kAnnotations;
+  if (!FileOfSideTags(path).empty()) return Kind::kSideTags;
   const bool notice = BeginsWithOneOf(name, {"notice"});
   if (notice) return IsCode(name) ? Kind::kOther : Kind::kNotice;
   const bool named = BeginsWithOneOf(name, {"license", "licence", "copying", "unlicense"});
@@ -72,9 +104,34 @@ Kind KindOf(absl::string_view path) {
 }
 
 absl::string_view FolderItIsAbout(absl::string_view path) {
-  const bool kept = KindOf(path) == Kind::kLicenseText;
+  const bool kept = KindOf(path) == Kind::kLicenseText || IsDep5(path);
   const absl::string_view folder = FolderOf(ProjectPath(path));
   return kept ? FolderOf(folder) : folder;
+}
+
+absl::string_view FileOfSideTags(absl::string_view path) {
+  if (!absl::EndsWith(path, kSideTags)) return {};
+  path.remove_suffix(kSideTags.size());
+  const absl::string_view name = BaseName(path);
+  // "x.license" alone is a licence of x, whatever that is.
+  return absl::StrContains(name, '.') ? path : absl::string_view();
+}
+
+std::optional<VendoredFolder> VendoredFolderOf(absl::string_view path) {
+  std::optional<VendoredFolder> found;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = path.find('/', begin);
+    if (end == absl::string_view::npos) break;
+    const std::string word = FolderWord(path.substr(begin, end - begin));
+    const bool certain = Has(kCertainFolders, word);
+    if (certain || Has(kLikelyFolders, word)) {
+      const size_t next = path.find('/', end + 1);
+      found = {path.substr(0, next == absl::string_view::npos ? end : next), path.substr(0, end),
+               certain};
+    }
+    begin = end + 1;
+  }
+  return found;
 }
 
 bool IsOfThirdParties(absl::string_view name) {

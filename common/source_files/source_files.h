@@ -16,6 +16,10 @@ enum class Kind {
   kLicense,
   // In a folder LICENSES: a text that SPDX tags refer to.
   kLicenseText,
+  // REUSE.toml and .reuse/dep5: which files are under which licence.
+  kAnnotations,
+  // "a.cu.license": the tags of a.cu, for which REUSE keeps a file beside it.
+  kSideTags,
   // NOTICE* in any case, unless it is code: it must go along, and says nothing of the licence.
   kNotice,
   // One of kMetadataFiles.
@@ -32,6 +36,21 @@ Kind KindOf(absl::string_view path);
 // The folder whose code a file of a kind is about: its own, or the one that holds its LICENSES
 // folder.
 absl::string_view FolderItIsAbout(absl::string_view path);
+
+// The file that "a.cu.license" has the tags of; empty of other paths.
+absl::string_view FileOfSideTags(absl::string_view path);
+
+// A folder of other people's code.
+struct VendoredFolder {
+  absl::string_view path;       // "third_party/x"; "third_party" of a file right below it
+  absl::string_view container;  // "third_party"
+  // Its name means nothing else: third_party, 3rdparty, _vendor. "vendor", "external", "extern",
+  // "deps" and "submodules" may be the project's own.
+  bool certain = false;
+};
+
+// The innermost that the file lies in.
+std::optional<VendoredFolder> VendoredFolderOf(absl::string_view path);
 
 // Whether a licence file's name, in lower case, says that it is of code which is only shipped
 // along: LICENSE-THIRD-PARTY.

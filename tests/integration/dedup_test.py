@@ -31,6 +31,27 @@ def gelu_tanh(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     inner = 0.7978845608 * (x + 0.044715 * x * x * x)
     tl.store(y_ptr + at, 0.5 * x * (1 + tl.extra.cuda.libdevice.tanh(inner)), mask=at < n)
 '''
+SOFTMAX = """
+@triton.jit
+def softmax(y_ptr, x_ptr, stride, n_cols, BLOCK: tl.constexpr):
+    row, columns = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * stride + columns, mask=columns < n_cols, other=-1e9)
+    powers = tl.exp(x - tl.max(x, axis=0))
+    tl.store(y_ptr + row * stride + columns, powers / tl.sum(powers, axis=0), mask=columns < n_cols)
+"""
+LAUNCHER = """
+
+def run_gelu(x, check=True):
+    assert x.is_contiguous() and x.dim() == 2, "rows of one block"
+    rows, columns = x.shape
+    out = torch.empty_like(x, device=x.device)
+    if check and columns % 128 != 0:
+        raise ValueError(f"{columns} columns")
+    blocks = triton.next_power_of_2(columns) if columns < 65536 else 65536
+    grid = lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]), 1, 1)
+    NAME[grid](x, out, x.numel(), BLOCK=blocks, num_warps=4 if blocks < 2048 else 8)
+    return out.view(rows, columns)
+"""
 HEAD = "import triton\nimport triton.language as tl\n\n"
 
 
@@ -82,9 +103,9 @@ class Duplicates(unittest.TestCase):
         rows, out, _ = self.crawl("drop", "{}")
         for path, rule in {"c/copy.py": "exact", "d/grown.py": "overlap"}.items():
             row = rows[path]
-            self.assertEqual((row["fate"], row["reason"]), ("contaminated", rule), row)
+            self.assertEqual((row["fate"], row["reason"]), ("contaminated", f"{rule}:source"), row)
             match = row["contamination"][0]
-            self.assertEqual((match["rule"], match["decisive"]), (rule, True))
+            self.assertEqual((match["rule"], match["text"], match["copies"]), (rule, "source", 1))
             self.assertGreaterEqual(match["score"], 0.5)
             item = match["holdout"]
             self.assertEqual((item["repository"], item["path"], item["first_line"], item["last_line"]),
@@ -93,6 +114,32 @@ class Duplicates(unittest.TestCase):
         report = json.loads((out / "report.json").read_text())["contamination"]
         self.assertEqual(report["kept"], 0)
         self.assertEqual([i["kernels"] for i in report["items"]], [{"exact": 1, "overlap": 1}])
+
+    def test_a_holdouts_text_in_any_exported_text_is_found(self):
+        head = "import torch\n" + HEAD
+        calls = KERNEL.replace("    tl.store(", "    gelu_tanh(out_ptr, in_ptr, n_cols, BLOCK)\n    tl.store(")
+        sums = KERNEL.replace("scale_rows", "sum_rows").replace("x * scale", "total")
+        self.write("held", {"problems/gelu.py": head + HELD + LAUNCHER.replace("NAME", "gelu_tanh")})
+        self.write("src", {"e/helper.py": head + HELD + calls,
+                           "f/launched.py": head + sums + LAUNCHER.replace("NAME", "sum_rows")})
+        _, out, _ = self.crawl("texts", "{}")
+        found = {(r["path"], r["reason"]) for r in harness.ledger(out) if r["fate"] == "contaminated"}
+        # The helper is a kernel too; as part of the other's module it makes that one the holdout's as well.
+        self.assertEqual(found, {("c/copy.py", "exact:source"), ("d/grown.py", "overlap:source"),
+                                 ("e/helper.py", "exact:source"), ("e/helper.py", "overlap:module"),
+                                 ("f/launched.py", "overlap:launcher")})
+
+    def test_names_operations_and_places_say_which_kernels_are_one(self):
+        other = KERNEL.replace("scale_rows", "log_rows").replace("tl.rsqrt(", "tl.log(")
+        older = SOFTMAX.replace(", mask=columns < n_cols", "").replace(", other=-1e9", "")
+        self.write("src", {"b/clone.py": HEAD + renamed(KERNEL).replace("1e-5", "1e-6"), "b/other.py": HEAD + other,
+                           "lib/ops/softmax.py": HEAD + SOFTMAX, "lib/old/softmax.py": HEAD + older})
+        self.write("fork", {"copy/ops/softmax.py": HEAD + older.replace("tl.exp(", "tl.exp2(")})
+        rows, _, _ = self.crawl("names", "{}", "  - path: ./fork\n")
+        fates = {path: (row["fate"], row["reason"]) for path, row in rows.items()}
+        self.assertEqual(fates["b/clone.py"], ("duplicate", "renamed"))
+        self.assertEqual(fates["b/other.py"], ("kept", None))
+        self.assertEqual(fates["copy/ops/softmax.py"], ("duplicate", "version"))
 
     def test_a_policy_may_label_instead(self):
         rows, out, _ = self.crawl("label", "{contamination: {action: label, overlap: 1}}")

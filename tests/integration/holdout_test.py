@@ -75,7 +75,7 @@ class Holdouts(unittest.TestCase):
                 self.assertIsNone(row["json_pointer"])
                 continue
             item = row["contamination"][0]["holdout"]
-            self.assertEqual((item["repository"], row["reason"], row["of"]), ("bench", "exact", item["id"]))
+            self.assertEqual((item["repository"], row["reason"], row["of"]), ("bench", "exact:source", item["id"]))
             seen.setdefault(row["path"], set()).add((item["path"], item["json_pointer"]))
             lines = text["in-git" if item["path"] == "problems.json" else "in-wheel"].splitlines()
             name = lines[row["first_line"] - 1]

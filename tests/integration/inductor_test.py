@@ -149,7 +149,7 @@ class Inductor(unittest.TestCase):
             """)
         rows = harness.ledger(out)
         self.assertEqual({(r["repository"], r["fate"], r["reason"]) for r in rows},
-                         {("candidate", "contaminated", "exact")})
+                         {("candidate", "contaminated", "exact:source")})
         self.assertEqual(kernels(out), [])
         report = json.loads((out / "report.json").read_text())
         self.assertEqual(report["kernels"]["holdout"], len(truth_of(self.folder / "debug")))

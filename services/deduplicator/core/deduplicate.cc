@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "services/deduplicator/core/pair/duplicate_finder.h"
+#include "services/deduplicator/core/pair/same_kernel.h"
 #include "services/deduplicator/core/resolve/resolve.h"
 #include "services/deduplicator/core/sign/sign.h"
 
@@ -43,11 +44,16 @@ absl::StatusOr<v1::Clusters> Deduplicate(const v1::DeduplicateRequest& request) 
   DuplicateFinder finder(params.threshold(), /*partition=*/0, /*partitions=*/1);
   finder.Observe(shard.signatures.near());
   finder.EndObserving();
+  SameKernel same{SpillOptions()};
+  same.Observe(shard.signatures);
+  const auto span = [](const auto& set) { return absl::MakeConstSpan(set.data(), set.size()); };
   for (const uint32_t number : finder.needed()) {
-    const auto& shingles = shard.shingles.kernels(static_cast<int>(number)).near();
-    RETURN_IF_ERROR(finder.Load(absl::MakeConstSpan(shingles.data(), shingles.size())));
+    const v1::KernelShingles& shingles = shard.shingles.kernels(static_cast<int>(number));
+    RETURN_IF_ERROR(finder.Load(span(shingles.near())));
+    RETURN_IF_ERROR(same.Load(number, span(shingles.operations())));
   }
   RETURN_IF_ERROR(finder.Find(pairs.mutable_pairs()));
+  RETURN_IF_ERROR(same.Filter(SameKernel::Names::kCount, pairs.mutable_pairs()));
 
   v1::DedupPolicy policy;
   policy.set_threshold(params.threshold());

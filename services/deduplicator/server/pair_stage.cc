@@ -16,6 +16,8 @@
 #include "kernelmill/v1/dataset.pb.h"
 #include "services/deduplicator/core/pair/duplicate_finder.h"
 #include "services/deduplicator/core/pair/holdout_matcher.h"
+#include "services/deduplicator/core/pair/same_kernel.h"
+#include "services/deduplicator/core/pair/version_finder.h"
 #include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
@@ -49,6 +51,8 @@ class PairTask {
         signatures_(worker::InputsNamed(action, "signatures")),
         shingles_(worker::InputsNamed(action, "shingles")),
         near_(params_.threshold(), params_.partition(), params_.partitions(), spill),
+        versions_(params_.partition(), params_.partitions(), spill),
+        same_(spill),
         matcher_(params_.holdout_threshold()) {
     if (params_.structural_threshold() > 0) {
       structural_.emplace(params_.structural_threshold(), params_.partition(), params_.partitions(),
@@ -61,11 +65,13 @@ class PairTask {
     RETURN_IF_ERROR(Observe());
     RETURN_IF_ERROR(LoadHoldouts());
     RETURN_IF_ERROR(LoadOthers());
-    v1::PairSet pairs;
-    RETURN_IF_ERROR(near_.Find(pairs.mutable_pairs()));
-    if (structural_) RETURN_IF_ERROR(structural_->Find(pairs.mutable_structural()));
-    *pairs.mutable_holdouts() = std::move(matches_);
-    return pairs;
+    RETURN_IF_ERROR(near_.Find(pairs_.mutable_pairs()));
+    RETURN_IF_ERROR(same_.Filter(SameKernel::Names::kCount, pairs_.mutable_pairs()));
+    RETURN_IF_ERROR(versions_.Find(pairs_.mutable_versions()));
+    if (!structural_) return std::move(pairs_);
+    RETURN_IF_ERROR(structural_->Find(pairs_.mutable_structural()));
+    RETURN_IF_ERROR(same_.Filter(SameKernel::Names::kDoNotCount, pairs_.mutable_structural()));
+    return std::move(pairs_);
   }
 
   void AddCounters(const v1::PairSet& pairs, v1::StageResult* result) const {
@@ -79,7 +85,8 @@ class PairTask {
     }
     worker::AddCounter(*result, "buckets.large", large);
     worker::AddCounter(*result, "pairs.candidates", candidates);
-    worker::AddCounter(*result, "pairs.found", pairs.pairs_size() + pairs.structural_size());
+    worker::AddCounter(*result, "pairs.found",
+                       pairs.pairs_size() + pairs.structural_size() + pairs.versions_size());
     worker::AddCounter(*result, "sets.spilled", spilled);
   }
 
@@ -110,11 +117,19 @@ class PairTask {
     uint32_t first = 0;
     const auto count = [&](const v1::SignatureShard& shard) -> absl::Status {
       RETURN_IF_ERROR(CheckSignatures(shard));
+      const auto kernels = static_cast<uint32_t>(KernelsIn(shard));
+      if (IsHoldout(firsts_.size())) {
+        versions_.SkipShard(kernels);
+      } else {
+        versions_.Observe(shard);
+      }
+      same_.Observe(shard);
       firsts_.push_back(first);
-      first += static_cast<uint32_t>(KernelsIn(shard));
+      first += kernels;
       return absl::OkStatus();
     };
     RETURN_IF_ERROR(ObserveIn(&near_, &v1::SignatureShard::near, count));
+    versions_.EndObserving();
     firsts_.push_back(first);
     if (!structural_) return absl::OkStatus();
     return ObserveIn(&*structural_, &v1::SignatureShard::structural,
@@ -167,13 +182,15 @@ class PairTask {
            shard % params_.partitions() == static_cast<size_t>(params_.partition());
   }
 
-  bool Needs(const DuplicateFinder& finder, size_t shard) const {
+  template <typename Finder>
+  bool Needs(const Finder& finder, size_t shard) const {
     return finder.NeedsAny(firsts_[shard], firsts_[shard + 1] - firsts_[shard]);
   }
 
   absl::Status LoadOthers() {
     const auto wanted = [this](size_t shard) {
-      return Matches(shard) || Needs(near_, shard) || (structural_ && Needs(*structural_, shard));
+      return Matches(shard) || Needs(near_, shard) || Needs(versions_, shard) ||
+             (structural_ && Needs(*structural_, shard));
     };
     return ForEachShard<v1::ShingleShard>(
         store_, shingles_, ShardsThat(wanted),
@@ -181,19 +198,23 @@ class PairTask {
           RETURN_IF_ERROR(CheckSize(shard, shingles));
           uint32_t number = firsts_[shard];
           for (const v1::KernelShingles& kernel : shingles.kernels()) {
-            RETURN_IF_ERROR(Load(kernel.near(), number, &near_));
-            if (structural_) RETURN_IF_ERROR(Load(kernel.structural(), number, &*structural_));
-            if (Matches(shard)) RETURN_IF_ERROR(matcher_.Match(number, kernel, &matches_));
+            RETURN_IF_ERROR(LoadKernel(number, kernel));
+            if (Matches(shard)) RETURN_IF_ERROR(matcher_.Match(number, kernel, &pairs_));
             ++number;
           }
           return absl::OkStatus();
         });
   }
 
-  template <typename Field>
-  static absl::Status Load(const Field& set, uint32_t number, DuplicateFinder* finder) {
-    if (!finder->NeedsNext(number)) return absl::OkStatus();
-    return finder->Load(absl::MakeConstSpan(set.data(), set.size()));
+  absl::Status LoadKernel(uint32_t number, const v1::KernelShingles& kernel) {
+    const auto span = [](const auto& set) { return absl::MakeConstSpan(set.data(), set.size()); };
+    const bool near = near_.NeedsNext(number);
+    const bool structural = structural_ && structural_->NeedsNext(number);
+    if (near) RETURN_IF_ERROR(near_.Load(span(kernel.near())));
+    if (structural) RETURN_IF_ERROR(structural_->Load(span(kernel.structural())));
+    if (versions_.NeedsNext(number)) RETURN_IF_ERROR(versions_.Load(span(kernel.near())));
+    if (!near && !structural) return absl::OkStatus();
+    return same_.Load(number, span(kernel.operations()));
   }
 
   const v1::PairParams& params_;
@@ -203,9 +224,11 @@ class PairTask {
   std::vector<uint32_t> firsts_;  // the number of each shard's first kernel, and the end
   DuplicateFinder near_;
   std::optional<DuplicateFinder> structural_;
+  VersionFinder versions_;
+  SameKernel same_;
   HoldoutMatcher matcher_;
   bool has_holdouts_ = false;
-  google::protobuf::RepeatedPtrField<v1::HoldoutMatch> matches_;
+  v1::PairSet pairs_;
 };
 
 }  // namespace

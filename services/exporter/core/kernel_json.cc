@@ -78,7 +78,7 @@ void SetLauncher(const v1::Kernel& kernel, Json& row) {
   row["launcher"] = nullptr;
   if (!kernel.has_launcher()) return;
   const v1::Launcher& launcher = kernel.launcher();
-  row["launcher"] = {{"qualname", Text(launcher.qualname())},
+  row["launcher"] = {{"qualname", TextOrNull(launcher.qualname())},
                      {"first_line", launcher.first_line()},
                      {"last_line", launcher.last_line()},
                      {"count", launcher.count()}};

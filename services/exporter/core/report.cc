@@ -135,18 +135,18 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
 Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
   return {{"threshold", Number(policy.threshold())},
           {"overlap", Number(policy.overlap())},
+          {"structural", Number(policy.structural())},
           {"action", policy.action() == v1::CONTAMINATION_ACTION_LABEL ? "label" : "drop"}};
 }
 
 // How many candidates that were not rejected are of each holdout kernel, by rule; a candidate
-// counts with its gravest match, where the policy's limit is reached. And how many of these were
-// kept, labelled.
+// counts with its gravest match. And how many of these were kept, labelled.
 Json ContaminationCounts(const DatasetIndex& index) {
   std::map<uint32_t, std::map<std::string, int64_t>> by_item;
   int64_t labelled = 0;
   for (const uint32_t number : index.candidates) {
     const v1::Decision& decision = index.DecisionOn(number);
-    if (decision.contamination().empty() || !decision.contamination(0).decisive()) continue;
+    if (decision.contamination().empty()) continue;
     if (decision.fate() == v1::FATE_REJECTED) continue;
     ++by_item[decision.contamination(0).holdout()][decision.contamination(0).rule()];
     labelled += decision.fate() == v1::FATE_KEPT;
@@ -189,6 +189,8 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {
       {"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
                                             manifest.licenses().allow().end())},
+      {"licenses_adapted",
+       manifest.licenses().adapted() == v1::ADAPTED_POLICY_REJECT ? "reject" : "label"},
       {"dedup_threshold", Number(manifest.dedup().threshold())},
       {"dedup_structural_threshold",
        manifest.dedup().structural() ? Number(manifest.dedup().structural_threshold()) : Json()},
@@ -243,8 +245,8 @@ struct FileTotals {
 
 }  // namespace
 
-Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
-            std::vector<v1::Failure> failures) {
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCounts& fim,
+            const PairCounts& pairs, std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
@@ -265,6 +267,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCou
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
+          {"fim", {{"rows", fim.rows}, {"excluded", fim.excluded}}},
           {"pairs", PairsJson(index, pairs)},
           {"failures", FailuresJson(std::move(failures))}};
 }

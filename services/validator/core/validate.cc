@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/validator/core/license/finder.h"
 #include "services/validator/core/license/policy.h"
+#include "services/validator/core/license/source_licenses.h"
 #include "services/validator/core/quality/checks.h"
 #include "services/validator/core/quality/kind.h"
 #include "services/validator/core/quality/mask_coverage.h"
@@ -26,11 +27,10 @@ namespace {
 constexpr size_t kMaxLicenseCounters = 50;
 constexpr size_t kMaxCounterName = 120;
 
-// The files that have kernels, with their licences, found once.
+// The files that have kernels, with what their imports say, read once.
 class Files {
  public:
-  Files(const v1::FileShard& files, const v1::SourceTree& tree, absl::string_view stated)
-      : finder_(tree, stated) {
+  explicit Files(const v1::FileShard& files) {
     for (const v1::SourceFile& file : files.files()) contents_[file.path()] = &file.content();
   }
 
@@ -41,17 +41,25 @@ class Files {
         absl::StrCat("a kernel is of ", JsonString(path), ", which is not among the files"));
   }
 
-  const v1::License& LicenseOf(const std::string& path, const std::string& content) {
-    const auto known = licenses_.find(path);
-    if (known != licenses_.end()) return known->second;
-    return licenses_.emplace(path, finder_.Find(path, content)).first->second;
+  const Label& ImportsOf(const std::string& path, const std::string& content) {
+    const auto known = imports_.find(path);
+    if (known != imports_.end()) return known->second;
+    return imports_.emplace(path, TargetOfImports(content)).first->second;
   }
 
  private:
-  LicenseFinder finder_;
   std::map<absl::string_view, const std::string*> contents_;
-  std::map<std::string, v1::License> licenses_;
+  std::map<std::string, Label> imports_;
 };
+
+// "license:adapted:vllm-project/vllm", for the first origin whose licence or notice is not there.
+void RejectAdapted(SourceLicenses& licenses, v1::Verdict* verdict) {
+  const std::string origin = licenses.OriginWithoutNotice(verdict->license());
+  if (origin.empty()) return;
+  verdict->add_reasons(absl::StrCat("license:adapted:", origin));
+  std::sort(verdict->mutable_reasons()->begin(), verdict->mutable_reasons()->end());
+  verdict->set_accepted(false);
+}
 
 v1::TokenCounts CountTokens(absl::string_view text) {
   v1::TokenCounts counts;
@@ -61,8 +69,8 @@ v1::TokenCounts CountTokens(absl::string_view text) {
 }
 
 // All that is to be known of the kernel before policies decide.
-void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowed,
-           v1::Verdict* verdict) {
+void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& imports,
+           bool license_allowed, v1::Verdict* verdict) {
   const CodeFacts closure = ReadClosure(kernel);
   v1::Quality& quality = *verdict->mutable_quality();
   *quality.mutable_masks() = CoverMasks(closure);
@@ -71,7 +79,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowe
   quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
   const absl::string_view above = CommentAbove(kernel, file);
   const Label kind = KindOf(kernel, ProseOf(kernel, above), quality.generated());
-  const Label target = TargetOf(kernel);
+  const Label target = TargetOf(kernel, imports);
   verdict->set_kind(kind.word);
   verdict->set_kind_rule(kind.rule);
   verdict->set_target(target.word);
@@ -98,14 +106,17 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
     RETURN_IF_ERROR(CheckIsKnown(check));
   }
   const LicensePolicy policy(params.licenses());
-  Files known(files, tree, params.source_license());
+  Files known(files);
+  SourceLicenses licenses(tree, params.source_license());
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
     ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
-    *verdict.mutable_license() = known.LicenseOf(kernel.path(), *file);
-    Judge(kernel, *file, policy.Allows(verdict.license().expression()), &verdict);
+    *verdict.mutable_license() = licenses.Of(kernel, *file);
+    Judge(kernel, *file, known.ImportsOf(kernel.path(), *file),
+          policy.Allows(verdict.license().expression()), &verdict);
     Decide(kernel, params.quality(), &verdict);
+    if (policy.rejects_adapted()) RejectAdapted(licenses, &verdict);
   }
   return shard;
 }

@@ -15,6 +15,9 @@ namespace kernelmill::validator {
 // A verdict on every kernel, in order: its file's licence, its checks, and the rules that reject
 // it:
 //   "license:<expression>"     the policy does not allow it
+//   "license:adapted:<origin>" its file says that it comes from there, the policy wants their
+//   licence
+//                              or notice in the tree, and there is none
 //   "quality:<check>"          it fails a required check that applies to it
 //   "quality:min_score"        its score is lower than the policy asks
 //   "quality:min_tokens"       it has fewer lexical tokens than the policy asks

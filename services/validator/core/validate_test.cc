@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/testing/status_matchers.h"
-#include "services/validator/core/license/samples.h"
+#include "services/validator/core/license/text/samples.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -109,6 +109,35 @@ TEST_F(ValidateTest, ThePolicyDecidesWhichLicencesPass) {
   const v1::VerdictShard shard = Run();
   EXPECT_FALSE(shard.verdicts(0).accepted());
   EXPECT_TRUE(shard.verdicts(1).accepted());
+}
+
+TEST_F(ValidateTest, AdaptedCodeIsLabelledOrRejectedByThePolicy) {
+  AddKernel("a.py",
+            "# SPDX-License-Identifier: MIT\n# Adapted from turboderp/exllama\nimport triton\n",
+            v1::KERNEL_ROLE_KERNEL);
+  AddKernel("b.py", "# SPDX-License-Identifier: MIT\n# Adapted from vLLM (Apache-2.0)\n",
+            v1::KERNEL_ROLE_KERNEL);
+  AddKernel("c.py", "# SPDX-License-Identifier: MIT\n# Ported from other/thing-1\n",
+            v1::KERNEL_ROLE_KERNEL);
+  v1::SourceFile& notice = *tree_.add_license_files();
+  notice.set_path("NOTICE");
+  notice.set_content("This product includes thing-1.\n");
+  v1::VerdictShard shard = Run();
+  ASSERT_EQ(shard.verdicts_size(), 3);
+  ASSERT_EQ(shard.verdicts(0).license().adapted_from_size(), 1);
+  const v1::Adaptation& adapted = shard.verdicts(0).license().adapted_from(0);
+  EXPECT_EQ(adapted.origin(), "turboderp/exllama");
+  EXPECT_EQ(adapted.path(), "a.py");
+  EXPECT_EQ(adapted.line(), 2);
+  EXPECT_TRUE(shard.verdicts(0).accepted());
+
+  params_.mutable_licenses()->set_adapted(v1::ADAPTED_POLICY_REJECT);
+  shard = Run();
+  EXPECT_FALSE(shard.verdicts(0).accepted());
+  EXPECT_THAT(shard.verdicts(0).reasons(), ElementsAre("license:adapted:turboderp/exllama"));
+  EXPECT_TRUE(shard.verdicts(1).accepted()) << "the file names their licence";
+  EXPECT_TRUE(shard.verdicts(2).accepted()) << "the tree has their notice";
+  EXPECT_EQ(CountVerdicts(shard)["kernels.rejected.license"], 1);
 }
 
 // Issue 13: 328 of 399 perfect scores were CUDA fragments for which every check is exempt.

@@ -1,11 +1,14 @@
 #include "services/deduplicator/core/pair/holdout_matcher.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "common/base/status.h"
 #include "services/deduplicator/core/sign/jaccard.h"
+#include "services/deduplicator/core/sign/shingles.h"
 #include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
@@ -23,74 +26,212 @@ std::vector<uint64_t> SetOf(absl::Span<const uint64_t> runs) {
   return set;
 }
 
-double SimilarityOf(const v1::HoldoutMatch& match) {
-  return Similarity({match.common(), match.total()});
+absl::Status CheckSets(const v1::KernelShingles& kernel) {
+  RETURN_IF_ERROR(CheckSet(SpanOf(kernel.near())));
+  RETURN_IF_ERROR(CheckSet(SpanOf(kernel.structural())));
+  RETURN_IF_ERROR(CheckSet(SpanOf(kernel.module_runs())));
+  return CheckSet(SpanOf(kernel.launcher_runs()));
+}
+
+// Equal for sources of equal tokens: of fewer than 13 the shingles tell them, of more the runs in
+// their order.
+uint64_t TokensOf(const v1::KernelShingles& kernel) {
+  const std::array<uint64_t, 2> hashes = {SetHash(SpanOf(kernel.near())),
+                                          SetHash(SpanOf(kernel.runs()))};
+  return SetHash(hashes);
+}
+
+using Scores = std::array<double, 4>;
+
+Scores ScoresOf(const v1::HoldoutMatch& match) {
+  return {Similarity({match.common(), match.total()}),
+          Similarity({match.structural_common(), match.structural_total()}),
+          Similarity({match.runs_common(), match.runs_holdout()}),
+          Similarity({match.runs_covered(), match.runs_text()})};
 }
 
 double Gravity(const v1::HoldoutMatch& match) {
-  return std::max(SimilarityOf(match), Similarity({match.runs_common(), match.runs_holdout()}));
+  const Scores scores = ScoresOf(match);
+  return *std::max_element(scores.begin(), scores.end());
 }
 
-// Of many the kMaxMatches gravest; sorted by the holdout's number.
-void KeepGravest(std::vector<v1::HoldoutMatch>* matches) {
-  const auto by_gravity = [](const v1::HoldoutMatch& x, const v1::HoldoutMatch& y) {
-    return std::make_pair(-Gravity(x), x.holdout()) < std::make_pair(-Gravity(y), y.holdout());
-  };
-  std::sort(matches->begin(), matches->end(), by_gravity);
-  if (matches->size() > kMaxMatches) matches->resize(kMaxMatches);
-  std::sort(matches->begin(), matches->end(),
-            [](const auto& x, const auto& y) { return x.holdout() < y.holdout(); });
+// Says of the match that has most of it how much of a text is holdouts'.
+void SetCovered(uint32_t covered, size_t runs, absl::Span<v1::HoldoutMatch> matches) {
+  if (runs < kLeastRuns || matches.empty()) return;
+  const auto most = std::max_element(matches.begin(), matches.end(),
+                                     [](const v1::HoldoutMatch& x, const v1::HoldoutMatch& y) {
+                                       return x.runs_common() < y.runs_common();
+                                     });
+  most->set_runs_text(static_cast<uint32_t>(runs));
+  most->set_runs_covered(covered);
+}
+
+// Moves the kMaxMatches gravest by each score to the front, and answers how many these are.
+size_t PutGravestFirst(std::vector<v1::HoldoutMatch>* matches) {
+  size_t named = 0;
+  for (size_t score = 0; score < Scores().size(); ++score) {
+    const auto is_graver = [score](const v1::HoldoutMatch& x, const v1::HoldoutMatch& y) {
+      return std::make_tuple(-ScoresOf(x)[score], x.text(), x.holdout(), x.holdout_text()) <
+             std::make_tuple(-ScoresOf(y)[score], y.text(), y.holdout(), y.holdout_text());
+    };
+    const size_t end = std::min(named + kMaxMatches, matches->size());
+    std::partial_sort(matches->begin() + named, matches->begin() + end, matches->end(), is_graver);
+    while (named < end && ScoresOf((*matches)[named])[score] > 0) ++named;
+  }
+  return named;
 }
 
 }  // namespace
 
-absl::Status HoldoutMatcher::Add(uint32_t number, const v1::KernelShingles& kernel) {
-  RETURN_IF_ERROR(CheckSet(SpanOf(kernel.near())));
-  const auto index = static_cast<uint32_t>(holdouts_.size());
-  const std::vector<uint64_t> runs = SetOf(SpanOf(kernel.runs()));
-  holdouts_.push_back(
-      {number, static_cast<uint32_t>(kernel.near_size()), static_cast<uint32_t>(runs.size())});
-  for (const uint64_t shingle : kernel.near()) by_shingle_[shingle].push_back(index);
+void HoldoutMatcher::AddText(Item item, Set near, Set structural, Set runs) {
+  const auto index = static_cast<uint32_t>(items_.size());
+  const auto [known, is_new] = by_tokens_.try_emplace(item.tokens, index);
+  if (!is_new) {
+    ++items_[known->second].copies;
+    return;
+  }
+  item.shingles = static_cast<uint32_t>(near.size());
+  item.structural = static_cast<uint32_t>(structural.size());
+  item.runs = static_cast<uint32_t>(runs.size());
+  items_.push_back(item);
+  common_.emplace_back();
+  for (const uint64_t shingle : near) by_shingle_[shingle].push_back(index);
+  for (const uint64_t shingle : structural) by_structural_[shingle].push_back(index);
   for (const uint64_t run : runs) by_run_[run].push_back(index);
-  shingles_common_.push_back(0);
-  runs_common_.push_back(0);
+}
+
+absl::Status HoldoutMatcher::Add(uint32_t number, const v1::KernelShingles& kernel) {
+  RETURN_IF_ERROR(CheckSets(kernel));
+  AddText({number, v1::Sensitive::TEXT_SOURCE, TokensOf(kernel)}, SpanOf(kernel.near()),
+          SpanOf(kernel.structural()), SetOf(SpanOf(kernel.runs())));
+  const Set launcher = SpanOf(kernel.launcher_runs());
+  if (launcher.size() < kLeastRuns) return absl::OkStatus();
+  AddText({number, v1::Sensitive::TEXT_LAUNCHER, ~SetHash(launcher)}, {}, {}, launcher);
   return absl::OkStatus();
 }
 
-void HoldoutMatcher::Count(const Postings& postings, absl::Span<const uint64_t> set,
-                           std::vector<uint32_t>* common) {
+// Answers how many of the set are in any item.
+uint32_t HoldoutMatcher::Count(const Postings& postings, Set set, uint32_t Common::*counter) {
+  uint32_t covered = 0;
   for (const uint64_t hash : set) {
     const auto found = postings.find(hash);
     if (found == postings.end()) continue;
+    ++covered;
     for (const uint32_t index : found->second) {
-      if (shingles_common_[index] == 0 && runs_common_[index] == 0) touched_.push_back(index);
-      ++(*common)[index];
+      Common& common = common_[index];
+      if (common.shingles == 0 && common.structural == 0 && common.runs == 0) {
+        touched_.push_back(index);
+      }
+      ++(common.*counter);
     }
   }
+  return covered;
+}
+
+void HoldoutMatcher::Forget() {
+  for (const uint32_t index : touched_) common_[index] = {};
+  touched_.clear();
+}
+
+v1::HoldoutMatch HoldoutMatcher::MakeMatch(uint32_t item, v1::Sensitive::Text text) const {
+  v1::HoldoutMatch match;
+  match.set_holdout(items_[item].number);
+  match.set_text(text);
+  match.set_holdout_text(items_[item].text);
+  match.set_copies(items_[item].copies);
+  match.set_runs_common(common_[item].runs);
+  match.set_runs_holdout(items_[item].runs);
+  return match;
+}
+
+bool HoldoutMatcher::IsNamed(const v1::HoldoutMatch& match) const {
+  const Scores scores = ScoresOf(match);
+  return match.same_tokens() || match.runs_common() > 0 || scores[0] >= threshold_ ||
+         scores[1] >= threshold_;
+}
+
+void HoldoutMatcher::MatchSource(const v1::KernelShingles& kernel, Set runs, Matches* matches) {
+  Count(by_shingle_, SpanOf(kernel.near()), &Common::shingles);
+  Count(by_structural_, SpanOf(kernel.structural()), &Common::structural);
+  const uint32_t covered = Count(by_run_, runs, &Common::runs);
+  const uint64_t tokens = TokensOf(kernel);
+  const auto near = static_cast<uint32_t>(kernel.near_size());
+  const auto structural = static_cast<uint32_t>(kernel.structural_size());
+  for (const uint32_t index : touched_) {
+    const Item& item = items_[index];
+    const Common& common = common_[index];
+    v1::HoldoutMatch match = MakeMatch(index, v1::Sensitive::TEXT_SOURCE);
+    if (item.text == v1::Sensitive::TEXT_SOURCE) {
+      match.set_same_tokens(item.tokens == tokens);
+      match.set_common(common.shingles);
+      match.set_total(item.shingles + near - common.shingles);
+      if (std::min(item.structural, structural) >= kLeastRuns) {
+        match.set_structural_common(common.structural);
+        match.set_structural_total(item.structural + structural - common.structural);
+      }
+    }
+    if (IsNamed(match)) matches->push_back(std::move(match));
+  }
+  SetCovered(covered, runs.size(), absl::MakeSpan(*matches));
+  Forget();
+}
+
+// Of a module or a launcher of that many runs.
+void HoldoutMatcher::MatchText(v1::Sensitive::Text text, const std::vector<uint32_t>& items,
+                               uint32_t covered, size_t runs, Matches* matches) {
+  const size_t first = matches->size();
+  for (const uint32_t index : items) {
+    v1::HoldoutMatch match = MakeMatch(index, text);
+    // It can say how much of the text is holdouts', but not that the holdout is in the text.
+    if (items_[index].runs < kLeastRuns) match.set_runs_holdout(0);
+    matches->push_back(std::move(match));
+  }
+  SetCovered(covered, runs, absl::MakeSpan(*matches).subspan(first));
+  matches->erase(std::remove_if(matches->begin() + first, matches->end(),
+                                [](const auto& match) { return Gravity(match) == 0; }),
+                 matches->end());
+  Forget();
+}
+
+// What the module has beside the kernel itself must have its share in a match.
+void HoldoutMatcher::MatchModule(Set runs, Set more_runs, Matches* matches) {
+  uint32_t covered = Count(by_run_, more_runs, &Common::runs);
+  const std::vector<uint32_t> items = touched_;
+  covered += Count(by_run_, runs, &Common::runs);
+  MatchText(v1::Sensitive::TEXT_MODULE, items, covered, runs.size() + more_runs.size(), matches);
+}
+
+void HoldoutMatcher::MatchLauncher(Set runs, Matches* matches) {
+  const uint32_t covered = Count(by_run_, runs, &Common::runs);
+  MatchText(v1::Sensitive::TEXT_LAUNCHER, touched_, covered, runs.size(), matches);
 }
 
 absl::Status HoldoutMatcher::Match(uint32_t number, const v1::KernelShingles& kernel,
-                                   google::protobuf::RepeatedPtrField<v1::HoldoutMatch>* matches) {
-  RETURN_IF_ERROR(CheckSet(SpanOf(kernel.near())));
-  touched_.clear();
-  Count(by_shingle_, SpanOf(kernel.near()), &shingles_common_);
-  Count(by_run_, SetOf(SpanOf(kernel.runs())), &runs_common_);
-  std::vector<v1::HoldoutMatch> found;
-  for (const uint32_t index : touched_) {
-    const Holdout& holdout = holdouts_[index];
-    v1::HoldoutMatch match;
-    match.set_kernel(number);
-    match.set_holdout(holdout.number);
-    match.set_common(std::exchange(shingles_common_[index], 0));
-    match.set_total(holdout.shingles + static_cast<uint32_t>(kernel.near_size()) - match.common());
-    match.set_runs_common(std::exchange(runs_common_[index], 0));
-    match.set_runs_holdout(holdout.runs);
-    if (match.runs_common() > 0 || SimilarityOf(match) >= threshold_) {
-      found.push_back(std::move(match));
-    }
+                                   v1::PairSet* pairs) {
+  RETURN_IF_ERROR(CheckSets(kernel));
+  const std::vector<uint64_t> runs = SetOf(SpanOf(kernel.runs()));
+  Matches matches;
+  MatchSource(kernel, runs, &matches);
+  MatchModule(runs, SpanOf(kernel.module_runs()), &matches);
+  MatchLauncher(SpanOf(kernel.launcher_runs()), &matches);
+  const size_t named = PutGravestFirst(&matches);
+  if (named < matches.size()) {
+    v1::FurtherMatches* further = pairs->add_further();
+    further->set_kernel(number);
+    further->set_matches(static_cast<int>(matches.size() - named));
+    double score = 0;
+    for (size_t i = named; i < matches.size(); ++i) score = std::max(score, Gravity(matches[i]));
+    further->set_score(score);
+    matches.resize(named);
   }
-  KeepGravest(&found);
-  matches->Add(std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  std::sort(matches.begin(), matches.end(), [](const auto& x, const auto& y) {
+    return std::make_tuple(x.text(), x.holdout(), x.holdout_text()) <
+           std::make_tuple(y.text(), y.holdout(), y.holdout_text());
+  });
+  for (v1::HoldoutMatch& match : matches) {
+    match.set_kernel(number);
+    *pairs->add_holdouts() = std::move(match);
+  }
   return absl::OkStatus();
 }
 

@@ -1,85 +1,110 @@
 #include "services/deduplicator/core/resolve/contamination.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "services/deduplicator/core/pair/holdout_matcher.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
-v1::Contamination Make(uint32_t holdout, absl::string_view rule, double score, bool decisive) {
-  v1::Contamination contamination;
-  contamination.set_holdout(holdout);
-  contamination.set_rule(std::string(rule));
-  contamination.set_score(score);
-  contamination.set_decisive(decisive);
-  return contamination;
-}
+constexpr std::array<absl::string_view, 5> kRules = {"exact", "near", "structural", "overlap",
+                                                     "contained"};
 
-int Severity(const v1::Contamination& contamination) {
-  if (contamination.rule() == "exact") return 0;
-  if (contamination.rule() == "near") return 1;
-  return contamination.decisive() ? 2 : 3;
+size_t Severity(const v1::Contamination& contamination) {
+  return std::find(kRules.begin(), kRules.end(), contamination.rule()) - kRules.begin();
 }
 
 bool IsGraver(const v1::Contamination& x, const v1::Contamination& y) {
-  return std::make_tuple(Severity(x), -x.score(), x.holdout()) <
-         std::make_tuple(Severity(y), -y.score(), y.holdout());
+  return std::make_tuple(Severity(x), -x.score(), x.holdout(), x.text(), x.holdout_text()) <
+         std::make_tuple(Severity(y), -y.score(), y.holdout(), y.text(), y.holdout_text());
+}
+
+std::string TextName(v1::Sensitive::Text text) {
+  switch (text) {
+    case v1::Sensitive::TEXT_MODULE:
+      return "module";
+    case v1::Sensitive::TEXT_LAUNCHER:
+      return "launcher";
+    default:
+      return "source";
+  }
+}
+
+v1::Contamination Judge(const v1::HoldoutMatch& match, const v1::ContaminationPolicy& policy) {
+  const std::array<double, 5> scores = {
+      match.same_tokens() ? 1.0 : 0.0,
+      Similarity({match.common(), match.total()}),
+      Similarity({match.structural_common(), match.structural_total()}),
+      Similarity({match.runs_common(), match.runs_holdout()}),
+      Similarity({match.runs_covered(), match.runs_text()}),
+  };
+  const std::array<double, 5> limits = {1, policy.threshold(), policy.structural(),
+                                        policy.overlap(), policy.overlap()};
+  v1::Contamination judged;
+  judged.set_holdout(match.holdout());
+  judged.set_text(TextName(match.text()));
+  judged.set_holdout_text(TextName(match.holdout_text()));
+  judged.set_copies(match.copies());
+  judged.set_score(*std::max_element(scores.begin(), scores.end()));
+  for (size_t rule = 0; rule < scores.size(); ++rule) {
+    if (scores[rule] < limits[rule] || scores[rule] == 0) continue;
+    judged.set_rule(std::string(kRules[rule]));
+    judged.set_score(scores[rule]);
+    judged.set_decisive(true);
+    break;
+  }
+  return judged;
+}
+
+// Those of one kernel, of many that are sorted by kernel.
+template <typename Message>
+absl::Span<const Message> Of(const std::vector<Message>& all, uint32_t kernel) {
+  const auto first = [&](uint64_t number) {
+    return std::partition_point(all.begin(), all.end(),
+                                [=](const Message& m) { return m.kernel() < number; }) -
+           all.begin();
+  };
+  const auto begin = first(kernel);
+  return absl::MakeConstSpan(all).subspan(begin, first(uint64_t{kernel} + 1) - begin);
+}
+
+void AddWeak(int matches, double score, v1::Decision* decision) {
+  decision->set_weak_matches(decision->weak_matches() + matches);
+  decision->set_weak_score(std::max(decision->weak_score(), score));
 }
 
 }  // namespace
 
-Contaminations::Contaminations(const v1::ContaminationPolicy& policy,
-                               std::vector<v1::HoldoutMatch> matches,
-                               std::vector<uint32_t> holdout_exact,
-                               std::vector<uint32_t> holdout_pair)
-    : policy_(policy),
-      matches_(std::move(matches)),
-      holdout_exact_(std::move(holdout_exact)),
-      holdout_pair_(std::move(holdout_pair)) {
-  std::sort(matches_.begin(), matches_.end(), [](const auto& x, const auto& y) {
-    return std::make_pair(x.kernel(), x.holdout()) < std::make_pair(y.kernel(), y.holdout());
-  });
+void Contaminations::Build() {
+  const auto by_kernel = [](const auto& x, const auto& y) { return x.kernel() < y.kernel(); };
+  std::sort(matches_.begin(), matches_.end(), by_kernel);
+  std::sort(further_.begin(), further_.end(), by_kernel);
 }
 
-absl::Span<const v1::HoldoutMatch> Contaminations::MatchesOf(uint32_t number) const {
-  const auto from = [this](uint32_t kernel) {
-    return std::lower_bound(matches_.begin(), matches_.end(), kernel,
-                            [](const v1::HoldoutMatch& m, uint32_t k) { return m.kernel() < k; }) -
-           matches_.begin();
-  };
-  const auto begin = from(number);
-  return absl::MakeConstSpan(matches_).subspan(begin, from(number + 1) - begin);
-}
-
-v1::Contamination Contaminations::Judge(const v1::HoldoutMatch& match) const {
-  const double similarity = Similarity({match.common(), match.total()});
-  if (similarity >= policy_.threshold()) return Make(match.holdout(), "near", similarity, true);
-  const double share = Similarity({match.runs_common(), match.runs_holdout()});
-  return Make(match.holdout(), "overlap", share, share >= policy_.overlap());
-}
-
-std::vector<v1::Contamination> Contaminations::Of(uint32_t number, uint32_t exact,
-                                                  uint32_t pair) const {
-  std::vector<v1::Contamination> found;
-  const uint32_t same[] = {holdout_exact_[exact], holdout_pair_[pair]};
-  for (const uint32_t holdout : same) {
-    const bool again = !found.empty() && found.back().holdout() == holdout;
-    if (holdout != kNoHoldout && !again) found.push_back(Make(holdout, "exact", 1, true));
+void Contaminations::Describe(uint32_t number, v1::Decision* decision) const {
+  std::vector<v1::Contamination> decisive;
+  for (const v1::HoldoutMatch& match : Of(matches_, number)) {
+    v1::Contamination judged = Judge(match, policy_);
+    if (judged.decisive()) {
+      decisive.push_back(std::move(judged));
+    } else {
+      AddWeak(1, judged.score(), decision);
+    }
   }
-  for (const v1::HoldoutMatch& match : MatchesOf(number)) {
-    if (match.holdout() == same[0] || match.holdout() == same[1]) continue;
-    v1::Contamination judged = Judge(match);
-    if (judged.score() > 0) found.push_back(std::move(judged));
+  for (const v1::FurtherMatches& further : Of(further_, number)) {
+    AddWeak(further.matches(), further.score(), decision);
   }
-  std::sort(found.begin(), found.end(), IsGraver);
-  if (found.size() > kMaxMatches) found.resize(kMaxMatches);
-  return found;
+  std::sort(decisive.begin(), decisive.end(), IsGraver);
+  if (decisive.size() > kMaxMatches) decisive.resize(kMaxMatches);
+  for (v1::Contamination& match : decisive) *decision->add_contamination() = std::move(match);
 }
 
 }  // namespace kernelmill::deduplicator

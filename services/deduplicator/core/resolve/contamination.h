@@ -1,44 +1,47 @@
 #ifndef KERNELMILL_SERVICES_DEDUPLICATOR_CORE_RESOLVE_CONTAMINATION_H_
 #define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_RESOLVE_CONTAMINATION_H_
 
-#include <cstdint>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/job.pb.h"
 
 namespace kernelmill::deduplicator {
 
-// What a job's kernels have in common with those of its holdouts. A kernel and a holdout's match by
-// the first of these rules that holds:
+// Judges what a job's kernels have in common with holdouts. A text of a kernel and one of a
+// holdout's match by the first of these rules that holds:
 //
-//   exact     the same bytes, or the same normalized pair
-//   near      Jaccard similarity over 5-token shingles at the policy's threshold
-//   overlap   runs of 13 tokens in common; the score is the share of the holdout's that the kernel
-//             has, so that a holdout within a larger kernel scores 1
+//   exact       the same tokens: comments, docstring and layout aside
+//   near        Jaccard similarity over 5-token shingles at the policy's threshold
+//   structural  the same with local names, strings and numbers folded, at the policy's limit for it
+//   overlap     the share of the holdout's runs of 13 tokens that the text has is at the policy's
+//   limit: a
+//               holdout within a larger kernel scores 1
+//   contained   the share of the text's runs that any holdout has is: a kernel cut out of a
+//   holdout, or put together
+//               from several, scores 1. It goes by the holdout that has most of them
 //
-// A match decides the kernel's fate where the rule is not overlap, or the score is at the policy's
-// limit for it: the runs that all kernels of a kind have, such as offsets and masks, do not.
+// The first three compare the kernels themselves; a module and a launcher match by the last two.
+// Each of these decides the kernel's fate; anything less, such as the offsets and masks that all
+// kernels of a kind have, is weak: it is counted.
 class Contaminations {
  public:
-  // `holdout_exact[e]` is the first holdout kernel with the bytes e, `holdout_pair[p]` with the
-  // pair p; kNoHoldout where there is none. `matches` is what the pair stage found.
-  static constexpr uint32_t kNoHoldout = ~uint32_t{0};
-  Contaminations(const v1::ContaminationPolicy& policy, std::vector<v1::HoldoutMatch> matches,
-                 std::vector<uint32_t> holdout_exact, std::vector<uint32_t> holdout_pair);
+  explicit Contaminations(const v1::ContaminationPolicy& policy) : policy_(policy) {}
 
-  // Of one kernel: the gravest first, the decisive before the others; at most kMaxMatches.
-  std::vector<v1::Contamination> Of(uint32_t number, uint32_t exact, uint32_t pair) const;
+  // What the pair stage found; in any order.
+  void Add(v1::HoldoutMatch match) { matches_.push_back(std::move(match)); }
+  void Add(v1::FurtherMatches further) { further_.push_back(std::move(further)); }
+  // After the last.
+  void Build();
+
+  // Sets of one kernel's decision what it matches decisively, the gravest first, at most
+  // kMaxMatches, and how many weak matches there are.
+  void Describe(uint32_t number, v1::Decision* decision) const;
 
  private:
-  absl::Span<const v1::HoldoutMatch> MatchesOf(uint32_t number) const;
-  v1::Contamination Judge(const v1::HoldoutMatch& match) const;
-
   const v1::ContaminationPolicy policy_;
-  std::vector<v1::HoldoutMatch> matches_;  // sorted by kernel
-  const std::vector<uint32_t> holdout_exact_;
-  const std::vector<uint32_t> holdout_pair_;
+  std::vector<v1::HoldoutMatch> matches_;  // by kernel, once built
+  std::vector<v1::FurtherMatches> further_;
 };
 
 }  // namespace kernelmill::deduplicator

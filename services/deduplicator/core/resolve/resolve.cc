@@ -5,9 +5,11 @@
 // leader. C, which resembles no leader, is kept. Every kernel that goes names one that stays and
 // that it was compared with.
 //
-// Rank: how certain the licence is, in tenths, then tier (1 is best), then the score of quality,
-// then source in the job's order, path and line. A total order, so the outcome depends on nothing
-// else.
+// Rank: the original first. So, in this order, what lies in no folder of other people's code, is
+// for no vendor's hardware alone, does not say that it was adapted from elsewhere, and is no test,
+// example or benchmark; then how certain the licence is, in tenths, tier (1 is best), source in the
+// job's order, which is the user's preference and keeps a library's kernels together, the score of
+// quality, path and line. A total order, so the outcome depends on nothing else.
 //
 // No two leaders can be of one group of equal sets (similarity_graph.h), so each group has at most
 // one leader to look up; likewise each SHA-256 and each pair hash.
@@ -28,11 +30,12 @@ namespace kernelmill::deduplicator {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-static_assert(kNone == Contaminations::kNoHoldout);
 
 // From this overlap of words on a prompt gives its completion away: the write-up's leakage filter
 // flags such pairs for review.
 constexpr double kLeakage = 0.8;
+
+constexpr absl::string_view kGeneric = "generic";  // Verdict.target
 
 // The number under which `key` is known, a new one for a new key.
 uint32_t Intern(std::string key, absl::flat_hash_map<std::string, uint32_t>* ids) {
@@ -67,7 +70,18 @@ void SetFirst(uint32_t number, uint32_t* slot) {
 
 }  // namespace
 
-Resolver::Resolver(const v1::DedupPolicy& policy) : policy_(policy) {}
+Resolver::Resolver(const v1::DedupPolicy& policy)
+    : policy_(policy), contaminations_(policy.contamination()) {}
+
+void Resolver::Rank(const v1::Verdict& verdict, Candidate* kernel) {
+  kernel->vendored = !verdict.license().vendored().empty();
+  kernel->for_vendor = !verdict.target().empty() && verdict.target() != kGeneric;
+  kernel->adapted = !verdict.license().adapted_from().empty();
+  kernel->aside = verdict.kind() == "test" || verdict.kind() == "example" ||
+                  verdict.kind() == "benchmark" || verdict.kind() == "broken";
+  kernel->certainty = Steps(verdict.license().confidence(), 10);
+  kernel->quality = Steps(verdict.quality().score(), 1000);
+}
 
 absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
                                 const v1::VerdictShard* verdicts, const v1::ShardOrigin& origin) {
@@ -88,14 +102,17 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.first_line = signatures.first_lines(i);
     kernel.exact = Intern(signatures.sha256().substr(i * size_t{32}, 32), &exact_ids_);
     kernel.pair = Intern(signatures.pair_sha1().substr(i * size_t{20}, 20), &pair_ids_);
+    kernel.renamed =
+        renamed_ids_.try_emplace(signatures.renamed(i), static_cast<uint32_t>(renamed_ids_.size()))
+            .first->second;
     kernel.word_overlap = Similarity({signatures.words_common(i), signatures.words_total(i)});
     near_.AddKernel();
+    versions_.AddKernel();
     structural_.AddKernel();
     if (verdicts == nullptr) continue;
     const v1::Verdict& verdict = verdicts->verdicts(i);
     kernel.accepted = verdict.accepted();
-    kernel.quality = Steps(verdict.quality().score(), 1000);
-    kernel.certainty = Steps(verdict.license().confidence(), 10);
+    Rank(verdict, &kernel);
     if (verdict.accepted()) continue;
     kernel.rejection = verdict.reasons().empty() ? "unspecified" : verdict.reasons(0);
   }
@@ -115,18 +132,33 @@ absl::Status Resolver::AddTo(SimilarityGraph* graph, double threshold,
   return absl::OkStatus();
 }
 
+template <typename Message>
+absl::Status Resolver::CheckCandidate(const Message& match) const {
+  if (match.kernel() < kernels_.size() && !kernels_[match.kernel()].holdout) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("no candidate: ", match.ShortDebugString()));
+}
+
 absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
   RETURN_IF_ERROR(AddTo(&near_, policy_.threshold(), pairs.pairs()));
+  RETURN_IF_ERROR(AddTo(&versions_, 0, pairs.versions()));
+  for (const v1::Pair& pair : pairs.pairs()) {
+    if (pair.common() == pair.total()) versions_.AddPair(pair.a(), pair.b(), {1, 1});
+  }
   if (policy_.structural()) {
     RETURN_IF_ERROR(AddTo(&structural_, policy_.structural_threshold(), pairs.structural()));
   }
   for (const v1::HoldoutMatch& match : pairs.holdouts()) {
-    if (match.kernel() >= kernels_.size() || match.holdout() >= kernels_.size() ||
-        kernels_[match.kernel()].holdout || !kernels_[match.holdout()].holdout) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("no kernel and holdout: ", match.ShortDebugString()));
+    RETURN_IF_ERROR(CheckCandidate(match));
+    if (match.holdout() >= kernels_.size() || !kernels_[match.holdout()].holdout) {
+      return absl::InvalidArgumentError(absl::StrCat("no holdout: ", match.ShortDebugString()));
     }
-    holdout_matches_.push_back(match);
+    contaminations_.Add(match);
+  }
+  for (const v1::FurtherMatches& further : pairs.further()) {
+    RETURN_IF_ERROR(CheckCandidate(further));
+    contaminations_.Add(further);
   }
   return absl::OkStatus();
 }
@@ -134,13 +166,15 @@ absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
 Resolver::Index Resolver::EmptyIndex() const {
   const std::vector<uint32_t> none(kernels_.size(), kNone);
   return {std::vector<uint32_t>(exact_ids_.size(), kNone),
-          std::vector<uint32_t>(pair_ids_.size(), kNone), none, none};
+          std::vector<uint32_t>(pair_ids_.size(), kNone),
+          std::vector<uint32_t>(renamed_ids_.size(), kNone), none, none};
 }
 
 void Resolver::Enter(uint32_t number, Index* index) {
   const Candidate& kernel = kernels_[number];
   SetFirst(number, &index->by_exact[kernel.exact]);
   SetFirst(number, &index->by_pair[kernel.pair]);
+  SetFirst(number, &index->by_renamed[kernel.renamed]);
   SetFirst(number, &index->by_near[near_.GroupOf(number)]);
   SetFirst(number, &index->by_structural[structural_.GroupOf(number)]);
 }
@@ -154,7 +188,8 @@ std::vector<uint32_t> Resolver::Ranked() const {
   }
   const auto rank = [&](uint32_t number) {
     const Candidate& kernel = kernels_[number];
-    return std::make_tuple(-kernel.certainty, kernel.tier, -kernel.quality, kernel.source,
+    return std::make_tuple(kernel.vendored, kernel.for_vendor, kernel.adapted, kernel.aside,
+                           -kernel.certainty, kernel.tier, kernel.source, -kernel.quality,
                            path_places[kernel.path], kernel.first_line, number);
   };
   std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return rank(x) < rank(y); });
@@ -171,10 +206,17 @@ void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback call
   const Candidate& kernel = kernels_[number];
   offer(leaders.by_exact[kernel.exact], "exact", 1);
   offer(leaders.by_pair[kernel.pair], "pair", 1);
+  offer(leaders.by_renamed[kernel.renamed], "renamed", 1);
   const uint32_t near = near_.GroupOf(number);
   offer(leaders.by_near[near], "near", 1);
   near_.ForEachNeighbour(near, [&](uint32_t group, double similarity) {
     offer(leaders.by_near[group], "near", similarity);
+  });
+  versions_.ForEachNeighbour(versions_.GroupOf(number), [&](uint32_t group, double similarity) {
+    const uint32_t found = leaders.by_near[group];
+    // Within one tree kernels of one name are what their author told apart.
+    if (found == kNone || kernels_[found].source == kernel.source) return;
+    offer(found, "version", similarity);
   });
   const uint32_t structural = structural_.GroupOf(number);
   if (!policy_.structural()) return;
@@ -198,38 +240,34 @@ bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vecto
 
 // What is said of a candidate whatever becomes of it, and its fate where it is not the leader
 // rule's to decide.
-void Resolver::Describe(uint32_t number, const Contaminations& contaminations,
-                        v1::Decision* decision) {
+void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   const Candidate& kernel = kernels_[number];
   if (kernel.word_overlap >= kLeakage) decision->set_word_overlap(kernel.word_overlap);
-  for (v1::Contamination& found : contaminations.Of(number, kernel.exact, kernel.pair)) {
-    *decision->add_contamination() = std::move(found);
-  }
+  contaminations_.Describe(number, decision);
   if (!kernel.accepted) {
     Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
-  } else if (decision->contamination_size() > 0 && decision->contamination(0).decisive() &&
+  } else if (decision->contamination_size() > 0 &&
              policy_.contamination().action() != v1::CONTAMINATION_ACTION_LABEL) {
     const v1::Contamination gravest = decision->contamination(0);
-    Decide(v1::FATE_CONTAMINATED, gravest.rule(), gravest.holdout(), gravest.score(), decision);
+    Decide(v1::FATE_CONTAMINATED, absl::StrCat(gravest.rule(), ":", gravest.text()),
+           gravest.holdout(), gravest.score(), decision);
   }
 }
 
 v1::Clusters Resolver::Resolve() {
   near_.Build();
+  versions_.Build();
   structural_.Build();
+  contaminations_.Build();
   v1::Clusters clusters;
   clusters.mutable_decisions()->Reserve(static_cast<int>(kernels_.size()));
-  Index holdouts = EmptyIndex();
   for (uint32_t i = 0; i < kernels_.size(); ++i) {
     v1::Decision* decision = clusters.add_decisions();
-    if (!kernels_[i].holdout) continue;
-    Decide(v1::FATE_HOLDOUT, "", i, 1, decision);
-    Enter(i, &holdouts);
-  }
-  const Contaminations contaminations(policy_.contamination(), std::move(holdout_matches_),
-                                      std::move(holdouts.by_exact), std::move(holdouts.by_pair));
-  for (uint32_t i = 0; i < kernels_.size(); ++i) {
-    if (!kernels_[i].holdout) Describe(i, contaminations, clusters.mutable_decisions(i));
+    if (kernels_[i].holdout) {
+      Decide(v1::FATE_HOLDOUT, "", i, 1, decision);
+    } else {
+      Describe(i, decision);
+    }
   }
   const std::vector<uint32_t> order = Ranked();
   std::vector<uint32_t> rank(kernels_.size(), kNone);

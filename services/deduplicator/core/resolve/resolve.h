@@ -21,9 +21,11 @@ namespace kernelmill::deduplicator {
 //
 //   holdout        of a holdout's shard
 //   rejected       its verdict does not accept it; the reason is the verdict's first
-//   contaminated   of a holdout kernel, as contamination.h tells; unless the policy only labels
+//   contaminated   by a holdout's text, as contamination.h tells; unless the policy only labels
 //   duplicate      of a kept kernel: the same bytes ("exact"), the same normalized pair ("pair"),
-//                  as similar as the threshold ("near"), or, where the policy asks for it, as
+//                  the same tokens up to the names that it chose ("renamed"), as similar as the
+//                  threshold and the same by same_kernel.h ("near"), of the same name and place in
+//                  another tree ("version", version_finder.h), or, where the policy asks for it, as
 //                  similar as its threshold once folded ("structural")
 //   kept           the rest
 //
@@ -48,15 +50,20 @@ class Resolver {
     bool holdout = false;
     bool accepted = false;
     // What its rank is made of, but for its number.
-    int certainty = 0;  // of the licence, in tenths
+    bool vendored = false;
+    bool for_vendor = false;  // written for one vendor's hardware
+    bool adapted = false;     // its file says that it comes from elsewhere
+    bool aside = false;       // a test, an example or the like
+    int certainty = 0;        // of the licence, in tenths
     int tier = 0;
     int quality = 0;  // thousandths
     int source = 0;
     uint32_t path = 0;
     int first_line = 0;
 
-    uint32_t exact = 0;  // equal for kernels of equal bytes
-    uint32_t pair = 0;   // equal for kernels of equal normalized pairs
+    uint32_t exact = 0;    // equal for kernels of equal bytes
+    uint32_t pair = 0;     // equal for kernels of equal normalized pairs
+    uint32_t renamed = 0;  // equal for kernels that are equal up to renaming
     double word_overlap = 0;
     std::string rejection;
   };
@@ -69,13 +76,17 @@ class Resolver {
   struct Index {
     std::vector<uint32_t> by_exact;
     std::vector<uint32_t> by_pair;
+    std::vector<uint32_t> by_renamed;
     std::vector<uint32_t> by_near;
     std::vector<uint32_t> by_structural;
   };
   using Ids = absl::flat_hash_map<std::string, uint32_t>;
 
+  static void Rank(const v1::Verdict& verdict, Candidate* kernel);
   absl::Status AddTo(SimilarityGraph* graph, double threshold,
                      const google::protobuf::RepeatedPtrField<v1::Pair>& pairs);
+  template <typename Message>
+  absl::Status CheckCandidate(const Message& match) const;
   Index EmptyIndex() const;
   void Enter(uint32_t number, Index* index);
   std::vector<uint32_t> Ranked() const;
@@ -83,16 +94,18 @@ class Resolver {
   void ForEachMatch(uint32_t number, const Index& leaders, Callback callback);
   bool Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
                  v1::Decision* decision);
-  void Describe(uint32_t number, const Contaminations& contaminations, v1::Decision* decision);
+  void Describe(uint32_t number, v1::Decision* decision) const;
 
   const v1::DedupPolicy policy_;
   std::vector<Candidate> kernels_;
   Ids exact_ids_;
   Ids pair_ids_;
+  absl::flat_hash_map<uint64_t, uint32_t> renamed_ids_;
   Ids paths_;
   SimilarityGraph near_;
+  SimilarityGraph versions_;  // between the groups of near_
   SimilarityGraph structural_;
-  std::vector<v1::HoldoutMatch> holdout_matches_;
+  Contaminations contaminations_;
 };
 
 }  // namespace kernelmill::deduplicator

@@ -24,6 +24,7 @@ v1::DedupPolicy DefaultPolicy() {
   policy.set_structural_threshold(0.9);
   policy.mutable_contamination()->set_threshold(0.5);
   policy.mutable_contamination()->set_overlap(0.5);
+  policy.mutable_contamination()->set_structural(0.85);
   return policy;
 }
 
@@ -42,6 +43,11 @@ class Job {
     int line = 1;
     int source = 0;
     uint32_t words_common = 0;  // of 10
+    uint64_t renamed = 0;       // 0: like no other
+    std::string vendored;
+    std::string target;
+    bool adapted = false;
+    std::string kind = {};
   };
 
   // Answers the kernel's number.
@@ -66,14 +72,32 @@ class Job {
     pair->set_common(common);
     pair->set_total(total);
   }
-  void Like(uint32_t kernel, uint32_t holdout, uint32_t common, uint32_t runs) {
+  void Version(uint32_t a, uint32_t b) {
+    v1::Pair* pair = more_.add_versions();
+    pair->set_a(a);
+    pair->set_b(b);
+    pair->set_common(6);
+    pair->set_total(10);
+  }
+  // Of ten shingles and ten runs of the holdout's.
+  v1::HoldoutMatch* Like(uint32_t kernel, uint32_t holdout, uint32_t common, uint32_t runs) {
     v1::HoldoutMatch* match = more_.add_holdouts();
     match->set_kernel(kernel);
     match->set_holdout(holdout);
+    match->set_text(v1::Sensitive::TEXT_SOURCE);
+    match->set_holdout_text(v1::Sensitive::TEXT_SOURCE);
+    match->set_copies(1);
     match->set_common(common);
     match->set_total(10);
     match->set_runs_common(runs);
     match->set_runs_holdout(10);
+    return match;
+  }
+  void Further(uint32_t kernel, int matches, double score) {
+    v1::FurtherMatches* further = more_.add_further();
+    further->set_kernel(kernel);
+    further->set_matches(matches);
+    further->set_score(score);
   }
   v1::DedupPolicy policy = DefaultPolicy();
 
@@ -111,6 +135,8 @@ class Job {
     signatures.add_words_total(10);
     signatures.add_paths(kernel.path);
     signatures.add_first_lines(kernel.line);
+    signatures.add_names(0);
+    signatures.add_renamed(kernel.renamed != 0 ? kernel.renamed : 1000 + i);
     v1::ShardOrigin origin;
     origin.set_holdout(kernel.holdout);
     origin.set_tier(kernel.tier);
@@ -119,6 +145,10 @@ class Job {
     v1::Verdict* verdict = verdicts.add_verdicts();
     verdict->set_accepted(kernel.rejection.empty());
     verdict->mutable_license()->set_confidence(kernel.confidence);
+    verdict->mutable_license()->set_vendored(kernel.vendored);
+    if (kernel.adapted) verdict->mutable_license()->add_adapted_from()->set_origin("elsewhere");
+    verdict->set_target(kernel.target);
+    verdict->set_kind(kernel.kind);
     verdict->mutable_quality()->set_score(kernel.score);
     if (!kernel.rejection.empty()) verdict->add_reasons(kernel.rejection);
     EXPECT_THAT(resolver->AddShard(signatures, kernel.holdout ? nullptr : &verdicts, origin),
@@ -175,14 +205,65 @@ TEST(Resolver, TheStrictestKindIsNamed) {
   EXPECT_EQ(clusters.decisions(3).similarity(), 1);
 }
 
+TEST(Resolver, TheOriginalRanksBeforeItsCopies) {
+  Job job;
+  job.Add({.sha = 'x', .vendored = "third_party/lib", .target = "generic"});
+  job.Add({.sha = 'x', .target = "ascend"});
+  job.Add({.sha = 'x', .score = 0.9, .adapted = true});
+  job.Add({.sha = 'x', .score = 0.9, .kind = "test"});
+  job.Add({.sha = 'x', .target = "generic", .kind = "operation"});
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 4), "kept");
+  for (const uint32_t other : {0, 1, 2, 3}) EXPECT_EQ(Fate(clusters, other), "exact of 4");
+  Job two;
+  two.Add({.sha = 'x', .vendored = "third_party/lib"});
+  two.Add({.sha = 'x', .target = "ascend", .adapted = true});
+  EXPECT_EQ(Fate(two.Resolve(), 0), "exact of 1");
+}
+
+TEST(Resolver, ARenamedCopyIsADuplicate) {
+  Job job;
+  job.Add({.renamed = 5});
+  job.Add({.renamed = 5});
+  job.Add({.pair = 'p', .renamed = 6});
+  job.Add({.pair = 'p', .renamed = 6});
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 1), "renamed of 0");
+  EXPECT_EQ(Fate(clusters, 3), "pair of 2");
+}
+
+TEST(Resolver, AVersionInAnotherTreeIsADuplicate) {
+  Job job;
+  job.Add();
+  job.Add({.source = 1});
+  job.Add();  // of the same tree: its author told them apart
+  job.Version(0, 1);
+  job.Version(0, 2);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 1), "version of 0");
+  EXPECT_DOUBLE_EQ(clusters.decisions(1).similarity(), 0.6);
+  EXPECT_EQ(Fate(clusters, 2), "kept");
+}
+
+TEST(Resolver, AVersionOfACopyIsOneOfTheOriginal) {
+  Job job;
+  job.Add({.source = 0});
+  job.Add({.source = 1});
+  job.Add({.source = 2});
+  job.Equal(0, 1);
+  job.Version(1, 2);
+  EXPECT_EQ(Fate(job.Resolve(), 1), "near of 0");
+  EXPECT_EQ(Fate(job.Resolve(), 2), "version of 0");
+}
+
 // Each kernel is better than the one before it by the next thing that counts, and worse by all that
 // count less.
-TEST(Resolver, RankIsLicenceTierQualitySourcePathLine) {
+TEST(Resolver, RankIsLicenceTierSourceQualityPathLine) {
   Job job;
   job.Add({.sha = 'x', .tier = 1, .confidence = 0.5, .score = 0.2});
   job.Add({.sha = 'x', .tier = 2, .confidence = 0.9, .score = 0.2});
-  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.1, .source = 0});
-  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "a", .source = 3});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.9, .path = "a", .source = 3});
+  job.Add({.sha = 'x', .confidence = 0.9, .score = 0.1, .path = "a", .source = 1});
   job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "c", .line = 1, .source = 1});
   job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 9, .source = 1});
   job.Add({.sha = 'x', .confidence = 0.9, .score = 0.2, .path = "b", .line = 8, .source = 1});
@@ -270,15 +351,13 @@ TEST(Resolver, AGroupOfEqualSetsNeedsNoFirstToStandForIt) {
 // Two holdouts' kernels, 4 and 5, and what is like them.
 Job HoldoutJob() {
   Job job;
-  job.Add({.sha = 'x'});
-  job.Add({.pair = 'p'});
-  job.Add();
-  job.Add();
-  job.Add({.sha = 'x', .pair = 'p', .holdout = true});
+  for (int i = 0; i < 4; ++i) job.Add();
   job.Add({.holdout = true});
-  job.Add({.sha = 'x', .rejection = "license:NOASSERTION"});
+  job.Add({.holdout = true});
+  job.Add({.rejection = "license:NOASSERTION"});
   job.Add();
   job.Add();
+  for (const uint32_t same : {0, 6}) job.Like(same, 4, 10, 10)->set_same_tokens(true);
   job.Like(2, 4, 5, 0);
   job.Like(2, 5, 8, 10);
   job.Like(7, 5, 4, 5);
@@ -287,38 +366,79 @@ Job HoldoutJob() {
   return job;
 }
 
+// "exact 4 1", for each holdout named; then how many are not, and the highest score of these.
+std::string Named(const v1::Clusters& clusters, uint32_t number) {
+  const v1::Decision& decision = clusters.decisions(static_cast<int>(number));
+  std::string text;
+  for (const v1::Contamination& match : decision.contamination()) {
+    EXPECT_TRUE(match.decisive());
+    absl::StrAppend(&text, match.rule(), " ", match.text(), " ", match.holdout(), " ",
+                    match.score(), "; ");
+  }
+  if (decision.weak_matches() == 0) return text;
+  return absl::StrCat(text, decision.weak_matches(), " weak, ", decision.weak_score());
+}
+
 TEST(Resolver, HoldoutsContaminate) {
   const v1::Clusters clusters = HoldoutJob().Resolve();
-  EXPECT_EQ(Fate(clusters, 0), "exact holdout 4");
-  EXPECT_EQ(Fate(clusters, 1), "exact holdout 4");
-  EXPECT_EQ(Fate(clusters, 2), "near holdout 5");  // the more similar one
+  EXPECT_EQ(Fate(clusters, 0), "exact:source holdout 4");
+  EXPECT_EQ(Fate(clusters, 1), "kept");
+  EXPECT_EQ(Fate(clusters, 2), "near:source holdout 5");  // the more similar one
   EXPECT_DOUBLE_EQ(clusters.decisions(2).similarity(), 0.8);
   EXPECT_EQ(Fate(clusters, 3), "kept");  // a contaminated kernel takes none with it
   EXPECT_EQ(Fate(clusters, 4), "holdout");
   EXPECT_EQ(Fate(clusters, 5), "holdout");
   EXPECT_EQ(Fate(clusters, 6), "rejected license:NOASSERTION");
-  EXPECT_EQ(Fate(clusters, 7), "overlap holdout 5");
+  EXPECT_EQ(Fate(clusters, 7), "overlap:source holdout 5");
   EXPECT_EQ(Fate(clusters, 8), "kept");
 }
 
-// "exact 4 1", for each holdout named; with a star where it decides.
-std::string Named(const v1::Clusters& clusters, uint32_t number) {
-  std::string text;
-  for (const v1::Contamination& match : clusters.decisions(number).contamination()) {
-    absl::StrAppend(&text, match.rule(), match.decisive() ? "* " : " ", match.holdout(), " ",
-                    match.score(), ";");
-  }
-  return text;
+TEST(Resolver, DecisiveMatchesAreNamedAndWeakOnesCounted) {
+  Job job = HoldoutJob();
+  job.Further(8, 12, 0.3);
+  job.Further(7, 2, 0.45);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Named(clusters, 0), "exact source 4 1; ");
+  EXPECT_EQ(Named(clusters, 2), "near source 5 0.8; near source 4 0.5; ");
+  EXPECT_EQ(Named(clusters, 3), "");
+  EXPECT_EQ(Named(clusters, 6), "exact source 4 1; ");  // though it is rejected
+  EXPECT_EQ(Named(clusters, 7), "overlap source 5 0.5; 2 weak, 0.45");
+  EXPECT_EQ(Named(clusters, 8), "13 weak, 0.4");  // too little to drop it
 }
 
-TEST(Resolver, EveryHoldoutThatMatchesIsNamed) {
-  const v1::Clusters clusters = HoldoutJob().Resolve();
-  EXPECT_EQ(Named(clusters, 0), "exact* 4 1;");
-  EXPECT_EQ(Named(clusters, 2), "near* 5 0.8;near* 4 0.5;");
-  EXPECT_EQ(Named(clusters, 3), "");
-  EXPECT_EQ(Named(clusters, 6), "exact* 4 1;");  // though it is rejected
-  EXPECT_EQ(Named(clusters, 7), "overlap* 5 0.5;");
-  EXPECT_EQ(Named(clusters, 8), "overlap 5 0.4;");  // too little to drop it
+TEST(Resolver, AnyExportedTextContaminates) {
+  Job job;
+  for (int i = 0; i < 6; ++i) job.Add();
+  job.Add({.holdout = true});
+  const auto like = [&](uint32_t kernel, v1::Sensitive::Text text, uint32_t runs) {
+    v1::HoldoutMatch* match = job.Like(kernel, 6, 0, runs);
+    match->set_text(text);
+    return match;
+  };
+  like(0, v1::Sensitive::TEXT_MODULE, 10);
+  like(1, v1::Sensitive::TEXT_LAUNCHER, 6)->set_holdout_text(v1::Sensitive::TEXT_LAUNCHER);
+  v1::HoldoutMatch* contained = like(2, v1::Sensitive::TEXT_SOURCE, 4);
+  contained->set_runs_covered(70);
+  contained->set_runs_text(100);
+  v1::HoldoutMatch* structural = job.Like(3, 6, 3, 0);
+  structural->set_structural_common(90);
+  structural->set_structural_total(100);
+  structural->set_copies(4);
+  v1::HoldoutMatch* less = job.Like(4, 6, 3, 0);
+  less->set_structural_common(84);
+  less->set_structural_total(100);
+  v1::HoldoutMatch* weak = like(5, v1::Sensitive::TEXT_SOURCE, 4);
+  weak->set_runs_covered(49);
+  weak->set_runs_text(100);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 0), "overlap:module holdout 6");
+  EXPECT_EQ(Fate(clusters, 1), "overlap:launcher holdout 6");
+  EXPECT_EQ(clusters.decisions(1).contamination(0).holdout_text(), "launcher");
+  EXPECT_EQ(Fate(clusters, 2), "contained:source holdout 6");
+  EXPECT_EQ(Fate(clusters, 3), "structural:source holdout 6");
+  EXPECT_EQ(clusters.decisions(3).contamination(0).copies(), 4);
+  EXPECT_EQ(Fate(clusters, 4), "kept");
+  EXPECT_EQ(Named(clusters, 5), "1 weak, 0.49");
 }
 
 TEST(Resolver, APolicyThatLabelsKeepsWhatItNames) {
@@ -326,7 +446,7 @@ TEST(Resolver, APolicyThatLabelsKeepsWhatItNames) {
   job.policy.mutable_contamination()->set_action(v1::CONTAMINATION_ACTION_LABEL);
   const v1::Clusters clusters = job.Resolve();
   for (const uint32_t number : {0, 1, 2, 7}) EXPECT_EQ(Fate(clusters, number), "kept") << number;
-  EXPECT_EQ(Named(clusters, 0), "exact* 4 1;");
+  EXPECT_EQ(Named(clusters, 0), "exact source 4 1; ");
   EXPECT_EQ(Fate(clusters, 3), "near of 2");
 }
 
@@ -335,8 +455,8 @@ TEST(Resolver, ContaminationsLimitsAreThePolicys) {
   job.policy.mutable_contamination()->set_threshold(0.9);
   job.policy.mutable_contamination()->set_overlap(0.4);
   const v1::Clusters clusters = job.Resolve();
-  EXPECT_EQ(Named(clusters, 2), "overlap* 5 1;");
-  EXPECT_EQ(Fate(clusters, 8), "overlap holdout 5");
+  EXPECT_EQ(Named(clusters, 2), "overlap source 5 1; 1 weak, 0.5");
+  EXPECT_EQ(Fate(clusters, 8), "overlap:source holdout 5");
 }
 
 TEST(Resolver, PairsBelowTheThresholdDoNotCount) {
@@ -380,6 +500,12 @@ TEST(Resolver, RefusesWhatDoesNotFitTogether) {
   v1::PairSet holdouts;
   holdouts.add_holdouts();
   EXPECT_THAT(resolver.AddPairs(holdouts), StatusIs(absl::StatusCode::kInvalidArgument));
+  v1::PairSet further;
+  further.add_further();
+  EXPECT_THAT(resolver.AddPairs(further), StatusIs(absl::StatusCode::kInvalidArgument));
+  v1::PairSet versions;
+  versions.add_versions()->set_b(1);
+  EXPECT_THAT(resolver.AddPairs(versions), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

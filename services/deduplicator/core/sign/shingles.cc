@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 #include "services/deduplicator/core/sign/hash_sort.h"
@@ -101,6 +102,17 @@ std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
   }
   MakeSet(&shingles);
   return shingles;
+}
+
+uint64_t RenamedHash(absl::Span<const uint64_t> token_hashes, const std::vector<bool>& local) {
+  absl::flat_hash_map<uint64_t, uint64_t> numbers;
+  std::vector<uint64_t> renamed(token_hashes.begin(), token_hashes.end());
+  for (size_t i = 0; i < renamed.size(); ++i) {
+    if (!local[i]) continue;
+    renamed[i] =
+        kNameHash ^ (numbers.try_emplace(renamed[i], numbers.size() + 1).first->second << 32);
+  }
+  return HashNumbers(renamed);
 }
 
 std::vector<uint64_t> Runs(absl::Span<const uint64_t> token_hashes) {

@@ -27,6 +27,10 @@ std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
                                          absl::Span<const uint64_t> token_hashes,
                                          const std::vector<bool>& local);
 
+// A hash of the whole sequence with the tokens that `local` marks numbered in the order in which
+// they first come: equal for texts that are equal up to renaming, numbers and strings included.
+uint64_t RenamedHash(absl::Span<const uint64_t> token_hashes, const std::vector<bool>& local);
+
 // Hashes of all runs of 13 tokens, in their order, repeats included.
 std::vector<uint64_t> Runs(absl::Span<const uint64_t> token_hashes);
 

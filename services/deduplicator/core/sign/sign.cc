@@ -1,5 +1,7 @@
 #include "services/deduplicator/core/sign/sign.h"
 
+#include <google/protobuf/repeated_field.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -10,6 +12,7 @@
 #include "common/base/hash.h"
 #include "common/code/python.h"
 #include "services/deduplicator/core/sign/local_names.h"
+#include "services/deduplicator/core/sign/operations.h"
 #include "services/deduplicator/core/sign/shingles.h"
 #include "services/deduplicator/core/sign/tokenizer.h"
 
@@ -43,7 +46,25 @@ std::vector<uint64_t> Words(absl::string_view text) {
   return words;
 }
 
+// What runs of 13 tokens a text has that `known` does not: sorted, each once.
+void AddRuns(absl::string_view text, Language language, std::vector<uint64_t> known,
+             google::protobuf::RepeatedField<uint64_t>* runs) {
+  if (text.empty()) return;
+  std::vector<uint64_t> found = Runs(TokenHashes(Tokenize(text, language)));
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::sort(known.begin(), known.end());
+  std::set_difference(found.begin(), found.end(), known.begin(), known.end(),
+                      google::protobuf::RepeatedFieldBackInserter(runs));
+}
+
 }  // namespace
+
+uint64_t NameHash(const v1::Kernel& kernel) {
+  const bool own = !kernel.name().empty() && !kernel.has_inductor() && !kernel.has_json_pointer() &&
+                   kernel.form() != v1::KERNEL_FORM_STRING;
+  return own ? StableHash64(kernel.name()) : 0;
+}
 
 Overlap WordOverlap(const dataset::FimPair& pair) {
   return Compare(Words(pair.prompt), Words(pair.completion));
@@ -64,15 +85,23 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   const std::vector<Token> tokens = Tokenize(kernel.source(), language);
   const std::vector<uint64_t> hashes = TokenHashes(tokens);
   const std::vector<uint64_t> near = Shingles(hashes);
-  const std::vector<uint64_t> structural =
-      StructuralShingles(tokens, hashes, MarkLocalNames(tokens, language, kernel.name()));
+  const std::vector<bool> local = MarkLocalNames(tokens, language, kernel.name());
+  const std::vector<uint64_t> structural = StructuralShingles(tokens, hashes, local);
+  const std::vector<uint64_t> operations = Operations(tokens, language, kernel.name());
   const std::vector<uint64_t> runs = Runs(hashes);
+  signatures.add_names(NameHash(kernel));
+  // Texts without tokens are like nothing but themselves.
+  signatures.add_renamed(hashes.empty() ? StableHash64(kernel.source())
+                                        : RenamedHash(hashes, local));
   AddSet(near, signatures.mutable_near());
   AddSet(structural, signatures.mutable_structural());
   v1::KernelShingles* shingles = shard->shingles.add_kernels();
   shingles->mutable_near()->Add(near.begin(), near.end());
   shingles->mutable_structural()->Add(structural.begin(), structural.end());
   shingles->mutable_runs()->Add(runs.begin(), runs.end());
+  shingles->mutable_operations()->Add(operations.begin(), operations.end());
+  AddRuns(kernel.module(), language, runs, shingles->mutable_module_runs());
+  AddRuns(kernel.launcher().text(), language, {}, shingles->mutable_launcher_runs());
 }
 
 SignedShard SignShard(const v1::KernelShard& kernels) {
@@ -93,7 +122,8 @@ absl::Status CheckSignatures(const v1::SignatureShard& shard) {
   const bool fits = shard.sha256().size() % 32 == 0 &&
                     shard.pair_sha1().size() == static_cast<size_t>(kernels) * 20 &&
                     shard.words_common_size() == kernels && shard.words_total_size() == kernels &&
-                    shard.paths_size() == kernels && shard.first_lines_size() == kernels;
+                    shard.paths_size() == kernels && shard.first_lines_size() == kernels &&
+                    shard.names_size() == kernels && shard.renamed_size() == kernels;
   if (fits && Fits(shard.near(), kernels) && Fits(shard.structural(), kernels)) {
     return absl::OkStatus();
   }

@@ -27,6 +27,10 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard);
 
 SignedShard SignShard(const v1::KernelShard& kernels);
 
+// Of the kernel's name. 0 where it has none of its own: that of generated code, and of code in a
+// string or a JSON file, says nothing.
+uint64_t NameHash(const v1::Kernel& kernel);
+
 inline int KernelsIn(const v1::SignatureShard& shard) {
   return static_cast<int>(shard.sha256().size() / 32);
 }

@@ -67,13 +67,62 @@ TEST(Sign, ARenamedCloneHasTheSameStructure) {
   EXPECT_EQ(sets.hashes(0), sets.hashes(1));
 }
 
-TEST(Sign, ImportsBelongToThePairAlone) {
+TEST(Sign, ThePromptsContextBelongsToThePairAlone) {
   v1::Kernel kernel = KernelOf("def f(x):\n    return x\n");
   const SignedShard without = SignAll({kernel});
-  kernel.add_imports("import triton\n");
+  kernel.set_prompt_context("import triton\n");
   const SignedShard with = SignAll({kernel});
   EXPECT_EQ(with.signatures.sha256(), without.signatures.sha256());
   EXPECT_NE(with.signatures.pair_sha1(), without.signatures.pair_sha1());
+}
+
+v1::Kernel Named(const std::string& source, const std::string& name) {
+  v1::Kernel kernel = KernelOf(source);
+  kernel.set_name(name);
+  return kernel;
+}
+
+bool SameRenamed(const v1::Kernel& a, const v1::Kernel& b) {
+  const v1::SignatureShard signatures = SignAll({a, b}).signatures;
+  return signatures.renamed(0) == signatures.renamed(1);
+}
+
+TEST(Sign, RenamedIsOfTheWholeTextAndItsConstants) {
+  const v1::Kernel sub = Named("def sub(x, y, a):\n    return x - y * a\n", "sub");
+  EXPECT_TRUE(SameRenamed(sub, Named("def minus(p, q, by):\n    return p - q * by\n", "minus")));
+  // The structure is the same, which name stands where is not.
+  EXPECT_FALSE(SameRenamed(sub, Named("def rsub(x, y, a):\n    return y - x * a\n", "rsub")));
+  EXPECT_FALSE(SameRenamed(Named("def f(x):\n    return x + 1\n", "f"),
+                           Named("def g(x):\n    return x + 2\n", "g")));
+  EXPECT_FALSE(SameRenamed(Named("def f(x):\n    return tl.exp(x)\n", "f"),
+                           Named("def g(x):\n    return tl.sin(x)\n", "g")));
+  EXPECT_FALSE(SameRenamed(KernelOf(""), KernelOf("# nothing")));
+}
+
+TEST(Sign, GeneratedCodeHasNoNameOfItsOwn) {
+  v1::Kernel kernel = Named("def f(x): pass\n", "f");
+  EXPECT_NE(NameHash(kernel), 0u);
+  EXPECT_NE(NameHash(kernel), NameHash(Named("def g(x): pass\n", "g")));
+  EXPECT_EQ(NameHash(KernelOf("def f(x): pass\n")), 0u);
+  kernel.set_form(v1::KERNEL_FORM_STRING);
+  EXPECT_EQ(NameHash(kernel), 0u);
+  kernel.set_form(v1::KERNEL_FORM_DECORATED);
+  kernel.mutable_inductor();
+  EXPECT_EQ(NameHash(kernel), 0u);
+}
+
+TEST(Sign, ModuleAndLauncherHaveRunsOfTheirOwn) {
+  v1::Kernel kernel = KernelOf("def f(x):\n    return a + b + c + d + e + g\n");
+  kernel.set_module("def h(y):\n    return i + j + k + l + m + n\n" + kernel.source());
+  kernel.mutable_launcher()->set_text("def run(x):\n    f[(1, 2, 3)](x, y, z, u, v, w)\n");
+  const v1::KernelShingles shingles = SignAll({kernel}).shingles.kernels(0);
+  const int of_kernel = 18 - 12, of_module = 36 - 12;
+  EXPECT_EQ(shingles.runs_size(), of_kernel);
+  EXPECT_EQ(shingles.module_runs_size(), of_module - of_kernel);  // those of the kernel stand there
+  EXPECT_GT(shingles.launcher_runs_size(), 0);
+  EXPECT_THAT(
+      CheckSet({shingles.module_runs().data(), static_cast<size_t>(shingles.module_runs_size())}),
+      IsOk());
 }
 
 TEST(CheckSignatures, RefusesColumnsThatDiffer) {
@@ -83,6 +132,12 @@ TEST(CheckSignatures, RefusesColumnsThatDiffer) {
   EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
   bad = good;
   bad.add_paths();
+  EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
+  bad = good;
+  bad.add_names(1);
+  EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
+  bad = good;
+  bad.add_renamed(1);
   EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
   bad = good;
   bad.mutable_sha256()->push_back('x');

@@ -98,15 +98,16 @@ Fields IdentityFields() {
 }
 
 Fields ContaminationFields() {
-  return {ListOf(Struct(
-              "contamination",
-              {Struct("holdout", PlaceFields(), "the holdout's kernel"),
-               String("rule", "by which it matches"), Number("score", "0 to 1"),
-               Boolean("decisive", "the policy's limit is reached"),
-               OrNull(String("text", "the kernel's text that matches: source, module or launcher")),
-               OrNull(String("holdout_text", "which of the holdout's: source or launcher")),
-               OrNull(Integer("copies", "of the holdout's text in holdouts, itself included"))},
-              "the matches with holdouts, the gravest first; at most eight")),
+  return {ListOf(Struct("contamination",
+                        {Struct("holdout", PlaceFields(), "the holdout's kernel"),
+                         Word("rule", {"exact", "near", "structural", "overlap", "contained"},
+                              "by which it matches"),
+                         Number("score", "0 to 1"),
+                         Word("text", WordsOf(v1::Sensitive::Text_descriptor(), "TEXT_"),
+                              "the kernel's text that matches"),
+                         Word("holdout_text", {"source", "launcher"}, "which of the holdout's"),
+                         Integer("copies", "of the holdout's text in holdouts, itself included")},
+                        "the matches with holdouts, the gravest first; at most eight")),
           Integer("contamination_weak_matches",
                   "how many other kernels of holdouts it has something in common with"),
           OrNull(Number("contamination_weak_score", "the highest score of these"))};
@@ -116,8 +117,9 @@ Field LicenseField() {
   return Struct(
       "license",
       {String("expression", "SPDX; NOASSERTION where nothing is known"),
-       OrNull(
-           String("evidence", "where it was found: spdx-tag, header, file:LICENSE, metadata, job")),
+       OrNull(String("evidence",
+                     "where it was found: spdx-tag, header, annotation:REUSE.toml, file:LICENSE, "
+                     "metadata, job")),
        Number("confidence", "0 to 1"),
        ListOf(Struct(
            "found",
@@ -125,7 +127,9 @@ Field LicenseField() {
                           "what it says, SPDX; null where that could not be understood")),
             OrNull(String("path", "of the file that says so; null of metadata and the job file")),
             OrNull(Integer("first_line", "from 1")), OrNull(Integer("last_line", "inclusive")),
-            String("rule", "tag, text, phrase, notice, name, field, classifier or job"),
+            String(
+                "rule",
+                "tag, text, phrase, notice, name, annotation, aggregate, field, classifier or job"),
             OrNull(String("text", "what was recognized")), Number("score", "0 to 1")},
            "all that the expression was made of")),
        ListOf(String("copyrights", "the lines of the copyright holders")),
@@ -177,11 +181,13 @@ Field TokensField(std::string name, std::string description) {
       std::move(description));
 }
 
-// Things given by name, as written.
+// Things given by name.
 Field NamedTexts(std::string name, std::string description) {
-  return ListOf(Struct(std::move(name),
-                       {String("name", "what it is given as"), String("value", "as written")},
-                       std::move(description)));
+  return ListOf(
+      Struct(std::move(name),
+             {String("name", "what it is given as"),
+              String("value", "as Python's repr() has it; where it is not known, as written")},
+             std::move(description)));
 }
 
 Field AutotuneField() {
@@ -202,7 +208,8 @@ Field AutotuneField() {
 Field LauncherField() {
   return OrNull(
       Struct("launcher",
-             {String("path", "of the file that it is in"), String("qualname", "of the function"),
+             {String("path", "of the file that it is in"),
+              OrNull(String("qualname", "of the function; null of a statement of the module")),
               Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
               OrNull(String("text", "those whole lines; null above 16 KiB")),
               Integer("count", "how many functions launch the kernel")},
@@ -289,6 +296,10 @@ Fields DerivedFields() {
       TokensField("module_tokens", "of `module`"),
       Integer("lexical_tokens", "of Python or C in `source`, without comments"),
       OrNull(String("fim_sha1", "the identity of its row in fim_sft.csv; null where it has none")),
+      OrNull(Word("fim_excluded",
+                  {"language", "template", "syntax_error", "indentation", "signature_line",
+                   "no_body", "trivial", "short"},
+                  "why it has no row in fim_sft.csv; null where it has one")),
       InductorField(),
       CudaField()};
 }

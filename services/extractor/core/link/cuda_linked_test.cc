@@ -220,13 +220,13 @@ TEST(CudaModuleTest, AHeaderMayNeedWhatItsIncluderSays) {
   EXPECT_EQ(kernel.pieces(0).path(), "a.cu");
 }
 
-TEST(CudaModuleTest, LineEndsAreTheKernels) {
+TEST(CudaModuleTest, LineEndsAreUnixs) {
   const v1::Kernel kernel =
       Linked({{"a.cu", "#include \"b.h\"\r\n__global__ void k(int* x)\r\n{ *x = f(); }\r\n"},
               {"b.h", "__device__ int f() {\n  return 1;\n}\n"}});
   EXPECT_EQ(kernel.module(),
-            "__device__ int f() {\r\n  return 1;\r\n}\r\n\r\n"
-            "__global__ void k(int* x)\r\n{ *x = f(); }\r\n");
+            "__device__ int f() {\n  return 1;\n}\n\n"
+            "__global__ void k(int* x)\n{ *x = f(); }\n");
 }
 
 TEST(CudaModuleTest, FilesThatIncludeOneAnotherEnd) {

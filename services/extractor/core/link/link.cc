@@ -9,33 +9,32 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "common/base/status.h"
+#include "common/code/python_layout.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
 #include "services/extractor/core/link/cuda/cuda_launchers.h"
 #include "services/extractor/core/link/cuda/cuda_module.h"
 #include "services/extractor/core/link/cuda/source.h"
+#include "services/extractor/core/link/host_machinery.h"
 #include "services/extractor/core/link/imported_launches.h"
 #include "services/extractor/core/link/imported_wrappers.h"
+#include "services/extractor/core/link/prompt_context.h"
+#include "services/extractor/core/link/reexports.h"
 #include "services/extractor/core/link/source_scope.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "services/extractor/core/link/unresolved.h"
 #include "services/extractor/core/tags/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
 
-// `text` as it may stand at module level, with a line end.
+// `text` as it may stand at module level, with a line end. Where it cannot be dedented it is a
+// block.
 std::string AtModuleLevel(absl::string_view text) {
-  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
-  const size_t column = IndentationOf(text);
-  std::string out(text);
-  if (column > 0) {
-    std::optional<std::string> dedented = Dedent(text, column);
-    out = dedented ? *std::move(dedented) : absl::StrCat("if True:\n", text);
-  }
-  if (!absl::EndsWith(out, "\n") && !absl::EndsWith(out, "\r")) out += '\n';
-  return out;
+  std::optional<std::string> statement = code::AtModuleLevel(text);
+  if (statement) return *std::move(statement);
+  const std::string lines = code::WithUnixLineEnds(text);
+  return absl::StrCat("if True:\n", lines, absl::EndsWith(lines, "\n") ? "" : "\n");
 }
 
 // The kernel's own statement, if its text is the kernel's: with the '@' lines that stand before its
@@ -97,6 +96,7 @@ class ModuleWriter {
   void AddPart(const Span& span, v1::Definition::Kind kind) {
     v1::ModulePiece& part = *kernel_.add_pieces();
     part.set_path(span.path());
+    part.set_generated(span.path().empty());
     part.set_first_line(span.first_line());
     part.set_last_line(span.last_line());
     part.set_kind(kind);
@@ -106,23 +106,27 @@ class ModuleWriter {
   std::string module_;
 };
 
-void FillIn(const Closure& closure, v1::Kernel& kernel) {
+void FillIn(const SourceScope& scope, const Closure& closure, v1::Kernel& kernel) {
   ModuleWriter writer(kernel);
   const v1::Definition* statement = OwnStatement(kernel, closure.around());
-  bool allowed = statement == nullptr || ModulesAllowed(*statement);
-  if (closure.applied() != nullptr) allowed = allowed && ModulesAllowed(*closure.applied());
-  for (const v1::Definition* definition : closure.imports()) {
-    allowed = allowed && ModulesAllowed(*definition);
-    writer.AddImport(*definition);
-  }
-  for (const Closure::Part& part : closure.parts()) {
-    allowed = allowed && (part.definition == nullptr || ModulesAllowed(*part.definition));
-    writer.Add(part);
-  }
+  for (const v1::Definition* definition : closure.imports()) writer.AddImport(*definition);
+  for (const Closure::Part& part : closure.parts()) writer.Add(part);
   writer.Finish(statement, closure.applied());
-  kernel.set_self_contained(allowed && closure.missing().empty());
-  kernel.clear_free_names();
-  for (const std::string& name : closure.missing()) kernel.add_free_names(name);
+  kernel.set_prompt_context(PromptContext(scope, closure, kernel));
+  SetUnresolvedNames(scope, closure, statement, kernel);
+}
+
+// Of machinery that is too large the module is made again without it.
+size_t MakeModule(SourceScope& scope, size_t max_bytes, v1::Kernel& kernel) {
+  const Closure whole(scope, kernel, max_bytes, {});
+  const absl::flat_hash_set<std::string> oversized = OversizedMachinery(whole, kernel);
+  if (oversized.empty()) {
+    FillIn(scope, whole, kernel);
+    return whole.bytes();
+  }
+  const Closure bounded(scope, kernel, max_bytes, oversized);
+  FillIn(scope, bounded, kernel);
+  return whole.bytes() + bounded.bytes();
 }
 
 void FillInModules(SourceScope& scope, const cuda::Source& cuda, const LinkOptions& options,
@@ -135,9 +139,9 @@ void FillInModules(SourceScope& scope, const cuda::Source& cuda, const LinkOptio
       left -= std::min(left, bytes);
       continue;
     }
-    const Closure closure(scope, kernel, std::min(options.max_module_bytes, left));
-    left -= std::min(left, closure.bytes() + kernel.source().size());
-    FillIn(closure, kernel);
+    ResolveReexports(scope, kernel);
+    const size_t bytes = MakeModule(scope, std::min(options.max_module_bytes, left), kernel);
+    left -= std::min(left, bytes + kernel.source().size());
   }
   shard.clear_definitions();
   shard.clear_launches();
@@ -183,6 +187,7 @@ class Linker {
       all.push_back(std::move(definition));
     }
     for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches_.Add(std::move(launch));
+    for (const v1::Kernel& kernel : shard.kernels()) launches_.AddUses(kernel);
   }
 
   // Once all shards are added.

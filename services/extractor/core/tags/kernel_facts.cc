@@ -40,7 +40,7 @@ ValueTraits TraitsOfHelper(const CallCounts& calls) {
   ValueTraits traits = 0;
   for (const auto& [name, count] : calls) {
     const uint32_t kinds = CallKindsOf(name);
-    if ((kinds & (kDot | kLoad)) != 0) traits |= kLoaded;
+    if ((kinds & (kDot | kLoad)) != 0) traits |= kLoaded | kIndex;
     if ((kinds & kReduce) != 0) traits |= kReduced;
     if ((kinds & kScan) != 0) traits |= kScanned;
     if ((kinds & kRandomCall) != 0) traits |= kRandom;

@@ -59,10 +59,11 @@ const Phrases& ParameterPhrases() {
   return phrases;
 }
 
-// Without the "<locals>" of functions in functions.
+// Without the "<locals>" of functions in functions; one at least.
 std::vector<string_view> PartsOf(string_view qualname) {
   std::vector<string_view> parts = absl::StrSplit(qualname, '.');
   std::erase(parts, "<locals>");
+  if (parts.empty()) parts.emplace_back();
   return parts;
 }
 
@@ -150,7 +151,7 @@ class Tagger {
     std::vector<std::pair<string_view, std::string>> names;
     if (!facts_.is_c) {
       std::vector<string_view> around = PartsOf(kernel_.qualname());
-      if (!around.empty()) around.pop_back();
+      around.pop_back();
       std::string text;
       for (auto part = around.rbegin(); part != around.rend(); ++part) {
         absl::StrAppend(&text, *part, " ");
@@ -302,18 +303,19 @@ class Tagger {
     if (!facts_.atomics.empty()) {
       const bool scatters =
           std::any_of(facts_.atomics.begin(), facts_.atomics.end(),
-                      [](ValueFlow::Store store) { return (store.address & kLoaded) != 0; });
+                      [](ValueFlow::Store store) { return (store.address & kIndex) != 0; });
       if (scatters) Give("scatter", "structure:atomic_at_loaded");
       return;
     }
     if (facts_.has_while || facts_.stores.empty() || AnyValue(kComputed)) return;
-    if (!AnyValue(kLoaded)) {
-      if (!facts_.is_c && !facts_.incomplete && !facts_.loads && facts_.only_places) {
+    if (!AnyValue(kIndex)) {
+      if (!AnyValue(kLoaded) && !facts_.is_c && !facts_.incomplete && !facts_.loads &&
+          facts_.only_places) {
         Give("fill", "structure:stores_constant");
       }
     } else if (AnyValue(kGathered)) {
       Give("gather", "structure:loads_at_loaded");
-    } else if (AnyAddress(kLoaded)) {
+    } else if (AnyAddress(kIndex)) {
       Give("scatter", "structure:stores_at_loaded");
     } else {
       Give("copy", "structure:stores_loaded");
@@ -328,8 +330,11 @@ class Tagger {
     }
     if (!facts_.atomics.empty() || facts_.has_while || facts_.Calls(kCrossLane)) return;
     if (facts_.has_loop && AnyValue(kAccumulated)) return;
-    if (AnyValue(kReduced | kScanned | kGathered) || AnyAddress(kLoaded)) return;
-    if (AnyValue(kComputed)) Give("elementwise", "structure:stores_computed");
+    if (AnyValue(kReduced | kScanned | kGathered) || AnyAddress(kIndex)) return;
+    const bool computes = AnyStore([](ValueFlow::Store store) {
+      return (store.value & kComputed) != 0 && (store.value & kIndex) != 0;
+    });
+    if (computes) Give("elementwise", "structure:stores_computed");
   }
 
   void AddBroader() {

@@ -85,6 +85,13 @@ TEST(TagsTest, ATagMayNeedWhatTheCodeDoes) {
   EXPECT_THAT(Tags("max_len_copy", "tl.store(y, tl.load(x))"), ElementsAre("copy name:copy"));
 }
 
+TEST(TagsTest, WordsBesideAPhraseMaySayThatItIsAboutSomethingElse) {
+  EXPECT_THAT(Tags("attn_schedule", "tl.store(y, tl.sum(tl.load(x), 0))"),
+              ElementsAre("scheduling name:schedule"));
+  EXPECT_THAT(Tags("_build_gemm_tiling", "tl.store(y, tl.sum(tl.load(x), 0))"),
+              ElementsAre("scheduling name:gemmtiling"));
+}
+
 TEST(TagsTest, WhatAHelperDoesCounts) {
   const absl::string_view helpers =
       "@triton.jit\ndef inner(a):\n    return tl.dot(a, a)\n"
@@ -123,6 +130,7 @@ TEST(TagsTest, StructureSaysWhatNoNameDoes) {
               ElementsAre("attention structure:dot+exp+max+dot"));
   EXPECT_THAT(Tags("k", "tl.store(y, tl.load(x) * 2)"),
               ElementsAre("elementwise structure:stores_computed"));
+  EXPECT_THAT(Tags("k", "tl.store(y, tl.load(cu_seqlens) + 1)", "y, cu_seqlens"), IsEmpty());
   EXPECT_THAT(Tags("k", "tl.store(y, tl.load(x + tl.load(y)))"),
               ElementsAre("gather structure:loads_at_loaded"));
   EXPECT_THAT(Tags("k", "tl.atomic_add(y + tl.load(x), 1)"),

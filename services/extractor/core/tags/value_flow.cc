@@ -1,6 +1,10 @@
 #include "services/extractor/core/tags/value_flow.h"
 
+#include <algorithm>
+#include <string>
+
 #include "services/extractor/core/tags/call_kinds.h"
+#include "services/extractor/core/tags/phrases.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -22,6 +26,16 @@ bool Augments(string_view token) {
   return operators.contains(token);
 }
 
+bool IsOfSegments(string_view parameter) {
+  static const auto& words = *new absl::flat_hash_set<string_view>(
+      {"offset",  "offsets", "seqlen", "seqlens", "len",    "lens",  "length",
+       "lengths", "cu",      "cum",    "start",   "starts", "begin", "end",
+       "ends",    "bins",    "indptr", "ptrs",    "size",   "sizes"});
+  const std::vector<std::string> own = NameWords(parameter);
+  return std::any_of(own.begin(), own.end(),
+                     [&](const std::string& word) { return words.contains(word); });
+}
+
 bool Opens(string_view token) { return token == "(" || token == "[" || token == "{"; }
 
 // What a call brings by itself, its arguments' traits being `arguments`.
@@ -40,6 +54,9 @@ ValueFlow::ValueFlow(const CodeText& code, const std::vector<TokenSpan>& body,
                      const absl::flat_hash_set<string_view>& parameters,
                      const absl::flat_hash_map<string_view, ValueTraits>& helpers)
     : code_(code), parameters_(parameters), helpers_(helpers) {
+  for (const string_view parameter : parameters) {
+    if (IsOfSegments(parameter)) segments_.insert(parameter);
+  }
   for (const bool first : {true, false}) {
     first_pass_ = first;
     stores_.clear();
@@ -55,6 +72,14 @@ ValueTraits ValueFlow::ValueOf(string_view name) const {
 
 bool ValueFlow::IsSubscripted(string_view name) const {
   return code_.is_c() || parameters_.contains(name);
+}
+
+// As its first name does.
+bool ValueFlow::NamesSegments(TokenSpan expression) const {
+  for (size_t at = expression.begin; at < expression.end; ++at) {
+    if (code_.IsName(at)) return segments_.contains(code_[at]);
+  }
+  return false;
 }
 
 void ValueFlow::Run(TokenSpan statement) {
@@ -148,8 +173,8 @@ ValueTraits ValueFlow::TraitsOf(TokenSpan expression, int depth) {
     if (!code_.IsName(at)) {
       if (IsDereference(at, expression.begin, expression.end)) {
         loads_ = true;
-        traits |= kLoaded;
-        if ((ValueOf(code_[at + 1]) & kLoaded) != 0) traits |= kGathered;
+        traits |= kLoaded | kIndex;
+        if ((ValueOf(code_[at + 1]) & kIndex) != 0) traits |= kGathered;
         ++at;
       } else if (Computes(token)) {
         computes = true;
@@ -182,7 +207,8 @@ ValueTraits ValueFlow::TraitsOfSubscript(size_t name, size_t close, int depth) {
   const ValueTraits address = TraitsOf({name + 2, close}, depth + 1) | ValueOf(code_[name]);
   const auto content = contents_.find(code_[name]);
   ValueTraits traits = kLoaded;
-  if ((address & kLoaded) != 0) traits |= kGathered;
+  if (!segments_.contains(code_[name])) traits |= kIndex;
+  if ((address & kIndex) != 0) traits |= kGathered;
   if (content != contents_.end()) traits |= content->second;
   return traits;
 }
@@ -201,12 +227,15 @@ ValueFlow::Called ValueFlow::TraitsOfCall(size_t name, TokenSpan arguments, size
     each.push_back(TraitsOf({from, at}, depth + 1));
     from = at + 1;
   }
+  if (each.empty()) each.push_back(0);  // the text ends at the bracket
   const bool method = name >= begin + 2 && code_[name - 1] == ".";
   const ValueTraits receiver = method ? ValueOf(code_[name - 2]) : 0;
   if ((kinds & kLoad) != 0) {
     loads_ = true;
-    const ValueTraits address = each.front() | receiver;
-    return {static_cast<ValueTraits>((address & kLoaded) != 0 ? kLoaded | kGathered : kLoaded)};
+    ValueTraits traits = kLoaded;
+    if (!NamesSegments(arguments)) traits |= kIndex;
+    if (((each.front() | receiver) & kIndex) != 0) traits |= kGathered;
+    return {traits};
   }
   if ((kinds & kStore) != 0) {
     if (each.size() > 1) {

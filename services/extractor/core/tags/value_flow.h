@@ -21,6 +21,7 @@ enum ValueTrait : uint16_t {
   kRandom = 1 << 4,
   kGathered = 1 << 5,     // loaded from where a loaded value says
   kAccumulated = 1 << 6,  // loaded values were added to what began as none
+  kIndex = 1 << 7,        // loaded, and not from where segments begin and end: offsets, lengths
 };
 using ValueTraits = uint16_t;
 
@@ -71,10 +72,13 @@ class ValueFlow {
   ValueTraits ValueOf(absl::string_view name) const;
   bool IsDereference(size_t star, size_t begin, size_t end) const;
   bool IsSubscripted(absl::string_view name) const;
+  bool NamesSegments(TokenSpan expression) const;
 
   const CodeText& code_;
   const absl::flat_hash_set<absl::string_view>& parameters_;
   const absl::flat_hash_map<absl::string_view, ValueTraits>& helpers_;
+  // Parameters that hold where segments begin and end.
+  absl::flat_hash_set<absl::string_view> segments_;
   bool first_pass_ = true;
   absl::flat_hash_map<absl::string_view, ValueTraits> values_;
   absl::flat_hash_map<absl::string_view, ValueTraits> contents_;  // of what is subscripted

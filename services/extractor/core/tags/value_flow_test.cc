@@ -25,7 +25,7 @@ std::string Names(ValueTraits traits) {
 // "ADDRESS <- VALUE" of each store, with the parameters p and q.
 std::string Stores(absl::string_view text, code::Language language = code::Language::kPython) {
   const CodeText code(text, language);
-  const absl::flat_hash_set<absl::string_view> parameters = {"p", "q"};
+  const absl::flat_hash_set<absl::string_view> parameters = {"p", "q", "cu_seqlens"};
   const absl::flat_hash_map<absl::string_view, ValueTraits> helpers = {{"helper", kReduced}};
   const ValueFlow flow(code, code.Statements(code.all()), parameters, helpers);
   std::string all;
@@ -51,6 +51,10 @@ TEST(ValueFlowTest, AddressesOfLoadedValuesGather) {
   EXPECT_EQ(Stores("i = tl.load(p)\ntl.store(q + i, tl.load(p))\n"), "loaded computed <- loaded\n");
 }
 
+TEST(ValueFlowTest, WhereASegmentBeginsIsNoIndex) {
+  EXPECT_EQ(Stores("i = tl.load(cu_seqlens)\ntl.store(q, tl.load(p + i))\n"), " <- loaded\n");
+}
+
 TEST(ValueFlowTest, ReductionsFlowThroughHelpersAndLoops) {
   EXPECT_EQ(Stores("tl.store(q, tl.sum(tl.load(p), 0))\n"), " <- loaded computed reduced\n");
   EXPECT_EQ(Stores("tl.store(q, helper(p))\n"), " <- reduced\n");
@@ -74,6 +78,13 @@ TEST(ValueFlowTest, OfCPointersAreRead) {
   EXPECT_EQ(Stores("int i = threadIdx.x; q[i] = p[i] * 2;", code::Language::kC),
             " <- loaded computed\n");
   EXPECT_EQ(Stores("*q = *p;", code::Language::kC), " <- loaded\n");
+}
+
+TEST(ValueFlowTest, ATextMayEndAnywhere) {
+  const absl::string_view text = "q[0] += tl.load(p[1] + f(x)) * helper(y @ z)\ntl.store(q, p)\n";
+  for (const auto language : {code::Language::kPython, code::Language::kC}) {
+    for (size_t end = 0; end <= text.size(); ++end) Stores(text.substr(0, end), language);
+  }
 }
 
 TEST(ValueFlowTest, DeepBracketsAreLeftAlone) {

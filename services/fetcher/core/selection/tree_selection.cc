@@ -34,6 +34,16 @@ absl::flat_hash_set<absl::string_view> Ancestors(const std::vector<Entry>& files
   return folders;
 }
 
+// Tags beside a file count only with it: pictures have some too.
+bool IsOfOtherFile(absl::string_view path, const std::vector<Entry>& taken) {
+  const absl::string_view file = source_files::FileOfSideTags(path);
+  if (source_files::KindOf(path) != source_files::Kind::kSideTags) return false;
+  const auto found =
+      std::lower_bound(taken.begin(), taken.end(), file,
+                       [](const Entry& entry, absl::string_view p) { return entry.path < p; });
+  return found == taken.end() || found->path != file;
+}
+
 // For the order in which a limit cuts licence files off: metadata last, then by depth.
 auto LicenseOrder(const Entry& entry) {
   const bool metadata = source_files::KindOf(entry.path) == source_files::Kind::kMetadata;
@@ -104,6 +114,7 @@ void TreeSelection::Finish(Listing& listing, PathRule always) {
       std::remove_if(candidates_.begin(), candidates_.end(),
                      [&](const Entry& entry) {
                        const bool wanted = always != nullptr && always(entry.path);
+                       if (IsOfOtherFile(entry.path, files_)) return true;
                        return !wanted &&
                               !folders.contains(source_files::FolderItIsAbout(entry.path));
                      }),

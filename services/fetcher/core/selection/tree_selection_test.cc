@@ -55,6 +55,14 @@ TEST_F(TreeSelectionTest, LicencesOfRootAndAncestorsAlone) {
                           "a/b/copying", "a/licenses/BSD.txt"));
 }
 
+TEST_F(TreeSelectionTest, ReusesFilesComeAlong) {
+  const Listing listing =
+      Select({"REUSE.toml", ".reuse/dep5", "a/x.py", "a/x.py.license", "a/x.png.license",
+              "a/REUSE.toml", "z/REUSE.toml", "z/y.py.license"});
+  EXPECT_THAT(Paths(listing.licenses),
+              ElementsAre(".reuse/dep5", "REUSE.toml", "a/REUSE.toml", "a/x.py.license"));
+}
+
 TEST_F(TreeSelectionTest, MetadataOfPackagesGoesAlongBehindLicences) {
   const std::vector<std::string> paths = {"a/x.py", "a/setup.py", "a/LICENSE", "pyproject.toml",
                                           "z/setup.cfg"};

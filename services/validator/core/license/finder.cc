@@ -8,10 +8,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/base/path.h"
 #include "common/base/text.h"
+#include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/attribution.h"
-#include "services/validator/core/license/evidence.h"
+#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/words/attribution.h"
+#include "services/validator/core/license/words/origins.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -21,6 +25,9 @@ using spdx::LicenseTerm;
 constexpr double kHeaderText = 1.0;
 constexpr double kHeaderNotice = 0.95;
 constexpr double kStated = 0.5;
+constexpr double kAnnotation = 1.0;
+constexpr double kPart = 0.8;           // of an aggregate
+constexpr double kMaybeVendored = 0.5;  // at most, of what lies above a folder of others' code
 
 v1::License MakeLicense(absl::string_view expression, absl::string_view evidence,
                         double confidence) {
@@ -72,15 +79,150 @@ bool IsOfFamily(const SpdxExpression& expression, absl::string_view family) {
                         [&](const LicenseTerm& term) { return absl::StartsWith(term.id, family); });
 }
 
+// "GPL-" of "GPL-3.0-only", "MIT" of "MIT": two notices of one licence may differ in the rest.
+absl::string_view Stem(absl::string_view id) {
+  return id.substr(0, id.find_first_of("0123456789"));
+}
+
+// Whether `terms` have every licence of `expression`, in whichever version.
+bool Covers(const std::vector<LicenseTerm>& terms, const SpdxExpression& expression) {
+  return absl::c_all_of(expression.Terms(), [&](const LicenseTerm& term) {
+    return absl::c_any_of(
+        terms, [&](const LicenseTerm& known) { return Stem(known.id) == Stem(term.id); });
+  });
+}
+
+bool HasFamily(const std::vector<SpdxExpression>& expressions, absl::string_view family) {
+  return absl::c_any_of(expressions, [&](const SpdxExpression& expression) {
+    return absl::c_any_of(expression.Terms(), [&](const LicenseTerm& term) {
+      return absl::StartsWith(term.id, family);
+    });
+  });
+}
+
+// Licences that hold together, with what says so.
+class Joined {
+ public:
+  void Add(SpdxExpression expression, absl::string_view evidence, double confidence) {
+    parts_.push_back(std::move(expression));
+    if (!absl::c_linear_search(evidence_, evidence)) evidence_.emplace_back(evidence);
+    confidence_ = std::min(confidence_, confidence);
+  }
+
+  // False if the licence asserts nothing.
+  bool Add(const v1::License& license) {
+    absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(license.expression());
+    if (!expression.ok()) return false;
+    Add(*std::move(expression), license.evidence(), license.confidence());
+    found_.insert(found_.end(), license.found().begin(), license.found().end());
+    const auto& lines = license.copyrights();
+    AddCopyrights(std::vector<std::string>(lines.begin(), lines.end()), &copyrights_);
+    return true;
+  }
+
+  bool empty() const { return parts_.empty(); }
+
+  // All of them, or any. There must be one.
+  v1::License Make(bool any = false) && {
+    const SpdxExpression expression =
+        any ? SpdxExpression::Any(std::move(parts_)) : SpdxExpression::All(std::move(parts_));
+    v1::License license =
+        MakeLicense(expression.ToString(), absl::StrJoin(evidence_, "+"), confidence_);
+    AddFound(found_, &license);
+    AddHolders(copyrights_, &license);
+    return license;
+  }
+
+ private:
+  std::vector<SpdxExpression> parts_;
+  std::vector<std::string> evidence_;
+  double confidence_ = 1;
+  Evidence found_;
+  std::vector<std::string> copyrights_;
+};
+
+v1::License FromPart(const LicenseFinding& aggregate, const LicensePart& part) {
+  v1::License license =
+      MakeLicense(part.license->ToString(), absl::StrCat("file:", ToUtf8(aggregate.path)), kPart);
+  AddFound(part.evidence, &license);
+  AddHolders(part.copyrights, &license);
+  return license;
+}
+
+bool ListsPath(const LicensePart& part, absl::string_view path) {
+  return absl::c_any_of(part.paths, [&](absl::string_view listed) {
+    return absl::StartsWith(path, listed) &&
+           (path.size() == listed.size() || path[listed.size()] == '/');
+  });
+}
+
+// The parts of an aggregate that are about the file: it is listed, or comes from whom they name.
+v1::License WithParts(const LicenseFinding& finding, absl::string_view path,
+                      const std::vector<std::string>& origins) {
+  Joined joined;
+  v1::License main = FromFinding(finding);
+  if (!joined.Add(main)) return main;
+  bool added = false;
+  for (const LicensePart& part : finding.parts) {
+    const bool named = absl::c_any_of(
+        origins, [&](absl::string_view origin) { return NamesOrigin(part.title, origin); });
+    if (!named && !ListsPath(part, path)) continue;
+    if (!part.license.has_value()) return Unknown(main.evidence());
+    joined.Add(FromPart(finding, part));
+    added = true;
+  }
+  return added ? std::move(joined).Make() : main;
+}
+
+v1::License FromAnnotation(const Annotated& annotated) {
+  const std::string evidence = absl::StrCat("annotation:", ToUtf8(annotated.path));
+  v1::License license = annotated.license.has_value()
+                            ? MakeLicense(annotated.license->ToString(), evidence, kAnnotation)
+                            : Unknown(evidence);
+  AddFound(annotated.evidence, &license);
+  AddHolders(annotated.copyrights, &license);
+  return license;
+}
+
+// Both together; unknown if one of them is.
+v1::License AddAggregate(const Annotated& annotated, v1::License license) {
+  if (!annotated.says_license) {
+    AddHolders(annotated.copyrights, &license);
+    return license;
+  }
+  const v1::License besides = FromAnnotation(annotated);
+  // A licence that was nowhere asked for is not missing.
+  if (license.expression() == kNoAssertion && license.evidence().empty()) return besides;
+  Joined joined;
+  if (joined.Add(license) && joined.Add(besides)) return std::move(joined).Make();
+  return Unknown(absl::StrCat(license.evidence(), "+", besides.evidence()));
+}
+
 }  // namespace
 
 LicenseFinder::LicenseFinder(const v1::SourceTree& tree, absl::string_view stated)
-    : files_(tree), packages_(tree), stated_(FromJob(stated)) {}
+    : files_(tree), packages_(tree), annotations_(tree), stated_(FromJob(stated)) {
+  for (const v1::SourceFile& file : tree.license_files()) {
+    const absl::string_view of = source_files::FileOfSideTags(file.path());
+    if (!of.empty()) side_tags_[of] = &file;
+  }
+}
 
-v1::License LicenseFinder::Find(absl::string_view path, absl::string_view content) {
-  HeaderFindings header = ReadHeader(path, content);
-  SetPath(path, &header.evidence);
-  const v1::License decided = Decide(path, header);
+v1::License LicenseFinder::Find(absl::string_view path, absl::string_view content,
+                                const std::vector<std::string>& origins) {
+  const std::optional<source_files::VendoredFolder> vendored = source_files::VendoredFolderOf(path);
+  const bool certain = vendored.has_value() && vendored->certain;
+  const Subject subject = {path, certain ? vendored->container : absl::string_view(), origins};
+  const Annotations::Answer annotated = annotations_.Of(path);
+  HeaderFindings header;
+  v1::License decided;
+  if (annotated.instead.has_value() && annotated.instead->says_license) {
+    decided = FromAnnotation(*annotated.instead);
+  } else {
+    header = ReadTagsOrHeader(path, content);
+    decided = Decide(subject, header);
+    if (annotated.besides.has_value()) decided = AddAggregate(*annotated.besides, decided);
+  }
   // What the file itself says stands before what was found elsewhere.
   v1::License license = decided;
   license.clear_found();
@@ -90,81 +232,156 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
   AddHolders(header.copyrights, &license);
   AddHolders({decided.copyrights().begin(), decided.copyrights().end()}, &license);
   for (std::string& notice : files_.Notices(path)) license.add_notices(std::move(notice));
+  if (vendored.has_value()) license.set_vendored(ToUtf8(vendored->path));
   return license;
 }
 
-v1::License LicenseFinder::Decide(absl::string_view path, const HeaderFindings& header) {
-  if (header.has_tags) {
-    if (header.tags.empty()) return Unknown("spdx-tag");
-    // Texts and others' code that the head speaks of besides hold too; what else it says repeats
-    // the tag.
-    std::vector<SpdxExpression> parts = header.tags;
-    Append(header.texts, &parts);
-    Append(header.notice.portions, &parts);
-    return MakeLicense(SpdxExpression::All(std::move(parts)).ToString(), "spdx-tag", 1.0);
+// A file of tags stands in the place of the head, as REUSE has it; one without tags says nothing.
+HeaderFindings LicenseFinder::ReadTagsOrHeader(absl::string_view path,
+                                               absl::string_view content) const {
+  const auto side = side_tags_.find(path);
+  if (side != side_tags_.end()) {
+    HeaderFindings tags = ReadTagFile(side->second->content());
+    SetPath(side->second->path(), &tags.evidence);
+    if (tags.has_tags) return tags;
   }
-  std::optional<v1::License> license = FromHeader(path, header);
-  return license.has_value() ? *std::move(license) : FromFilesOrMetadata(path);
+  HeaderFindings header = ReadHeader(path, content);
+  SetPath(path, &header.evidence);
+  return header;
 }
 
-std::optional<v1::License> LicenseFinder::FromHeader(absl::string_view path,
+v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {
+  if (!header.has_tags) {
+    std::optional<v1::License> license = FromHeader(subject, header);
+    return license.has_value() ? *std::move(license) : FromElsewhere(subject);
+  }
+  if (header.tags.empty()) return Unknown("spdx-tag");
+  const SpdxExpression tags = SpdxExpression::All(header.tags);
+  Joined joined;
+  joined.Add(tags, "spdx-tag", 1.0);
+  // Texts, other notices and others' code that the head speaks of besides hold too. A notice that
+  // names the licence of a tag repeats it.
+  for (const SpdxExpression& text : header.texts) joined.Add(text, "spdx-tag", 1.0);
+  const std::vector<LicenseTerm> terms = tags.Terms();
+  for (const SpdxExpression& own : header.notice.own) {
+    const bool repeats = header.notice.choice || Covers(terms, own);
+    if (!repeats) joined.Add(own, "header", kHeaderNotice);
+  }
+  for (const std::string& family : header.notice.families) {
+    if (header.notice.choice || HasFamily({tags}, family)) continue;
+    const std::optional<v1::License> settled =
+        FromFamily(subject, family, header.notice.root != RootFile::kNo);
+    if (!settled.has_value()) return Unknown("header");
+    joined.Add(*settled);
+  }
+  for (const SpdxExpression& portion : header.notice.portions) joined.Add(portion, "spdx-tag", 1.0);
+  return std::move(joined).Make();
+}
+
+std::optional<v1::License> LicenseFinder::FromHeader(const Subject& subject,
                                                      const HeaderFindings& header) {
   if (header.altered) return Unknown("header");
+  const Notice& notice = header.notice;
   std::vector<SpdxExpression> own = header.texts;
-  Append(header.notice.own, &own);
+  Append(notice.own, &own);
+  const bool choice = notice.choice && header.texts.empty();
+  const double sure = header.texts.empty() ? kHeaderNotice : kHeaderText;
+  Joined stated;
+  for (const SpdxExpression& license : own) stated.Add(license, "header", sure);
+  // Two heads, one of which only names a family: both hold.
+  for (const std::string& family : notice.families) {
+    if (HasFamily(own, family)) continue;
+    const std::optional<v1::License> settled =
+        FromFamily(subject, family, notice.root != RootFile::kNo);
+    if (settled.has_value()) {
+      stated.Add(*settled);
+    } else if (!choice || own.empty()) {
+      return Unknown("header");
+    }
+  }
+  const bool points = notice.root == RootFile::kPointedTo && stated.empty();
+  if (notice.root == RootFile::kGrants || points) {
+    const std::optional<v1::License> root = FromRoot(subject);
+    if (root.has_value() && !stated.Add(*root)) return root;
+    if (!root.has_value() && !points && !stated.empty()) return Unknown("header");
+  }
+  if (notice.portions.empty()) {
+    if (stated.empty()) return std::nullopt;
+    return std::move(stated).Make(choice);
+  }
+  // Others' code adds to what holds for the rest.
+  Joined all;
+  v1::License base = stated.empty() ? FromElsewhere(subject) : std::move(stated).Make(choice);
   if (!own.empty()) {
-    const bool choice = header.notice.choice && header.texts.empty();
-    SpdxExpression license =
-        choice ? SpdxExpression::Any(std::move(own)) : SpdxExpression::All(std::move(own));
-    if (!header.notice.portions.empty()) {
-      std::vector<SpdxExpression> parts = {std::move(license)};
-      Append(header.notice.portions, &parts);
-      license = SpdxExpression::All(std::move(parts));
-    }
-    return MakeLicense(license.ToString(), "header",
-                       header.texts.empty() ? kHeaderNotice : kHeaderText);
+    all.Add(base);
+    for (const SpdxExpression& portion : notice.portions) all.Add(portion, "header", sure);
+    return std::move(all).Make();
   }
-  std::optional<v1::License> base;
-  if (!header.notice.families.empty()) {
-    base = FromFamily(path, header.notice.families.front());
-    for (const std::string& family : header.notice.families) {
-      if (family != header.notice.families.front()) base = Unknown("header");
-    }
-  }
-  if (header.notice.portions.empty()) return base;
-  if (!base.has_value()) base = FromFilesOrMetadata(path);
-  absl::StatusOr<SpdxExpression> outer = SpdxExpression::Parse(base->expression());
+  const absl::StatusOr<SpdxExpression> outer = SpdxExpression::Parse(base.expression());
   if (!outer.ok()) return Unknown("header");
-  std::vector<SpdxExpression> parts = {*std::move(outer)};
-  Append(header.notice.portions, &parts);
-  v1::License license = *std::move(base);
-  license.set_expression(SpdxExpression::All(std::move(parts)).ToString());
-  license.set_evidence(absl::StrCat("header+", license.evidence()));
-  license.set_confidence(std::min(license.confidence(), kHeaderNotice));
-  return license;
+  std::vector<SpdxExpression> parts = {*outer};
+  Append(notice.portions, &parts);
+  base.set_expression(SpdxExpression::All(std::move(parts)).ToString());
+  base.set_evidence(absl::StrCat("header+", base.evidence()));
+  base.set_confidence(std::min(base.confidence(), kHeaderNotice));
+  return base;
 }
 
-std::optional<v1::License> LicenseFinder::FromFamily(absl::string_view path,
-                                                     absl::string_view family) {
-  for (const LicenseFinding* finding : {files_.Nearest(path), files_.Root()}) {
-    if (finding == nullptr || !finding->license.has_value()) continue;
-    if (IsOfFamily(*finding->license, family)) return FromFinding(*finding);
+// Of the files above, the first that is of the family; else the only licence of it that stands in
+// the parts of an aggregate.
+std::optional<v1::License> LicenseFinder::FromFamily(const Subject& subject,
+                                                     absl::string_view family, bool root_first) {
+  std::vector<const LicenseFinding*> findings = files_.Above(subject.path, subject.top);
+  if (root_first) std::reverse(findings.begin(), findings.end());
+  for (const LicenseFinding* finding : findings) {
+    if (finding->license.has_value() && IsOfFamily(*finding->license, family)) {
+      return FromFinding(*finding);
+    }
   }
-  return Unknown("header");
+  std::optional<v1::License> only;
+  for (const LicenseFinding* finding : findings) {
+    for (const LicensePart& part : finding->parts) {
+      if (!part.license.has_value() || !IsOfFamily(*part.license, family)) continue;
+      v1::License license = FromPart(*finding, part);
+      if (only.has_value() && only->expression() != license.expression()) return std::nullopt;
+      if (!only.has_value()) only = std::move(license);
+    }
+  }
+  return only;
 }
 
-std::optional<v1::License> LicenseFinder::FromFiles(absl::string_view path) {
-  const LicenseFinding* finding = files_.Nearest(path);
-  if (finding == nullptr) return std::nullopt;
-  return FromFinding(*finding);
+// What the outermost licence files say: a source may be one of several in a repository.
+std::optional<v1::License> LicenseFinder::FromRoot(const Subject& subject) {
+  const std::vector<const LicenseFinding*> findings = files_.Above(subject.path, subject.top);
+  if (findings.empty()) return std::nullopt;
+  return WithParts(*findings.back(), subject.path, subject.origins);
 }
 
-v1::License LicenseFinder::FromFilesOrMetadata(absl::string_view path) {
-  std::optional<v1::License> license = FromFiles(path);
-  if (license.has_value()) return *std::move(license);
-  license = packages_.Nearest(path);
-  if (license.has_value()) return *std::move(license);
-  return stated_.value_or(Unknown(""));
+v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
+  const Annotations::Answer annotated = annotations_.Of(subject.path);
+  if (annotated.otherwise.has_value() && annotated.otherwise->says_license) {
+    return FromAnnotation(*annotated.otherwise);
+  }
+  const std::vector<const LicenseFinding*> findings = files_.Above(subject.path, subject.top);
+  std::optional<v1::License> license;
+  if (!findings.empty()) {
+    license = WithParts(*findings.front(), subject.path, subject.origins);
+  } else {
+    license = packages_.Nearest(subject.path, subject.top);
+  }
+  const std::optional<source_files::VendoredFolder> vendored =
+      source_files::VendoredFolderOf(subject.path);
+  if (!license.has_value()) {
+    const bool others = vendored.has_value() && vendored->certain;
+    if (others) return Unknown(absl::StrCat("vendored:", ToUtf8(vendored->path)));
+    return stated_.value_or(Unknown(""));
+  }
+  const bool inside = !findings.empty() && vendored.has_value() &&
+                      absl::StartsWith(FolderOf(findings.front()->path), vendored->container);
+  if (vendored.has_value() && !vendored->certain && !inside) {
+    license->set_confidence(std::min(license->confidence(), kMaybeVendored));
+  }
+  return license.value();
 }
 
 }  // namespace kernelmill::validator

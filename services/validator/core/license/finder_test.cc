@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
-#include "services/validator/core/license/samples.h"
+#include "services/validator/core/license/text/samples.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -166,6 +166,141 @@ TEST(LicenseFinderTest, AFamilyIsSettledByTheLicenceFile) {
   const v1::SourceTree vendored =
       TreeOf({{"LICENSE", SampleText("MIT")}, {"v/LICENSE", SampleText("BSD-2-Clause")}});
   EXPECT_EQ(Find(vendored, header, "v/k.py"), "BSD-2-Clause|file:v/LICENSE");
+}
+
+constexpr char kBsdInRoot[] =
+    "# This source code is licensed under the BSD-style license found in the\n"
+    "# LICENSE file in the root directory of this source tree.\n";
+constexpr char kApacheNotice[] = "# Licensed under the Apache License, Version 2.0 (the X);\n";
+
+TEST(LicenseFinderTest, TwoNoticesInAHeadBothHold) {
+  const v1::SourceTree bsd = TreeOf({{"LICENSE", SampleText("BSD-3-Clause")}});
+  EXPECT_EQ(Find(bsd, absl::StrCat(kBsdInRoot, "\n", kApacheNotice)),
+            "Apache-2.0 AND BSD-3-Clause|header+file:LICENSE");
+  EXPECT_EQ(Find(bsd, absl::StrCat(kBsdInRoot, "\n", Commented(SampleText("MIT")))),
+            "MIT AND BSD-3-Clause|header+file:LICENSE");
+  EXPECT_EQ(Find(Mit(), absl::StrCat(kBsdInRoot, "\n", kApacheNotice)), "NOASSERTION|header")
+      << "nobody says which BSD licence";
+  EXPECT_EQ(Find(bsd, "# Licensed under the BSD license.\n# BSD 3-Clause License\n"),
+            "BSD-3-Clause|header");
+  EXPECT_EQ(Find(Mit(), "# Dual licensed under the MIT license and a BSD-style license.\n"),
+            "MIT|header")
+      << "of a choice what is known is enough";
+}
+
+TEST(LicenseFinderTest, ANoticeBesideATagHoldsUnlessItRepeatsIt) {
+  EXPECT_EQ(Find(Mit(), absl::StrCat("# SPDX-License-Identifier: MIT\n\n", kApacheNotice)),
+            "MIT AND Apache-2.0|spdx-tag+header");
+  EXPECT_EQ(Find(TreeOf({{"LICENSE", SampleText("BSD-3-Clause")}}),
+                 absl::StrCat("# SPDX-License-Identifier: MIT\n\n", kBsdInRoot)),
+            "MIT AND BSD-3-Clause|spdx-tag+file:LICENSE");
+  EXPECT_EQ(Find(Mit(),
+                 "# SPDX-License-Identifier: GPL-2.0-or-later\n"
+                 "# Released under the GNU General Public License version 2.\n"),
+            "GPL-2.0-or-later|spdx-tag");
+}
+
+TEST(LicenseFinderTest, AHeadThatNamesTheRootsFileIsSettledByIt) {
+  const v1::SourceTree tree = TreeOf({{"LICENSE", SampleText("BSD-3-Clause")},
+                                      {"a/LICENSE", SampleText("BSD-2-Clause")},
+                                      {"third_party/x/LICENSE", SampleText("BSD-2-Clause")}});
+  EXPECT_EQ(Find(tree, kBsdInRoot, "a/k.py"), "BSD-3-Clause|file:LICENSE");
+  EXPECT_EQ(Find(tree, "# licensed under the BSD-style license found in LICENSE\n", "a/k.py"),
+            "BSD-2-Clause|file:a/LICENSE");
+  EXPECT_EQ(Find(tree,
+                 "# This source code is licensed under the license found in the\n"
+                 "# LICENSE file in the root directory of this source tree.\n",
+                 "a/k.py"),
+            "BSD-3-Clause|file:LICENSE");
+  EXPECT_EQ(Find(tree, "# See LICENSE in the project root for license information.\n", "a/k.py"),
+            "BSD-3-Clause|file:LICENSE");
+  EXPECT_EQ(Find(tree,
+                 "# Licensed under the MIT License. See License.txt in the project root for\n"
+                 "# license information.\n",
+                 "a/k.py"),
+            "MIT|header");
+  EXPECT_EQ(Find(tree, "# See LICENSE for details.\n", "a/k.py"), "BSD-2-Clause|file:a/LICENSE");
+  EXPECT_EQ(Find(tree, kBsdInRoot, "third_party/x/k.py"), "BSD-2-Clause|file:third_party/x/LICENSE")
+      << "the root of what was vendored is its folder";
+}
+
+TEST(LicenseFinderTest, AVendoredFolderDoesNotInherit) {
+  const v1::SourceTree tree = TreeOf({{"LICENSE", SampleText("MIT")},
+                                      {"third_party/x/LICENSE", SampleText("ISC")},
+                                      {"third_party/y/setup.py", "setup(license='Zlib')"},
+                                      {"external/w/LICENSE", SampleText("ISC")}});
+  EXPECT_EQ(Find(tree, "", "third_party/x/a/k.py"), "ISC|file:third_party/x/LICENSE");
+  EXPECT_EQ(Find(tree, "", "third_party/y/k.py"), "Zlib|metadata:third_party/y/setup.py");
+  EXPECT_EQ(Find(tree, "", "third_party/z/k.py"), "NOASSERTION|vendored:third_party/z");
+  EXPECT_EQ(Find(tree, "# SPDX-License-Identifier: ISC\n", "third_party/z/k.py"), "ISC|spdx-tag");
+  EXPECT_EQ(Find(tree, "", "external/z/k.py"), "MIT|file:LICENSE");
+  LicenseFinder finder(tree, "MIT");
+  EXPECT_EQ(finder.Find("third_party/z/k.py", "").expression(), kNoAssertion);
+  EXPECT_EQ(finder.Find("third_party/x/a/k.py", "").vendored(), "third_party/x");
+  EXPECT_EQ(finder.Find("external/z/k.py", "").vendored(), "external/z");
+  EXPECT_EQ(finder.Find("external/z/k.py", "").confidence(), 0.5);
+  EXPECT_EQ(finder.Find("external/w/k.py", "").confidence(), 1.0);
+  EXPECT_EQ(finder.Find("a/k.py", "").vendored(), "");
+}
+
+std::string AggregateText() {
+  return absl::StrCat(
+      "The following applies to all files unless otherwise noted:\n\n", SampleText("BSD-3-Clause"),
+      "\n--\n\nThis repository also contains code from A",
+      " and B. Below are licenses used in those files.\n\n",
+      "--------------------\n-- LICENSE FOR Alpha and Beta code --\n\n", SampleText("Apache-2.0"),
+      "\n--------------------\nLICENSE FOR\nGamma, Inc.\n\n", SampleText("MIT"),
+      "\nMore terms\n==========\n\nlibs/delta\n");
+}
+
+TEST(LicenseFinderTest, OfAnAggregateTheMainPartHolds) {
+  const v1::SourceTree tree = TreeOf({{"LICENSE", AggregateText()}});
+  EXPECT_EQ(Find(tree, ""), "BSD-3-Clause|file:LICENSE");
+  EXPECT_EQ(Find(tree,
+                 "# This source code is licensed under the Apache license found in the\n"
+                 "# LICENSE file in the root directory of this source tree.\n"),
+            "Apache-2.0|file:LICENSE")
+      << "a notice names the other part";
+  EXPECT_EQ(Find(tree, "", "libs/delta/k.py"), "NOASSERTION|file:LICENSE")
+      << "it is listed under terms that nobody understands";
+  EXPECT_EQ(Find(tree, "", "libs/deltas/k.py"), "BSD-3-Clause|file:LICENSE");
+  LicenseFinder finder(tree);
+  EXPECT_EQ(finder.Find("k.py", "", {"https://github.com/o/beta/blob/x.py"}).expression(),
+            "BSD-3-Clause AND Apache-2.0")
+      << "it comes from whom the part names";
+  EXPECT_EQ(finder.Find("k.py", "", {"gamma"}).expression(), "BSD-3-Clause");
+  EXPECT_EQ(finder.Find("k.py", "", {"Gamma"}).expression(), "BSD-3-Clause AND MIT");
+}
+
+TEST(LicenseFinderTest, ReusesAnnotationsStandBetweenHeadAndFiles) {
+  const std::string table =
+      "[[annotations]]\npath = '**'\nSPDX-License-Identifier = 'ISC'\n"
+      "SPDX-FileCopyrightText = '2024 Ann'\n";
+  const auto tree = [&](const std::string& precedence) {
+    return TreeOf({{"LICENSE", SampleText("MIT")},
+                   {"REUSE.toml", absl::StrCat(table, "precedence = '", precedence, "'\n")}});
+  };
+  const std::string zlib = "# SPDX-License-Identifier: Zlib\n";
+  EXPECT_EQ(Find(tree("closest"), ""), "ISC|annotation:REUSE.toml");
+  EXPECT_EQ(Find(tree("closest"), zlib), "Zlib|spdx-tag");
+  EXPECT_EQ(Find(tree("closest"), kApacheNotice), "Apache-2.0|header");
+  EXPECT_EQ(Find(tree("aggregate"), zlib), "Zlib AND ISC|spdx-tag+annotation:REUSE.toml");
+  EXPECT_EQ(Find(tree("override"), zlib), "ISC|annotation:REUSE.toml");
+  LicenseFinder finder(tree("override"));
+  EXPECT_THAT(finder.Find("k.py", zlib).copyrights(), ::testing::ElementsAre("2024 Ann"));
+}
+
+TEST(LicenseFinderTest, TagsMayStandInAFileBeside) {
+  const v1::SourceTree tree =
+      TreeOf({{"LICENSE", SampleText("MIT")},
+              {"k.py.license", "SPDX-FileCopyrightText: 2024 Ann\nSPDX-License-Identifier: ISC\n"},
+              {"l.py.license", "nothing\n"}});
+  EXPECT_EQ(Find(tree, "# SPDX-License-Identifier: Zlib\n"), "ISC|spdx-tag");
+  EXPECT_EQ(Find(tree, "", "l.py"), "MIT|file:LICENSE");
+  LicenseFinder finder(tree);
+  const v1::License license = finder.Find("k.py", "");
+  EXPECT_EQ(license.found(0).path(), "k.py.license");
+  EXPECT_THAT(license.copyrights(), ::testing::ElementsAre("2024 Ann"));
 }
 
 TEST(LicenseFinderTest, PortionsAddToTheFilesLicence) {

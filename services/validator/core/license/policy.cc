@@ -20,7 +20,8 @@ std::string Canonical(absl::string_view term) {
 
 }  // namespace
 
-LicensePolicy::LicensePolicy(const v1::LicensePolicy& policy) {
+LicensePolicy::LicensePolicy(const v1::LicensePolicy& policy)
+    : rejects_adapted_(policy.adapted() == v1::ADAPTED_POLICY_REJECT) {
   for (const std::string& id : policy.allow()) allowed_.insert(Canonical(id));
   if (policy.allow().empty()) allowed_.insert(std::begin(kDefaults), std::end(kDefaults));
 }

@@ -20,8 +20,12 @@ class LicensePolicy {
   // False for NOASSERTION and for what is no expression.
   bool Allows(absl::string_view expression) const;
 
+  // Whether code that others wrote needs their licence or notice in the tree.
+  bool rejects_adapted() const { return rejects_adapted_; }
+
  private:
   std::set<std::string> allowed_;  // canonical terms
+  bool rejects_adapted_ = false;
 };
 
 }  // namespace kernelmill::validator

@@ -150,10 +150,7 @@ class Writer {
   void Finish() {
     LeavePlace();
     LeaveSpaces(0);
-    absl::StrReplaceAll({{"\r\n", "\n"}}, &module_);
-    if (absl::StrContains(kernel_.source(), "\r\n")) {
-      absl::StrReplaceAll({{"\n", "\r\n"}}, &module_);
-    }
+    absl::StrReplaceAll({{"\r\n", "\n"}, {"\r", "\n"}}, &module_);
     kernel_.set_module(std::move(module_));
   }
 

@@ -17,8 +17,7 @@ namespace kernelmill::extractor::cuda {
 // function of a class is its class. Of #includes the module has those of known headers that declare
 // a name in it, as the source writes them or, if it does not, made up; those of packages whose
 // names it uses; and, where a name is missing that nobody knows of, all others of the files that
-// it is taken from. The latter two are among the unresolved names. All line ends are the
-// function's.
+// it is taken from. The latter two are among the unresolved names. Line ends are \n.
 //
 // Over `max_bytes` what is left out is "too_large".
 size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kernel);

@@ -1,0 +1,66 @@
+#include "services/deduplicator/core/pair/same_kernel.h"
+
+#include <algorithm>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
+#include "services/deduplicator/core/sign/jaccard.h"
+#include "services/deduplicator/core/sign/sign.h"
+
+namespace kernelmill::deduplicator {
+
+void SameKernel::Observe(const v1::SignatureShard& shard) {
+  for (int i = 0; i < KernelsIn(shard); ++i) {
+    names_.push_back(shard.names(i));
+    files_.push_back(StableHash64(shard.paths(i), shards_));
+  }
+  ++shards_;
+}
+
+absl::Status SameKernel::Load(uint32_t number, absl::Span<const uint64_t> operations) {
+  RETURN_IF_ERROR(CheckSet(operations));
+  loaded_.push_back(number);
+  return operations_.Add(operations);
+}
+
+absl::StatusOr<absl::Span<const uint64_t>> SameKernel::OperationsOf(uint32_t number,
+                                                                    std::vector<uint64_t>* buffer) {
+  const auto found = std::lower_bound(loaded_.begin(), loaded_.end(), number);
+  if (found == loaded_.end() || *found != number) {
+    return absl::FailedPreconditionError(absl::StrCat("no operations of kernel ", number));
+  }
+  return operations_.Get(found - loaded_.begin(), buffer);
+}
+
+absl::StatusOr<bool> SameKernel::IsOne(Names names, const v1::Pair& pair) {
+  if (pair.common() == pair.total()) return true;
+  ASSIGN_OR_RETURN(const auto a, OperationsOf(pair.a(), &buffer_a_));
+  ASSIGN_OR_RETURN(const auto b, OperationsOf(pair.b(), &buffer_b_));
+  const bool a_has_all = std::includes(a.begin(), a.end(), b.begin(), b.end());
+  const bool b_has_all = std::includes(b.begin(), b.end(), a.begin(), a.end());
+  if (names == Names::kDoNotCount) return a_has_all && b_has_all;
+  const uint64_t name_a = names_[pair.a()];
+  const uint64_t name_b = names_[pair.b()];
+  const double similarity = Similarity({pair.common(), pair.total()});
+  if (name_a == name_b || name_a == 0 || name_b == 0) {
+    const bool is_named = name_a == name_b && name_a != 0;
+    return a_has_all || b_has_all || (is_named && similarity >= kSameByName);
+  }
+  if (!a_has_all || !b_has_all) return false;
+  return files_[pair.a()] != files_[pair.b()] || similarity >= kSameInOneFile;
+}
+
+absl::Status SameKernel::Filter(Names names, Pairs* pairs) {
+  int kept = 0;
+  for (int i = 0; i < pairs->size(); ++i) {
+    ASSIGN_OR_RETURN(const bool is_one, IsOne(names, pairs->Get(i)));
+    if (!is_one) continue;
+    pairs->SwapElements(kept++, i);
+  }
+  pairs->DeleteSubrange(kept, pairs->size() - kept);
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::deduplicator

@@ -1,0 +1,69 @@
+#ifndef KERNELMILL_SERVICES_DEDUPLICATOR_CORE_PAIR_VERSION_FINDER_H_
+#define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_PAIR_VERSION_FINDER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "services/deduplicator/core/pair/duplicate_finder.h"
+#include "services/deduplicator/core/pair/shingle_sets.h"
+
+namespace kernelmill::deduplicator {
+
+// From this similarity of 5-token shingles on, kernels of the same name and place are versions of
+// one.
+inline constexpr double kVersionSimilarity = 0.5;
+
+// Finds versions of one kernel: of the same name, in files of the same name in folders of the same
+// name, as copies of a library have them that its own tree has moved on from. Whether the two are
+// of different trees is the resolver's to see. Looked for without MinHash, since few kernels share
+// name and place; of very many each is compared with the first and the last few before it. As
+// DuplicateFinder:
+//
+//   VersionFinder finder(partition, partitions, spill);
+//   for (shard : all) finder.Observe(shard);   // or SkipShard
+//   finder.EndObserving();
+//   for (kernel : all, ascending) if (finder.NeedsNext(number))
+//   RETURN_IF_ERROR(finder.Load(shingles)); RETURN_IF_ERROR(finder.Find(&pairs));
+//
+// Not thread-safe.
+class VersionFinder {
+ public:
+  VersionFinder(int partition, int partitions, const SpillOptions& spill);
+
+  void Observe(const v1::SignatureShard& shard);
+  void SkipShard(uint32_t kernels) { observed_ += kernels; }
+  void EndObserving();
+
+  bool NeedsAny(uint32_t first, uint32_t count) const;
+  bool NeedsNext(uint32_t number) const;
+  absl::Status Load(absl::Span<const uint64_t> shingles);
+
+  // Appends the verified pairs, sorted, each once. FAILED_PRECONDITION: sets are missing.
+  absl::Status Find(Pairs* pairs);
+
+ private:
+  struct Entry {
+    uint64_t key;  // of name and place
+    uint64_t set;  // the hash of its shingles
+    uint32_t number;
+  };
+  struct Proposal {
+    uint32_t a;
+    uint32_t b;
+  };
+
+  const uint64_t partition_;
+  const uint64_t partitions_;
+  uint32_t observed_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<Proposal> proposed_;  // sorted
+  std::vector<uint32_t> needed_;    // ascending, each once
+  ShingleSets sets_;                // of needed_, in that order
+};
+
+}  // namespace kernelmill::deduplicator
+
+#endif  // KERNELMILL_SERVICES_DEDUPLICATOR_CORE_PAIR_VERSION_FINDER_H_

@@ -1,0 +1,96 @@
+#include "services/deduplicator/core/sign/operations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "common/base/hash.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using absl::string_view;
+
+constexpr string_view kOperators[] = {"+",  "-",  "*", "/",  "//", "%",   "**",  "@",  "&",
+                                      "|",  "^",  "~", "<<", ">>", "not", "and", "or", "!",
+                                      "&&", "||", "<", ">",  "<=", ">=",  "==",  "!="};
+
+// What an opening bracket may follow that is no function.
+constexpr string_view kKeywords[] = {"if",    "elif",  "else",   "for",    "while",  "in",
+                                     "not",   "and",   "or",     "is",     "return", "assert",
+                                     "yield", "await", "lambda", "switch", "sizeof", "def"};
+
+constexpr double kLeastConstant = 0.001;
+
+template <size_t n>
+bool Has(const string_view (&words)[n], string_view word) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+bool Is(const Token& token, string_view text) { return token.text == text; }
+
+// Past the colon that ends the first `def`'s signature; 0 where there is none.
+size_t BodyOf(absl::Span<const Token> tokens) {
+  size_t i = 0;
+  while (i < tokens.size() && !Is(tokens[i], "def")) ++i;
+  int depth = 0;
+  for (; i < tokens.size(); ++i) {
+    const string_view text = tokens[i].text;
+    if (text == "(" || text == "[" || text == "{") ++depth;
+    if (text == ")" || text == "]" || text == "}") --depth;
+    if (text == ":" && depth == 0) return i + 1;
+  }
+  return 0;
+}
+
+// The operator of `x += y` and the like is that of `x + y`.
+string_view Plain(string_view text) {
+  if (Has(kOperators, text)) return text;
+  return absl::ConsumeSuffix(&text, "=") ? text : "";
+}
+
+std::optional<double> Constant(string_view text) {
+  const std::string digits = absl::StrReplaceAll(text, {{"_", ""}, {"'", ""}});
+  string_view number = digits;
+  if (number.size() > 1 && (number[1] == 'x' || number[1] == 'X')) return std::nullopt;
+  while (!number.empty() && string_view("fFlL").find(number.back()) != string_view::npos) {
+    number.remove_suffix(1);
+  }
+  double value;
+  if (!absl::SimpleAtod(number, &value) || !std::isfinite(value)) return std::nullopt;
+  if (value < kLeastConstant || value == std::floor(value)) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::vector<uint64_t> Operations(absl::Span<const Token> tokens, Language language,
+                                 string_view kernel_name) {
+  std::vector<uint64_t> found;
+  const auto add = [&](string_view kind, string_view what) {
+    found.push_back(StableHash64(absl::StrCat(kind, " ", what)));
+  };
+  for (size_t i = language == Language::kPython ? BodyOf(tokens) : 0; i < tokens.size(); ++i) {
+    const string_view text = tokens[i].text;
+    const bool is_operator = tokens[i].kind == Token::kOperator || Has(kOperators, text);
+    if (is_operator && Has(kOperators, Plain(text))) add("operator", Plain(text));
+    if (tokens[i].kind == Token::kNumber) {
+      const std::optional<double> constant = Constant(text);
+      if (constant.has_value()) add("constant", absl::StrCat(*constant));
+    }
+    const bool is_called = tokens[i].kind == Token::kName && i + 1 < tokens.size() &&
+                           Is(tokens[i + 1], "(") && text != kernel_name;
+    if (is_called && !Has(kKeywords, text) && !Has(kPlumbing, text)) add("function", text);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+}  // namespace kernelmill::deduplicator

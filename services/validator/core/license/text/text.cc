@@ -1,0 +1,132 @@
+#include "services/validator/core/license/text/text.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/spdx/text/legal_words.h"
+#include "common/spdx/text/words.h"
+#include "services/validator/core/license/text/match.h"
+
+namespace kernelmill::validator {
+namespace {
+
+using spdx::LegalWord;
+
+// A phrase, as NormalizeWords leaves it, that stands for terms of which the SPDX list has no text.
+struct LicensePhrase {
+  const char* id;  // LicenseRef- of ours, or an SPDX exception
+  const char* phrase;
+};
+
+constexpr LicensePhrase kPhrases[] = {
+    {"LLVM-exception", "llvm exceptions to the apache 2.0 license"},
+    {"LicenseRef-Commons-Clause", "commons clause license condition"},
+    {"LicenseRef-NVIDIA-Proprietary",
+     "without an express license agreement from nvidia corporation"},
+    {"LicenseRef-Proprietary", "proprietary and confidential"},
+    {"LicenseRef-OpenRAIL", "use based restrictions"},
+    {"LicenseRef-NonCommercial", "non commercial use"},
+    {"LicenseRef-NonCommercial", "non commercial purposes"},
+    {"LicenseRef-NonCommercial", "noncommercial use"},
+    {"LicenseRef-NonCommercial", "noncommercial purposes only"},
+    {"LicenseRef-NonCommercial", "for research purposes only"},
+    {"LicenseRef-NonCommercial", "research use only"},
+};
+
+// How licences begin that are often altered, or cut off: where one begins and no text of the list
+// follows, nothing may be concluded.
+constexpr const char* kBeginnings[] = {
+    "permission is hereby granted free of charge to any person obtaining a copy",
+    "permission is hereby granted free of charge to any person or organization obtaining a copy",
+    "distribute this software for any purpose with or without fee is hereby granted",
+    "redistribution and use in source and binary forms with or without modification are permitted",
+};
+
+// Overwrites the words [begin, end) in `text` with blanks; lines stay.
+void Blank(const std::vector<LegalWord>& words, size_t begin, size_t end, std::string* text) {
+  const size_t to = end < words.size() ? words[end].at : words.back().at + words.back().text.size();
+  for (size_t i = words[begin].at; i < std::min(to, text->size()); ++i) {
+    if ((*text)[i] != '\n') (*text)[i] = ' ';
+  }
+}
+
+// Licences found, each once, and what the text says besides.
+class TextMatcher {
+ public:
+  explicit TextMatcher(TextMatches* matches) : matches_(*matches) {}
+
+  void AddTexts(absl::string_view text) {
+    const std::vector<LegalWord> words = spdx::LegalWords(text);
+    const LicenseMatches found = MatchTemplates(words);
+    matches_.words = words.size();
+    matches_.altered = found.exhausted;
+    matches_.rest = std::string(text);
+    for (const LicenseMatch& match : found.matches) {
+      const std::string expression = match.altered ? "" : match.id;
+      matches_.evidence.push_back(MakeEvidence("text", expression, match.id, match.score,
+                                               words[match.begin].line, words[match.end - 1].line));
+      Blank(words, match.begin, match.end, &matches_.rest);
+      if (match.altered) {
+        matches_.altered = true;
+        continue;
+      }
+      matches_.covered += match.end - match.begin;
+      matches_.score = std::min(matches_.score, match.score);
+      AddId(match.id);
+    }
+  }
+
+  void AddPhrases() {
+    const std::string rest = spdx::NormalizeWords(matches_.rest);
+    for (const LicensePhrase& phrase : kPhrases) {
+      if (spdx::FindPhrase(rest, phrase.phrase) == std::string::npos) continue;
+      if (!AddId(phrase.id)) continue;
+      matches_.evidence.push_back(MakeEvidence("phrase", phrase.id, phrase.phrase, 1));
+    }
+    for (const absl::string_view beginning : kBeginnings) {
+      if (spdx::FindPhrase(rest, beginning) == std::string::npos) continue;
+      matches_.altered = true;
+      matches_.evidence.push_back(MakeEvidence("phrase", "", beginning, 0));
+    }
+  }
+
+  // An exception belongs to its licence.
+  void Finish() {
+    const auto llvm = std::find(ids_.begin(), ids_.end(), "LLVM-exception");
+    if (llvm != ids_.end()) {
+      ids_.erase(llvm);
+      for (std::string& id : ids_) {
+        if (id == "Apache-2.0") id = "Apache-2.0 WITH LLVM-exception";
+      }
+    }
+    for (const std::string& id : ids_) {
+      absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(id);
+      if (expression.ok()) matches_.licenses.push_back(*std::move(expression));
+    }
+  }
+
+ private:
+  bool AddId(absl::string_view id) {
+    if (std::find(ids_.begin(), ids_.end(), id) != ids_.end()) return false;
+    ids_.emplace_back(id);
+    return true;
+  }
+
+  TextMatches& matches_;
+  std::vector<std::string> ids_;
+};
+
+}  // namespace
+
+TextMatches MatchLicenseTexts(absl::string_view text) {
+  TextMatches matches;
+  TextMatcher matcher(&matches);
+  matcher.AddTexts(text);
+  matcher.AddPhrases();
+  matcher.Finish();
+  return matches;
+}
+
+}  // namespace kernelmill::validator

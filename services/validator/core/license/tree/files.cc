@@ -1,0 +1,179 @@
+#include "services/validator/core/license/tree/files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/base/path.h"
+#include "common/base/text.h"
+#include "common/source_files/source_files.h"
+#include "common/spdx/text/words.h"
+#include "services/validator/core/license/words/attribution.h"
+
+namespace kernelmill::validator {
+namespace {
+
+constexpr size_t kMaxPathBytes = 4096;
+
+std::string LowerName(const v1::SourceFile& file) {
+  return absl::AsciiStrToLower(BaseName(file.path()));
+}
+
+// LICENSE-MIT and LICENSE.apache are one of several choices; LICENSE, LICENSE.txt and COPYING are
+// not.
+bool IsChoice(absl::string_view name) {
+  const size_t cut = name.find_first_of("-._");
+  if (cut == absl::string_view::npos) return false;
+  const absl::string_view rest = name.substr(cut + 1);
+  for (const absl::string_view license : {"mit", "apache", "bsd", "gpl", "lgpl", "mpl", "isc",
+                                          "zlib", "cc0", "unlicense", "boost", "apl", "asl"}) {
+    if (absl::StartsWith(rest, license)) return true;
+  }
+  return false;
+}
+
+// All of the findings together, or any; unrecognized if one of them is.
+LicenseFinding Join(std::vector<LicenseFinding> findings, bool any) {
+  LicenseFinding joined;
+  if (findings.empty()) return joined;
+  joined.path = findings.front().path;
+  for (LicenseFinding& finding : findings) {
+    Append(finding.evidence, &joined.evidence);
+    AddCopyrights(finding.copyrights, &joined.copyrights);
+    std::move(finding.parts.begin(), finding.parts.end(), std::back_inserter(joined.parts));
+  }
+  std::vector<SpdxExpression> parts;
+  double confidence = 1;
+  for (LicenseFinding& finding : findings) {
+    if (!finding.license.has_value()) return joined;
+    parts.push_back(*std::move(finding.license));
+    confidence = std::min(confidence, finding.confidence);
+  }
+  joined.confidence = confidence;
+  joined.license =
+      any ? SpdxExpression::Any(std::move(parts)) : SpdxExpression::All(std::move(parts));
+  return joined;
+}
+
+LicenseFinding Read(const v1::SourceFile& file) {
+  LicenseFinding finding = ReadLicenseFile(file.content());
+  finding.path = file.path();
+  SetPath(file.path(), &finding.evidence);
+  for (LicensePart& part : finding.parts) SetPath(file.path(), &part.evidence);
+  return finding;
+}
+
+// "available under either of the licenses found in LICENSE.APACHE and LICENSE.MIT"
+bool OffersChoice(const v1::SourceFile& file) {
+  const std::string words =
+      spdx::NormalizeWords(absl::string_view(file.content()).substr(0, kMaxLicenseBytes));
+  return spdx::CountWords(words) < 200 &&
+         (spdx::FindPhrase(words, "either") != std::string::npos ||
+          spdx::FindPhrase(words, "dual") != std::string::npos ||
+          spdx::FindPhrase(words, "at your option") != std::string::npos);
+}
+
+// Choices among themselves are joined with OR. A plain LICENSE beside them holds as well, unless it
+// only tells of the choice or repeats one of them.
+LicenseFinding ReadFolder(const std::vector<const v1::SourceFile*>& files) {
+  std::vector<LicenseFinding> choices;
+  std::vector<LicenseFinding> plain;
+  for (const v1::SourceFile* file : files) {
+    const std::string name = LowerName(*file);
+    if (IsChoice(name)) choices.push_back(Read(*file));
+  }
+  for (const v1::SourceFile* file : files) {
+    const std::string name = LowerName(*file);
+    if (IsChoice(name) || (source_files::IsOfThirdParties(name) && files.size() > 1)) continue;
+    LicenseFinding finding = Read(*file);
+    if (choices.size() > 1 && !finding.license.has_value() && OffersChoice(*file)) continue;
+    const auto repeats = [&](const LicenseFinding& choice) {
+      return finding.license.has_value() && choice.license.has_value() &&
+             choice.license->ToString() == finding.license->ToString();
+    };
+    if (choices.size() > 1 && std::any_of(choices.begin(), choices.end(), repeats)) continue;
+    plain.push_back(std::move(finding));
+  }
+  if (choices.empty()) return Join(std::move(plain), false);
+  LicenseFinding choice = Join(std::move(choices), true);
+  if (plain.empty()) return choice;
+  plain.push_back(std::move(choice));
+  return Join(std::move(plain), false);
+}
+
+bool IsBlank(const v1::SourceFile& file) {
+  return absl::StripAsciiWhitespace(file.content()).empty();
+}
+
+}  // namespace
+
+LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
+  for (const v1::SourceFile& file : tree.license_files()) {
+    if (IsBlank(file)) continue;
+    const std::string folder(source_files::FolderItIsAbout(file.path()));
+    switch (source_files::KindOf(file.path())) {
+      case source_files::Kind::kLicense:
+        folders_[folder].files.push_back(&file);
+        break;
+      case source_files::Kind::kLicenseText:
+        folders_[folder].variants.push_back(&file);
+        break;
+      case source_files::Kind::kNotice:
+        notices_.emplace(folder, ToUtf8(file.path()));
+        break;
+      case source_files::Kind::kAnnotations:
+      case source_files::Kind::kSideTags:
+      case source_files::Kind::kMetadata:
+      case source_files::Kind::kOther:
+        break;
+    }
+  }
+}
+
+const LicenseFinding* LicenseFiles::InFolder(const std::string& name) {
+  const auto found = folders_.find(name);
+  if (found == folders_.end()) return nullptr;
+  Folder& folder = found->second;
+  if (!folder.read) {
+    folder.read = true;
+    folder.finding = ReadFolder(folder.files.empty() ? folder.variants : folder.files);
+    if (folder.finding.path.empty() && !folder.files.empty()) {
+      folder.finding.path = folder.files.front()->path();
+    }
+  }
+  return &folder.finding;
+}
+
+std::vector<const LicenseFinding*> LicenseFiles::Above(absl::string_view path,
+                                                       absl::string_view top) {
+  std::vector<const LicenseFinding*> findings;
+  if (folders_.empty()) return findings;
+  std::string folder(path.size() > kMaxPathBytes ? top : FolderOf(path));
+  while (true) {
+    const LicenseFinding* finding = InFolder(folder);
+    if (finding != nullptr) findings.push_back(finding);
+    if (folder.size() <= top.size()) return findings;
+    folder = std::string(FolderOf(folder));
+  }
+}
+
+std::vector<std::string> LicenseFiles::Notices(absl::string_view path) const {
+  std::vector<std::string> paths;
+  if (notices_.empty() || path.size() > kMaxPathBytes) return paths;
+  std::string folder(FolderOf(path));
+  while (true) {
+    const auto [first, last] = notices_.equal_range(folder);
+    for (auto notice = first; notice != last; ++notice) paths.push_back(notice->second);
+    if (folder.empty()) return paths;
+    folder = std::string(FolderOf(folder));
+  }
+}
+
+}  // namespace kernelmill::validator

@@ -1,0 +1,201 @@
+#include "services/validator/core/license/tree/license_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "services/validator/core/license/text/samples.h"
+
+namespace kernelmill::validator {
+namespace {
+
+// What a LICENSE file with this text comes to.
+std::string Read(const std::string& text) {
+  const LicenseFinding finding = ReadLicenseFile(text);
+  return finding.license.has_value() ? finding.license->ToString() : kNoAssertion;
+}
+
+TEST(LicenseFileTest, RelativesAreToldApart) {
+  const std::string mit = SampleText("MIT");
+  EXPECT_EQ(Read(mit), "MIT");
+  EXPECT_EQ(Read(SampleText("MIT-0")), "MIT-0");
+  EXPECT_EQ(Read(SampleText("BSD-2-Clause")), "BSD-2-Clause");
+  EXPECT_EQ(Read(SampleText("BSD-3-Clause")), "BSD-3-Clause");
+  EXPECT_EQ(Read(SampleText("BSD-4-Clause")), "BSD-4-Clause");
+  EXPECT_EQ(Read(SampleText("ISC")), "ISC");
+  EXPECT_EQ(Read(SampleText("0BSD")), "0BSD");
+}
+
+TEST(LicenseFileTest, WordsSlippedIntoALicenceMakeItAnother) {
+  std::string more;
+  for (int i = 0; i < 30; ++i) more += "unless the licensor says otherwise ";
+  for (const std::string id : {"MIT", "BSD-2-Clause", "Apache-2.0"}) {
+    EXPECT_EQ(Read(SampleText(id, more)), kNoAssertion) << id;
+    EXPECT_EQ(Read(SampleText(id, "for noncommercial purposes")), kNoAssertion) << id;
+    EXPECT_EQ(Read(SampleText(id, "not")), kNoAssertion) << id;
+  }
+  EXPECT_EQ(Read("Permission is hereby granted, free of charge, to any person obtaining a copy"),
+            kNoAssertion);
+}
+
+TEST(LicenseFileTest, ARightTakenOutMakesItAnother) {
+  std::string mit = SampleText("MIT");
+  mit.replace(mit.find("sell"), 4, "");
+  EXPECT_EQ(Read(mit), kNoAssertion);
+}
+
+TEST(LicenseFileTest, NamesAndTitlesMayDiffer) {
+  std::string bsd = SampleText("BSD-3-Clause");
+  const std::string holder = "the copyright holder nor the names";
+  for (char& c : bsd) c = c == '\n' ? ' ' : c;
+  bsd.replace(bsd.find(holder), holder.size(), "Facebook nor Meta Platforms Inc nor the names");
+  EXPECT_EQ(Read("The BSD Licence of X\n\nCopyright (c) 2020 X\n\n" + bsd), "BSD-3-Clause");
+}
+
+TEST(LicenseFileTest, EvidenceSaysWhereWhichTextAndHowAlike) {
+  const LicenseFinding finding =
+      ReadLicenseFile("X\n\nCopyright (c) 2020 X\n\n" + SampleText("ISC"));
+  ASSERT_EQ(finding.evidence.size(), 1u);
+  EXPECT_EQ(finding.evidence[0].rule(), "text");
+  EXPECT_EQ(finding.evidence[0].expression(), "ISC");
+  EXPECT_EQ(finding.evidence[0].text(), "ISC");
+  EXPECT_EQ(finding.evidence[0].first_line(), 5);
+  EXPECT_GT(finding.evidence[0].last_line(), 14);
+  EXPECT_EQ(finding.evidence[0].score(), 1.0);
+  EXPECT_THAT(finding.copyrights, ::testing::ElementsAre("Copyright (c) 2020 X"));
+  const LicenseFinding altered = ReadLicenseFile(SampleText("ISC", "not"));
+  ASSERT_EQ(altered.evidence.size(), 1u);
+  EXPECT_EQ(altered.evidence[0].expression(), "");
+  EXPECT_EQ(altered.evidence[0].text(), "ISC");
+  EXPECT_LT(altered.evidence[0].score(), 1.0);
+}
+
+TEST(LicenseFileTest, RestrictionsBesideALicenceAreKept) {
+  EXPECT_EQ(Read(SampleText("MIT") + "For non-commercial use."),
+            "MIT AND LicenseRef-NonCommercial");
+  EXPECT_EQ(Read("\"Commons Clause\" License Condition v1.0\n\n" + SampleText("Apache-2.0")),
+            "Apache-2.0 AND LicenseRef-Commons-Clause");
+}
+
+TEST(LicenseFileTest, AppendedLicencesHoldTogether) {
+  EXPECT_EQ(Read(SampleText("Apache-2.0") + SampleText("BSD-3-Clause") + SampleText("Apache-2.0")),
+            "Apache-2.0 AND BSD-3-Clause");
+  EXPECT_EQ(Read(SampleText("Apache-2.0") + "\nLLVM Exceptions to the Apache 2.0 License ----\n"),
+            "Apache-2.0 WITH LLVM-exception");
+  EXPECT_EQ(Read(SampleText("BSD-3-Clause") +
+                 "\nContributions since 2017 are licensed under the Apache License, Version 2.0."),
+            "BSD-3-Clause AND Apache-2.0");
+}
+
+TEST(LicenseFileTest, AChoiceOfTextsIsAnOr) {
+  EXPECT_EQ(Read("This is dual licensed: choose one of the two below.\n\n" + SampleText("MIT") +
+                 "\n" + SampleText("Apache-2.0")),
+            "MIT OR Apache-2.0");
+}
+
+TEST(LicenseFileTest, OfAnAggregateTheMainPartIsRead) {
+  const std::string apache = SampleText("Apache-2.0");
+  const std::string mit = SampleText("MIT");
+  const std::string cut = mit.substr(0, mit.size() / 2);
+  const std::vector<std::string> others = {
+      "\n## Some of X's code is derived from others, which is subject to the following:\n\n",
+      "\n----- LICENSE FOR Y -----\n\n",
+      "\n====================\nTHIRD-PARTY NOTICES\n\n",
+      "\nX bundles several libraries that are compatibly licensed. We list these here.\n\n",
+      "\nX SUBCOMPONENTS:\n\nThe X project contains subcomponents with separate copyright "
+      "notices\n",
+      "\nThis repository also contains code from Y.\n\n"};
+  for (const std::string& sign : others) {
+    const LicenseFinding finding = ReadLicenseFile(absl::StrCat(apache, sign, mit, cut));
+    ASSERT_TRUE(finding.license.has_value()) << sign;
+    EXPECT_EQ(finding.license->ToString(), "Apache-2.0") << sign;
+    EXPECT_EQ(finding.evidence.back().rule(), "aggregate") << sign;
+    EXPECT_GT(finding.evidence.back().first_line(), 10) << sign;
+  }
+}
+
+TEST(LicenseFileTest, WithoutASignTextsHoldTogether) {
+  const std::string apache = SampleText("Apache-2.0");
+  EXPECT_EQ(Read(absl::StrCat(apache, "\n-----\n\n", SampleText("MIT"))), "Apache-2.0 AND MIT");
+  EXPECT_EQ(Read(absl::StrCat("This repository also contains code from Y.\n", apache)),
+            "Apache-2.0")
+      << "no main part stands before the sign";
+  EXPECT_EQ(Read(absl::StrCat("Our own terms.\n\n--- LICENSE FOR Y ---\n\n", SampleText("MIT"))),
+            Read(absl::StrCat("Our own terms.\n\n", SampleText("MIT"))))
+      << "a main part that is not understood is not the licence";
+}
+
+TEST(LicenseFileTest, ASourcesLegacyLicenceIsNotOthers) {
+  const std::string rule = std::string(70, '=') + "\n";
+  const std::string text = absl::StrCat(
+      SampleText("Apache-2.0"), "\n", rule, "Software from third parties included in X:\n", rule,
+      "X contains third party software which is under different license terms.\n\n", rule,
+      "Legacy X License (https://example.com):\n", rule, SampleText("NCSA"));
+  const LicenseFinding finding = ReadLicenseFile(text);
+  ASSERT_TRUE(finding.license.has_value());
+  EXPECT_EQ(finding.license->ToString(), "Apache-2.0 AND NCSA");
+}
+
+TEST(LicenseFileTest, PartsHaveTitlesPathsAndLicences) {
+  const LicenseFinding finding = ReadLicenseFile(
+      absl::StrCat(SampleText("Apache-2.0"), "\n--------\nSome of the code in this project are ",
+                   "adapted from other open-source projects.\n\nMIT License\n-----------\n\n",
+                   "3rdparty/x\ninclude/y.cuh (from y)\nhttps://example.com/z\n\n",
+                   "Z License\n---------\n\n", SampleText("Zlib")));
+  ASSERT_EQ(finding.parts.size(), 2u);
+  EXPECT_EQ(finding.parts[0].title, "MIT License");
+  EXPECT_EQ(finding.parts[0].license->ToString(), "MIT");
+  EXPECT_THAT(finding.parts[0].paths, ::testing::ElementsAre("3rdparty/x", "include/y.cuh"));
+  EXPECT_EQ(finding.parts[1].license->ToString(), "Zlib");
+}
+
+TEST(LicenseFileTest, TheGnuTextIsOrLaterWhereTheWordsAroundItSaySo) {
+  EXPECT_EQ(Read(SampleText("GPL-3.0-only")), "GPL-3.0-only");
+  EXPECT_EQ(Read("X is licensed under the GNU General Public License, either version 3 of the\n"
+                 "License, or (at your option) any later version.\n\n" +
+                 SampleText("GPL-3.0-only")),
+            "GPL-3.0-or-later");
+}
+
+TEST(LicenseFileTest, ALicenceAmidMuchOtherTextIsLessSure) {
+  std::string prose;
+  for (int i = 0; i < 500; ++i) prose += "words about the project ";
+  const LicenseFinding alone =
+      ReadLicenseFile("MIT License\n\nCopyright (c) X\n\n" + SampleText("MIT"));
+  const LicenseFinding amid = ReadLicenseFile(prose + SampleText("MIT"));
+  EXPECT_EQ(alone.confidence, 1.0);
+  EXPECT_LT(amid.confidence, 0.5);
+  EXPECT_GT(amid.confidence, 0.0);
+}
+
+TEST(LicenseFileTest, MentionsAreNoLicence) {
+  for (const std::string text :
+       {"", "\n\n", "BSD", "Copyright 2020 The BSD Institute. All rights reserved.",
+        "This was written at MIT.", "Berkeley Software Distribution (BSD) style code",
+        "All rights reserved.", "See the licence.", "Licensed under the BSD license.",
+        "Redistribution and use in source and binary forms, with or without modification"}) {
+    EXPECT_EQ(Read(text), kNoAssertion) << text;
+  }
+}
+
+TEST(LicenseFileTest, HostileTextIsReadInBoundedTime) {
+  std::string anchors;
+  while (anchors.size() < (2 << 20)) {
+    anchors += "redistribution and use in source and binary forms with or without modification ";
+  }
+  EXPECT_EQ(Read(anchors), kNoAssertion);
+  EXPECT_EQ(Read(std::string(4 << 20, '\0')), kNoAssertion);
+  std::string triggers;
+  while (triggers.size() < (1 << 20)) triggers += "under the terms of a gnu ";
+  EXPECT_EQ(Read(triggers), kNoAssertion);
+  std::string many;
+  while (many.size() < (1 << 20))
+    many += SampleText("MIT", "not") + SampleText("GPL-3.0-only", "x");
+  EXPECT_EQ(Read(many), kNoAssertion);
+}
+
+}  // namespace
+}  // namespace kernelmill::validator

@@ -1,0 +1,53 @@
+#include "services/validator/core/license/tree/others_notices.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/algorithm/container.h"
+#include "common/source_files/source_files.h"
+#include "services/validator/core/license/tree/license_file.h"
+#include "services/validator/core/license/words/origins.h"
+
+namespace kernelmill::validator {
+namespace {
+
+constexpr size_t kMaxBytes = 8 << 20;  // of all texts
+constexpr size_t kMaxKnown = 4096;
+
+bool IsNoticeOrLicense(absl::string_view path) {
+  const source_files::Kind kind = source_files::KindOf(path);
+  return kind == source_files::Kind::kLicense || kind == source_files::Kind::kLicenseText ||
+         kind == source_files::Kind::kNotice;
+}
+
+}  // namespace
+
+bool OthersNotices::Cover(const v1::Adaptation& adaptation, const v1::License& license) {
+  const bool holds = absl::c_any_of(license.copyrights(), [&](absl::string_view line) {
+    return NamesOrigin(line, adaptation.origin());
+  });
+  const bool says = absl::c_any_of(license.found(), [&](const v1::LicenseEvidence& found) {
+    return !found.expression().empty() && found.path() == adaptation.path() &&
+           found.first_line() <= adaptation.line() && adaptation.line() <= found.last_line();
+  });
+  return holds || says || TreeNames(adaptation.origin());
+}
+
+bool OthersNotices::TreeNames(const std::string& origin) {
+  const auto known = known_.find(origin);
+  if (known != known_.end()) return known->second;
+  size_t bytes = 0;
+  bool named = false;
+  for (const v1::SourceFile& file : tree_.license_files()) {
+    if (named || bytes > kMaxBytes) break;
+    if (!IsNoticeOrLicense(file.path())) continue;
+    const absl::string_view text =
+        absl::string_view(file.content()).substr(0, std::min(kMaxLicenseBytes, kMaxBytes - bytes));
+    bytes += text.size();
+    named = NamesOrigin(file.path(), origin) || NamesOrigin(text, origin);
+  }
+  if (known_.size() < kMaxKnown) known_.emplace(origin, named);
+  return named;
+}
+
+}  // namespace kernelmill::validator

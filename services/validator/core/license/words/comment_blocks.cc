@@ -1,0 +1,119 @@
+#include "services/validator/core/license/words/comment_blocks.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/code/lexer.h"
+#include "common/code/python.h"
+
+namespace kernelmill::validator {
+namespace {
+
+using code::Language;
+using code::Token;
+
+class BlockReader {
+ public:
+  BlockReader(absl::string_view content, bool c_like) : at_(content.data()), c_like_(c_like) {}
+
+  void Read(const Token& token) {
+    line_ += static_cast<int>(std::count(at_, token.text.data(), '\n'));
+    at_ = token.text.data();
+    const bool docstring = !c_like_ && token.kind == Token::kString && token.begins_statement;
+    if (token.kind == Token::kComment) {
+      Add(token.text, /*joins=*/true);
+    } else if (docstring) {
+      Add(code::PythonStringContent(token.text), /*joins=*/false);
+    } else {
+      ReadCode(token);
+    }
+  }
+
+  std::vector<CommentBlock> Take() && { return std::move(blocks_); }
+
+ private:
+  void Add(absl::string_view text, bool joins) {
+    int number = line_;
+    const bool new_block = blocks_.empty() || !joins || !joins_ ||
+                           blocks_.back().last_line() + 1 < number ||
+                           blocks_.back().in_head != in_head_;
+    if (new_block) {
+      blocks_.emplace_back();
+      blocks_.back().in_head = in_head_;
+    }
+    joins_ = joins;
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      blocks_.back().lines.push_back({StripCommentMarks(line), number++});
+    }
+  }
+
+  void ReadCode(const Token& token) {
+    if (!in_head_ || line_ == directive_) return;
+    if (c_like_ && token.text == "#") {
+      directive_ = line_;
+      after_imports_ = true;
+      return;
+    }
+    constexpr absl::string_view kDefinitions[] = {"@", "def", "class", "async"};
+    const bool defines =
+        c_like_ || (token.begins_statement && absl::c_linear_search(kDefinitions, token.text));
+    if (!defines) {
+      after_imports_ = true;
+      return;
+    }
+    in_head_ = false;
+    // Below the imports, what stands right above the first definition is about that one.
+    if (!blocks_.empty() && after_imports_ && blocks_.back().last_line() + 1 == line_) {
+      blocks_.back().in_head = false;
+    }
+  }
+
+  const char* at_;
+  const bool c_like_;
+  int line_ = 1;  // of at_
+  int directive_ = 0;
+  bool in_head_ = true;
+  bool after_imports_ = false;
+  bool joins_ = false;  // the last block is of comments
+  std::vector<CommentBlock> blocks_;
+};
+
+}  // namespace
+
+absl::string_view StripCommentMarks(absl::string_view line) {
+  line = absl::StripAsciiWhitespace(line);
+  for (const absl::string_view mark : {"*/", "-->", "#}", "\"\"\"", "'''"}) {
+    if (absl::ConsumeSuffix(&line, mark)) line = absl::StripAsciiWhitespace(line);
+  }
+  while (!line.empty() && absl::StrContains("#/*<!-;%{", line[0])) line.remove_prefix(1);
+  return absl::StripAsciiWhitespace(line);
+}
+
+bool HasCComments(absl::string_view path) {
+  const size_t dot = path.rfind('.');
+  if (dot == absl::string_view::npos) return false;
+  const std::string extension = absl::AsciiStrToLower(path.substr(dot + 1));
+  for (const absl::string_view known :
+       {"c", "cc", "cl", "cpp", "cu", "cuh", "cxx", "h", "hh", "hip", "hpp", "inc", "js", "rs"}) {
+    if (extension == known) return true;
+  }
+  return false;
+}
+
+std::vector<CommentBlock> CommentBlocks(absl::string_view path, absl::string_view content) {
+  absl::ConsumePrefix(&content, "\xef\xbb\xbf");
+  const bool c_like = HasCComments(path);
+  BlockReader reader(content, c_like);
+  for (const Token& token : code::Lex(content, c_like ? Language::kC : Language::kPython)) {
+    reader.Read(token);
+  }
+  return std::move(reader).Take();
+}
+
+}  // namespace kernelmill::validator

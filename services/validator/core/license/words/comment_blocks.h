@@ -1,0 +1,37 @@
+#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_COMMENT_BLOCKS_H_
+#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_COMMENT_BLOCKS_H_
+
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace kernelmill::validator {
+
+// A line of a comment or a docstring, without the marks.
+struct CommentLine {
+  absl::string_view text;
+  int number = 0;  // in the file, from 1
+};
+
+// Comments on lines that follow each other, or a docstring.
+struct CommentBlock {
+  std::vector<CommentLine> lines;
+  // It stands above all code but imports, and not right above the first function.
+  bool in_head = false;
+
+  int first_line() const { return lines.front().number; }
+  int last_line() const { return lines.back().number; }
+};
+
+// Takes the marks that open, close or continue a comment off both ends.
+absl::string_view StripCommentMarks(absl::string_view line);
+
+// Whether a path is of a language with C's comments; others are read as Python.
+bool HasCComments(absl::string_view path);
+
+// Every comment of a file, and in Python every string that is a statement. Linear.
+std::vector<CommentBlock> CommentBlocks(absl::string_view path, absl::string_view content);
+
+}  // namespace kernelmill::validator
+
+#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_COMMENT_BLOCKS_H_

@@ -1,0 +1,253 @@
+#include "services/validator/core/license/words/header.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/code/lexer.h"
+#include "common/code/python.h"
+#include "common/spdx/text/words.h"
+#include "services/validator/core/license/text/text.h"
+#include "services/validator/core/license/words/attribution.h"
+#include "services/validator/core/license/words/comment_blocks.h"
+
+namespace kernelmill::validator {
+namespace {
+
+using code::Language;
+using code::Token;
+
+constexpr size_t kHeadBytes = 64 << 10;
+constexpr int kCommentLines = 100;
+constexpr size_t kMaxTags = 64;
+constexpr double kNameScore = 0.95;
+constexpr char kTag[] = "spdx-license-identifier:";
+
+absl::string_view Head(absl::string_view content) {
+  content = content.substr(0, kHeadBytes);
+  size_t at = 0;
+  for (int line = 0; line < kCommentLines; ++line) {
+    const size_t end = content.find('\n', at);
+    if (end == absl::string_view::npos) return content;
+    at = end + 1;
+  }
+  return content.substr(0, at);
+}
+
+// Comments, one after the other, and Python's docstring: the string that stands before all code.
+class HeadReader {
+ public:
+  HeadReader(absl::string_view path, absl::string_view head) : at_(head.data()) {
+    absl::ConsumePrefix(&head, "\xef\xbb\xbf");
+    const bool c_like = HasCComments(path);
+    bool before_code = true;
+    for (const Token& token : code::Lex(head, c_like ? Language::kC : Language::kPython)) {
+      if (token.kind == Token::kComment) {
+        Add(token.text);
+        continue;
+      }
+      if (before_code && !c_like && token.kind == Token::kString) {
+        Add(code::PythonStringContent(token.text));
+        lines_.push_back({"", line_});  // ends a paragraph
+      }
+      before_code = false;
+    }
+  }
+
+  const std::vector<CommentLine>& lines() const { return lines_; }
+
+ private:
+  // `text` is a part of the head, after those that were added before.
+  void Add(absl::string_view text) {
+    line_ += static_cast<int>(std::count(at_, text.data(), '\n'));
+    at_ = text.data();
+    int number = line_;
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      lines_.push_back({StripCommentMarks(line), number++});
+    }
+  }
+
+  const char* at_;
+  int line_ = 1;  // of at_
+  std::vector<CommentLine> lines_;
+};
+
+// A tag after other words, as in "kernel of X (SPDX-License-Identifier: MIT, (c) Y)": as much of it
+// as looks like an expression.
+absl::string_view ExpressionPrefix(absl::string_view value) {
+  size_t end = 0;
+  int open = 0;
+  while (end < value.size()) {
+    const char c = value[end];
+    if (!absl::ascii_isalnum(c) && !absl::StrContains("+-.: ()", c)) break;
+    if (c == '(') ++open;
+    if (c == ')' && --open < 0) break;
+    ++end;
+  }
+  return absl::StripAsciiWhitespace(value.substr(0, end));
+}
+
+// The value of the tag on this line; a tag in quotes is an example, not a tag. `whole`: it is all
+// that follows.
+bool FindTag(absl::string_view line, absl::string_view* value, bool* whole) {
+  const std::string lower = absl::AsciiStrToLower(line);
+  const size_t at = lower.find(kTag);
+  if (at == std::string::npos) return false;
+  if (at > 0 && absl::StrContains("\"'`", line[at - 1])) return false;
+  const absl::string_view rest = absl::StripAsciiWhitespace(line.substr(at + sizeof(kTag) - 1));
+  *value = at == 0 ? rest : ExpressionPrefix(rest);
+  *whole = value->size() == rest.size();
+  return true;
+}
+
+// An expression; or, as some write it, a licence's name that leaves nothing open.
+absl::StatusOr<SpdxExpression> ParseTag(absl::string_view value) {
+  absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(value);
+  if (expression.ok()) return expression;
+  Notice named = ReadLicenseName(value);
+  if (named.own.size() == 1 && named.families.empty()) return std::move(named.own.front());
+  return expression;
+}
+
+// A tag that stands within a sentence speaks of portions of the file.
+void ReadTags(const std::vector<CommentLine>& lines, HeaderFindings* findings) {
+  bool valid = true;
+  size_t count = 0;
+  for (const CommentLine& line : lines) {
+    absl::string_view value;
+    bool whole = false;
+    if (!FindTag(line.text, &value, &whole)) continue;
+    absl::StatusOr<SpdxExpression> expression = ParseTag(value);
+    const bool understood = expression.ok() && ++count <= kMaxTags;
+    if (count <= kMaxTags) {
+      findings->evidence.push_back(MakeEvidence("tag", understood ? expression->ToString() : "",
+                                                value, understood ? 1 : 0, line.number,
+                                                line.number));
+    }
+    if (!understood) {
+      valid = false;
+    } else if (whole) {
+      findings->tags.push_back(*std::move(expression));
+    } else {
+      findings->notice.portions.push_back(*std::move(expression));
+    }
+  }
+  findings->has_tags = !valid || !findings->tags.empty();
+  if (!valid) findings->tags.clear();
+}
+
+void Append(const std::vector<SpdxExpression>& from, std::vector<SpdxExpression>* to) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+// "Apache 2.0, see LICENSE for more" and "MIT from triton-lang/kernels" say no more than their
+// beginning.
+absl::string_view BeforeRemark(absl::string_view value) {
+  const std::string lower = absl::AsciiStrToLower(value);
+  return value.substr(0, std::min(lower.find(" from "), lower.find(", see ")));
+}
+
+// "License: MIT" and titles such as "BSD 3-Clause License" on a line of their own.
+void ReadLine(const CommentLine& line, HeaderFindings* findings) {
+  if (line.text.empty() || line.text.size() > 200) return;
+  const std::string lower = absl::AsciiStrToLower(line.text);
+  absl::string_view rest = line.text;
+  for (const absl::string_view label : {"@license", "license:", "licence:", ":license:"}) {
+    if (absl::StartsWith(lower, label)) {
+      rest = BeforeRemark(absl::StripAsciiWhitespace(line.text.substr(label.size())));
+    }
+  }
+  const Notice named = ReadLicenseName(rest);
+  if (named.own.empty()) return;
+  findings->evidence.push_back(MakeEvidence("name", SpdxExpression::All(named.own).ToString(),
+                                            line.text, kNameScore, line.number, line.number));
+  Append(named.own, &findings->notice.own);
+}
+
+// Python's `__license__ = "Apache-2.0"`: SPDX's expression, or a name.
+void ReadVariable(absl::string_view head, HeaderFindings* findings) {
+  constexpr absl::string_view kVariable = "__license__";
+  int number = 0;
+  for (const absl::string_view line : absl::StrSplit(head, '\n')) {
+    ++number;
+    absl::string_view value = line;
+    if (!absl::ConsumePrefix(&value, kVariable)) continue;
+    value = absl::StripAsciiWhitespace(value);
+    if (!absl::ConsumePrefix(&value, "=")) continue;
+    value = absl::StripAsciiWhitespace(value);
+    if (value.size() < 2 || !absl::StrContains("'\"", value[0])) continue;
+    const size_t end = value.find(value[0], 1);
+    if (end == absl::string_view::npos) continue;
+    absl::StatusOr<SpdxExpression> expression = ParseTag(value.substr(1, end - 1));
+    if (!expression.ok()) continue;
+    findings->evidence.push_back(MakeEvidence("name", expression->ToString(),
+                                              absl::StripAsciiWhitespace(line), kNameScore, number,
+                                              number));
+    findings->notice.own.push_back(*std::move(expression));
+  }
+}
+
+// What the lines say in whole sentences and texts; `text` is all of them, one after the other.
+void ReadProse(const std::vector<CommentLine>& lines, const std::string& text,
+               HeaderFindings* findings) {
+  const auto number = [&](int line) {
+    return line > 0 ? lines[static_cast<size_t>(line) - 1].number : 0;
+  };
+  TextMatches texts = MatchLicenseTexts(text);
+  findings->texts = std::move(texts.licenses);
+  findings->altered = texts.altered;
+  for (v1::LicenseEvidence& evidence : texts.evidence) {
+    evidence.set_first_line(number(evidence.first_line()));
+    evidence.set_last_line(number(evidence.last_line()));
+    findings->evidence.push_back(std::move(evidence));
+  }
+  std::vector<int> word_lines;
+  const std::vector<std::string> words = spdx::SentenceWords(texts.rest, &word_lines);
+  Notice notice = ReadNotice(words);
+  if (notice.end > notice.begin) {
+    findings->evidence.push_back(NoticeEvidence(notice, words, number(word_lines[notice.begin]),
+                                                number(word_lines[notice.end - 1])));
+  }
+  Append(notice.own, &findings->notice.own);
+  Append(notice.portions, &findings->notice.portions);
+  findings->notice.families = std::move(notice.families);
+  findings->notice.choice = notice.choice;
+  findings->notice.root = notice.root;
+}
+
+// `python`: the head itself, where variables may say something too.
+HeaderFindings ReadLines(const std::vector<CommentLine>& lines, absl::string_view python) {
+  HeaderFindings findings;
+  std::string text;
+  for (const CommentLine& line : lines) absl::StrAppend(&text, line.text, "\n");
+  findings.copyrights = CopyrightLines(text);
+  ReadTags(lines, &findings);
+  if (!findings.has_tags) {
+    for (const CommentLine& line : lines) ReadLine(line, &findings);
+    ReadVariable(python, &findings);
+  }
+  ReadProse(lines, text, &findings);
+  return findings;
+}
+
+}  // namespace
+
+HeaderFindings ReadHeader(absl::string_view path, absl::string_view content) {
+  const absl::string_view head = Head(content);
+  return ReadLines(HeadReader(path, head).lines(), HasCComments(path) ? absl::string_view() : head);
+}
+
+HeaderFindings ReadTagFile(absl::string_view content) {
+  std::vector<CommentLine> lines;
+  for (const absl::string_view line : absl::StrSplit(Head(content), '\n')) {
+    lines.push_back({StripCommentMarks(line), static_cast<int>(lines.size()) + 1});
+  }
+  return ReadLines(lines, {});
+}
+
+}  // namespace kernelmill::validator

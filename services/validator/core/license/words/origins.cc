@@ -1,0 +1,454 @@
+#include "services/validator/core/license/words/origins.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/base/path.h"
+#include "common/base/text.h"
+#include "services/validator/core/license/words/comment_blocks.h"
+#include "services/validator/core/license/words/origin_words.h"
+
+namespace kernelmill::validator {
+namespace {
+
+constexpr size_t kMaxStatements = 64;
+constexpr size_t kMaxOrigin = 200;
+constexpr size_t kMaxLine = 1000;
+constexpr size_t kMaxBetween = 5;  // words between "adapted" and "from"
+constexpr size_t kMaxNameWords = 6;
+constexpr size_t kMaxOpening = 12;  // words before the verb
+constexpr size_t kMaxListed = 8;    // addresses on the lines below
+
+template <typename List>
+bool Has(const List& list, absl::string_view word) {
+  return absl::c_linear_search(list, word);
+}
+
+// Letters and digits in lower case: "Flash-Linear-Attention's" is "flashlinearattention".
+std::string Squeezed(absl::string_view name) {
+  for (const absl::string_view owner : {"'s", "\xe2\x80\x99s", "'"})
+    absl::ConsumeSuffix(&name, owner);
+  std::string squeezed;
+  for (const char c : name) {
+    if (absl::ascii_isalnum(c)) squeezed.push_back(absl::ascii_tolower(c));
+  }
+  return squeezed;
+}
+
+struct Word {
+  absl::string_view text;  // without the signs around it
+  std::string lower;
+  size_t at = 0;      // in the line
+  bool ends = false;  // a sign that ends a clause follows
+  bool quoted = false;
+};
+
+std::vector<Word> WordsOf(absl::string_view line) {
+  constexpr absl::string_view kSigns = ".,;:()[]{}<>\"'`!?*|";
+  std::vector<Word> words;
+  for (const absl::string_view part :
+       absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty())) {
+    const size_t begin = part.find_first_not_of(kSigns);
+    if (begin == absl::string_view::npos) {
+      if (!words.empty()) words.back().ends = true;
+      continue;
+    }
+    const size_t end = part.find_last_not_of(kSigns) + 1;
+    Word word;
+    word.text = part.substr(begin, end - begin);
+    word.lower = absl::AsciiStrToLower(word.text);
+    word.at = static_cast<size_t>(word.text.data() - line.data());
+    const absl::string_view after = part.substr(end);
+    word.ends = after.find_first_of(".,;:)!?") != absl::string_view::npos;
+    word.quoted = part.substr(0, begin).find_first_of("\"'`") != absl::string_view::npos;
+    // "(x" begins a clause: what stands before it ends one.
+    if (begin > 0 && part[0] == '(' && !words.empty()) words.back().ends = true;
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+bool IsAddress(absl::string_view text) {
+  for (const absl::string_view begin : {"https://", "http://", "github.com/", "www.github.com/",
+                                        "huggingface.co/", "gitlab.com/"}) {
+    if (absl::StartsWithIgnoreCase(text, begin)) return true;
+  }
+  return false;
+}
+
+bool IsOfCode(absl::string_view address) {
+  const std::string lower = absl::AsciiStrToLower(address);
+  if (absl::EndsWith(lower, ".pdf")) return false;
+  return absl::c_none_of(kNoCode,
+                         [&](absl::string_view no) { return absl::StrContains(lower, no); });
+}
+
+// The address that begins at `at`, without what closes the sentence around it.
+absl::string_view AddressAt(absl::string_view line, size_t at) {
+  absl::string_view address = line.substr(at);
+  address = address.substr(0, address.find_first_of(" \t\r\"'`<>|"));
+  while (!address.empty() && absl::StrContains(".,;:!?)]}", address.back())) {
+    // "(https://x/y_(z))": a bracket that was opened in it is its own.
+    const bool own = address.back() == ')' && absl::StrContains(address, '(');
+    if (own) break;
+    address.remove_suffix(1);
+  }
+  return address;
+}
+
+// Where an address begins in a word such as "kernel(https://x": its end if there is none.
+size_t FindAddress(absl::string_view word) {
+  for (const absl::string_view scheme : {"https://", "http://"}) {
+    const size_t at = word.find(scheme);
+    if (at != absl::string_view::npos) return at;
+  }
+  return IsAddress(word) ? 0 : word.size();
+}
+
+// All addresses in a line, of code or not.
+std::vector<absl::string_view> Addresses(absl::string_view line) {
+  std::vector<absl::string_view> found;
+  for (const Word& word : WordsOf(line)) {
+    const size_t at = FindAddress(word.text);
+    if (at < word.text.size()) found.push_back(AddressAt(line, word.at + at));
+  }
+  return found;
+}
+
+// "o/n" of an address of a repository, else its host; of owner/name itself; else nothing.
+std::string RepositoryOf(absl::string_view origin) {
+  for (const absl::string_view scheme : {"https://", "http://", "git://", "git@", "www."}) {
+    absl::ConsumePrefix(&origin, scheme);
+  }
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(origin, absl::ByAnyChar("/:#?"), absl::SkipEmpty());
+  if (parts.size() >= 3 && absl::StrContains(parts[0], '.')) {
+    absl::string_view name = parts[2];
+    absl::ConsumeSuffix(&name, ".git");
+    return absl::StrCat(parts[1], "/", name);
+  }
+  if (parts.size() == 2 && !absl::StrContains(parts[0], '.')) return std::string(origin);
+  return parts.empty() ? "" : std::string(parts[0]);
+}
+
+bool IsProject(absl::string_view word) { return Has(kProjects, Squeezed(word)); }
+
+// "mamba_ssm.ops.triton" is of mamba_ssm, "vllm/attention" of vllm.
+bool NamesProject(const std::vector<Word>& words, size_t at) {
+  const absl::string_view text = words[at].text;
+  if (IsProject(text)) return true;
+  for (const absl::string_view part : absl::StrSplit(text, absl::ByAnyChar("./"))) {
+    if (IsProject(part)) return true;
+  }
+  const absl::string_view first = text.substr(0, text.find_first_of("./"));
+  if (!Has(kPlatforms, Squeezed(first))) return false;
+  if (first.size() < text.size()) return true;  // "triton.ops.matmul"
+  if (words[at].ends || at + 1 >= words.size()) return false;
+  return Has(kOfPlatforms, words[at + 1].lower);
+}
+
+// "FlagAttention", "Tri", "ant_AReaL": neither a common word nor a constant nor a unit of hardware.
+bool IsProper(absl::string_view word) {
+  if (word.size() < 3 || absl::EndsWith(word, "ly") || Has(kNoProjects, Squeezed(word)))
+    return false;
+  const bool upper = absl::c_any_of(word, [](char c) { return absl::ascii_isupper(c); });
+  const bool lower = absl::c_any_of(word, [](char c) { return absl::ascii_islower(c); });
+  return upper && lower && absl::c_none_of(word, [](char c) { return c == '(' || c == '='; });
+}
+
+// GitHub's owners have neither '_' nor '.' in their names.
+bool IsOwnerAndName(absl::string_view text) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
+  if (parts.size() != 2 || parts[0].find_first_of("_.") != absl::string_view::npos) return false;
+  return absl::c_all_of(parts, [](absl::string_view part) {
+    return part.size() >= 2 && absl::ascii_isalnum(part[0]) && absl::c_all_of(part, [](char c) {
+             return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
+           });
+  });
+}
+
+bool IsSourceFile(absl::string_view text) {
+  for (const absl::string_view end : {".py", ".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c"}) {
+    if (text.size() > end.size() && absl::EndsWith(text, end)) return true;
+  }
+  return false;
+}
+
+class Finder {
+ public:
+  Finder(absl::string_view repository, const OwnFiles& own)
+      : repository_(absl::AsciiStrToLower(RepositoryOf(repository))), own_(own) {}
+
+  void Read(const CommentBlock& block) {
+    for (size_t i = 0; i < block.lines.size() && statements_.size() < kMaxStatements; ++i) {
+      ReadLine(block, i);
+    }
+  }
+
+  std::vector<OriginStatement> Take() && { return std::move(statements_); }
+
+ private:
+  static absl::string_view TextOf(const CommentBlock& block, size_t line) {
+    return block.lines[line].text.substr(0, kMaxLine);
+  }
+
+  void ReadLine(const CommentBlock& block, size_t line) {
+    const absl::string_view text = TextOf(block, line);
+    const std::vector<Word> words = WordsOf(text);
+    const std::vector<absl::string_view> addresses = Addresses(text);
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (IsInspiredBy(words, i)) return;
+      size_t after = i;
+      const Verb verb = VerbAt(words, i, &after);
+      if (verb == Verb::kNone) continue;
+      const std::vector<std::string> origins =
+          Object(block, line, words, addresses, verb, i, after);
+      for (const std::string& origin : origins) Keep(block, line, origin);
+      if (!origins.empty()) return;
+    }
+  }
+
+  // An idea is no code. "Inspired and modified from" says more.
+  static bool IsInspiredBy(const std::vector<Word>& words, size_t at) {
+    return words[at].lower == "inspired" && at + 1 < words.size() &&
+           (words[at + 1].lower == "by" || words[at + 1].lower == "from");
+  }
+
+  static bool InspiredAfter(const std::vector<Word>& words, size_t at) {
+    for (; at < words.size(); ++at) {
+      if (IsInspiredBy(words, at)) return true;
+    }
+    return false;
+  }
+
+  // The verb at word `at`, and the word that follows what belongs to it.
+  static Verb VerbAt(const std::vector<Word>& words, size_t at, size_t* after) {
+    const auto is = [&](size_t i, absl::string_view word) {
+      return i < words.size() && words[i].lower == word;
+    };
+    const absl::string_view word = words[at].lower;
+    if (word == "based" && (is(at + 1, "on") || is(at + 1, "upon") || is(at + 1, "off"))) {
+      *after = at + 2 + (is(at + 1, "off") && is(at + 2, "of") ? 1 : 0);
+      return Verb::kBase;
+    }
+    if (word == "credit" || word == "credits" || word == "courtesy") {
+      *after = at + 1 + (is(at + 1, "goes") || is(at + 1, "go") ? 1 : 0);
+      if (is(*after, "to") || is(*after, "of")) ++*after;
+      return *after > at + 1 || words[at].ends ? Verb::kAuthorship : Verb::kNone;
+    }
+    if (Has(kNouns, word) && is(at + 1, "of")) {
+      *after = at + 2;
+      return Verb::kNoun;
+    }
+    // "copied/adapted"
+    const absl::string_view first = word.substr(0, word.find('/'));
+    for (const VerbWord& verb : kVerbs) {
+      if (first != verb.word) continue;
+      size_t from = at + 1;
+      while (from < words.size() && from <= at + kMaxBetween && Has(kBetween, words[from].lower)) {
+        ++from;
+      }
+      if (!is(from, "from")) continue;
+      *after = from + 1;
+      return verb.verb;
+    }
+    const bool labels = at == 0 && words[at].ends && (word == "source" || word == "src");
+    if (word == "original" || labels || (at == 0 && word == "from")) {
+      *after = at + 1;
+      return Verb::kWeak;
+    }
+    // "code based https://...", "copies https://..."
+    const bool verb = word == "based" || word == "copies";
+    if (verb && at + 1 < words.size() && IsAddress(words[at + 1].text)) {
+      *after = at + 1;
+      return Verb::kBase;
+    }
+    return Verb::kNone;
+  }
+
+  // What the code was taken from, as written; several addresses are several origins.
+  std::vector<std::string> Object(const CommentBlock& block, size_t line,
+                                  const std::vector<Word>& words,
+                                  const std::vector<absl::string_view>& addresses, Verb verb,
+                                  size_t verb_at, size_t after) const {
+    std::vector<absl::string_view> here;
+    for (const absl::string_view address : addresses) {
+      const bool follows = after < words.size() && address.data() >= words[after].text.data();
+      if (follows) here.push_back(address);
+    }
+    if (!here.empty()) return Others(here);
+    std::vector<std::string> origins;
+    const size_t first = FirstNamed(words, after);
+    if (first >= words.size() || words.size() - first <= kMaxNameWords) {
+      const std::vector<absl::string_view> below = AddressesBelow(block, line);
+      if (!below.empty()) return Others(below);
+    }
+    if (verb == Verb::kWeak || InspiredAfter(words, after)) return {};
+    std::string name;
+    if (first < words.size()) {
+      name = Named(words, first, verb, verb_at);
+    } else if (after >= words.size() && line + 1 < block.lines.size()) {
+      // "This code is adapted from" / "the flash-attention repository"
+      const std::vector<absl::string_view> there = Addresses(TextOf(block, line + 1));
+      if (!there.empty()) return Others(there);
+      const std::vector<Word> next = WordsOf(TextOf(block, line + 1));
+      const size_t begin = FirstNamed(next, 0);
+      if (begin < next.size() && Opens(words, verb_at)) name = Named(next, begin, verb, begin);
+    }
+    if (!name.empty()) origins.push_back(std::move(name));
+    return origins;
+  }
+
+  // The addresses with which the lines below begin.
+  static std::vector<absl::string_view> AddressesBelow(const CommentBlock& block, size_t line) {
+    std::vector<absl::string_view> found;
+    for (size_t i = line + 1; i < block.lines.size() && found.size() < kMaxListed; ++i) {
+      absl::string_view text = TextOf(block, i);
+      const size_t begin = text.find_first_not_of("-*([<1234567890. ");
+      if (begin == absl::string_view::npos || !IsAddress(text.substr(begin))) break;
+      found.push_back(AddressAt(text, begin));
+    }
+    return found;
+  }
+
+  // Those of code that is not the source's own.
+
+  std::vector<std::string> Others(const std::vector<absl::string_view>& addresses) const {
+    std::vector<std::string> others;
+    for (const absl::string_view address : addresses) {
+      const bool counts = IsOfCode(address) && !IsOwn(RepositoryOf(address));
+      if (counts) others.emplace_back(address);
+    }
+    return others;
+  }
+
+  // Whether it is the source's own repository, whoever holds it now.
+  bool IsOwn(absl::string_view repository) const {
+    if (repository_.empty()) return false;
+    return Squeezed(BaseName(repository_)) == Squeezed(BaseName(repository));
+  }
+
+  static size_t FirstNamed(const std::vector<Word>& words, size_t at) {
+    while (at < words.size() && Has(kArticles, words[at].lower)) ++at;
+    return at;
+  }
+
+  // Whether the words before the verb are such as open a sentence.
+  static bool Opens(const std::vector<Word>& words, size_t verb) {
+    for (size_t i = verb; i > 0 && !words[i - 1].ends; --i) {
+      if (verb - i == kMaxOpening) return false;
+      if (!Has(kOpening, words[i - 1].lower)) return false;
+    }
+    return true;
+  }
+
+  std::string Named(const std::vector<Word>& words, size_t first, Verb verb, size_t verb_at) const {
+    const Word& word = words[first];
+    const bool alone = word.ends || first + 1 == words.size() ||
+                       Has(kNameEnds, words[first + 1].lower) ||
+                       Has(kArticles, words[first + 1].lower);
+    const bool path = IsSourceFile(word.text) || absl::c_count(word.text, '/') >= 2;
+    if (path) {
+      const bool strong = verb != Verb::kBase || Opens(words, verb_at);
+      const bool others = !own_.Has(word.text) && absl::c_none_of(word.text, [](char c) {
+        return c == '(' || c == '=' || c == '$';
+      });
+      // "q/k/v" is no path.
+      return strong && others && IsSourceFile(word.text) ? std::string(word.text) : "";
+    }
+    if (IsOwnerAndName(word.text)) {
+      const bool known = IsProject(BaseName(word.text)) || IsProject(FolderOf(word.text));
+      const bool marked = word.text.find_first_of("-0123456789") != absl::string_view::npos;
+      const bool taken = known || (alone && (marked || verb == Verb::kAuthorship));
+      return taken && verb != Verb::kNone && !IsOwn(word.text) ? std::string(word.text) : "";
+    }
+    return Name(words, first, verb, verb_at);
+  }
+
+  std::string Name(const std::vector<Word>& words, size_t first, Verb verb, size_t verb_at) const {
+    size_t last = first;
+    bool known = NamesProject(words, first);
+    bool own = IsOwn(words[first].text);
+    while (!words[last].ends && last + 1 < words.size() && last < first + kMaxNameWords - 1 &&
+           !Has(kNameEnds, words[last + 1].lower) && !words[last + 1].quoted) {
+      ++last;
+      known = known || NamesProject(words, last);
+      own = own || IsOwn(words[last].text);
+    }
+    if (own) return "";
+    const bool opens = Opens(words, verb_at);
+    const bool proper = verb == Verb::kAuthorship && opens && IsProper(words[first].text) &&
+                        !own_.Has(absl::StrCat(words[first].text, ".py"));
+    if (!proper && !(known && (opens || verb != Verb::kBase))) return "";
+    const char* const end = words[last].text.data() + words[last].text.size();
+    const char* const begin = words[first].text.data();
+    return std::string(begin, static_cast<size_t>(end - begin));
+  }
+
+  void Keep(const CommentBlock& block, size_t line, absl::string_view origin) {
+    OriginStatement statement;
+    statement.origin = ToUtf8(origin.substr(0, kMaxOrigin));
+    statement.line = block.lines[line].number;
+    statement.whole_file = block.in_head;
+    statement.first_line = block.first_line();
+    statement.last_line = block.last_line();
+    const bool repeated = absl::c_any_of(statements_, [&](const OriginStatement& known) {
+      return known.origin == statement.origin &&
+             ((known.whole_file && statement.whole_file) ||
+              (known.first_line == statement.first_line && known.last_line == statement.last_line));
+    });
+    if (!repeated && statements_.size() < kMaxStatements)
+      statements_.push_back(std::move(statement));
+  }
+
+  const std::string repository_;  // "o/n" in lower case
+  const OwnFiles& own_;
+  std::vector<OriginStatement> statements_;
+};
+
+}  // namespace
+
+std::vector<OriginStatement> FindOrigins(absl::string_view path, absl::string_view content,
+                                         absl::string_view repository, const OwnFiles& own) {
+  Finder finder(repository, own);
+  for (const CommentBlock& block : CommentBlocks(path, content)) finder.Read(block);
+  return std::move(finder).Take();
+}
+
+bool IsAbout(const OriginStatement& statement, int first_line, int last_line) {
+  if (statement.whole_file) return true;
+  if (statement.line >= first_line && statement.line <= last_line) return true;
+  constexpr int kMaxGap = 2;  // a blank line may stand between
+  return statement.last_line < first_line && statement.last_line + kMaxGap >= first_line;
+}
+
+bool NamesOrigin(absl::string_view text, absl::string_view origin) {
+  std::vector<std::string> keys;
+  const std::string repository = RepositoryOf(origin);
+  if (IsAddress(origin) || IsOwnerAndName(origin)) {
+    keys.push_back(Squeezed(BaseName(repository)));
+  } else {
+    const std::vector<Word> words = WordsOf(origin);
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (NamesProject(words, i) || IsProper(words[i].text))
+        keys.push_back(Squeezed(words[i].text));
+    }
+  }
+  for (const Word& word : WordsOf(text)) {
+    const std::string squeezed = Squeezed(word.text);
+    const bool named = absl::c_any_of(keys, [&](absl::string_view key) {
+      return key.size() >= 3 && (squeezed == key || absl::EndsWith(squeezed, key));
+    });
+    if (named) return true;
+  }
+  return false;
+}
+
+}  // namespace kernelmill::validator
