@@ -92,7 +92,10 @@ std::string Written(const Code& code, uint32_t begin, uint32_t end, uint32_t wit
   uint32_t last = kNoToken;
   for (uint32_t at = begin; at < end; ++at) {
     if (at == without) continue;
-    const bool apart = last != kNoToken && code.tokens[last].end != code.tokens[at].begin;
+    const bool gap = last != kNoToken && last + 1 < at;  // where the left out one stood
+    const bool apart =
+        last != kNoToken && (code.tokens[last].end != code.tokens[last + 1].begin ||
+                             (gap && code.tokens[at - 1].end != code.tokens[at].begin));
     absl::StrAppend(&text, apart ? " " : "", code[at]);
     last = at;
   }
@@ -167,7 +170,7 @@ std::vector<std::string> TypeWords(string_view type) {
 bool IsAccessor(string_view type) {
   for (const std::string& word : TypeWords(type)) {
     if (absl::StrContains(word, "Accessor") || absl::StrContains(word, "TensorView") ||
-        absl::StrContains(word, "TensorMap") || word == "Tensor") {
+        absl::StrContains(word, "ensorMap") || word == "Tensor") {
       return true;
     }
   }

@@ -27,7 +27,8 @@ v1::Kernel Described(absl::string_view list, absl::string_view body = "") {
 // "name: type = value" of each.
 std::vector<std::string> Parameters(absl::string_view list) {
   std::vector<std::string> written;
-  for (const v1::Parameter& parameter : Described(list).parameters()) {
+  const v1::Kernel kernel = Described(list);
+  for (const v1::Parameter& parameter : kernel.parameters()) {
     const std::string value =
         parameter.default_value().empty() ? "" : absl::StrCat(" = ", parameter.default_value());
     written.push_back(absl::StrCat(parameter.name(), ": ", parameter.annotation(), value));
@@ -38,7 +39,8 @@ std::vector<std::string> Parameters(absl::string_view list) {
 // "name role rule" of each.
 std::vector<std::string> Roles(absl::string_view list, absl::string_view body = "") {
   std::vector<std::string> roles;
-  for (const v1::Parameter& parameter : Described(list, body).parameters()) {
+  const v1::Kernel kernel = Described(list, body);
+  for (const v1::Parameter& parameter : kernel.parameters()) {
     roles.push_back(absl::StrCat(parameter.name(), " ",
                                  v1::ParameterRole_Name(parameter.role()).substr(15), " ",
                                  parameter.rule()));

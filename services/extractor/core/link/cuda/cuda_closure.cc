@@ -114,8 +114,7 @@ bool CudaClosure::InOtherBranch(const ItemRef& ref) const {
 
 void CudaClosure::Follow(const ItemRef& ref) {
   current_ = ref;
-  const size_t size = source_->TextOf(ref).size();
-  looked_at_ += size;
+  looked_at_ += source_->WrittenSize(ref);
   if (looked_at_ > limits_.looked_at) {
     const Item& item = source_->at(ref);
     if (!item.declaration.names.empty()) Miss(item.declaration.names[0], "too_large");
@@ -190,6 +189,7 @@ void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) 
 
 bool CudaClosure::TakeMacros(absl::string_view name, bool invoked) {
   bool found = false;
+  looked_at_ += source_->Macros(name).size();
   for (const ItemRef& ref : source_->Macros(name)) {
     if (!IsVisible(ref)) continue;
     const Item& item = source_->at(ref);
@@ -226,7 +226,9 @@ bool CudaClosure::TakePath(const std::string& scope, absl::string_view path, con
   for (string_view part = path; !part.empty(); part = Shortened(part)) {
     const bool whole = part.size() == path.size();
     bool found = false;
-    for (const ItemRef& ref : source_->Named(Joined(scope, part))) {
+    const ItemRefs& named = source_->Named(Joined(scope, part));
+    looked_at_ += named.size();
+    for (const ItemRef& ref : named) {
       const Declaration& declaration = source_->at(ref).declaration;
       if (!IsVisible(ref) || (!whole && !HoldsNames(declaration.kind))) continue;
       found = true;
@@ -280,7 +282,7 @@ bool CudaClosure::Take(const ItemRef& ref, absl::string_view name) {
     return true;
   }
   if (taken_.contains(ref)) return true;
-  const size_t size = source_->TextOf(ref).size();
+  const size_t size = source_->WrittenSize(ref);
   if (bytes_ + size > limits_.bytes || taken_.size() >= limits_.items) {
     Miss(name, "too_large");
     return false;
@@ -311,7 +313,8 @@ void CudaClosure::TakeOperators() {
   for (const uint32_t file : view_->files) {
     for (const ItemRef& ref : source_->OperatorsOf(file)) {
       if (taken_.contains(ref) || !IsVisible(ref)) continue;
-      if (++looked > kMaxOperators) return;
+      looked_at_ += source_->TextOf(ref).size();
+      if (++looked > kMaxOperators || looked_at_ > limits_.looked_at) return;
       const std::vector<UsedName>& used = source_->WordsOf(ref).used;
       const bool wanted = std::any_of(used.begin(), used.end(), [&](const UsedName& name) {
         return types.contains(LastPart(name.path));

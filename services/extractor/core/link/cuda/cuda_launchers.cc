@@ -37,6 +37,8 @@ void CudaLaunchers::AddFile(uint32_t file) {
   for (auto at = view->files.rbegin(); at != view->files.rend(); ++at) {
     if (*at == file || macro_files >= kMaxMacroFiles || !source_.HasLaunchMacros(*at)) continue;
     ++macro_files;
+    if (source_[*at].text.size() > macro_bytes_left_) continue;
+    macro_bytes_left_ -= source_[*at].text.size();
     macros.Add(Lex(source_[*at].text));
   }
   const SourceText& text = source_[file];

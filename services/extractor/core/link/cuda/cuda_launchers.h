@@ -44,6 +44,8 @@ class CudaLaunchers {
 
   const Source& source_;
   size_t left_;
+  size_t macro_bytes_left_ =
+      256u << 20;  // of files that are read for their macros, again and again
   std::vector<Host> hosts_;
   // By the kernel's file and name.
   absl::flat_hash_map<std::pair<uint32_t, std::string>, Hosts> launchers_;

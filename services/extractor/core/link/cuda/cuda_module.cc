@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/code/python_layout.h"
 #include "common/cpp/headers.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
 #include "services/extractor/core/link/cuda/known_names.h"
@@ -44,14 +46,19 @@ ByteSpan WholeLines(const SourceText& text, ByteSpan span) {
   return span;
 }
 
+// Without the indentation that all of its lines share, and with a line end. The inside of raw
+// strings loses it too.
 std::string AtFirstColumn(string_view text) {
-  const size_t column = IndentationOf(text);
-  std::string out(text);
-  if (column > 0) {
-    std::optional<std::string> dedented = Dedent(text, column);
-    if (dedented) out = *std::move(dedented);
+  const string_view indentation = text.substr(0, IndentationOf(text));
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    string_view line = text.substr(0, end == string_view::npos ? end : end + 1);
+    text.remove_prefix(line.size());
+    if (!absl::ConsumePrefix(&line, indentation)) line = line.substr(IndentationOf(line));
+    out.append(line.data(), line.size());
   }
-  if (!absl::EndsWith(out, "\n") && !absl::EndsWith(out, "\r")) out += '\n';
+  if (!absl::EndsWith(out, "\n")) out += '\n';
   return out;
 }
 
@@ -150,8 +157,7 @@ class Writer {
   void Finish() {
     LeavePlace();
     LeaveSpaces(0);
-    absl::StrReplaceAll({{"\r\n", "\n"}, {"\r", "\n"}}, &module_);
-    kernel_.set_module(std::move(module_));
+    kernel_.set_module(code::WithUnixLineEnds(module_));
   }
 
  private:
@@ -388,7 +394,7 @@ class Assembler {
 
 // Nothing is known of what the function stands in.
 void FillInAlone(v1::Kernel& kernel) {
-  kernel.set_module(AtFirstColumn(kernel.source()));
+  kernel.set_module(code::WithUnixLineEnds(AtFirstColumn(kernel.source())));
   kernel.set_self_contained(false);
 }
 

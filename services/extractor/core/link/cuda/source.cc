@@ -75,6 +75,7 @@ void Source::AddItems(SourceText& text) {
                    [](const Item& a, const Item& b) { return a.span.begin < b.span.begin; });
   for (Item& item : text.items) item.place = text.conditionals.At(item.span.begin);
   for (const Include& include : code.includes) {
+    if (text.includes.size() >= kMaxIncludes) break;
     text.includes.push_back({include, kNoFile, text.conditionals.At(include.begin)});
   }
 }
@@ -170,6 +171,23 @@ std::optional<ItemRef> Source::ItemAround(uint32_t file, const v1::Kernel& kerne
 absl::string_view Source::TextOf(const ItemRef& ref) const {
   const ByteSpan& span = at(ref).span;
   return string_view(texts_[ref.file]->text).substr(span.begin, span.end - span.begin);
+}
+
+size_t Source::WrittenSize(const ItemRef& ref) const {
+  constexpr int kMaxDepth = 64;
+  const SourceText& text = *texts_[ref.file];
+  size_t size = TextOf(ref).size();
+  Conditionals::Place place = at(ref).place;
+  for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
+    for (const ByteSpan& line : text.conditionals.Lines(place)) size += line.end - line.begin;
+    place = text.conditionals.Around(place);
+  }
+  uint32_t space = at(ref).declaration.space;
+  for (int depth = 0; space != 0 && depth < kMaxDepth; ++depth) {
+    size += 2 * text.namespaces[space].opening.size();
+    space = text.namespaces[space].outer;
+  }
+  return size;
 }
 
 const Words& Source::WordsOf(const ItemRef& ref) const {

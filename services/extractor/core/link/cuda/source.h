@@ -86,6 +86,7 @@ class Source {
   static constexpr size_t kMaxView = 1024;
   static constexpr int kMaxIncludeDepth = 64;
   static constexpr size_t kMaxMeanings = 1024;
+  static constexpr size_t kMaxIncludes = 4096;  // of a file
 
   // Once: the texts, of v1::Definition without a kind.
   explicit Source(std::vector<v1::Definition> texts);
@@ -117,6 +118,8 @@ class Source {
 
   std::string QualifiedName(const ItemRef& ref, absl::string_view name) const;
   absl::string_view TextOf(const ItemRef& ref) const;
+  // Of the text with the conditionals and namespaces around it.
+  size_t WrittenSize(const ItemRef& ref) const;
   // What an item uses and declares; remembered.
   const Words& WordsOf(const ItemRef& ref) const;
 
