@@ -250,6 +250,11 @@ class Finder {
     statement.whole_file = block.in_head;
     statement.first_line = block.first_line();
     statement.last_line = block.last_line();
+    const absl::string_view text = TextOf(block, line);
+    const size_t copyright = absl::AsciiStrToLower(text).find("copyright");
+    if (copyright != absl::string_view::npos) {
+      statement.copyright = ToUtf8(text.substr(copyright, kMaxOrigin));
+    }
     const bool repeated = absl::c_any_of(statements_, [&](const OriginStatement& known) {
       return known.origin == statement.origin &&
              ((known.whole_file && statement.whole_file) ||
