@@ -250,6 +250,11 @@ size_t EndOfPythonOperator(string_view text, size_t at) {
   return at + (first == '-' && second == '>' ? 2 : 1);
 }
 
+bool HasFields(absl::string_view literal) {
+  const auto prefix = ReadPythonPrefix(literal.substr(0, literal.find_first_of("\"'")));
+  return prefix.has_value() && prefix->replaces;
+}
+
 string_view PythonStringContent(string_view literal) {
   while (!literal.empty() && !IsQuote(literal[0])) literal.remove_prefix(1);
   if (literal.empty()) return literal;

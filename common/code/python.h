@@ -40,6 +40,9 @@ size_t EndOfPythonNumber(absl::string_view text, size_t at);
 // itself.
 size_t EndOfPythonOperator(absl::string_view text, size_t at);
 
+// Whether a string literal, with its prefix, has fields in braces that are code.
+bool HasFields(absl::string_view literal);
+
 // What a string literal holds, without prefix and quotes; escapes are left as written.
 absl::string_view PythonStringContent(absl::string_view literal);
 

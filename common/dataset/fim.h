@@ -12,12 +12,29 @@ namespace kernelmill::dataset {
 struct FimPair {
   std::string prompt;
   std::string completion;
+  // Why it is no row of fim_sft.csv, by the table below; empty where it is one, if no earlier
+  // kernel's pair is equal ("repeat").
+  absl::string_view excluded = "";
 };
 
-// Prompt: the kernel's import lines, a blank line where there are any, and its source up to the
-// body: decorators, signature, and the docstring or, without one, the comment that the body begins
-// with. Completion: the rest of the body. Both are bytes as the file has them. A body offset
-// outside the source counts as its nearer end.
+// Prompt: the kernel's context (v1::Kernel.prompt_context), a blank line where there is any, and
+// its source up to the body: decorators, signature, and the docstring or, without one, the comment
+// that the body begins with. Completion: the rest of the body. Prompt and completion end with one
+// newline each, and no blank line stands where they meet. The source is there as it may stand at
+// module level (code::AtModuleLevel): prompt and completion joined are a module. A pair that is
+// excluded may be less than that. A body offset outside the source counts as its nearer end.
+//
+//   excluded        the kernel
+//   language        is CUDA or HIP
+//   template        is Python only once it is filled in, or has no role
+//   syntax_error    holds a syntax error
+//   indentation     begins statements with less indentation than its first line has
+//   signature_line  has its body on the signature's last line
+//   no_body         has nothing but a docstring and comments
+//   trivial         has a body of pass, ..., raise, or return with at most one token alone, or of
+//   one
+//                   simple statement that has less than 32 tokens
+//   short           has a body of less than 16 tokens
 FimPair MakeFimPair(const v1::Kernel& kernel);
 
 // The dataset write-up's normalize_code, on bytes: \r\n becomes \n, white space around the whole

@@ -37,17 +37,19 @@ class KernelFiles {
     ASSIGN_OR_RETURN(FileWriter functions,
                      FileWriter::Create(absl::StrCat(dir, "/", kFunctionsFile)));
     KernelFiles files(std::move(kernels), std::move(fim), std::move(functions));
-    RETURN_IF_ERROR(files.fim_.Append(config::CsvRow({"prompt", "completion"})));
+    RETURN_IF_ERROR(files.fim_.Append(
+        config::CsvRow({"prompt", "completion", "id", "license", "weight", "category"})));
     RETURN_IF_ERROR(files.functions_.Append("["));
     return files;
   }
 
   absl::Status AddRecord(absl::string_view line) { return kernels_.Append(line); }
 
-  // Examples that were there before, by their identity, are passed over.
-  absl::Status AddExample(absl::string_view row, const std::string& identity) {
-    if (!examples_.insert(identity).second) return absl::OkStatus();
-    return fim_.Append(row);
+  // False: an example of that identity was there before.
+  absl::StatusOr<bool> AddExample(absl::string_view row, const std::string& identity) {
+    if (!examples_.insert(identity).second) return false;
+    RETURN_IF_ERROR(fim_.Append(row));
+    return true;
   }
 
   absl::Status AddFunction(absl::string_view element) {
@@ -152,6 +154,9 @@ class KernelWriter final : public dataset::DatasetVisitor {
     return temp_file_.Clear();
   }
 
+  // Once the last source ended.
+  const FimCounts& fim() const { return fim_; }
+
  private:
   // Where the kernel's part of each file waits in the temporary file; of size 0 where it has none.
   struct Rendered {
@@ -170,11 +175,11 @@ class KernelWriter final : public dataset::DatasetVisitor {
         rendered.record,
         temp_file_.Append(Canonical(KernelRecord(index_, number, kernel, verdict)) + "\n"));
     const dataset::FimPair pair = dataset::MakeFimPair(kernel);
-    if (HasExample(kernel, pair)) {
+    if (pair.excluded.empty()) {
       rendered.identity = dataset::FimPairSha1(pair);
-      ASSIGN_OR_RETURN(rendered.example,
-                       temp_file_.Append(config::CsvRow(
-                           {config::CsvText(pair.prompt), config::CsvText(pair.completion)})));
+      ASSIGN_OR_RETURN(rendered.example, temp_file_.Append(ExampleRow(number, pair, verdict)));
+    } else {
+      ++fim_.excluded[std::string(pair.excluded)];
     }
     if (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) {
       ASSIGN_OR_RETURN(rendered.function, temp_file_.Append(FunctionText(kernel)));
@@ -183,12 +188,22 @@ class KernelWriter final : public dataset::DatasetVisitor {
     return pairs_.AddKernel(number, kernel);
   }
 
+  // A line of fim_sft.csv, with what a trainer selects and weighs rows by.
+  std::string ExampleRow(uint32_t number, const dataset::FimPair& pair,
+                         const v1::Verdict& verdict) const {
+    const SourceEntry& source = index_.SourceOf(number);
+    return config::CsvRow({config::CsvText(pair.prompt), config::CsvText(pair.completion),
+                           index_.kernels[number].id, verdict.license().expression(),
+                           Canonical(Number(source.weight)), config::CsvText(source.category)});
+  }
+
   absl::Status Write(const Rendered& kernel) {
     ASSIGN_OR_RETURN(const std::string record, temp_file_.Read(kernel.record));
     RETURN_IF_ERROR(files_.AddRecord(record));
     if (kernel.example.size > 0) {
       ASSIGN_OR_RETURN(const std::string row, temp_file_.Read(kernel.example));
-      RETURN_IF_ERROR(files_.AddExample(row, kernel.identity));
+      ASSIGN_OR_RETURN(const bool added, files_.AddExample(row, kernel.identity));
+      ++(added ? fim_.rows : fim_.excluded["repeat"]);
     }
     if (kernel.function.size > 0) {
       ASSIGN_OR_RETURN(const std::string element, temp_file_.Read(kernel.function));
@@ -203,10 +218,17 @@ class KernelWriter final : public dataset::DatasetVisitor {
   PairFiles& pairs_;
   NoticesFile& notices_;
   std::vector<Rendered> rendered_;
+  FimCounts fim_;
 };
 
-absl::StatusOr<PairCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
-                                        const std::string& dir) {
+// What was written, for the report.
+struct KernelCounts {
+  FimCounts fim;
+  PairCounts pairs;
+};
+
+absl::StatusOr<KernelCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+                                          const std::string& dir) {
   ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
@@ -218,7 +240,7 @@ absl::StatusOr<PairCounts> WriteKernels(cas::BlobStore& store, const DatasetInde
   RETURN_IF_ERROR(files.Close());
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
-  return PairCounts{pairs.candidates(), pairs.curated()};
+  return KernelCounts{writer.fim(), {pairs.candidates(), pairs.curated()}};
 }
 
 absl::Status WriteLedger(const DatasetIndex& index, const std::string& dir) {
@@ -241,11 +263,12 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   ASSIGN_OR_RETURN(StagingDir staging, StagingDir::Create(request.out_dir));
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset));
   const std::string& dir = staging.path();
-  ASSIGN_OR_RETURN(const PairCounts pairs, WriteKernels(store, index, dir));
+  ASSIGN_OR_RETURN(const KernelCounts counts, WriteKernels(store, index, dir));
   RETURN_IF_ERROR(WriteLedger(index, dir));
   RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(FileManifest(index, request.dataset))));
-  RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
-                             Pretty(Report(index, request.dataset, pairs, request.failures))));
+  RETURN_IF_ERROR(WriteWhole(
+      dir, kReportFile,
+      Pretty(Report(index, request.dataset, counts.fim, counts.pairs, request.failures))));
   RETURN_IF_ERROR(WriteWhole(
       dir, kCardFile,
       DatasetCard(index.manifest.name(), cas::ToString(request.dataset), index.sums.kept)));

@@ -34,12 +34,21 @@ TEST_F(ExporterTest, AMatchOfNoHoldoutIsDataLoss) {
   EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss));
 }
 
-TEST_F(ExporterTest, ExamplesAreOfKeptKernelsAndKeepIndentation) {
+TEST_F(ExporterTest, ExamplesAreOfKeptKernelsWithWhatATrainerSelectsBy) {
   ASSERT_THAT(Export(), IsOk());
-  const std::string csv = File("fim_sft.csv");
-  EXPECT_THAT(csv, ::testing::StartsWith("prompt,completion\r\n"));
-  EXPECT_THAT(csv, HasSubstr("\"    return 1\n\"\r\n"));
-  EXPECT_THAT(csv, Not(HasSubstr("    y, z")));
+  EXPECT_EQ(File("fim_sft.csv"), absl::StrCat("prompt,completion,id,license,weight,category\r\n",
+                                              "\"@triton.jit\ndef k1(x):\n\",\"", kBody, "\",",
+                                              Id(1), ",MIT,0.5,cat-a\r\n"));
+}
+
+TEST_F(ExporterTest, KernelsWithoutAnExampleAreCountedByReason) {
+  ASSERT_THAT(Export(), IsOk());
+  for (const Json& record : Lines("kernels.jsonl")) {
+    EXPECT_EQ(record["fim_sha1"].is_null(), record["id"] != Id(1));
+    EXPECT_EQ(record["fim_excluded"], record["id"] == Id(1) ? Json() : Json("trivial"));
+  }
+  EXPECT_EQ(Canonical(Json::parse(File("report.json"))["fim"]),
+            R"({"excluded":{"trivial":2},"rows":1})");
 }
 
 TEST_F(ExporterTest, ExamplesThatAreEqualOnceNormalizedStandOnce) {
@@ -48,8 +57,10 @@ TEST_F(ExporterTest, ExamplesThatAreEqualOnceNormalizedStandOnce) {
   clusters_.mutable_decisions(4)->set_leader(4);
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(Lines("kernels.jsonl").size(), 4u);
-  const std::vector<std::string> parts = absl::StrSplit(File("fim_sft.csv"), "return 1");
+  const std::vector<std::string> parts = absl::StrSplit(File("fim_sft.csv"), "tl.store");
   EXPECT_EQ(parts.size(), 2u);
+  EXPECT_EQ(Canonical(Json::parse(File("report.json"))["fim"]),
+            R"({"excluded":{"repeat":1,"trivial":2},"rows":1})");
 }
 
 TEST_F(ExporterTest, FunctionsAreFencedAsPython) {

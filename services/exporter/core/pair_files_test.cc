@@ -125,7 +125,7 @@ TEST_F(PairsTest, CudaHasNoRowAmongTheExamplesOfTriton) {
   ASSERT_THAT(Export(), IsOk());
   EXPECT_THAT(File("fim_sft.csv"), Not(HasSubstr("__global__")));
   for (const Json& record : Lines("kernels.jsonl")) {
-    EXPECT_EQ(record["fim_sha1"].is_null(), record["dsl"] == "cuda");
+    EXPECT_EQ(record["fim_excluded"] == "language", record["dsl"] == "cuda");
   }
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/dataset/fim.h"
 #include "services/exporter/core/kernel_json.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/verdict_json.h"
@@ -30,13 +31,11 @@ void SetContamination(const DatasetIndex& index, uint32_t number, Json& row) {
   row["contamination"] = Json::array();
   for (int i = 0; i < decision.contamination_size(); ++i) {
     const v1::Contamination& match = decision.contamination(i);
-    row["contamination"].push_back(
-        {{"rule", match.rule()},
-         {"score", Number(match.score())},
-         {"decisive", match.decisive()},
-         {"text", TextOrNull(match.text())},
-         {"holdout_text", TextOrNull(match.holdout_text())},
-         {"copies", match.copies() > 0 ? Json(match.copies()) : Json()}});
+    row["contamination"].push_back({{"rule", match.rule()},
+                                    {"score", Number(match.score())},
+                                    {"text", match.text()},
+                                    {"holdout_text", match.holdout_text()},
+                                    {"copies", match.copies()}});
     SetPlace(index, match.holdout(), absl::StrCat("/contamination/", i, "/holdout"), row);
   }
   const bool weak = decision.weak_matches() > 0;
@@ -44,11 +43,12 @@ void SetContamination(const DatasetIndex& index, uint32_t number, Json& row) {
   row["contamination_weak_score"] = weak ? Number(decision.weak_score()) : Json();
 }
 
-// The identity of its row in fim_sft.csv; null if it has none.
-Json FimSha1(const v1::Kernel& kernel) {
+// The identity of its row in fim_sft.csv, or why it has none.
+void SetFim(const v1::Kernel& kernel, Json& row) {
   const dataset::FimPair pair = dataset::MakeFimPair(kernel);
-  if (!HasExample(kernel, pair)) return nullptr;
-  return absl::BytesToHexString(dataset::FimPairSha1(pair));
+  const bool has_row = pair.excluded.empty();
+  row["fim_sha1"] = has_row ? Json(absl::BytesToHexString(dataset::FimPairSha1(pair))) : Json();
+  row["fim_excluded"] = TextOrNull(pair.excluded);
 }
 
 // A row with no field that is not UTF-8 yet.
@@ -75,7 +75,7 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   SetDerivedFields(kernel, row);
   row["tokens"] = TokensJson(verdict.source_tokens());
   row["module_tokens"] = TokensJson(verdict.module_tokens());
-  row["fim_sha1"] = FimSha1(kernel);
+  SetFim(kernel, row);
   row["license"] = LicenseJson(verdict.license());
   row["checks"] = ChecksJson(verdict);
   row["check_reasons"] = CheckReasonsJson(verdict);
@@ -110,11 +110,6 @@ Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file) {
   SetText(row, "/path", file.path());
   SetText(row, "/text", file.content());
   return row;
-}
-
-bool HasExample(const v1::Kernel& kernel, const dataset::FimPair& pair) {
-  return kernel.dsl() != v1::DSL_CUDA && kernel.role() != v1::KERNEL_ROLE_UNSPECIFIED &&
-         !pair.completion.empty();
 }
 
 Json FunctionRecord(const v1::Kernel& kernel) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "common/dataset/fim.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/exporter/core/dataset_index.h"
@@ -22,10 +21,6 @@ Json LedgerRecord(const DatasetIndex& index, uint32_t number);
 
 // Of notices.jsonl: a text that must go along with a source's kernels.
 Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file);
-
-// Whether the kernel's pair is a row of fim_sft.csv: it has a body, and is not CUDA. That file is
-// the write-up's, which is of Triton, and its prompt is Python's: CUDA has cu2triton_sft.csv.
-bool HasExample(const v1::Kernel& kernel, const dataset::FimPair& pair);
 
 // An element of triton_functions.json, the shape that text completion trainers read: the
 // self-contained text, fenced as Python.

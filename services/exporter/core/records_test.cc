@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 TEST_F(ExporterTest, ARecordSaysWhatIsKnownOfAKernel) {
   ASSERT_THAT(Export(), IsOk());
   const Json record = Lines("kernels.jsonl").at(1);
-  EXPECT_EQ(record["source"], "@triton.jit\r\ndef k1(x):\r\n    return 1\r\n");
+  EXPECT_EQ(record["source"], absl::StrCat("@triton.jit\r\ndef k1(x):\r\n", kDosBody));
   EXPECT_EQ(record["commit"], std::string(40, 'a'));
   EXPECT_EQ(record["repository_url"], "https://github.com/example/a.git");
   EXPECT_EQ(record["url"], absl::StrCat("https://github.com/example/a/blob/", std::string(40, 'a'),
@@ -104,7 +104,6 @@ TEST_F(ExporterTest, AMatchNamesTheHoldoutsKernelAndWhereItStands) {
   const Json match = Lines("ledger.jsonl").at(1)["contamination"].at(0);
   EXPECT_EQ(match["rule"], "near");
   EXPECT_EQ(match["score"], 0.875);
-  EXPECT_EQ(match["decisive"], true);
   EXPECT_EQ(match["text"], "module");
   EXPECT_EQ(match["copies"], 4);
   EXPECT_EQ(match["holdout"]["path"], "h.py");
@@ -174,7 +173,9 @@ TEST_F(ExporterTest, AKernelOfAJsonFileIsNamedByItsPointerAndStandsInTheOrderOfT
   EndSource();
   Decide(v1::FATE_KEPT, "", 7, 1);
   Decide(v1::FATE_KEPT, "", 8, 1);
-  clusters_.mutable_decisions(8)->add_contamination()->set_holdout(9);
+  v1::Contamination* match = clusters_.mutable_decisions(8)->add_contamination();
+  *match = clusters_.decisions(3).contamination(0);
+  match->set_holdout(9);
   Decide(v1::FATE_HOLDOUT, "", 9, 1);
   ASSERT_THAT(Export(), IsOk());
   const std::vector<Json> records = Lines("kernels.jsonl");
@@ -191,7 +192,7 @@ TEST_F(ExporterTest, AKernelOfAJsonFileIsNamedByItsPointerAndStandsInTheOrderOfT
 
 TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
   StartSource("d", v1::SOURCE_ROLE_CANDIDATE, 0);
-  v1::Kernel kernel = MakeKernel(8, "d.py", 7, "    d\n");
+  v1::Kernel kernel = MakeKernel(8, "d.py", 7, kBody);
   v1::Parameter& parameter = *kernel.add_parameters();
   parameter.set_name("x");
   parameter.set_annotation("tl.tensor");
@@ -259,6 +260,7 @@ TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
             R"({"count":2,"first_line":20,"last_line":21,"path":"d.py","qualname":"run",)"
             R"("text":"def run(x):\n    k8[(1,)](x)\n"})");
   EXPECT_EQ(record["fim_sha1"].get<std::string>().size(), 40u);
+  EXPECT_EQ(record["fim_excluded"], nullptr);
 }
 
 TEST_F(ExporterTest, BytesThatAreNotUtf8AreKeptBesideTheRepairedText) {

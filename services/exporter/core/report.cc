@@ -140,14 +140,13 @@ Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
 }
 
 // How many candidates that were not rejected are of each holdout kernel, by rule; a candidate
-// counts with its gravest match, where the policy's limit is reached. And how many of these were
-// kept, labelled.
+// counts with its gravest match. And how many of these were kept, labelled.
 Json ContaminationCounts(const DatasetIndex& index) {
   std::map<uint32_t, std::map<std::string, int64_t>> by_item;
   int64_t labelled = 0;
   for (const uint32_t number : index.candidates) {
     const v1::Decision& decision = index.DecisionOn(number);
-    if (decision.contamination().empty() || !decision.contamination(0).decisive()) continue;
+    if (decision.contamination().empty()) continue;
     if (decision.fate() == v1::FATE_REJECTED) continue;
     ++by_item[decision.contamination(0).holdout()][decision.contamination(0).rule()];
     labelled += decision.fate() == v1::FATE_KEPT;
@@ -246,8 +245,8 @@ struct FileTotals {
 
 }  // namespace
 
-Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
-            std::vector<v1::Failure> failures) {
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCounts& fim,
+            const PairCounts& pairs, std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
@@ -268,6 +267,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCou
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
+          {"fim", {{"rows", fim.rows}, {"excluded", fim.excluded}}},
           {"pairs", PairsJson(index, pairs)},
           {"failures", FailuresJson(std::move(failures))}};
 }

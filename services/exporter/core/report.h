@@ -2,6 +2,8 @@
 #define KERNELMILL_SERVICES_EXPORTER_CORE_REPORT_H_
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "common/cas/digest.h"
@@ -17,11 +19,18 @@ struct PairCounts {
   int64_t curated = 0;
 };
 
+// How many rows fim_sft.csv has, and why kept kernels have none there: by FimPair.excluded, or
+// "repeat" where an earlier kernel's row is equal.
+struct FimCounts {
+  int64_t rows = 0;
+  std::map<std::string, int64_t> excluded;
+};
+
 // report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
-// kernels pass each check, the pairs with those of the list that could not be made, and the inputs
-// that failed.
-Json Report(const DatasetIndex& index, const cas::Digest& dataset, const PairCounts& pairs,
-            std::vector<v1::Failure> failures);
+// kernels pass each check, the rows of fim_sft.csv, the pairs with those of the list that could not
+// be made, and the inputs that failed.
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCounts& fim,
+            const PairCounts& pairs, std::vector<v1::Failure> failures);
 
 // MANIFEST.json: the source files that hold a kept kernel, by category, with the fields of the
 // extraction plan's script 07. `created` is the time of the newest commit, so that the same dataset

@@ -27,7 +27,7 @@ namespace {
 constexpr size_t kMaxLicenseCounters = 50;
 constexpr size_t kMaxCounterName = 120;
 
-// The files that have kernels.
+// The files that have kernels, with what their imports say, read once.
 class Files {
  public:
   explicit Files(const v1::FileShard& files) {
@@ -41,8 +41,15 @@ class Files {
         absl::StrCat("a kernel is of ", JsonString(path), ", which is not among the files"));
   }
 
+  const Label& ImportsOf(const std::string& path, const std::string& content) {
+    const auto known = imports_.find(path);
+    if (known != imports_.end()) return known->second;
+    return imports_.emplace(path, TargetOfImports(content)).first->second;
+  }
+
  private:
   std::map<absl::string_view, const std::string*> contents_;
+  std::map<std::string, Label> imports_;
 };
 
 // "license:adapted:vllm-project/vllm", for the first origin whose licence or notice is not there.
@@ -62,8 +69,8 @@ v1::TokenCounts CountTokens(absl::string_view text) {
 }
 
 // All that is to be known of the kernel before policies decide.
-void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowed,
-           v1::Verdict* verdict) {
+void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& imports,
+           bool license_allowed, v1::Verdict* verdict) {
   const CodeFacts closure = ReadClosure(kernel);
   v1::Quality& quality = *verdict->mutable_quality();
   *quality.mutable_masks() = CoverMasks(closure);
@@ -72,7 +79,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, bool license_allowe
   quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
   const absl::string_view above = CommentAbove(kernel, file);
   const Label kind = KindOf(kernel, ProseOf(kernel, above), quality.generated());
-  const Label target = TargetOf(kernel);
+  const Label target = TargetOf(kernel, imports);
   verdict->set_kind(kind.word);
   verdict->set_kind_rule(kind.rule);
   verdict->set_target(target.word);
@@ -99,14 +106,15 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
     RETURN_IF_ERROR(CheckIsKnown(check));
   }
   const LicensePolicy policy(params.licenses());
-  const Files known(files);
+  Files known(files);
   SourceLicenses licenses(tree, params.source_license());
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
     ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
     *verdict.mutable_license() = licenses.Of(kernel, *file);
-    Judge(kernel, *file, policy.Allows(verdict.license().expression()), &verdict);
+    Judge(kernel, *file, known.ImportsOf(kernel.path(), *file),
+          policy.Allows(verdict.license().expression()), &verdict);
     Decide(kernel, params.quality(), &verdict);
     if (policy.rejects_adapted()) RejectAdapted(licenses, &verdict);
   }

@@ -67,10 +67,10 @@ TEST(Sign, ARenamedCloneHasTheSameStructure) {
   EXPECT_EQ(sets.hashes(0), sets.hashes(1));
 }
 
-TEST(Sign, ImportsBelongToThePairAlone) {
+TEST(Sign, ThePromptsContextBelongsToThePairAlone) {
   v1::Kernel kernel = KernelOf("def f(x):\n    return x\n");
   const SignedShard without = SignAll({kernel});
-  kernel.add_imports("import triton\n");
+  kernel.set_prompt_context("import triton\n");
   const SignedShard with = SignAll({kernel});
   EXPECT_EQ(with.signatures.sha256(), without.signatures.sha256());
   EXPECT_NE(with.signatures.pair_sha1(), without.signatures.pair_sha1());

@@ -98,15 +98,16 @@ Fields IdentityFields() {
 }
 
 Fields ContaminationFields() {
-  return {ListOf(Struct(
-              "contamination",
-              {Struct("holdout", PlaceFields(), "the holdout's kernel"),
-               String("rule", "by which it matches"), Number("score", "0 to 1"),
-               Boolean("decisive", "the policy's limit is reached"),
-               OrNull(String("text", "the kernel's text that matches: source, module or launcher")),
-               OrNull(String("holdout_text", "which of the holdout's: source or launcher")),
-               OrNull(Integer("copies", "of the holdout's text in holdouts, itself included"))},
-              "the matches with holdouts, the gravest first; at most eight")),
+  return {ListOf(Struct("contamination",
+                        {Struct("holdout", PlaceFields(), "the holdout's kernel"),
+                         Word("rule", {"exact", "near", "structural", "overlap", "contained"},
+                              "by which it matches"),
+                         Number("score", "0 to 1"),
+                         Word("text", WordsOf(v1::Sensitive::Text_descriptor(), "TEXT_"),
+                              "the kernel's text that matches"),
+                         Word("holdout_text", {"source", "launcher"}, "which of the holdout's"),
+                         Integer("copies", "of the holdout's text in holdouts, itself included")},
+                        "the matches with holdouts, the gravest first; at most eight")),
           Integer("contamination_weak_matches",
                   "how many other kernels of holdouts it has something in common with"),
           OrNull(Number("contamination_weak_score", "the highest score of these"))};
@@ -180,11 +181,13 @@ Field TokensField(std::string name, std::string description) {
       std::move(description));
 }
 
-// Things given by name, as written.
+// Things given by name.
 Field NamedTexts(std::string name, std::string description) {
-  return ListOf(Struct(std::move(name),
-                       {String("name", "what it is given as"), String("value", "as written")},
-                       std::move(description)));
+  return ListOf(
+      Struct(std::move(name),
+             {String("name", "what it is given as"),
+              String("value", "as Python's repr() has it; where it is not known, as written")},
+             std::move(description)));
 }
 
 Field AutotuneField() {
@@ -205,7 +208,8 @@ Field AutotuneField() {
 Field LauncherField() {
   return OrNull(
       Struct("launcher",
-             {String("path", "of the file that it is in"), String("qualname", "of the function"),
+             {String("path", "of the file that it is in"),
+              OrNull(String("qualname", "of the function; null of a statement of the module")),
               Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
               OrNull(String("text", "those whole lines; null above 16 KiB")),
               Integer("count", "how many functions launch the kernel")},
@@ -242,22 +246,26 @@ Fields TextFields() {
       String("source", "whole lines of the file"),
       String("module", "self-contained text: imports, constants, helpers, then the kernel"),
       OrNull(String("prompt_context",
-                    "what a fill-in-the-middle prompt shows above the kernel; null of CUDA")),
+                    "what a fill-in-the-middle prompt shows above the kernel; null where that is "
+                    "nothing, and of CUDA")),
       ListOf(Struct(
           "pieces",
           {OrNull(String("path", "null of a generated line")),
            OrNull(Integer("first_line", "from 1")), OrNull(Integer("last_line", "inclusive")),
-           OrNull(Word("kind", WordsOf(v1::Definition::Kind_descriptor(), "KIND_"), "of code")),
-           Boolean("generated", "an assignment z = y that stands for `import y as z`")},
+           Word("kind", WordsOf(v1::Definition::Kind_descriptor(), "KIND_"), "of code"),
+           Boolean("generated", "a line of no file that stands for an import")},
           "what `module` is made of, in its order")),
-      Boolean("self_contained", "nothing but Triton, torch and Python is left outside `module`"),
+      Boolean("self_contained",
+              "nothing but Triton, torch and Python is left outside `module`; of CUDA nothing but "
+              "C++ and the toolkit"),
       ListOf(String("free_names", "names that `module` lacks")),
-      ListOf(Struct(
-          "unresolved_names",
-          {String("name", "as the code has it"),
-           String("reason",
-                  "undefined, repository_import, package_import, wildcard_import or too_large")},
-          "why `module` does not stand alone")),
+      ListOf(Struct("unresolved_names",
+                    {String("name", "as the code has it"),
+                     Word("reason",
+                          {"undefined", "repository_import", "package_import", "wildcard_import",
+                           "too_large"},
+                          "what became of it")},
+                    "why `module` does not stand alone")),
       String("signature", "from def to the colon, as written"),
       OrNull(String("docstring", "as written, without quotes")),
       ListOf(String("decorators", "as written, outermost first")),
@@ -270,7 +278,7 @@ Fields DerivedFields() {
                     {String("name", "as written"), OrNull(String("annotation", "as written")),
                      OrNull(String("default", "as written")),
                      OrNull(Word("role", WordsOf(v1::ParameterRole_descriptor(), "PARAMETER_ROLE_"),
-                                 "what it is for; null of CUDA")),
+                                 "what it is for")),
                      OrNull(String("rule", "that gave the role"))},
                     "in order")),
       AutotuneField(),
@@ -292,6 +300,10 @@ Fields DerivedFields() {
       TokensField("module_tokens", "of `module`"),
       Integer("lexical_tokens", "of Python or C in `source`, without comments"),
       OrNull(String("fim_sha1", "the identity of its row in fim_sft.csv; null where it has none")),
+      OrNull(Word("fim_excluded",
+                  {"language", "template", "syntax_error", "indentation", "signature_line",
+                   "no_body", "trivial", "short"},
+                  "why it has no row in fim_sft.csv; null where it has one")),
       InductorField(),
       CudaField()};
 }

@@ -29,6 +29,11 @@ namespace kernelmill::exporter {
 
 inline std::string Id(int n) { return absl::StrCat(std::string(31, '0'), n); }
 
+// Bodies that fim_sft.csv takes: the same with either line end. Others are too short for it.
+inline constexpr char kBody[] = "    y = tl.load(x + tl.arange(0, 64))\n    tl.store(x, y)\n";
+inline constexpr char kDosBody[] =
+    "    y = tl.load(x + tl.arange(0, 64))\r\n    tl.store(x, y)\r\n";
+
 inline v1::Kernel MakeKernel(int n, const std::string& path, int line, const std::string& body,
                              const std::string& name = "") {
   v1::Kernel kernel;
@@ -62,12 +67,11 @@ class ExporterTest : public ::testing::Test {
     request_.lock.add_sources()->set_git("https://example.org/a");
 
     StartSource("a", v1::SOURCE_ROLE_CANDIDATE, 1'700'000'000);
-    AddShard({MakeKernel(1, "z.py", 9, "    return 1\r\n"), MakeKernel(2, "b.py", 1, "    x\n")});
+    AddShard({MakeKernel(1, "z.py", 9, kDosBody), MakeKernel(2, "b.py", 1, "    x\n")});
     AddShard({MakeKernel(3, "a.py", 5, "    \"\xff\"\n"), MakeKernel(4, "a.py", 50, "    y, z\n")});
     EndSource();
     StartSource("b", v1::SOURCE_ROLE_CANDIDATE, 1'600'000'000);
-    AddShard(
-        {MakeKernel(5, "\xfe.py", 1, "    return 1\n", "k1"), MakeKernel(6, "g.py", 1, "    g\n")});
+    AddShard({MakeKernel(5, "\xfe.py", 1, kBody, "k1"), MakeKernel(6, "g.py", 1, "    g\n")});
     EndSource();
     StartSource("h", v1::SOURCE_ROLE_HOLDOUT, 1'500'000'000);
     AddShard({MakeKernel(7, "h.py", 1, "    y, z\n")});
@@ -86,6 +90,7 @@ class ExporterTest : public ::testing::Test {
     match->set_score(0.875);
     match->set_decisive(true);
     match->set_text("module");
+    match->set_holdout_text("source");
     match->set_copies(4);
     Decide(v1::FATE_DUPLICATE, "exact", 0, 1);
     Decide(v1::FATE_KEPT, "", 5, 1);

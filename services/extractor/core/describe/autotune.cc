@@ -1,10 +1,7 @@
 #include "services/extractor/core/describe/autotune.h"
 
-#include <iterator>
-#include <optional>
-#include <string>
+#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "common/base/text.h"
@@ -14,188 +11,157 @@
 namespace kernelmill::extractor {
 namespace {
 
-using NamedTexts = std::vector<v1::NamedText>;
-
-// What Config's first parameters are called, in every version of Triton.
-constexpr absl::string_view kConfigParameters[] = {"kwargs", "num_warps", "num_stages"};
-
-class TuningReader {
- public:
-  explicit TuningReader(const ParsedFile& file) : file_(file), tree_(file.tree) {}
-
-  // Whether it is one.
-  bool ReadAutotune(NodeId decorator, v1::Autotune& autotune) const {
-    const std::string name = Callee(decorator);
-    const Arguments arguments = ArgumentsOf(tree_, decorator);
-    const size_t position = IsTritons(name, "autotune") ? 0 : arguments.size();
-    const NodeId configs = FindArgument(arguments, "configs", position);
-    if (name.empty() || configs == kNoNode) return false;
-    autotune.set_decorator(name);
-    autotune.set_resolved(ReadConfigs(configs, autotune));
-    if (!autotune.resolved()) {
-      autotune.clear_configs();
-      autotune.set_expression(Text(configs));
-    }
-    const NodeId key = FindArgument(arguments, "key", position + 1);
-    if (key != kNoNode && !ReadKey(key, autotune)) {
-      autotune.clear_key();
-      autotune.set_key_expression(Text(key));
-    }
-    return true;
-  }
-
-  void ReadHeuristics(NodeId decorator, v1::Kernel& kernel) const {
-    const std::string name = Callee(decorator);
-    if (!IsTritons(name, "heuristics")) return;
-    const NodeId values = FindArgument(ArgumentsOf(tree_, decorator), "values", 0);
-    if (values == kNoNode) return;
-    v1::Heuristics& heuristics = *kernel.mutable_heuristics();
-    const std::optional<NamedTexts> entries = ReadDictionary(values);
-    if (!entries.has_value()) {
-      heuristics.add_expressions(Text(values));
-      return;
-    }
-    for (const v1::NamedText& entry : *entries) heuristics.add_names(entry.name());
-  }
-
- private:
-  // The called name as written; empty if that is no dotted name or nothing is called.
-  std::string Callee(NodeId decorator) const {
-    const NodeId call = tree_.StripParentheses(decorator);
-    if (tree_.KindOf(call) != Kind::kCall) return "";
-    const NodeId function = tree_.Child(call, Field::kFunction);
-    return function == kNoNode ? "" : DottedExpression(tree_, function);
-  }
-
-  bool IsTritons(absl::string_view name, absl::string_view last) const {
-    const std::string resolved = file_.imports.Resolve(name);
-    return absl::StartsWith(resolved, "triton.") && LastPart(resolved) == last;
-  }
-
-  std::string Text(NodeId node) const {
-    return std::string(file_.text.substr(tree_[node].start, tree_[node].end - tree_[node].start));
-  }
-
-  std::optional<std::string> StringContent(NodeId node) const {
-    node = tree_.StripParentheses(node);
-    if (tree_.KindOf(node) != Kind::kString) return std::nullopt;
-    if (tree_.Child(node, Kind::kInterpolation) != kNoNode) return std::nullopt;
-    return DocstringText(tree_, file_.text, node);
-  }
-
-  static v1::NamedText Named(absl::string_view name, std::string text) {
-    v1::NamedText named;
-    named.set_name(std::string(name));
-    named.set_text(std::move(text));
-    return named;
-  }
-
-  // {'A': 1} or dict(A=1); nothing where a name in it is not literal.
-  std::optional<NamedTexts> ReadDictionary(NodeId node) const {
-    node = tree_.StripParentheses(node);
-    if (tree_.KindOf(node) == Kind::kDictionary) return ReadPairs(node);
-    if (Callee(node) != "dict") return std::nullopt;
-    NamedTexts entries;
-    for (const Argument& argument : ArgumentsOf(tree_, node)) {
-      if (argument.keyword.empty()) return std::nullopt;
-      entries.push_back(Named(argument.keyword, Text(argument.value)));
-    }
-    return entries;
-  }
-
-  std::optional<NamedTexts> ReadPairs(NodeId dictionary) const {
-    NamedTexts entries;
-    for (NodeId pair = tree_.FirstChild(dictionary); pair != kNoNode;
-         pair = tree_.NextSibling(pair)) {
-      if (IsLayout(tree_.KindOf(pair))) continue;
-      if (tree_.KindOf(pair) != Kind::kPair) return std::nullopt;
-      const NodeId key = tree_.Child(pair, Field::kKey);
-      const NodeId value = tree_.Child(pair, Field::kValue);
-      if (key == kNoNode || value == kNoNode) return std::nullopt;
-      const std::optional<std::string> name = StringContent(key);
-      if (!name.has_value()) return std::nullopt;
-      entries.push_back(Named(*name, Text(value)));
-    }
-    return entries;
-  }
-
-  // The elements of a list or tuple; nothing for any other expression.
-  std::optional<std::vector<NodeId>> Elements(NodeId node) const {
-    node = tree_.StripParentheses(node);
-    if (tree_.KindOf(node) != Kind::kList && tree_.KindOf(node) != Kind::kTuple) {
-      return std::nullopt;
-    }
-    std::vector<NodeId> elements;
-    for (NodeId child = tree_.FirstChild(node); child != kNoNode;
-         child = tree_.NextSibling(child)) {
-      if (!IsLayout(tree_.KindOf(child))) elements.push_back(child);
-    }
-    return elements;
-  }
-
-  bool ReadConfigs(NodeId node, v1::Autotune& autotune) const {
-    const std::optional<std::vector<NodeId>> elements = Elements(node);
-    if (!elements.has_value()) return false;
-    for (const NodeId element : *elements) {
-      if (!ReadConfig(element, *autotune.add_configs())) return false;
-    }
-    return true;
-  }
-
-  bool ReadConfig(NodeId element, v1::Autotune::Config& config) const {
-    const NodeId call = tree_.StripParentheses(element);
-    if (LastPart(Callee(call)) != "Config") return false;
-    size_t position = 0;
-    for (const Argument& argument : ArgumentsOf(tree_, call)) {
-      absl::string_view name = argument.keyword;
-      if (name.empty()) {
-        const bool is_splat = absl::StartsWith(tree_.TextOf(argument.value), "*");
-        if (is_splat || position == std::size(kConfigParameters)) return false;
-        name = kConfigParameters[position++];
-      }
-      if (!AddToConfig(name, argument.value, config)) return false;
-    }
-    return true;
-  }
-
-  bool AddToConfig(absl::string_view name, NodeId value, v1::Autotune::Config& config) const {
-    if (name != "kwargs") {
-      *config.add_options() = Named(name, Text(value));
-      return true;
-    }
-    std::optional<NamedTexts> entries = ReadDictionary(value);
-    if (!entries.has_value()) return false;
-    for (v1::NamedText& entry : *entries) *config.add_kwargs() = std::move(entry);
-    return true;
-  }
-
-  bool ReadKey(NodeId node, v1::Autotune& autotune) const {
-    const std::optional<std::vector<NodeId>> elements = Elements(node);
-    if (!elements.has_value()) return false;
-    for (const NodeId element : *elements) {
-      std::optional<std::string> name = StringContent(element);
-      if (!name.has_value()) return false;
-      autotune.add_key(*std::move(name));
-    }
-    return true;
-  }
-
-  const ParsedFile& file_;
-  const SyntaxTree& tree_;
-};
+constexpr size_t kMaxValueBytes = 1024;  // of one, as text
+constexpr size_t kEntryBytes = 64;       // what holds a name and a value, about
 
 }  // namespace
 
-void AddTuning(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel) {
-  const TuningReader reader(file);
+TuningReader::TuningReader(const ParsedFile& file)
+    : file_(file), tree_(file.tree), statements_(file.tree) {}
+
+void TuningReader::AddTuning(const JitFunction& function, v1::Kernel& kernel) {
   for (const NodeId decorator : function.decorators) {
-    const NodeId call = file.tree.StripParentheses(decorator);
+    const NodeId call = tree_.StripParentheses(decorator);
     v1::Autotune autotune;
-    if (!kernel.has_autotune() && reader.ReadAutotune(call, autotune)) {
+    if (!kernel.has_autotune() && ReadAutotune(call, autotune)) {
       *kernel.mutable_autotune() = std::move(autotune);
     }
-    reader.ReadHeuristics(call, kernel);
+    ReadHeuristics(call, kernel);
   }
+}
+
+// Whether it is one.
+bool TuningReader::ReadAutotune(NodeId decorator, v1::Autotune& autotune) {
+  const std::string name = Callee(decorator);
+  const Arguments arguments = ArgumentsOf(tree_, decorator);
+  const size_t position = IsTritons(name, "autotune") ? 0 : arguments.size();
+  const NodeId configs = FindArgument(arguments, "configs", position);
+  if (name.empty() || configs == kNoNode) return false;
+  autotune.set_decorator(name);
+  autotune.set_resolved(ReadConfigs(configs, autotune));
+  if (!autotune.resolved()) {
+    autotune.clear_configs();
+    autotune.set_expression(Text(configs));
+  }
+  const NodeId key = FindArgument(arguments, "key", position + 1);
+  if (key != kNoNode && !ReadKey(key, autotune)) {
+    autotune.clear_key();
+    autotune.set_key_expression(Text(key));
+  }
+  return true;
+}
+
+std::optional<Value> TuningReader::Evaluate(NodeId expression) {
+  const int64_t given = std::min(Evaluator::kMaxSteps, steps_left_);
+  int64_t steps = given;
+  const EvaluatedFile file = {file_.text, tree_, file_.imports, statements_};
+  std::optional<Value> value = Evaluator(file, expression, steps).Evaluate(expression);
+  steps_left_ -= given - steps;
+  return value;
+}
+
+bool TuningReader::ReadConfigs(NodeId expression, v1::Autotune& autotune) {
+  const std::optional<Value> configs = Evaluate(expression);
+  if (!configs.has_value() || !configs->IsSequence()) return false;
+  if (configs->items->size() > kMaxConfigs) return false;
+  for (const Value& config : *configs->items) {
+    if (!ReadConfig(config, *autotune.add_configs())) return false;
+  }
+  return true;
+}
+
+bool TuningReader::ReadConfig(const Value& value, v1::Autotune::Config& config) {
+  if (value.type != Value::Type::kRecord) return false;
+  for (const auto& [name, argument] : value.record->arguments) {
+    if (name != "kwargs") {
+      if (!SetText(name, argument, *config.add_options())) return false;
+      continue;
+    }
+    if (argument.type != Value::Type::kDict) return false;
+    for (size_t i = 0; i + 1 < argument.items->size(); i += 2) {
+      const Value& key = (*argument.items)[i];
+      if (key.type != Value::Type::kString) return false;
+      if (!SetText(key.text, (*argument.items)[i + 1], *config.add_kwargs())) return false;
+    }
+  }
+  return true;
+}
+
+bool TuningReader::SetText(absl::string_view name, const Value& value, v1::NamedText& text) {
+  std::optional<std::string> repr = Repr(value, kMaxValueBytes);
+  if (!repr.has_value()) return false;
+  const size_t cost = kEntryBytes + name.size() + repr->size();
+  if (cost > bytes_left_) return false;
+  bytes_left_ -= cost;
+  text.set_name(std::string(name));
+  text.set_text(*std::move(repr));
+  return true;
+}
+
+bool TuningReader::ReadKey(NodeId expression, v1::Autotune& autotune) {
+  const std::optional<Value> names = Evaluate(expression);
+  if (!names.has_value() || !names->IsSequence() || names->items->size() > kMaxConfigs) {
+    return false;
+  }
+  for (const Value& name : *names->items) {
+    const size_t cost = kEntryBytes + name.text.size();
+    if (name.type != Value::Type::kString || cost > bytes_left_) return false;
+    bytes_left_ -= cost;
+    autotune.add_key(name.text);
+  }
+  return true;
+}
+
+void TuningReader::ReadHeuristics(NodeId decorator, v1::Kernel& kernel) const {
+  if (!IsTritons(Callee(decorator), "heuristics")) return;
+  const NodeId values = FindArgument(ArgumentsOf(tree_, decorator), "values", 0);
+  if (values == kNoNode) return;
+  v1::Heuristics& heuristics = *kernel.mutable_heuristics();
+  v1::Heuristics more;
+  if (ReadNames(tree_.StripParentheses(values), more)) {
+    heuristics.MergeFrom(more);
+  } else {
+    heuristics.add_expressions(Text(values));
+  }
+}
+
+// Of {'A': f} or dict(A=f); false where a name in it is not literal.
+bool TuningReader::ReadNames(NodeId dictionary, v1::Heuristics& heuristics) const {
+  if (tree_.KindOf(dictionary) != Kind::kDictionary) {
+    if (Callee(dictionary) != "dict") return false;
+    for (const Argument& argument : ArgumentsOf(tree_, dictionary)) {
+      if (argument.keyword.empty()) return false;
+      heuristics.add_names(std::string(argument.keyword));
+    }
+    return true;
+  }
+  for (NodeId pair = tree_.FirstChild(dictionary); pair != kNoNode;
+       pair = tree_.NextSibling(pair)) {
+    if (IsLayout(tree_.KindOf(pair))) continue;
+    NodeId key = tree_.KindOf(pair) == Kind::kPair ? tree_.Child(pair, Field::kKey) : kNoNode;
+    if (key != kNoNode) key = tree_.StripParentheses(key);
+    if (key == kNoNode || tree_.KindOf(key) != Kind::kString) return false;
+    if (tree_.Child(key, Kind::kInterpolation) != kNoNode) return false;
+    heuristics.add_names(DocstringText(tree_, file_.text, key));
+  }
+  return true;
+}
+
+// The called name as written; empty if that is no dotted name or nothing is called.
+std::string TuningReader::Callee(NodeId decorator) const {
+  const NodeId call = tree_.StripParentheses(decorator);
+  if (tree_.KindOf(call) != Kind::kCall) return "";
+  const NodeId function = tree_.Child(call, Field::kFunction);
+  return function == kNoNode ? "" : DottedExpression(tree_, function);
+}
+
+bool TuningReader::IsTritons(absl::string_view name, absl::string_view last) const {
+  const std::string resolved = file_.imports.Resolve(name);
+  return absl::StartsWith(resolved, "triton.") && LastPart(resolved) == last;
+}
+
+std::string TuningReader::Text(NodeId node) const {
+  return std::string(file_.text.substr(tree_[node].start, tree_[node].end - tree_[node].start));
 }
 
 }  // namespace kernelmill::extractor

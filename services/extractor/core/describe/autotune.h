@@ -1,19 +1,64 @@
 #ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_DESCRIBE_AUTOTUNE_H_
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_DESCRIBE_AUTOTUNE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/describe/kernels.h"
 #include "services/extractor/core/detect/functions.h"
+#include "services/extractor/core/evaluate/evaluator.h"
 
 namespace kernelmill::extractor {
 
-// Sets the kernel's `autotune` and `heuristics` from its decorators.
+// Reads what the decorators of a file's kernels say of tuning.
 //
 // Autotune is the outermost of triton.autotune and of what is called with `configs=`, as
-// repositories' own wrappers are. Its configurations are resolved where they stand there as a list
-// of Config(...) calls with literal names: a name, a comprehension or a function's result is kept
-// as it is written, since only running it would tell.
-void AddTuning(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel);
+// repositories' own wrappers are. Its configurations are resolved where the file alone tells them:
+// a list of Config(...) calls, or an expression that comes to one (Evaluator says which do). Each
+// value is then as Python's repr() has it; one that the file does not tell, such as a function or
+// what the machine decides, stays as it is written. Where it is the list itself that the file does
+// not tell, since it is imported, or depends on the machine (torch.version.hip, os.environ,
+// is_hip()), the expression is kept as it is written, and nothing is resolved. The key likewise.
+//
+// A file's decorators may together cost kMaxFileSteps of evaluation; what they come to is bounded
+// too, and what is beyond is not resolved. Not thread-safe; refers to the file.
+class TuningReader {
+ public:
+  static constexpr size_t kMaxConfigs = 4096;  // of one decorator
+  static constexpr int64_t kMaxFileSteps = 20 * Evaluator::kMaxSteps;
+  static constexpr size_t kMaxFileBytes = 16 << 20;  // of all names and values, and what holds them
+
+  explicit TuningReader(const ParsedFile& file);
+
+  // Sets the kernel's `autotune` and `heuristics` from its decorators.
+  void AddTuning(const JitFunction& function, v1::Kernel& kernel);
+
+ private:
+  using NamedTexts = std::vector<v1::NamedText>;
+
+  bool ReadAutotune(NodeId decorator, v1::Autotune& autotune);
+  void ReadHeuristics(NodeId decorator, v1::Kernel& kernel) const;
+  std::optional<Value> Evaluate(NodeId expression);
+  bool ReadConfigs(NodeId expression, v1::Autotune& autotune);
+  bool ReadConfig(const Value& value, v1::Autotune::Config& config);
+  bool ReadKey(NodeId expression, v1::Autotune& autotune);
+  bool SetText(absl::string_view name, const Value& value, v1::NamedText& text);
+  std::string Callee(NodeId decorator) const;
+  bool IsTritons(absl::string_view name, absl::string_view last) const;
+  std::string Text(NodeId node) const;
+  bool ReadNames(NodeId dictionary, v1::Heuristics& heuristics) const;
+
+  const ParsedFile& file_;
+  const SyntaxTree& tree_;
+  StatementsByName statements_;
+  int64_t steps_left_ = kMaxFileSteps;
+  size_t bytes_left_ = kMaxFileBytes;
+};
 
 }  // namespace kernelmill::extractor
 

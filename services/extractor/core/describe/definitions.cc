@@ -205,12 +205,20 @@ void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition
   }
 }
 
-void AddImported(const SyntaxTree& tree, NodeId statement, v1::Definition& definition) {
-  auto names = ImportedNames(tree, statement);
-  if (definition.imported().empty()) {
-    definition.mutable_imported()->Swap(&names);
-  } else {
-    definition.mutable_imported()->MergeFrom(names);
+// What import statements bind that the statement is, or has in its blocks. `bound` are the names
+// that it binds, sorted: not those in functions there.
+void AddImported(const SyntaxTree& tree, NodeId statement,
+                 const std::vector<absl::string_view>& bound, v1::Definition& definition) {
+  const Kind kind = tree.KindOf(statement);
+  if (!IsImport(kind) && !IsCompound(kind)) return;
+  for (const NodeId import : ImportsIn(tree, statement)) {
+    auto names = ImportedNames(tree, import);
+    for (v1::ImportedName& imported : names) {
+      if (!std::binary_search(bound.begin(), bound.end(), absl::string_view(imported.name()))) {
+        continue;
+      }
+      *definition.add_imported() = std::move(imported);
+    }
   }
 }
 
@@ -231,7 +239,7 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
     const absl::string_view changed = ChangedName(file.tree, at->node);
     if (!changed.empty()) names.push_back(changed);
     AddModules(file.tree, at->node, modules);
-    if (IsImport(file.tree.KindOf(at->node))) AddImported(file.tree, at->node, definition);
+    AddImported(file.tree, at->node, bound, definition);
     exports = exports || changed == "__all__" ||
               std::find(bound.begin(), bound.end(), "__all__") != bound.end();
     if (exports) AddExported(file.tree, at->node, definition);
@@ -242,7 +250,6 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
   const size_t begin = file.lines.Begin(first->first_line);
   definition.set_path(std::string(file.path));
   definition.set_kind(kind);
-  if (kind != v1::Definition::KIND_IMPORT) definition.clear_imported();
   definition.set_block_first_line(first->block.first);
   definition.set_block_last_line(first->block.last);
   SetSorted(names, *definition.mutable_names());

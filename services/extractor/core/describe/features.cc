@@ -113,6 +113,27 @@ const Matcher& Options() {
   return options;
 }
 
+// Of places in the table; sorted.
+std::vector<absl::string_view> WordsOf(uint64_t places) {
+  std::vector<absl::string_view> words;
+  for (size_t place = 0; place < std::size(kFeatures); ++place) {
+    if ((places >> place & 1) != 0) words.push_back(kFeatures[place].word);
+  }
+  return words;
+}
+
+// Modules within the language count as well: libdevice.exp.
+uint64_t PlacesOfName(absl::string_view resolved) {
+  if (!absl::StartsWith(resolved, "triton.")) return 0;
+  uint64_t found = 0;
+  for (absl::string_view rest = resolved; !rest.empty();) {
+    const absl::string_view last = LastPart(rest);
+    found |= Names().PlacesOf(last);
+    rest.remove_suffix(std::min(rest.size(), last.size() + 1));
+  }
+  return found;
+}
+
 // A dotted name as a whole, not its parts: they are below it. No name of a keyword either.
 bool IsWholeName(const SyntaxTree& tree, NodeId node) {
   return tree.KindOf(tree[node].parent) != Kind::kAttribute && tree[node].field != Field::kName;
@@ -135,11 +156,7 @@ std::vector<absl::string_view> FeatureFinder::FeaturesOf(NodeId root) {
     const NodeId name = tree_.Child(node, Field::kName);
     if (name != kNoNode) found |= Options().PlacesOf(tree_.TextOf(name));
   }
-  std::vector<absl::string_view> words;
-  for (size_t place = 0; place < std::size(kFeatures); ++place) {
-    if ((found >> place & 1) != 0) words.push_back(kFeatures[place].word);
-  }
-  return words;
+  return WordsOf(found);
 }
 
 // False where its first part says that it is not.
@@ -164,17 +181,12 @@ FeatureFinder::Set FeatureFinder::OfName(NodeId name) {
   return known->second;
 }
 
-// Modules within the language count as well: libdevice.exp.
 FeatureFinder::Set FeatureFinder::FindOfName(NodeId name) const {
-  const std::string resolved = imports_.Resolve(DottedExpression(tree_, name));
-  if (!absl::StartsWith(resolved, "triton.")) return 0;
-  Set found = 0;
-  for (absl::string_view rest = resolved; !rest.empty();) {
-    const absl::string_view last = LastPart(rest);
-    found |= Names().PlacesOf(last);
-    rest.remove_suffix(std::min(rest.size(), last.size() + 1));
-  }
-  return found;
+  return PlacesOfName(imports_.Resolve(DottedExpression(tree_, name)));
+}
+
+std::vector<absl::string_view> FeaturesOfName(absl::string_view resolved) {
+  return WordsOf(PlacesOfName(resolved));
 }
 
 }  // namespace kernelmill::extractor

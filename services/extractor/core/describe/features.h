@@ -36,6 +36,9 @@ class FeatureFinder {
   absl::flat_hash_map<absl::string_view, Set> known_;
 };
 
+// Of a name that is resolved to the end, "triton.language.dot"; sorted.
+std::vector<absl::string_view> FeaturesOfName(absl::string_view resolved);
+
 }  // namespace kernelmill::extractor
 
 #endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_DESCRIBE_FEATURES_H_

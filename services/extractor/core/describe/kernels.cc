@@ -84,22 +84,6 @@ bool Stores(absl::string_view call) {
   return last == "store" || absl::EndsWith(last, "_store") || absl::StartsWith(last, "atomic_");
 }
 
-// The first argument of a call, of the call in it and so on: f of heuristics(...)(triton.jit(f)).
-std::string InnermostArgument(const SyntaxTree& tree, NodeId node) {
-  constexpr int kMaxCalls = 16;
-  for (int calls = 0; calls < kMaxCalls && tree.KindOf(node) == Kind::kCall; ++calls) {
-    const NodeId arguments = tree.Child(node, Field::kArguments);
-    if (arguments == kNoNode) return "";
-    NodeId first = tree.FirstChild(arguments);
-    while (first != kNoNode && tree.KindOf(first) == Kind::kToken) first = tree.NextSibling(first);
-    if (first == kNoNode) return "";
-    if (tree.KindOf(first) == Kind::kKeywordArgument) first = tree.Child(first, Field::kValue);
-    if (first == kNoNode) return "";
-    node = first;
-  }
-  return DottedExpression(tree, node);
-}
-
 void AddLauncher(const Launches& launches, const JitFunction& function, v1::Kernel& kernel) {
   std::optional<v1::Launcher> launcher = launches.LauncherOf(function.definition);
   if (!launcher.has_value()) return;
@@ -154,24 +138,6 @@ void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& k
 
 }  // namespace
 
-absl::flat_hash_set<std::string> LaunchedAmong(const std::vector<v1::Kernel>& kernels,
-                                               const SyntaxTree& tree, const Launches& launches) {
-  absl::flat_hash_set<std::string> launched;
-  for (const v1::Kernel& kernel : kernels) {
-    if (launches.Contains(kernel.name())) launched.insert(kernel.name());
-  }
-  for (const NodeId node : tree.Of(Kind::kAssignment)) {
-    const NodeId left = tree.Child(node, Field::kLeft);
-    const NodeId right = tree.Child(node, Field::kRight);
-    if (left == kNoNode || right == kNoNode || tree.KindOf(right) != Kind::kCall) continue;
-    const std::string name = DottedExpression(tree, left);
-    if (name.empty() || !launches.Contains(LastPart(name))) continue;
-    const std::string original = InnermostArgument(tree, right);
-    if (!original.empty()) launched.insert(std::string(LastPart(original)));
-  }
-  return launched;
-}
-
 NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
   constexpr int kMaxDepth = 64;  // of a statement that a program would write
   NodeId node = call;
@@ -184,22 +150,27 @@ NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
   return call;
 }
 
-absl::flat_hash_set<std::string> CalledByOthers(const std::vector<v1::Kernel>& kernels) {
-  absl::flat_hash_set<std::string> called;
+absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& kernels) {
+  absl::flat_hash_set<std::string> used;
   for (const v1::Kernel& kernel : kernels) {
     for (const std::string& call : kernel.calls()) {
-      if (call != kernel.name() && call != kernel.qualname()) called.insert(call);
+      if (call != kernel.name() && call != kernel.qualname()) used.insert(call);
+    }
+    for (const std::string& name : kernel.free_names()) {
+      if (name != kernel.name()) used.insert(name);
     }
   }
-  return called;
+  return used;
 }
 
-v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::string>& launched,
-                      const absl::flat_hash_set<std::string>& called) {
-  if (launched.contains(kernel.name()) || kernel.dsl() == v1::DSL_PALLAS) {
-    return v1::KERNEL_ROLE_KERNEL;
+v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
+                      const absl::flat_hash_set<std::string>& used) {
+  if (kernel.dsl() == v1::DSL_PALLAS) {
+    return in_kernel ? v1::KERNEL_ROLE_DEVICE : v1::KERNEL_ROLE_KERNEL;
   }
-  if (called.contains(kernel.name()) || called.contains(kernel.qualname())) {
+  if (launched) return v1::KERNEL_ROLE_KERNEL;
+  const bool is_method = kernel.parameters_size() > 0 && kernel.parameters(0).name() == "self";
+  if (is_method || used.contains(kernel.name()) || used.contains(kernel.qualname())) {
     return v1::KERNEL_ROLE_DEVICE;
   }
   const bool works_alone = std::any_of(
@@ -209,7 +180,8 @@ v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::s
 }
 
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, FeatureFinder& features) {
+                          const Launches& launches, const ParameterRoles& parameters,
+                          FeatureFinder& features, TuningReader& tuning) {
   const SyntaxTree& tree = file.tree;
   v1::Kernel kernel;
   AddPlace(file, function, kernel);
@@ -228,8 +200,8 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   for (const NodeId decorator : function.decorators) {
     kernel.add_decorators(std::string(Bytes(file, tree[decorator].start, tree[decorator].end)));
   }
-  AddParameters(file, function, kernel);
-  AddTuning(file, function, kernel);
+  parameters.AddParameters(function, kernel);
+  tuning.AddTuning(function, kernel);
   for (const absl::string_view call : CallsOf(file, function.definition)) {
     kernel.add_calls(std::string(call));
   }

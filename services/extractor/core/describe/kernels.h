@@ -18,6 +18,9 @@
 
 namespace kernelmill::extractor {
 
+class ParameterRoles;
+class TuningReader;
+
 // What is known of a file once it is parsed; all that is needed to describe its kernels. `text` is
 // the file's own bytes, of the tree's text's length (see TextForParser).
 struct ParsedFile {
@@ -30,26 +33,25 @@ struct ParsedFile {
   const Bindings& bindings;
 };
 
-// The names of those kernels that are launched, under their own name or one that they are assigned
-// to, as in name = triton.jit(f).
-absl::flat_hash_set<std::string> LaunchedAmong(const std::vector<v1::Kernel>& kernels,
-                                               const SyntaxTree& tree, const Launches& launches);
-
 // The simple statement around a call that makes a kernel of a function; the call itself where the
 // statement is compound.
 NodeId StatementAround(const SyntaxTree& tree, NodeId call);
 
-// What all kernels of a text call, to tell which of them are helpers. Recursion does not count.
-absl::flat_hash_set<std::string> CalledByOthers(const std::vector<v1::Kernel>& kernels);
+// What all kernels of a text call or name, as in gl.warp_specialize([(helper, args)]), to tell
+// which of them are helpers. Recursion does not count.
+absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& kernels);
 
 // Kernels are launched, or they do what only a launched one does: ask for their program_id or
-// store. Device functions are called by others; what is neither is taken for one as well.
-v1::KernelRole RoleOf(const v1::Kernel& kernel, const absl::flat_hash_set<std::string>& launched,
-                      const absl::flat_hash_set<std::string>& called);
+// store. Device functions are used by others, are methods (of an object that only device code
+// has), or stand in another kernel; what is neither is taken for one as well. A Pallas function
+// that stands in no other is a kernel.
+v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
+                      const absl::flat_hash_set<std::string>& used);
 
 // The whole record of one kernel but for its role and what the link stage adds.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, FeatureFinder& features);
+                          const Launches& launches, const ParameterRoles& parameters,
+                          FeatureFinder& features, TuningReader& tuning);
 
 }  // namespace kernelmill::extractor
 

@@ -1,55 +1,71 @@
 #include "services/extractor/core/describe/launcher.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/base/text.h"
-#include "services/extractor/core/syntax/calls.h"
 
 namespace kernelmill::extractor {
 namespace {
 
-// The dotted name of what is launched as name[grid] or wrap(name)[grid]; empty if none is.
-std::string SubscriptedName(const SyntaxTree& tree, NodeId subscript) {
-  NodeId value = tree.Child(subscript, Field::kValue);
-  if (value == kNoNode) return "";
-  value = tree.StripParentheses(value);
-  if (tree.KindOf(value) == Kind::kCall) {
-    const Arguments arguments = ArgumentsOf(tree, value);
-    if (arguments.size() != 1) return "";
-    value = arguments.front().value;
-  }
-  return DottedExpression(tree, value);
-}
+// What the name of a function has in it that launches the kernel that it is given, or the name of
+// something that it is given with it.
+constexpr absl::string_view kLaunchWord[] = {"launch", "Launch", "LAUNCH"};
+constexpr absl::string_view kGridWord[] = {"grid", "Grid", "GRID"};
+// A parameter is looked for through so many functions that hand it on.
+constexpr int kMaxRounds = 8;
 
-// The dotted name of what is launched as name.run(...); empty if nothing is.
-std::string RunName(const SyntaxTree& tree, NodeId call, NodeId attribute) {
+// What is launched as k.run(...) or k.warmup(...); kNoNode if nothing is.
+NodeId RunObject(const SyntaxTree& tree, NodeId call, NodeId attribute) {
   const NodeId method = tree.Child(attribute, Field::kAttribute);
-  const NodeId object = tree.Child(attribute, Field::kObject);
-  if (method == kNoNode || object == kNoNode || tree.TextOf(method) != "run") return "";
+  if (method == kNoNode) return kNoNode;
+  if (tree.TextOf(method) != "run" && tree.TextOf(method) != "warmup") return kNoNode;
   const Arguments arguments = ArgumentsOf(tree, call);
   const bool launches =
       std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
         return argument.keyword == "grid" || argument.keyword == "stream";
       });
-  return launches ? DottedExpression(tree, object) : "";
+  return launches ? tree.Child(attribute, Field::kObject) : kNoNode;
 }
 
-std::string LaunchedName(const SyntaxTree& tree, NodeId call) {
-  NodeId function = tree.Child(call, Field::kFunction);
-  if (function == kNoNode) return "";
-  function = tree.StripParentheses(function);
-  if (tree.KindOf(function) == Kind::kSubscript) return SubscriptedName(tree, function);
-  return tree.KindOf(function) == Kind::kAttribute ? RunName(tree, call, function) : "";
+// In lower or upper case, or as a word of CamelCase.
+bool Says(absl::string_view name, const absl::string_view (&words)[3]) {
+  return std::any_of(std::begin(words), std::end(words), [name](absl::string_view word) {
+    return name.find(word) != absl::string_view::npos;
+  });
 }
 
-// By node: the innermost function that it stands in, kNoNode outside any.
-std::vector<NodeId> FunctionsAround(const SyntaxTree& tree) {
-  std::vector<NodeId> around(tree.size(), kNoNode);
-  for (NodeId node = 1; node < tree.size(); ++node) {
-    const NodeId parent = tree[node].parent;
-    around[node] = tree.KindOf(parent) == Kind::kFunctionDefinition ? parent : around[parent];
+bool IsName(Kind kind) { return kind == Kind::kIdentifier || kind == Kind::kAttribute; }
+
+// The innermost expression that a call's arguments name as a grid: grid=..., f(k, grid).
+bool IsGivenGrid(const SyntaxTree& tree, const Arguments& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](const Argument& argument) {
+    return Says(argument.keyword, kGridWord) ||
+           (IsName(tree.KindOf(argument.value)) && Says(tree.TextOf(argument.value), kGridWord));
+  });
+}
+
+// Where a parameter of that name stands among those that a call gives; methods' first is the
+// object. Nothing if there is none.
+std::optional<size_t> PositionOf(const SyntaxTree& tree, NodeId function, absl::string_view name) {
+  const NodeId parameters = tree.Child(function, Field::kParameters);
+  if (parameters == kNoNode) return std::nullopt;
+  size_t position = 0;
+  bool bound = false;
+  for (NodeId child = tree.FirstChild(parameters); child != kNoNode;
+       child = tree.NextSibling(child)) {
+    if (IsLayout(tree.KindOf(child))) continue;
+    const auto names = tree.Of(Kind::kIdentifier, child);
+    if (names.empty()) continue;
+    const absl::string_view first = tree.TextOf(names.front());
+    if (position == 0 && !bound && (first == "self" || first == "cls")) {
+      bound = true;
+      continue;
+    }
+    if (first == name) return position;
+    ++position;
   }
-  return around;
+  return std::nullopt;
 }
 
 // The first and last line of a function, its decorators counted in.
@@ -62,21 +78,170 @@ v1::Launcher PlaceOf(const SyntaxTree& tree, const LineIndex& lines, NodeId func
   return place;
 }
 
+// A statement of the module has none.
+void SetName(const SyntaxTree& tree, NodeId host, v1::Launcher& launcher) {
+  if (tree.KindOf(host) == Kind::kFunctionDefinition) {
+    launcher.set_qualname(QualifiedName(tree, host));
+  }
+}
+
 absl::string_view TextAt(absl::string_view text, const LineIndex& lines,
                          const v1::Launcher& place) {
   const size_t begin = lines.Begin(place.first_line());
   return text.substr(begin, lines.End(place.last_line()) - begin);
 }
 
-// Functions deeper within others than this are not searched to their end.
-constexpr int kMaxDepth = 256;
-
 }  // namespace
 
+// Goes by all calls of the text.
+class Launches::Finder {
+ public:
+  Finder(const SyntaxTree& tree, const Calls& calls, const std::vector<JitFunction>& functions,
+         const KernelReferences& references, Launches& launches)
+      : tree_(tree), calls_(calls), references_(references), launches_(launches) {
+    for (const JitFunction& function : functions) {
+      // A candidate that launches something is no jit function.
+      if (function.imported_decorators.empty()) jit_.insert(function.definition);
+    }
+    for (const JitFunction& function : functions) AddPallas(function);
+    for (const Call& call : calls.In(0)) {
+      if (call.function != kNoNode) AddLaunch(call);
+    }
+    for (int round = 0; round < kMaxRounds && !new_parameters_.empty(); ++round) FollowParameters();
+  }
+
+  // Of a kernel that no function launches: the module's statements that do.
+  HostsByKey TakeHosts() {
+    for (auto& [key, statements] : statements_) hosts_.try_emplace(key, std::move(statements));
+    return std::move(hosts_);
+  }
+
+ private:
+  using Parameter = std::pair<NodeId, absl::string_view>;
+
+  void AddPallas(const JitFunction& function) {
+    if (function.dsl != v1::DSL_PALLAS) return;
+    const KernelKey key = references_.KeyOf(function.definition);
+    pallas_.insert(key);
+    const NodeId at = function.applied_by != kNoNode ? function.applied_by : function.decorated;
+    if (function.applied_by != kNoNode || RunsWhereItStands(function)) AddHost(key, at);
+  }
+
+  // A decorator that calls what it decorates, under no name that could be called.
+  bool RunsWhereItStands(const JitFunction& function) const {
+    return LastPart(function.found_by) == "core_map";
+  }
+
+  void AddLaunch(const Call& call) {
+    const NodeId function = tree_.StripParentheses(call.function);
+    const Kind kind = tree_.KindOf(function);
+    if (kind == Kind::kSubscript) {
+      const NodeId launched = tree_.Child(function, Field::kValue);
+      if (launched != kNoNode) Add(references_.Of(launched), call.node);
+      return;
+    }
+    const Arguments arguments = ArgumentsOf(tree_, call.node);
+    if (kind == Kind::kAttribute) {
+      const NodeId object = RunObject(tree_, call.node, function);
+      if (object != kNoNode) Add(references_.Of(object), call.node);
+    }
+    if (kind == Kind::kIdentifier) AddBoundLaunch(function, call.node);
+    const bool launches = Says(LastPart(call.name), kLaunchWord) || IsGivenGrid(tree_, arguments);
+    if (!launches) return;
+    // A function of the text says itself what it launches.
+    if (!references_.FunctionsCalled(call.node).empty()) return;
+    for (const Argument& argument : arguments) {
+      if (IsName(tree_.KindOf(argument.value))) Add(references_.Of(argument.value), call.node);
+    }
+  }
+
+  // f(...) after f = k[grid], or of a Pallas kernel f.
+  void AddBoundLaunch(NodeId name, NodeId call) {
+    for (const NodeId given : references_.names().ValuesOf(tree_.TextOf(name), name)) {
+      const NodeId value = tree_.StripParentheses(given);
+      if (tree_.KindOf(value) == Kind::kFunctionDefinition) {
+        const KernelKey key = references_.KeyOf(value);
+        if (pallas_.contains(key)) AddHost(key, call);
+        continue;
+      }
+      if (tree_.KindOf(value) != Kind::kSubscript) continue;
+      const NodeId kernel = tree_.Child(value, Field::kValue);
+      if (kernel == kNoNode) continue;
+      // Of a table it would be what it holds that is called.
+      const KernelReference reference = references_.Of(kernel);
+      if (!reference.looked_up) Add(reference, call);
+    }
+  }
+
+  void Add(const KernelReference& reference, NodeId call) {
+    for (const KernelKey& key : reference.kernels) AddHost(key, call);
+    const NodeId host = references_.FunctionAround(call);
+    if (host != kNoNode && !jit_.contains(host)) {
+      for (const std::string& dotted : reference.imports) {
+        launches_.others_.push_back({dotted, host});
+      }
+    }
+    for (const Parameter& parameter : reference.parameters) {
+      if (parameters_.insert(parameter).second) new_parameters_.push_back(parameter);
+    }
+  }
+
+  void AddHost(const KernelKey& key, NodeId call) {
+    launches_.launched_.insert(key);
+    const NodeId host = references_.FunctionAround(call);
+    if (host == kNoNode) {
+      statements_[key].push_back(ModuleStatement(call));
+    } else if (!jit_.contains(host)) {
+      hosts_[key].push_back(host);
+    }
+  }
+
+  NodeId ModuleStatement(NodeId node) const {
+    while (tree_[node].parent != 0 && tree_[node].parent != kNoNode) node = tree_[node].parent;
+    return node;
+  }
+
+  // Whoever calls a function with a kernel for a parameter that it launches, launches that.
+  void FollowParameters() {
+    absl::flat_hash_map<NodeId, std::vector<absl::string_view>> by_function;
+    for (const auto& [function, name] : new_parameters_) by_function[function].push_back(name);
+    new_parameters_.clear();
+    for (const Call& call : calls_.In(0)) {
+      if (call.function == kNoNode) continue;
+      for (const NodeId function : references_.FunctionsCalled(call.node)) {
+        const auto launched = by_function.find(function);
+        if (launched == by_function.end()) continue;
+        const Arguments arguments = ArgumentsOf(tree_, call.node);
+        for (const absl::string_view name : launched->second) {
+          const std::optional<size_t> position = PositionOf(tree_, function, name);
+          if (!position.has_value()) continue;
+          const NodeId given = FindArgument(arguments, name, *position);
+          if (given != kNoNode) Add(references_.Of(given), call.node);
+        }
+      }
+    }
+  }
+
+  const SyntaxTree& tree_;
+  const Calls& calls_;
+  const KernelReferences& references_;
+  Launches& launches_;
+  absl::flat_hash_set<NodeId> jit_;
+  absl::flat_hash_set<KernelKey> pallas_;
+  HostsByKey hosts_;
+  HostsByKey statements_;
+  absl::flat_hash_set<Parameter> parameters_;  // that are launched
+  std::vector<Parameter> new_parameters_;      // of these, whose calls were not looked at yet
+};
+
 Launches::Launches(absl::string_view text, const SyntaxTree& tree, const LineIndex& lines,
+                   const Calls& calls, const KernelReferences& references,
                    const std::vector<JitFunction>& functions)
-    : text_(text), tree_(tree), lines_(lines), around_(FunctionsAround(tree)) {
-  for (auto& [key, hosts] : FindHosts(functions)) {
+    : text_(text), tree_(tree), lines_(lines) {
+  for (const JitFunction& kernel : functions) {
+    keys_[kernel.definition] = references.KeyOf(kernel.definition);
+  }
+  for (auto& [key, hosts] : Finder(tree, calls, functions, references, *this).TakeHosts()) {
     std::sort(hosts.begin(), hosts.end());
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     choices_[key] = Choose(hosts);
@@ -90,39 +255,9 @@ Launches::Launches(absl::string_view text, const SyntaxTree& tree, const LineInd
   }
 }
 
-Launches::HostsByKey Launches::FindHosts(const std::vector<JitFunction>& functions) {
-  absl::flat_hash_set<NodeId> jit;
-  HostsByKey hosts;  // a key for each kernel, before any is launched
-  for (const JitFunction& function : functions) {
-    jit.insert(function.definition);
-    hosts.try_emplace(KeyOf(function.definition));
-  }
-  for (const NodeId node : tree_.Of(Kind::kCall)) {
-    const std::string dotted = LaunchedName(tree_, node);
-    if (dotted.empty()) continue;
-    const std::string name(LastPart(dotted));
-    names_.insert(name);
-    const NodeId host = around_[node];
-    if (host == kNoNode || jit.contains(host)) continue;
-    // The name is that of the innermost function around which has a kernel of it, or the module's.
-    NodeId scope = host;
-    for (int depth = 0; depth < kMaxDepth && scope != kNoNode; ++depth) {
-      if (hosts.contains(Key(name, scope))) break;
-      scope = around_[scope];
-    }
-    const auto found = hosts.find(Key(name, scope));
-    if (found != hosts.end()) {
-      found->second.push_back(host);
-    } else {
-      others_.push_back({dotted, host});
-    }
-  }
-  return hosts;
-}
-
-Launches::Key Launches::KeyOf(NodeId definition) const {
-  const NodeId name = tree_.Child(definition, Field::kName);
-  return {name == kNoNode ? "" : std::string(tree_.TextOf(name)), around_[definition]};
+bool Launches::IsLaunched(NodeId definition) const {
+  const auto key = keys_.find(definition);
+  return key != keys_.end() && launched_.contains(key->second);
 }
 
 Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
@@ -139,13 +274,15 @@ Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
 }
 
 const Launches::Choice* Launches::ChoiceFor(NodeId definition) const {
-  const auto found = choices_.find(KeyOf(definition));
+  const auto key = keys_.find(definition);
+  if (key == keys_.end()) return nullptr;
+  const auto found = choices_.find(key->second);
   return found == choices_.end() || found->second.count == 0 ? nullptr : &found->second;
 }
 
 v1::Launcher Launches::HostAt(NodeId host) const {
   v1::Launcher launcher = PlaceOf(tree_, lines_, host);
-  launcher.set_qualname(QualifiedName(tree_, host));
+  SetName(tree_, host, launcher);
   const absl::string_view text = TextAt(text_, lines_, launcher);
   if (text.size() <= kMaxText) launcher.set_text(std::string(text));
   return launcher;
@@ -155,7 +292,7 @@ std::optional<v1::Launcher> Launches::LauncherOf(NodeId definition) const {
   const Choice* choice = ChoiceFor(definition);
   if (choice == nullptr) return std::nullopt;
   v1::Launcher launcher = PlaceOf(tree_, lines_, choice->host);
-  launcher.set_qualname(QualifiedName(tree_, choice->host));
+  SetName(tree_, choice->host, launcher);
   launcher.set_count(choice->count);
   if (with_text_.contains(definition)) {
     launcher.set_text(std::string(TextAt(text_, lines_, launcher)));

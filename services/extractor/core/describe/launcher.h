@@ -11,18 +11,30 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/describe/kernel_references.h"
 #include "services/extractor/core/detect/functions.h"
+#include "services/extractor/core/syntax/calls.h"
 #include "services/extractor/core/syntax/syntax_tree.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 
-// Who launches what in a text.
+// Who launches what in a text. A launch is one of
 //
-// A launch is name[grid](...), wrap(name)[grid](...), or name.run(...) with a grid or a stream, as
-// TorchInductor writes it. Names count by their last part; of kernels of one name, those count that
-// the innermost function around the launch defines, or the module. The launcher of a kernel is the
-// smallest function around the launch, unless that is a jit function itself.
+//   form                       where
+//   k[grid](...)               k is a kernel, or may be one (KernelReferences): f = a if c else b,
+//                              KERNELS["a"], partial(k), wrap_triton(k), triton.autotune(...)(k)
+//   f(...)                     f = k[grid] stands above
+//   k.run(...), k.warmup(...)  with a grid or a stream, as TorchInductor writes it
+//   launch(k, ...)             a function of the text that launches that parameter, in any of these
+//                              forms; or another one whose name says that it launches, or that is
+//                              given something called a grid
+//   pl.pallas_call(k, ...)     and whatever else makes a Pallas kernel of a function; of one that a
+//                              decorator makes, k(...)
+//
+// The launcher of a kernel is the smallest function around the launch, unless that is a jit
+// function itself. Of a kernel that only statements outside any function launch it is such a
+// statement of the module, which has no name.
 //
 // Texts of launchers are whole lines of `text`. Those above kMaxText bytes are left out, and so are
 // those that would make all of them together more than kMaxOverlap times the text: one function may
@@ -33,12 +45,13 @@ class Launches {
   static constexpr size_t kMaxOverlap = 8;
 
   Launches(absl::string_view text, const SyntaxTree& tree, const LineIndex& lines,
+           const Calls& calls, const KernelReferences& references,
            const std::vector<JitFunction>& functions);
 
-  // Whether a kernel of that name is launched, be it outside any function.
-  bool Contains(absl::string_view name) const { return names_.contains(name); }
+  // Whether the kernel of that definition is launched, be it outside any function.
+  bool IsLaunched(NodeId definition) const;
 
-  // A launch of what the text does not define as a kernel, by its dotted name as written.
+  // A launch of what the text does not define, by its dotted name as written.
   struct Other {
     std::string dotted;
     NodeId host;  // the smallest function around
@@ -60,21 +73,19 @@ class Launches {
     int count = 0;    // of host functions
   };
 
-  // A kernel's name and the function that it is defined in, kNoNode outside any.
-  using Key = std::pair<std::string, NodeId>;
-  using HostsByKey = absl::flat_hash_map<Key, std::vector<NodeId>>;
+  using HostsByKey = absl::flat_hash_map<KernelKey, std::vector<NodeId>>;
 
-  HostsByKey FindHosts(const std::vector<JitFunction>& functions);
-  Key KeyOf(NodeId definition) const;
+  class Finder;
+
   Choice Choose(const std::vector<NodeId>& hosts) const;
   const Choice* ChoiceFor(NodeId definition) const;
 
   const absl::string_view text_;
   const SyntaxTree& tree_;
   const LineIndex& lines_;
-  const std::vector<NodeId> around_;        // by node: the innermost function that it stands in
-  absl::flat_hash_set<std::string> names_;  // that are launched
-  absl::flat_hash_map<Key, Choice> choices_;
+  absl::flat_hash_map<NodeId, KernelKey> keys_;  // by definition
+  absl::flat_hash_set<KernelKey> launched_;
+  absl::flat_hash_map<KernelKey, Choice> choices_;
   std::vector<Other> others_;
   absl::flat_hash_set<NodeId> with_text_;  // definitions of kernels whose launcher is in bounds
 };

@@ -1,13 +1,11 @@
+#include "services/extractor/core/describe/parameter_usage.h"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <span>
-#include <string>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "common/base/text.h"
-#include "services/extractor/core/describe/parameters.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -18,15 +16,16 @@ constexpr int kMaxParts = 256;
 
 uint32_t Bit(Usage usage) { return 1u << static_cast<uint32_t>(usage); }
 
-// The name that an expression is, but for parentheses and subscripts: x, (x), x[:, None].
-absl::string_view BareName(const SyntaxTree& tree, NodeId node) {
+// The name that an expression is, but for parentheses and subscripts: x, (x), x[:, None]; kNoNode
+// for any other.
+NodeId BareName(const SyntaxTree& tree, NodeId node) {
   node = tree.StripParentheses(node);
   while (tree.KindOf(node) == Kind::kSubscript) {
     const NodeId value = tree.Child(node, Field::kValue);
-    if (value == kNoNode) return "";
+    if (value == kNoNode) return kNoNode;
     node = tree.StripParentheses(value);
   }
-  return tree.KindOf(node) == Kind::kIdentifier ? tree.TextOf(node) : "";
+  return tree.KindOf(node) == Kind::kIdentifier ? node : kNoNode;
 }
 
 using Nodes = absl::InlinedVector<NodeId, 8>;
@@ -50,12 +49,20 @@ bool Orders(const SyntaxTree& tree, NodeId comparison) {
   return false;
 }
 
-bool IsSum(const SyntaxTree& tree, NodeId node) {
+absl::string_view SignOf(const SyntaxTree& tree, NodeId node) {
   const NodeId sign = tree.Child(node, Field::kOperator);
-  return sign != kNoNode && (tree.TextOf(sign) == "+" || tree.TextOf(sign) == "-");
+  return sign == kNoNode ? "" : tree.TextOf(sign);
 }
 
+bool IsSum(const SyntaxTree& tree, NodeId node) {
+  const absl::string_view sign = SignOf(tree, node);
+  return sign == "+" || sign == "-";
+}
+
+// Also the loads and stores of libraries for several devices: ld_acquire, st, ld_vector.
 bool Accesses(absl::string_view function) {
+  const absl::string_view stem = function.substr(0, function.find('_'));
+  if (stem == "ld" || stem == "st") return true;
   return function == "load" || function == "store" || absl::EndsWith(function, "_load") ||
          absl::EndsWith(function, "_store") || absl::StrContains(function, "atomic_") ||
          absl::StartsWith(function, "async_copy") || absl::EndsWith(function, "load_to_shared");
@@ -73,149 +80,23 @@ bool HandsOn(absl::string_view function) {
   return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames);
 }
 
+// Whether a method gives what it is called of, as another type or in part.
+bool IsView(absl::string_view method) {
+  static constexpr absl::string_view kNames[] = {
+      "_reinterpret", "advance", "bitcast", "broadcast_to", "cast", "expand_dims", "index",
+      "permute",      "reshape", "slice",   "subslice",     "to",   "trans",       "view"};
+  return std::find(std::begin(kNames), std::end(kNames), method) != std::end(kNames);
+}
+
 bool IsList(Kind kind) {
   return kind == Kind::kPatternList || kind == Kind::kTuplePattern ||
          kind == Kind::kExpressionList || kind == Kind::kTuple;
 }
 
-bool IsRange(absl::string_view called) {
-  return called == "range" || absl::EndsWith(called, "_range");
-}
-
-bool Matters(Kind kind) {
-  return kind == Kind::kIdentifier || kind == Kind::kCall || kind == Kind::kAssignment ||
-         kind == Kind::kAugmentedAssignment || kind == Kind::kForStatement;
-}
-
-// Which expressions of a subtree are indices: those that program_id, arange or the variable of a
-// loop over a range is in, directly or through names assigned above; not what is loaded by one,
-// but what a load is given.
-class IndexNames {
- public:
-  // One walk over the subtree.
-  IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root);
-
-  // `node` is in the subtree.
-  bool IsIndex(NodeId node) const;
-
- private:
-  struct Assignment {
-    NodeId target;
-    NodeId value;
-  };
-
-  // What is an index by itself.
-  struct Source {
-    NodeId node;
-    uint32_t outside_loads;  // so many are in no load, up to this one
-  };
-
-  // From a load to the end of what stands below it.
-  struct Load {
-    NodeId node;
-    NodeId end;
-  };
-
-  void Enter(NodeId node);
-  void EnterCall(const Call& call);
-  void AddSource(NodeId node);
-  bool IsInLoad(NodeId node) const;
-  uint32_t OutsideLoads(std::span<const Source> sources) const {
-    return sources.empty() ? 0 : sources.back().outside_loads;
-  }
-  void AddNames(NodeId target);
-
-  const SyntaxTree& tree_;
-  const Calls& calls_;
-  std::vector<Source> sources_;  // by node
-  std::vector<Load> loads_;      // by node; those in others left out
-  absl::flat_hash_set<absl::string_view> names_;
-  std::vector<Assignment> open_;  // whose value the walk is in
-};
-
-IndexNames::IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root)
-    : tree_(tree), calls_(calls) {
-  auto call = calls.In(root).begin();
-  for (NodeId node = root; node < tree[root].subtree_end; ++node) {
-    if (!Matters(tree.KindOf(node))) continue;
-    while (!open_.empty() && tree[open_.back().value].subtree_end <= node) {
-      if (IsIndex(open_.back().value)) AddNames(open_.back().target);
-      open_.pop_back();
-    }
-    if (tree.KindOf(node) == Kind::kCall) {
-      EnterCall(*call++);
-    } else {
-      Enter(node);
-    }
-  }
-}
-
-bool IndexNames::IsIndex(NodeId node) const {
-  const auto before = [](const Source& source, NodeId at) { return source.node < at; };
-  const auto first = std::lower_bound(sources_.begin(), sources_.end(), node, before);
-  const auto last = std::lower_bound(first, sources_.end(), tree_[node].subtree_end, before);
-  if (first == last) return false;
-  return IsInLoad(node) ||
-         OutsideLoads({sources_.begin(), last}) > OutsideLoads({sources_.begin(), first});
-}
-
-bool IndexNames::IsInLoad(NodeId node) const {
-  const auto below = std::lower_bound(loads_.begin(), loads_.end(), node,
-                                      [](const Load& load, NodeId at) { return load.node < at; });
-  return below != loads_.begin() && node < std::prev(below)->end;
-}
-
-void IndexNames::EnterCall(const Call& call) {
-  const absl::string_view called = LastPart(call.name);
-  if (called == "program_id" || called == "arange") AddSource(call.node);
-  const bool outermost = loads_.empty() || loads_.back().end <= call.node;
-  if (outermost && absl::EndsWith(called, "load")) {
-    loads_.push_back({call.node, tree_[call.node].subtree_end});
-  }
-}
-
-void IndexNames::AddSource(NodeId node) {
-  sources_.push_back({node, OutsideLoads(sources_) + (IsInLoad(node) ? 0 : 1)});
-}
-
-void IndexNames::Enter(NodeId node) {
-  switch (tree_.KindOf(node)) {
-    case Kind::kIdentifier:
-      if (names_.contains(tree_.TextOf(node))) AddSource(node);
-      return;
-    case Kind::kAssignment:
-    case Kind::kAugmentedAssignment: {
-      const NodeId left = tree_.Child(node, Field::kLeft);
-      const NodeId right = tree_.Child(node, Field::kRight);
-      if (left != kNoNode && right != kNoNode) open_.push_back({left, right});
-      return;
-    }
-    case Kind::kForStatement: {
-      const NodeId left = tree_.Child(node, Field::kLeft);
-      const NodeId right = tree_.Child(node, Field::kRight);
-      if (left == kNoNode || right == kNoNode || tree_.KindOf(right) != Kind::kCall) return;
-      if (IsRange(LastPart(calls_.At(right).name))) AddNames(left);
-      return;
-    }
-    default:
-      return;
-  }
-}
-
-void IndexNames::AddNames(NodeId target) {
-  NodeId node = target;
-  while (node < tree_[target].subtree_end) {
-    const Kind kind = tree_.KindOf(node);
-    if (kind == Kind::kIdentifier) names_.insert(tree_.TextOf(node));
-    const bool is_place = kind == Kind::kSubscript || kind == Kind::kAttribute;
-    node = is_place ? tree_[node].subtree_end : node + 1;
-  }
-}
-
 }  // namespace
 
 ParameterUsage::ParameterUsage(const SyntaxTree& tree, const Calls& calls, NodeId definition,
-                               const std::vector<absl::string_view>& parameters)
+                               const std::vector<absl::string_view>& parameters, bool is_pallas)
     : tree_(tree), calls_(calls), body_(tree.Child(definition, Field::kBody)) {
   parameters_.reserve(parameters.size());
   for (const absl::string_view parameter : parameters) parameters_[parameter] = 0;
@@ -225,11 +106,16 @@ ParameterUsage::ParameterUsage(const SyntaxTree& tree, const Calls& calls, NodeI
   for (const Kind kind : {Kind::kAssignment, Kind::kNamedExpression}) {
     for (const NodeId node : tree.Of(kind, body_)) VisitAssignment(node);
   }
+  for (auto& [name, ends] : assigned_) std::sort(ends.begin(), ends.end());
   for (const Kind kind : {Kind::kBinaryOperator, Kind::kComparisonOperator}) {
     for (const NodeId node : tree.Of(kind, body_)) VisitOperator(node);
   }
   for (const Call& call : calls.In(body_)) VisitCall(call);
-  FollowAddresses();
+  if (is_pallas) VisitReferences();
+  size_t steps = addresses_.size() + tree.Of(Kind::kIdentifier, body_).size() + kMaxParts;
+  const auto mark = [this](absl::string_view name) { Mark(name, Usage::kAddress); };
+  FollowAddresses(addresses_, mark, steps);
+  AddIndexRegions();
   MarkRegions();
 }
 
@@ -243,8 +129,12 @@ void ParameterUsage::VisitAssignment(NodeId node) {
   const NodeId target = tree_.Child(node, is_named ? Field::kName : Field::kLeft);
   const NodeId value = tree_.Child(node, is_named ? Field::kValue : Field::kRight);
   if (target == kNoNode || value == kNoNode) return;
-  if (!IsList(tree_.KindOf(target)) || !IsList(tree_.KindOf(value))) {
-    AddValue(target, value);
+  if (!IsList(tree_.KindOf(target))) return AddValue(target, value);
+  if (!IsList(tree_.KindOf(value))) {
+    // Each gets a value that is not known.
+    for (const NodeId name : tree_.Of(Kind::kIdentifier, target)) {
+      assigned_[tree_.TextOf(name)].push_back(tree_[value].subtree_end);
+    }
     return;
   }
   const Nodes targets = Operands(tree_, target);
@@ -255,6 +145,7 @@ void ParameterUsage::VisitAssignment(NodeId node) {
 
 void ParameterUsage::AddValue(NodeId target, NodeId value) {
   if (tree_.KindOf(target) != Kind::kIdentifier) return;
+  assigned_[tree_.TextOf(target)].push_back(tree_[value].subtree_end);
   auto& values = values_[tree_.TextOf(target)];
   // Of a conditional expression either branch.
   for (value = tree_.StripParentheses(value);
@@ -271,16 +162,22 @@ void ParameterUsage::VisitOperator(NodeId node) {
   const bool is_comparison = tree_.KindOf(node) == Kind::kComparisonOperator;
   if (is_comparison ? !Orders(tree_, node) : IsSum(tree_, node)) return;
   for (const NodeId operand : Operands(tree_, node)) {
-    const absl::string_view name = BareName(tree_, operand);
-    if (!name.empty()) numbers_.insert(name);
+    const NodeId name = BareName(tree_, operand);
+    if (name != kNoNode) numbers_.insert(NameAt(name));
   }
 }
 
 void ParameterUsage::VisitCall(const Call& call) {
   const absl::string_view function = LastPart(call.name);
-  if (function == "cdiv") {
+  if (call.name.empty() && call.function != kNoNode) {
+    // x.index(i).load(...)
+    const NodeId method = tree_.Child(call.function, Field::kAttribute);
+    if (method != kNoNode && Accesses(tree_.TextOf(method))) {
+      AddAddress(tree_.Child(call.function, Field::kObject));
+    }
+  } else if (function == "cdiv") {
     regions_.push_back({call.node, Usage::kCdiv});
-  } else if (function == "range" || absl::EndsWith(function, "_range")) {
+  } else if (IsRange(function)) {
     regions_.push_back({call.node, Usage::kRange});
   } else if (Accesses(function) || MakesDescriptor(function)) {
     VisitMemoryCall(call);
@@ -289,9 +186,12 @@ void ParameterUsage::VisitCall(const Call& call) {
 
 void ParameterUsage::VisitMemoryCall(const Call& call) {
   const absl::string_view head = call.name.substr(0, call.name.find('.'));
-  if (head != call.name && IsBound(head)) {  // a method, as of a descriptor
+  if (head != call.name && IsBound(head)) {
+    // A method, as of a descriptor; not of a field of an object.
+    const bool own = call.name.find('.', head.size() + 1) == absl::string_view::npos;
+    if (!own) return;
     Mark(head, Usage::kDescriptor);
-    addresses_.push_back(call.function);
+    AddAddress(tree_.Child(tree_.StripParentheses(call.function), Field::kObject));
     return;
   }
   const Arguments arguments = ArgumentsOf(tree_, call.node);
@@ -322,61 +222,149 @@ void ParameterUsage::AddAddress(NodeId expression) {
   if (expression != kNoNode) addresses_.push_back(expression);
 }
 
-void ParameterUsage::FollowAddresses() {
+// Visits every name that one of them begins with, and that these stand for.
+template <typename Visit>
+void ParameterUsage::FollowAddresses(std::vector<NodeId> addresses, const Visit& visit,
+                                     size_t& steps) const {
   absl::flat_hash_set<absl::string_view> followed;
-  while (!addresses_.empty()) {
-    const absl::string_view name = PointerIn(addresses_.back());
-    addresses_.pop_back();
-    if (name.empty() || !followed.insert(name).second) continue;
-    Mark(name, Usage::kAddress);
-    const auto values = values_.find(name);
-    if (values == values_.end()) continue;
-    addresses_.insert(addresses_.end(), values->second.begin(), values->second.end());
-  }
-}
-
-// The leftmost name of a sum that may be an address; empty if there is none.
-absl::string_view ParameterUsage::PointerIn(NodeId expression) const {
-  std::vector<NodeId> pending = {expression};
-  const auto look_at = [&](NodeId node) {
-    if (node != kNoNode) pending.push_back(node);
-  };
-  for (int parts = 0; !pending.empty() && parts < kMaxParts; ++parts) {
-    const NodeId node = tree_.StripParentheses(pending.back());
-    pending.pop_back();
-    switch (tree_.KindOf(node)) {
-      case Kind::kIdentifier: {
-        const absl::string_view name = tree_.TextOf(node);
-        if (IsBound(name) && !numbers_.contains(name)) return name;
-        break;
-      }
-      case Kind::kBinaryOperator:
-        if (!IsSum(tree_, node)) break;
-        look_at(tree_.Child(node, Field::kRight));
-        look_at(tree_.Child(node, Field::kLeft));
-        break;
-      case Kind::kSubscript:
-        look_at(tree_.Child(node, Field::kValue));
-        break;
-      case Kind::kAttribute:
-        look_at(tree_.Child(node, Field::kObject));
-        break;
-      case Kind::kCall:
-        if (const Call& call = calls_.At(node); HandsOn(LastPart(call.name))) {
-          look_at(FindArgument(ArgumentsOf(tree_, node), "base", 0));
-        } else {
-          look_at(call.function);  // x.to(...)
-        }
-        break;
-      default:
-        break;
+  std::vector<absl::string_view> names;
+  while (!addresses.empty() && steps > 0) {
+    --steps;
+    names.clear();
+    PointersIn(addresses.back(), names);
+    addresses.pop_back();
+    for (const absl::string_view name : names) {
+      if (!followed.insert(name).second) continue;
+      visit(name);
+      const auto values = values_.find(name);
+      if (values == values_.end()) continue;
+      addresses.insert(addresses.end(), values->second.begin(), values->second.end());
     }
   }
-  return "";
 }
 
-// Regions may lie in one another, or be the same: each node is looked at once for a usage.
-void ParameterUsage::MarkRegions() {
+// The leftmost name of a sum that may be an address; of each branch, where there are several.
+void ParameterUsage::PointersIn(NodeId expression, std::vector<absl::string_view>& found) const {
+  std::vector<std::vector<NodeId>> branches = {{expression}};
+  int parts = 0;
+  while (!branches.empty()) {
+    std::vector<NodeId> pending = std::move(branches.back());
+    branches.pop_back();
+    const auto look_at = [&](NodeId node) {
+      if (node != kNoNode) pending.push_back(node);
+    };
+    // One branch goes on with what else there is, the other is looked at for itself.
+    const auto branch = [&](NodeId first, NodeId second) {
+      look_at(first);
+      if (second != kNoNode) branches.push_back({second});
+    };
+    while (!pending.empty() && parts++ < kMaxParts) {
+      const NodeId node = tree_.StripParentheses(pending.back());
+      pending.pop_back();
+      switch (tree_.KindOf(node)) {
+        case Kind::kIdentifier:
+          if (IsBound(tree_.TextOf(node)) && !numbers_.contains(NameAt(node))) {
+            found.push_back(tree_.TextOf(node));
+            pending.clear();
+          }
+          break;
+        case Kind::kBinaryOperator:
+          if (!IsSum(tree_, node)) break;
+          look_at(tree_.Child(node, Field::kRight));
+          look_at(tree_.Child(node, Field::kLeft));
+          break;
+        case Kind::kSubscript:
+          look_at(tree_.Child(node, Field::kValue));
+          break;
+        case Kind::kConditionalExpression:
+          if (const Nodes operands = Operands(tree_, node); operands.size() == 3) {
+            branch(operands.front(), operands.back());
+          }
+          break;
+        case Kind::kCall: {
+          const Call& call = calls_.At(node);
+          const absl::string_view called = LastPart(call.name);
+          if (called == "where") {
+            const Arguments arguments = ArgumentsOf(tree_, node);
+            branch(FindArgument(arguments, "x", 1), FindArgument(arguments, "y", 2));
+          } else if (HandsOn(called)) {
+            look_at(FindArgument(ArgumentsOf(tree_, node), "base", 0));
+          } else if (call.function != kNoNode) {
+            const NodeId method = tree_.Child(call.function, Field::kAttribute);
+            if (method != kNoNode && IsView(tree_.TextOf(method))) {
+              look_at(tree_.Child(call.function, Field::kObject));
+            }
+          }
+          break;
+        }
+        default:
+          break;
+      }
+    }
+  }
+}
+
+// The name, and how many assignments to it stand wholly above.
+ParameterUsage::Name ParameterUsage::NameAt(NodeId identifier) const {
+  const absl::string_view text = tree_.TextOf(identifier);
+  const auto assigned = assigned_.find(text);
+  if (assigned == assigned_.end()) return {text, 0};
+  const auto above = std::upper_bound(assigned->second.begin(), assigned->second.end(), identifier);
+  return {text, static_cast<size_t>(above - assigned->second.begin())};
+}
+
+// Of Pallas: what is subscripted, by itself or by way of .at, and what is copied.
+void ParameterUsage::VisitReferences() {
+  for (const NodeId node : tree_.Of(Kind::kSubscript, body_)) {
+    NodeId value = tree_.Child(node, Field::kValue);
+    if (value != kNoNode && tree_.KindOf(value) == Kind::kAttribute) {
+      const NodeId name = tree_.Child(value, Field::kAttribute);
+      if (name == kNoNode || tree_.TextOf(name) != "at") continue;
+      value = tree_.Child(value, Field::kObject);
+    }
+    if (value != kNoNode && tree_.KindOf(value) == Kind::kIdentifier) {
+      Mark(tree_.TextOf(value), Usage::kReference);
+    }
+  }
+  for (const Call& call : calls_.In(body_)) {
+    const absl::string_view called = LastPart(call.name);
+    const bool moves = absl::StrContains(called, "copy") || absl::StrContains(called, "load") ||
+                       absl::StrContains(called, "store") || called == "swap" ||
+                       called == "emit_pipeline";
+    if (!moves) continue;
+    for (const Argument& argument : ArgumentsOf(tree_, call.node)) {
+      const bool positional = argument.keyword.empty() || absl::EndsWith(argument.keyword, "_ref");
+      if (positional && tree_.KindOf(argument.value) == Kind::kIdentifier) {
+        Mark(tree_.TextOf(argument.value), Usage::kReference);
+      }
+    }
+  }
+}
+
+void ParameterUsage::ListHandedOn(NodeId call) {
+  size_t position = 0;
+  for (const Argument& argument : ArgumentsOf(tree_, call)) {
+    const NodeId value = tree_.StripParentheses(argument.value);
+    const bool splat = argument.keyword.empty() && absl::StartsWith(tree_.TextOf(value), "*");
+    if (splat || handed_on_.size() >= kMaxHandedOn) return;
+    const size_t place = argument.keyword.empty() ? position++ : 0;
+    const bool is_name = tree_.KindOf(value) == Kind::kIdentifier;
+    const absl::string_view text = is_name ? tree_.TextOf(value) : "";
+    if (is_name && parameters_.contains(text) && !assigned_.contains(text)) {
+      handed_on_.push_back({text, call, argument.keyword, place, true});
+      continue;
+    }
+    const auto list = [&](absl::string_view name) {
+      if (parameters_.contains(name) && handed_on_.size() < kMaxHandedOn) {
+        handed_on_.push_back({name, call, argument.keyword, place, false});
+      }
+    };
+    FollowAddresses({value}, list, steps_left_);
+  }
+}
+
+// Where an index is ordered against something, divided or multiplied by it.
+void ParameterUsage::AddIndexRegions() {
   const IndexNames indices(tree_, calls_, body_);
   for (const NodeId node : tree_.Of(Kind::kComparisonOperator, body_)) {
     if (!Orders(tree_, node)) continue;
@@ -388,9 +376,28 @@ void ParameterUsage::MarkRegions() {
       if (!indices.IsIndex(operand)) regions_.push_back({operand, Usage::kCompared});
     }
   }
+  for (const NodeId node : tree_.Of(Kind::kBinaryOperator, body_)) {
+    const absl::string_view sign = SignOf(tree_, node);
+    const NodeId left = tree_.Child(node, Field::kLeft);
+    const NodeId right = tree_.Child(node, Field::kRight);
+    if (left == kNoNode || right == kNoNode) continue;
+    const bool divides = sign == "//" || sign == "%";
+    if (!divides && sign != "*") continue;
+    const bool of_left = indices.IsIndex(left);
+    const bool of_right = indices.IsIndex(right);
+    if (of_left && !of_right) {
+      regions_.push_back({right, divides ? Usage::kDivides : Usage::kMultiplies});
+    } else if (of_right && !of_left && !divides) {
+      regions_.push_back({left, Usage::kMultiplies});
+    }
+  }
+}
+
+// Regions may lie in one another, or be the same: each node is looked at once for a usage.
+void ParameterUsage::MarkRegions() {
   std::sort(regions_.begin(), regions_.end(),
             [](const Region& a, const Region& b) { return a.root < b.root; });
-  std::array<NodeId, static_cast<size_t>(Usage::kCompared) + 1> done{};
+  std::array<NodeId, static_cast<size_t>(Usage::kMultiplies) + 1> done{};
   for (const Region& region : regions_) {
     NodeId& next = done[static_cast<size_t>(region.usage)];
     const NodeId end = tree_[region.root].subtree_end;

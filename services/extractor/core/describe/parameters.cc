@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "services/extractor/core/describe/name_words.h"
 
 namespace kernelmill::extractor {
@@ -58,6 +60,7 @@ struct UsageRule {
 constexpr UsageRule kPointerUsages[] = {
     {Usage::kDescriptor, v1::PARAMETER_ROLE_POINTER, "usage:descriptor"},
     {Usage::kAddress, v1::PARAMETER_ROLE_POINTER, "usage:address"},
+    {Usage::kReference, v1::PARAMETER_ROLE_POINTER, "usage:reference"},
 };
 constexpr UsageRule kStrideUsages[] = {
     {Usage::kStrides, v1::PARAMETER_ROLE_STRIDE, "usage:strides"},
@@ -67,6 +70,7 @@ constexpr UsageRule kSizeUsages[] = {
     {Usage::kCdiv, v1::PARAMETER_ROLE_SIZE, "usage:cdiv"},
     {Usage::kRange, v1::PARAMETER_ROLE_SIZE, "usage:range"},
     {Usage::kCompared, v1::PARAMETER_ROLE_SIZE, "usage:compared"},
+    {Usage::kDivides, v1::PARAMETER_ROLE_SIZE, "usage:divides"},
 };
 
 template <size_t n>
@@ -84,11 +88,11 @@ bool ByUsage(const UsageRule (&rules)[n], const ParameterUsage& uses, absl::stri
 enum NamedRole : size_t { kNamedStride, kNamedPointer, kNamedSize };
 
 std::vector<Fragments::Found> FragmentsIn(absl::string_view name) {
-  static const auto& fragments =
-      *new Fragments({{"stride"},
-                      {"ptr", "pointer", "_desc_", "descriptor"},
-                      {"size", "len_", "length", "numel", "_num_", "_dim_", "_rows_", "_cols_",
-                       "_elements_", "_count_"}});
+  static const auto& fragments = *new Fragments(
+      {{"stride"},
+       {"ptr", "pointer", "_desc_", "descriptor", "gmem", "smem", "tmem", "vmem", "_hbm_"},
+       {"size", "len_", "length", "numel", "_num_", "_dim_", "_rows_", "_cols_", "_elements_",
+        "_count_", "seqlen", "_ctx_", "heads_", "headdim", "channels_"}});
   return fragments.FindIn(WordsOf(name));
 }
 
@@ -109,6 +113,29 @@ bool ByWholeName(std::initializer_list<absl::string_view> names, absl::string_vi
   return true;
 }
 
+// As T, HV and N_CTX are written.
+bool IsInCapitals(absl::string_view name) {
+  return std::any_of(name.begin(), name.end(), absl::ascii_isupper) &&
+         std::none_of(name.begin(), name.end(), absl::ascii_islower);
+}
+
+// Of what an index is multiplied by.
+bool ByFactor(const ParameterUsage& uses, absl::string_view name, Role* role) {
+  if (!uses.Has(name, Usage::kMultiplies)) return false;
+  const bool stride = absl::StartsWith(name, "s_");
+  if (!stride && !IsInCapitals(name)) return false;
+  *role = {stride ? v1::PARAMETER_ROLE_STRIDE : v1::PARAMETER_ROLE_SIZE, "usage:multiplies"};
+  return true;
+}
+
+constexpr absl::string_view kHelperRule = "helper:";
+
+// Whether the rule shows that the parameter is a pointer, whatever it is called.
+bool ShowsPointer(const v1::Parameter& parameter) {
+  return parameter.role() == v1::PARAMETER_ROLE_POINTER &&
+         !absl::StartsWith(absl::StripPrefix(parameter.rule(), kHelperRule), "name:");
+}
+
 Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
   const std::string& name = parameter.name();
   Role role = {v1::PARAMETER_ROLE_OTHER, "none"};
@@ -125,14 +152,27 @@ Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
       ByName(fragments, kNamedPointer, v1::PARAMETER_ROLE_POINTER, &role) ||
       ByUsage(kSizeUsages, uses, name, &role) ||
       ByName(fragments, kNamedSize, v1::PARAMETER_ROLE_SIZE, &role) ||
-      ByWholeName({"M", "N", "n"}, name, v1::PARAMETER_ROLE_SIZE, &role);
+      ByWholeName({"M", "N", "n"}, name, v1::PARAMETER_ROLE_SIZE, &role) ||
+      ByFactor(uses, name, &role);
   return role;
 }
 
 }  // namespace
 
-void AddParameters(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel) {
+ParameterRoles::ParameterRoles(const ParsedFile& file, const KernelReferences& references,
+                               const std::vector<JitFunction>& functions) {
+  for (size_t i = 0; i < functions.size(); ++i) places_[functions[i].definition] = i;
+  for (const JitFunction& function : functions) AddFunction(file, references, function);
+  for (size_t i = 0; i < functions.size(); ++i) AddEdges(file, references, i, handed_on_[i]);
+  handed_on_.clear();
+  FollowEdges();
+}
+
+void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences& references,
+                                 const JitFunction& function) {
   const SyntaxTree& tree = file.tree;
+  Parameters& parameters = functions_.emplace_back();
+  handed_on_.emplace_back();
   const NodeId list = tree.Child(function.definition, Field::kParameters);
   if (list == kNoNode) return;
   std::vector<absl::string_view> names;
@@ -140,17 +180,73 @@ void AddParameters(const ParsedFile& file, const JitFunction& function, v1::Kern
     const NodeId name = ParameterName(tree, child);
     if (name == kNoNode) continue;
     names.push_back(tree.TextOf(name));
-    v1::Parameter& parameter = *kernel.add_parameters();
+    v1::Parameter& parameter = parameters.emplace_back();
     parameter.set_name(std::string(names.back()));
     parameter.set_annotation(TextBy(file, child, Field::kType));
     parameter.set_default_value(TextBy(file, child, Field::kValue));
   }
-  const ParameterUsage uses(tree, file.calls, function.definition, names);
-  for (v1::Parameter& parameter : *kernel.mutable_parameters()) {
+  const auto is_helper = [&](const Call& call) {
+    const std::vector<NodeId> called = references.FunctionsCalled(call.node);
+    return called.size() == 1 && places_.contains(called.front());
+  };
+  ParameterUsage uses(tree, file.calls, function.definition, names, function.dsl == v1::DSL_PALLAS,
+                      is_helper);
+  for (v1::Parameter& parameter : parameters) {
     Role role = RoleOf(parameter, uses);
     parameter.set_role(role.role);
     parameter.set_rule(std::move(role.rule));
   }
+  handed_on_.back() = uses.TakeHandedOn();
+}
+
+void ParameterRoles::AddEdges(const ParsedFile& file, const KernelReferences& references,
+                              size_t function,
+                              const std::vector<ParameterUsage::HandedOn>& handed_on) {
+  for (const ParameterUsage::HandedOn& given : handed_on) {
+    const size_t helper = places_.at(references.FunctionsCalled(given.call).front());
+    const Parameters& parameters = functions_[helper];
+    const NodeId called = file.tree.StripParentheses(file.calls.At(given.call).function);
+    const bool is_method = file.tree.KindOf(called) == Kind::kAttribute;
+    const size_t to =
+        given.keyword.empty() ? given.position + (is_method ? 1 : 0) : Find(helper, given.keyword);
+    if (to >= parameters.size()) continue;
+    edges_.push_back({function, Find(function, given.parameter), helper, to, given.whole});
+  }
+}
+
+size_t ParameterRoles::Find(size_t function, absl::string_view parameter) const {
+  const Parameters& parameters = functions_[function];
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(),
+                   [parameter](const v1::Parameter& p) { return p.name() == parameter; });
+  return static_cast<size_t>(found - parameters.begin());
+}
+
+// From the helpers to who calls them, until nothing changes.
+void ParameterRoles::FollowEdges() {
+  bool changed = true;
+  for (int round = 0; round < kMaxRounds && changed; ++round) {
+    changed = false;
+    for (const Edge& edge : edges_) {
+      v1::Parameter& from = functions_[edge.from_function][edge.from];
+      const v1::Parameter& to = functions_[edge.to_function][edge.to];
+      const bool shows =
+          ShowsPointer(to) && !ShowsPointer(from) && from.role() != v1::PARAMETER_ROLE_CONSTEXPR;
+      const bool tells = edge.whole && from.role() == v1::PARAMETER_ROLE_OTHER &&
+                         to.role() != v1::PARAMETER_ROLE_OTHER;
+      if (!shows && !tells) continue;
+      from.set_role(to.role());
+      from.set_rule(absl::StrCat(kHelperRule, absl::StripPrefix(to.rule(), kHelperRule)));
+      changed = true;
+    }
+  }
+}
+
+void ParameterRoles::AddParameters(const JitFunction& function, v1::Kernel& kernel) const {
+  const auto place = places_.find(function.definition);
+  if (place == places_.end()) return;
+  const Parameters& parameters = functions_[place->second];
+  kernel.mutable_parameters()->Assign(parameters.begin(), parameters.end());
 }
 
 }  // namespace kernelmill::extractor

@@ -11,9 +11,13 @@
 #include "absl/strings/match.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "services/extractor/core/describe/autotune.h"
 #include "services/extractor/core/describe/definitions.h"
 #include "services/extractor/core/describe/inductor_origin.h"
+#include "services/extractor/core/describe/kernel_references.h"
 #include "services/extractor/core/describe/kernels.h"
+#include "services/extractor/core/describe/launcher.h"
+#include "services/extractor/core/describe/parameters.h"
 #include "services/extractor/core/detect/functions.h"
 #include "services/extractor/core/detect/generated_strings.h"
 #include "services/extractor/core/detect/templates.h"
@@ -78,7 +82,9 @@ void AddLaunches(const ParsedFile& file, const Launches& launches, v1::KernelSha
   }
 }
 
-bool MayLaunch(absl::string_view text) { return Contains(text, "](") || Contains(text, ".run("); }
+bool MayLaunch(absl::string_view text) {
+  return Contains(text, "](") || Contains(text, ".run(") || Contains(text, "launch");
+}
 
 // Whether a file without a DSL's name may re-export wrappers that others make kernels with.
 bool MayReexportWrappers(absl::string_view text) {
@@ -227,8 +233,9 @@ class FileExtractor {
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
                              parsed.lines(), parsed.imports(), parsed.calls(),
                              bindings};
-    const Launches launches(text.text, text.tree, text.lines, functions);
-    std::vector<v1::Kernel> kernels = Describe(text, functions, launches);
+    const KernelReferences references(text.tree, functions);
+    const Launches launches(text.text, text.tree, text.lines, text.calls, references, functions);
+    std::vector<v1::Kernel> kernels = Describe(text, functions, references, launches);
     for (size_t i = 0; i < functions.size(); ++i) {
       v1::Kernel& kernel = kernels[i];
       if (origin != nullptr) *kernel.mutable_inductor() = *origin;
@@ -255,15 +262,24 @@ class FileExtractor {
 
   static std::vector<v1::Kernel> Describe(const ParsedFile& text,
                                           const std::vector<JitFunction>& functions,
+                                          const KernelReferences& references,
                                           const Launches& launches) {
     FeatureFinder features(text.tree, text.imports);
+    const ParameterRoles parameters(text, references, functions);
+    TuningReader tuning(text);
     std::vector<v1::Kernel> kernels;
     for (const JitFunction& function : functions) {
-      kernels.push_back(DescribeKernel(text, function, launches, features));
+      kernels.push_back(DescribeKernel(text, function, launches, parameters, features, tuning));
     }
-    const absl::flat_hash_set<std::string> launched = LaunchedAmong(kernels, text.tree, launches);
-    const absl::flat_hash_set<std::string> called = CalledByOthers(kernels);
-    for (v1::Kernel& kernel : kernels) kernel.set_role(RoleOf(kernel, launched, called));
+    const absl::flat_hash_set<std::string> used = UsedByOthers(kernels);
+    NodeId outer_end = 0;  // of the kernel around; the functions are in the order of the text
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const NodeId definition = functions[i].definition;
+      const bool in_kernel = definition < outer_end;
+      if (!in_kernel) outer_end = text.tree[definition].subtree_end;
+      const bool launched = launches.IsLaunched(definition);
+      kernels[i].set_role(RoleOf(kernels[i], launched, in_kernel, used));
+    }
     return kernels;
   }
 
@@ -329,7 +345,9 @@ absl::Status AddImportable(const v1::SourceFile& source, const PythonParser& par
     AddJitNames(source.path(), FindFunctions(parsed).names, shard);
   }
   if (MayLaunch(source.content())) {
-    AddLaunches(text, Launches(text.text, text.tree, text.lines, {}), shard);
+    const KernelReferences references(text.tree, {});
+    AddLaunches(text, Launches(text.text, text.tree, text.lines, text.calls, references, {}),
+                shard);
   }
   return absl::OkStatus();
 }

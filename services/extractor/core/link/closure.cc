@@ -13,9 +13,6 @@
 namespace kernelmill::extractor {
 namespace {
 
-// Of other files, in one module. It bounds the depth to which files are walked as well.
-constexpr size_t kMaxOthers = 1024;
-
 bool Holds(const v1::Definition& definition, const v1::Kernel& kernel) {
   return definition.first_line() <= kernel.first_line() &&
          kernel.last_line() <= definition.last_line();
@@ -66,12 +63,6 @@ bool BuildsOn(const v1::Definition& definition, const std::string& name) {
           std::binary_search(definition.uses().begin(), definition.uses().end(), name));
 }
 
-// Where the text imports the name.
-int LineOf(const TextDefinitions& text, const std::string& name) {
-  const auto found = text.importable.find(name);
-  return found == text.importable.end() ? 0 : found->second.front()->first_line();
-}
-
 // What the import statements of a module have done so far, one after another.
 class ImportsDone {
  public:
@@ -97,52 +88,130 @@ class ImportsDone {
   absl::flat_hash_map<std::string, std::string> meanings_;  // by name: dotted
 };
 
+// What makes a module that assignments give its members.
+const v1::Definition& ImportOfTypes() {
+  static const auto& statement = *new auto([] {
+    v1::Definition import;
+    import.set_kind(v1::Definition::KIND_IMPORT);
+    import.set_text("import types\n");
+    import.add_names("types");
+    import.add_modules("types");
+    v1::ImportedName& imported = *import.add_imported();
+    imported.set_name("types");
+    imported.set_module("types");
+    return import;
+  }());
+  return statement;
+}
+
 }  // namespace
 
-// What one import brings into the module, until it is known whether all of it may come.
-struct Closure::Addition {
-  absl::flat_hash_map<std::string, std::string> meanings;
-  std::vector<std::pair<const TextDefinitions*, const v1::Definition*>> definitions;
-  absl::flat_hash_set<const v1::Definition*> taken;
-  std::vector<std::pair<const TextDefinitions*, Link>> links;
-  std::vector<std::pair<const TextDefinitions*, std::string>> pending;
-  absl::flat_hash_set<std::pair<const TextDefinitions*, std::string>> seen;
-  size_t bytes = 0;
-};
-
-Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, size_t max_bytes)
+Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, size_t max_bytes,
+                 const absl::flat_hash_set<std::string>& left_out)
     : scope_(scope),
       kernel_(kernel),
       text_(scope.TextOf(kernel.path(), kernel.string_begin())),
       around_(DefinitionAround(text_.outer, kernel)),
       applied_(DefinitionApplied(text_.all, kernel)),
       max_bytes_(max_bytes) {
-  FindInText();
+  FindInText(left_out);
   if (bytes_ > max_bytes_) {
     GiveUp();
   } else {
     ResolveImports();
   }
-  std::sort(missing_.begin(), missing_.end());
-  missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
+  SortMissing();
   PutInOrder();
 }
 
-void Closure::FindInText() {
+bool Closure::IsMissing(absl::string_view name) const {
+  const auto at = std::lower_bound(
+      missing_.begin(), missing_.end(), name,
+      [](const Missing& missing, absl::string_view wanted) { return missing.name < wanted; });
+  return at != missing_.end() && at->name == name;
+}
+
+std::vector<Closure::Meaning> Closure::MeaningsOfFreeNames() const {
+  std::vector<Meaning> meanings;
+  for (const std::string& name : kernel_.free_names()) {
+    Meaning meaning = {name, {}, {}};
+    const auto import =
+        std::lower_bound(own_imports_.begin(), own_imports_.end(), name,
+                         [](const Import& a, const std::string& b) { return a.name < b; });
+    const bool imported = import != own_imports_.end() && import->name == name;
+    if (imported) meaning.taken = import->taken;
+    const auto found = found_.find(name);
+    if (found != found_.end()) {
+      meaning.bindings = found->second;
+      std::reverse(meaning.bindings.begin(), meaning.bindings.end());
+    }
+    meanings.push_back(std::move(meaning));
+  }
+  return meanings;
+}
+
+Definitions Closure::Wildcards() const {
+  const bool needed = std::any_of(missing_.begin(), missing_.end(), [](const Missing& missing) {
+    return missing.reason == kWildcardImport;
+  });
+  Definitions wildcards;
+  if (!needed) return wildcards;
+  for (const v1::Definition* definition : Named("*")) {
+    if (IsUsable(*definition)) wildcards.push_back(definition);
+  }
+  return wildcards;
+}
+
+void Closure::FindInText(const absl::flat_hash_set<std::string>& left_out) {
+  const Definitions& wildcards = Named("*");
+  const bool has_wildcard =
+      std::any_of(wildcards.begin(), wildcards.end(),
+                  [this](const v1::Definition* definition) { return IsUsable(*definition); });
   for (const v1::Definition* future : text_.future) Choose(future);
-  for (const std::string& name : kernel_.free_names()) Need(name);
+  for (const std::string& name : kernel_.free_names()) {
+    if (left_out.contains(name)) {
+      LeaveOut(name);
+    } else {
+      Need(name);
+    }
+  }
   if (applied_ != nullptr) {
     taken_.insert(applied_);  // comes after the kernel
     bytes_ += applied_->text().size();
     for (const std::string& use : applied_->uses()) {
-      if (use != kernel_.name()) Need(use);
+      if (use == kernel_.name() || seen_.contains(use)) continue;
+      if (left_out.contains(use)) {
+        LeaveOut(use);
+      } else {
+        Need(use);
+      }
     }
   }
   while (!pending_.empty() && bytes_ <= max_bytes_) {
     const std::string name = std::move(pending_.back());
     pending_.pop_back();
-    if (!Find(name) && name != kernel_.name()) missing_.push_back(name);
+    if (!Find(name) && name != kernel_.name()) {
+      missing_.push_back({name, has_wildcard ? kWildcardImport : kUndefined});
+    }
   }
+}
+
+// Of an import its statement stays.
+void Closure::LeaveOut(const std::string& name) {
+  seen_.insert(name);
+  const Definitions& candidates = Named(name);
+  const auto below = FirstBelow(candidates, kernel_);
+  for (auto at = below; at != candidates.begin();) {
+    const v1::Definition* definition = *--at;
+    if (IsOwn(*definition) || !IsUsable(*definition)) continue;
+    found_[name].push_back(definition);
+    if (IsImport(*definition)) {
+      own_imports_.push_back({name, definition, nullptr, nullptr, kTooLarge, {}});
+      return;
+    }
+    break;
+  }
+  missing_.push_back({name, kTooLarge});
 }
 
 void Closure::Need(const std::string& name) {
@@ -163,6 +232,7 @@ bool Closure::Find(const std::string& name) {
     const v1::Definition& definition = **--at;
     if (IsOwn(definition) || !IsUsable(definition)) continue;
     found = true;
+    found_[name].push_back(&definition);
     if (TakeImport(definition, name)) break;
     Choose(&definition);
     if (!BuildsOn(definition, name) || bytes_ > max_bytes_) break;
@@ -170,6 +240,7 @@ bool Closure::Find(const std::string& name) {
   for (auto at = below; !found && at != candidates.end(); ++at) {
     if (!IsUsable(**at)) continue;
     found = true;
+    found_[name].push_back(*at);
     if (!TakeImport(**at, name)) Choose(*at);
   }
   return found || FindByWildcard(name);
@@ -179,7 +250,7 @@ bool Closure::FindByWildcard(const std::string& name) {
   if (text_.string_begin > 0 || name == kernel_.name() || !Named(name).empty()) return false;
   const Origin* origin = scope_.Find(text_, name);
   if (origin == nullptr) return false;
-  own_imports_.push_back({name, nullptr, origin});
+  own_imports_.push_back({name, nullptr, origin, nullptr, kWildcardImport, {}});
   return true;
 }
 
@@ -200,7 +271,10 @@ bool Closure::IsOwn(const v1::Definition& definition) const {
 bool Closure::TakeImport(const v1::Definition& definition, const std::string& name) {
   const v1::ImportedName* imported = scope_.ImportedAs(definition, name);
   if (imported == nullptr || !scope_.IsOwn(text_, *imported)) return false;
-  own_imports_.push_back({name, &definition, scope_.FindImported(text_, *imported)});
+  const Origin* origin = scope_.FindImported(text_, *imported);
+  const TextDefinitions* module =
+      origin == nullptr ? scope_.ImportedModule(text_, *imported) : nullptr;
+  own_imports_.push_back({name, &definition, origin, module, kRepositoryImport, {}});
   return true;
 }
 
@@ -214,125 +288,19 @@ void Closure::Choose(const v1::Definition* definition) {
 void Closure::GiveUp() {
   applied_ = nullptr;
   files_.clear();
-  missing_.assign(kernel_.free_names().begin(), kernel_.free_names().end());
+  own_imports_.clear();
+  missing_.clear();
+  for (auto& [name, bindings] : found_) {
+    std::erase_if(bindings, [](const v1::Definition* d) { return !IsImport(*d); });
+  }
+  for (const std::string& name : kernel_.free_names()) missing_.push_back({name, kTooLarge});
 }
 
-void Closure::ResolveImports() {
-  std::sort(own_imports_.begin(), own_imports_.end(),
-            [](const Import& a, const Import& b) { return a.name < b.name; });
-  for (Import& import : own_imports_) {
-    if (import.origin != nullptr && !scope_.Closes(*import.origin)) import.origin = nullptr;
-  }
-  ClaimOwnNames();
-  for (const Import& import : own_imports_) {
-    if (import.origin != nullptr && Add(import)) continue;
-    missing_.push_back(import.name);
-    if (import.statement != nullptr) Choose(import.statement);
-  }
-  // What a wildcard import brings is not known: it may be any name that nothing else defines.
-  if (missing_.empty()) return;
-  for (const v1::Definition* definition : Named("*")) {
-    if (bytes_ > max_bytes_) break;
-    if (IsUsable(*definition)) Choose(definition);
-  }
-}
-
-// What the names of the kernel's own text mean in its module, and those that mean nothing there:
-// no other file may bind them to something else.
-void Closure::ClaimOwnNames() {
-  for (const v1::Definition* definition : files_[&text_].chosen) {
-    for (const std::string& name : definition->names()) meanings_[name] = KeyOf(text_, name);
-  }
-  for (const std::string& name : missing_) meanings_[name] = "";
-  for (const Import& import : own_imports_) {
-    meanings_[import.name] = import.origin == nullptr ? "" : import.origin->key;
-  }
-  if (applied_ != nullptr) {
-    for (const std::string& name : applied_->names()) meanings_[name] = KeyOf(text_, name);
-  }
-  meanings_[kernel_.name()] = absl::StrCat(text_.path, ":", kernel_.name());
-}
-
-std::string Closure::KeyOf(const TextDefinitions& text, const std::string& name) {
-  const Origin* origin = scope_.Find(text, name);
-  return origin == nullptr ? absl::StrCat(text.path, ":", name) : origin->key;
-}
-
-bool Closure::Add(const Import& import) {
-  Addition addition;
-  const Origin& origin = *import.origin;
-  Link link = {import.statement == nullptr ? 0 : import.statement->first_line(), origin.text, "",
-               ""};
-  if (import.name != origin.name) {
-    link.name = import.name;
-    link.value = origin.name;
-  }
-  addition.links.emplace_back(&text_, std::move(link));
-  bool fits = AddName(*origin.text, origin.name, addition);
-  while (fits && !addition.pending.empty()) {
-    const auto [user, name] = std::move(addition.pending.back());
-    addition.pending.pop_back();
-    fits = AddName(*user, name, addition);
-  }
-  bytes_ += addition.bytes;
-  if (fits) Commit(std::move(addition));
-  return fits;
-}
-
-// Adds what the name means to the file that uses it. False: it cannot come with the rest.
-bool Closure::AddName(const TextDefinitions& user, const std::string& name, Addition& addition) {
-  if (!addition.seen.emplace(&user, name).second) return true;
-  const Origin* origin = scope_.Find(user, name);
-  if (origin == nullptr || !Claim(name, origin->key, addition) ||
-      !Claim(origin->name, origin->key, addition)) {
-    return false;
-  }
-  const bool renamed = name != origin->name;
-  if (origin->text != &user) {
-    addition.links.push_back(
-        {&user,
-         {LineOf(user, name), origin->text, renamed ? name : "", renamed ? origin->name : ""}});
-  }
-  const Definitions& bindings = SourceScope::BindingsOf(*origin);
-  // The kernel's own text has one binding of a name alone that its kernel saw.
-  if (origin->text == &text_ && bindings.size() > 1) return false;
-  return std::all_of(bindings.begin(), bindings.end(), [&](const v1::Definition* definition) {
-    return AddDefinition(*definition, *origin->text, addition);
-  });
-}
-
-bool Closure::AddDefinition(const v1::Definition& definition, const TextDefinitions& text,
-                            Addition& addition) {
-  if (taken_.contains(&definition) || !addition.taken.insert(&definition).second) return true;
-  if (&text == &text_ && (IsOwn(definition) || !IsUsable(definition))) return false;
-  addition.bytes += definition.text().size();
-  addition.definitions.emplace_back(&text, &definition);
-  if (bytes_ + addition.bytes > max_bytes_ || others_ + addition.definitions.size() > kMaxOthers) {
-    return false;
-  }
-  for (const std::string& use : definition.uses()) addition.pending.emplace_back(&text, use);
-  return std::all_of(
-      definition.names().begin(), definition.names().end(),
-      [&](const std::string& name) { return Claim(name, KeyOf(text, name), addition); });
-}
-
-bool Closure::Claim(const std::string& name, const std::string& key, Addition& addition) const {
-  const auto claimed = meanings_.find(name);
-  if (claimed != meanings_.end()) return claimed->second == key;
-  return addition.meanings.try_emplace(name, key).first->second == key;
-}
-
-void Closure::Commit(Addition addition) {
-  others_ += addition.definitions.size();
-  for (auto& [name, key] : addition.meanings) meanings_.emplace(name, std::move(key));
-  for (const auto& [text, definition] : addition.definitions) {
-    taken_.insert(definition);
-    files_[text].chosen.push_back(definition);
-  }
-  for (auto& [text, link] : addition.links) {
-    if (!link.name.empty() && !assigned_.insert(link.name).second) link.name.clear();
-    files_[text].links.push_back(std::move(link));
-  }
+void Closure::SortMissing() {
+  const auto by_name = [](const Missing& a, const Missing& b) { return a.name < b.name; };
+  const auto same_name = [](const Missing& a, const Missing& b) { return a.name == b.name; };
+  std::stable_sort(missing_.begin(), missing_.end(), by_name);
+  missing_.erase(std::unique(missing_.begin(), missing_.end(), same_name), missing_.end());
 }
 
 void Closure::PutInOrder() {
@@ -343,6 +311,7 @@ void Closure::PutInOrder() {
       if (taken_.insert(definition).second) imports_.push_back(definition);
     }
   }
+  if (!modules_made_.empty()) imports_.push_back(&ImportOfTypes());
   const auto is_future = [](const v1::Definition* definition) {
     return definition->modules_size() == 1 && definition->modules(0) == "__future__";
   };
@@ -374,7 +343,7 @@ void Closure::Emit(const TextDefinitions& text) {
   const auto follow = [&](int line) {
     for (; link != file.links.end() && link->line <= line; ++link) {
       Emit(*link->target);
-      if (!link->name.empty()) parts_.push_back({nullptr, link->name, link->value});
+      EmitAssignment(*link);
     }
   };
   for (const v1::Definition* definition : file.chosen) {
@@ -383,6 +352,19 @@ void Closure::Emit(const TextDefinitions& text) {
     parts_.push_back({definition, "", ""});
   }
   follow(std::numeric_limits<int>::max());
+}
+
+// Modules are made before their members are assigned.
+void Closure::EmitAssignment(const Link& link) {
+  if (link.name.empty()) return;
+  for (size_t dot = link.name.find('.'); dot != std::string::npos;
+       dot = link.name.find('.', dot + 1)) {
+    std::string module = link.name.substr(0, dot);
+    if (!modules_made_.insert(module).second) continue;
+    std::string made = absl::StrCat("types.ModuleType(\"", module, "\")");
+    parts_.push_back({nullptr, std::move(module), std::move(made)});
+  }
+  parts_.push_back({nullptr, link.name, link.value});
 }
 
 }  // namespace kernelmill::extractor

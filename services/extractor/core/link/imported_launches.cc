@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/syntax/imports.h"
 
@@ -87,7 +88,37 @@ void ImportedLaunches::Add(v1::ImportedLaunch launch) {
   launches_.push_back(std::move(launch));
 }
 
+void ImportedLaunches::AddUses(const v1::Kernel& kernel) {
+  if (kernel.string_begin() > 0 || kernel.has_cuda()) return;
+  for (const std::string& name : kernel.free_names()) uses_.emplace(kernel.path(), name);
+  for (const std::string& call : kernel.calls()) {
+    const bool dotted = call.find('.') != std::string::npos;
+    if (dotted && !absl::StartsWith(call, "triton.")) uses_.emplace(kernel.path(), call);
+  }
+}
+
+void ImportedLaunches::ResolveUses(SourceScope& scope) {
+  for (const auto& [path, name] : uses_) {
+    const size_t last = name.rfind('.');
+    const Origin* origin = nullptr;
+    if (last == std::string::npos) {
+      origin = scope.Find(scope.TextOf(path, 0), name);
+    } else {
+      TextDefinitions importer;
+      importer.path = path;
+      v1::ImportedName imported;
+      imported.set_module(name.substr(0, last));
+      imported.set_member(name.substr(last + 1));
+      origin = scope.FindImported(importer, imported);
+    }
+    if (origin == nullptr || origin->text->path == path) continue;
+    used_.emplace(origin->text->path, origin->name);
+  }
+  uses_.clear();
+}
+
 void ImportedLaunches::Resolve(SourceScope& scope) {
+  ResolveUses(scope);
   for (v1::ImportedLaunch& launch : launches_) {
     v1::Launcher& host = *launch.mutable_host();
     const v1::ImportedName& kernel = launch.kernel();
@@ -113,10 +144,14 @@ void ImportedLaunches::FillIn(v1::KernelShard& shard) const {
     visible[{kernel.path(), kernel.name()}] = &kernel;
   }
   for (const auto& [key, kernel] : visible) {
+    if (kernel->has_launcher()) continue;
     const auto found = launchers_.find(key);
-    if (found == launchers_.end() || kernel->has_launcher()) continue;
-    *kernel->mutable_launcher() = found->second;
-    kernel->set_role(v1::KERNEL_ROLE_KERNEL);
+    if (found != launchers_.end()) {
+      *kernel->mutable_launcher() = found->second;
+      kernel->set_role(v1::KERNEL_ROLE_KERNEL);
+    } else if (used_.contains(key) && kernel->dsl() != v1::DSL_PALLAS) {
+      kernel->set_role(v1::KERNEL_ROLE_DEVICE);
+    }
   }
 }
 

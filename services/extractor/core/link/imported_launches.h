@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/describe/kernels.h"
 #include "services/extractor/core/describe/launcher.h"
@@ -19,7 +20,7 @@ namespace kernelmill::extractor {
 std::vector<v1::ImportedLaunch> FindImportedLaunches(const ParsedFile& file,
                                                      const Launches& launches);
 
-// Who launches the kernels of a source from other files than their own.
+// Who launches, or uses, the kernels of a source from other files than their own.
 class ImportedLaunches {
  public:
   // Texts of host functions beyond so many bytes are dropped, in the order of their coming.
@@ -27,18 +28,29 @@ class ImportedLaunches {
 
   void Add(v1::ImportedLaunch launch);
 
-  // Once all are added: finds out what they launch.
+  // What a kernel calls or names may be a helper of another file.
+  void AddUses(const v1::Kernel& kernel);
+
+  // Once all are added: finds out what they launch and use.
   void Resolve(SourceScope& scope);
 
   // Gives those of the shard's kernels a launcher that have none and are launched elsewhere. They
-  // are no device functions then.
+  // are no device functions then. Those that nothing launches, but kernels of other files use, are.
   void FillIn(v1::KernelShard& shard) const;
 
  private:
+  using PathAndName = std::pair<std::string, std::string>;
+
+  void ResolveUses(SourceScope& scope);
+
   size_t left_;
   std::vector<v1::ImportedLaunch> launches_;
   // By a kernel's path and name: with its count.
-  absl::flat_hash_map<std::pair<std::string, std::string>, v1::Launcher> launchers_;
+  absl::flat_hash_map<PathAndName, v1::Launcher> launchers_;
+  // Names, and dotted names of what is called, by the path of the file that uses them; then what
+  // they stand for.
+  absl::flat_hash_set<PathAndName> uses_;
+  absl::flat_hash_set<PathAndName> used_;
 };
 
 }  // namespace kernelmill::extractor

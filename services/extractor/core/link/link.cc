@@ -6,32 +6,35 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "common/base/status.h"
+#include "common/code/python_layout.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
+#include "services/extractor/core/link/cuda/cuda_launchers.h"
+#include "services/extractor/core/link/cuda/cuda_module.h"
+#include "services/extractor/core/link/cuda/source.h"
+#include "services/extractor/core/link/host_machinery.h"
 #include "services/extractor/core/link/imported_launches.h"
 #include "services/extractor/core/link/imported_wrappers.h"
+#include "services/extractor/core/link/prompt_context.h"
+#include "services/extractor/core/link/reexports.h"
 #include "services/extractor/core/link/source_scope.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "services/extractor/core/link/unresolved.h"
 #include "services/extractor/core/tags/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
 
-// `text` as it may stand at module level, with a line end.
+// `text` as it may stand at module level, with a line end. Where it cannot be dedented it is a
+// block.
 std::string AtModuleLevel(absl::string_view text) {
-  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
-  const size_t column = IndentationOf(text);
-  std::string out(text);
-  if (column > 0) {
-    std::optional<std::string> dedented = Dedent(text, column);
-    out = dedented ? *std::move(dedented) : absl::StrCat("if True:\n", text);
-  }
-  if (!absl::EndsWith(out, "\n") && !absl::EndsWith(out, "\r")) out += '\n';
-  return out;
+  std::optional<std::string> statement = code::AtModuleLevel(text);
+  if (statement) return *std::move(statement);
+  const std::string lines = code::WithUnixLineEnds(text);
+  return absl::StrCat("if True:\n", lines, absl::EndsWith(lines, "\n") ? "" : "\n");
 }
 
 // The kernel's own statement, if its text is the kernel's: with the '@' lines that stand before its
@@ -93,6 +96,7 @@ class ModuleWriter {
   void AddPart(const Span& span, v1::Definition::Kind kind) {
     v1::ModulePiece& part = *kernel_.add_pieces();
     part.set_path(span.path());
+    part.set_generated(span.path().empty());
     part.set_first_line(span.first_line());
     part.set_last_line(span.last_line());
     part.set_kind(kind);
@@ -102,35 +106,42 @@ class ModuleWriter {
   std::string module_;
 };
 
-void FillIn(const Closure& closure, v1::Kernel& kernel) {
+void FillIn(const SourceScope& scope, const Closure& closure, v1::Kernel& kernel) {
   ModuleWriter writer(kernel);
   const v1::Definition* statement = OwnStatement(kernel, closure.around());
-  bool allowed = statement == nullptr || ModulesAllowed(*statement);
-  if (closure.applied() != nullptr) allowed = allowed && ModulesAllowed(*closure.applied());
-  for (const v1::Definition* definition : closure.imports()) {
-    allowed = allowed && ModulesAllowed(*definition);
-    writer.AddImport(*definition);
-  }
-  for (const Closure::Part& part : closure.parts()) {
-    allowed = allowed && (part.definition == nullptr || ModulesAllowed(*part.definition));
-    writer.Add(part);
-  }
+  for (const v1::Definition* definition : closure.imports()) writer.AddImport(*definition);
+  for (const Closure::Part& part : closure.parts()) writer.Add(part);
   writer.Finish(statement, closure.applied());
-  kernel.set_self_contained(allowed && closure.missing().empty());
-  kernel.clear_free_names();
-  for (const std::string& name : closure.missing()) kernel.add_free_names(name);
+  kernel.set_prompt_context(PromptContext(scope, closure, kernel));
+  SetUnresolvedNames(scope, closure, statement, kernel);
 }
 
-void FillInModules(SourceScope& scope, const LinkOptions& options, v1::KernelShard& shard) {
+// Of machinery that is too large the module is made again without it.
+size_t MakeModule(SourceScope& scope, size_t max_bytes, v1::Kernel& kernel) {
+  const Closure whole(scope, kernel, max_bytes, {});
+  const absl::flat_hash_set<std::string> oversized = OversizedMachinery(whole, kernel);
+  if (oversized.empty()) {
+    FillIn(scope, whole, kernel);
+    return whole.bytes();
+  }
+  const Closure bounded(scope, kernel, max_bytes, oversized);
+  FillIn(scope, bounded, kernel);
+  return whole.bytes() + bounded.bytes();
+}
+
+void FillInModules(SourceScope& scope, const cuda::Source& cuda, const LinkOptions& options,
+                   v1::KernelShard& shard) {
   size_t left = options.max_shard_bytes;
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
     if (kernel.has_cuda()) {
-      kernel.set_module(kernel.source());
+      const size_t bytes =
+          cuda::FillInCudaModule(cuda, std::min(options.max_module_bytes, left), kernel);
+      left -= std::min(left, bytes);
       continue;
     }
-    const Closure closure(scope, kernel, std::min(options.max_module_bytes, left));
-    left -= std::min(left, closure.bytes() + kernel.source().size());
-    FillIn(closure, kernel);
+    ResolveReexports(scope, kernel);
+    const size_t bytes = MakeModule(scope, std::min(options.max_module_bytes, left), kernel);
+    left -= std::min(left, bytes + kernel.source().size());
   }
   shard.clear_definitions();
   shard.clear_launches();
@@ -159,7 +170,11 @@ class Linker {
         paths_(PathsOf(tree)),
         wrappers_(paths_),
         launches_(options.max_launch_bytes),
-        importable_left_(options.max_importable_bytes) {}
+        importable_left_(options.max_importable_bytes) {
+    for (const v1::FileEntry& file : tree.files()) {
+      if (file.support()) support_.insert(file.path());
+    }
+  }
 
   void Add(v1::KernelShard shard) {
     wrappers_.Add(shard);
@@ -167,36 +182,63 @@ class Linker {
       const size_t size = definition.text().size();
       if (!definition.used() && size > importable_left_) continue;
       if (!definition.used()) importable_left_ -= size;
-      definitions_.push_back(std::move(definition));
+      auto& all =
+          definition.kind() == v1::Definition::KIND_UNSPECIFIED ? cuda_texts_ : definitions_;
+      all.push_back(std::move(definition));
     }
     for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches_.Add(std::move(launch));
+    for (const v1::Kernel& kernel : shard.kernels()) launches_.AddUses(kernel);
   }
 
   // Once all shards are added.
   void Resolve() {
     scope_.emplace(std::move(definitions_), paths_);
+    cuda_.emplace(std::move(cuda_texts_));
+    cuda_launchers_.emplace(*cuda_, options_.max_launch_bytes);
     launches_.Resolve(*scope_);
   }
 
-  // Returns how many candidates became kernels.
+  // Returns how many candidates became kernels, without those that were dropped.
   int Link(v1::KernelShard& shard) {
-    const int decided = wrappers_.DecideCandidates(shard);
+    const int decided = wrappers_.DecideCandidates(shard) - DropUnselected(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
-    FillInModules(*scope_, options_, shard);
+    for (v1::Kernel& kernel : *shard.mutable_kernels()) {
+      if (kernel.has_cuda()) cuda_launchers_->FillIn(kernel);
+    }
+    FillInModules(*scope_, *cuda_, options_, shard);
     for (v1::Kernel& kernel : *shard.mutable_kernels()) AddTags(kernel);
     return decided;
   }
 
  private:
+  // Drops the kernels of files that are there for others alone; returns how many these are.
+  int DropUnselected(v1::KernelShard& shard) const {
+    auto& kernels = *shard.mutable_kernels();
+    const int before = kernels.size();
+    kernels.erase(std::remove_if(kernels.begin(), kernels.end(),
+                                 [this](const v1::Kernel& kernel) {
+                                   return support_.contains(kernel.path());
+                                 }),
+                  kernels.end());
+    for (v1::ExtractedFile& file : *shard.mutable_files()) {
+      if (support_.contains(file.path())) file.set_kernels(0);
+    }
+    return before - kernels.size();
+  }
+
   const v1::SourceTree& tree_;
   const LinkOptions& options_;
   const python::ModulePaths paths_;
   ImportedWrappers wrappers_;
   ImportedLaunches launches_;
   size_t importable_left_;
+  absl::flat_hash_set<std::string> support_;  // paths of files that are there for others alone
   std::vector<v1::Definition> definitions_;
+  std::vector<v1::Definition> cuda_texts_;
   std::optional<SourceScope> scope_;
+  std::optional<cuda::Source> cuda_;
+  std::optional<cuda::CudaLaunchers> cuda_launchers_;
 };
 
 }  // namespace

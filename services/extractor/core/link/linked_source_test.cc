@@ -182,7 +182,7 @@ TEST(LinkedSourceTest, WhatDoesNotCloseStaysImportedAndFree) {
     std::string text;
   } kCases[] = {{"a name that is nowhere", "@triton.jit\ndef f(x): return gone(x)\n"},
                 {"an outside package", "import numpy\ndef f(x): return numpy.exp(x)\n"},
-                {"a module", "from . import helpers\ndef f(x): return helpers.g(x)\n"},
+                {"a module as such", "from . import helpers\ndef f(x): return (helpers, x)\n"},
                 {"a relative import in a block",
                  "try:\n    from .d import f\nexcept ImportError:\n    f = None\n"},
                 {"nothing of that name", ""}};
@@ -368,6 +368,26 @@ TEST(LinkedSourceTest, WhatIsLaunchedElsewhereIsNoDeviceFunction) {
                     {"b.py", File("from a import k\n", "def b(x): k[(1,)](x)\n")}})
                 .role(),
             v1::KERNEL_ROLE_KERNEL);
+}
+
+TEST(LinkedSourceTest, AnImportThatMayFailAndAnotherNameForItAreLaunchedToo) {
+  const std::string import = "try:\n    from a import k\nexcept ImportError:\n    k = None\n";
+  for (const char* host :
+       {"def host(x): k[(1,)](x)\n", "def host(x):\n    f = k if x else None\n    f[1](x)\n",
+        "def host(x): launch(k, x)\n"}) {
+    const v1::Kernel kernel = Linked({{"a.py", File("", kStore)}, {"b.py", File(import, host)}});
+    EXPECT_EQ(kernel.launcher().qualname(), "host") << host;
+  }
+}
+
+TEST(LinkedSourceTest, WhatOnlyKernelsOfOtherFilesUseIsADeviceFunction) {
+  EXPECT_EQ(Linked({{"a.py", File("", kStore)}}).role(), v1::KERNEL_ROLE_KERNEL);
+  for (const char* user : {"from a import k\n@triton.jit\ndef c(x): k(x)\n",
+                           "import a\n@triton.jit\ndef c(x): a.k(x)\n"}) {
+    EXPECT_EQ(Linked({{"a.py", File("", kStore)}, {"b.py", File("", user)}}).role(),
+              v1::KERNEL_ROLE_DEVICE)
+        << user;
+  }
 }
 
 TEST(LinkedSourceTest, AKernelOfThatNameThatIsNotImportedIsNotWhatIsLaunched) {

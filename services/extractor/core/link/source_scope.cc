@@ -9,10 +9,6 @@
 namespace kernelmill::extractor {
 namespace {
 
-// Names that are bound more often, or lead through more files, are not followed.
-constexpr size_t kMaxBindings = 16;
-constexpr int kMaxDepth = 64;
-
 bool BelowOther(const v1::Definition* a, const v1::Definition* b) {
   return a->first_line() < b->first_line();
 }
@@ -97,6 +93,11 @@ void SourceScope::AddToText(const v1::Definition& definition) {
 
 const v1::ImportedName* SourceScope::ImportedAs(const v1::Definition& definition,
                                                 const std::string& name) const {
+  return IsImport(definition) ? ImportedWithin(definition, name) : nullptr;
+}
+
+const v1::ImportedName* SourceScope::ImportedWithin(const v1::Definition& definition,
+                                                    const std::string& name) const {
   const auto found = imported_.find(std::make_pair(&definition, absl::string_view(name)));
   return found == imported_.end() ? nullptr : found->second;
 }
@@ -108,7 +109,12 @@ const TextDefinitions& SourceScope::TextOf(const std::string& path, int64_t stri
 }
 
 const Origin* SourceScope::Find(const TextDefinitions& text, const std::string& name) {
-  return FindWithin(text, name, 0);
+  const size_t dot = name.find('.');
+  if (dot == std::string::npos) return FindWithin(text, name, 0);
+  const TextDefinitions* module = FindModule(text, name.substr(0, dot));
+  if (module == nullptr) return nullptr;
+  const std::optional<Member> member = FindMember(*module, absl::string_view(name).substr(dot + 1));
+  return member ? member->origin : nullptr;
 }
 
 const Origin* SourceScope::FindImported(const TextDefinitions& text,
@@ -137,7 +143,10 @@ bool SourceScope::Closes(const Origin& origin) const {
 // The file that an import statement of the text loads, if anything is known of it.
 const TextDefinitions* SourceScope::FileOf(const TextDefinitions& text,
                                            const v1::ImportedName& imported) const {
-  const std::string path = paths_.Find(text.path, imported.level(), imported.module()).path;
+  return FileAt(paths_.Find(text.path, imported.level(), imported.module()).path);
+}
+
+const TextDefinitions* SourceScope::FileAt(const std::string& path) const {
   const auto found = texts_.find(std::make_pair(path, int64_t{0}));
   return path.empty() || found == texts_.end() ? nullptr : found->second.get();
 }
@@ -203,7 +212,7 @@ void SourceScope::FindOpen() {
     if (!IsImportable(definition)) continue;
     if (!ModulesAllowed(definition)) open(&definition);
     const TextDefinitions& text = TextOf(definition.path(), 0);
-    for (const std::string& use : definition.uses()) {
+    for (const std::string& use : UsesOf(text, definition)) {
       const Origin* origin = Find(text, use);
       if (origin == nullptr) {
         open(&definition);

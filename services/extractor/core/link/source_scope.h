@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "common/python/module_paths.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/link/member_reads.h"
 
 namespace kernelmill::extractor {
 
@@ -62,10 +63,34 @@ class SourceScope {
   // Of a text without definitions: one that has none.
   const TextDefinitions& TextOf(const std::string& path, int64_t string_begin) const;
 
-  // Null where it cannot be told, or is a module.
+  // Null where it cannot be told, or is a module. Of a member of a module that the text imports
+  // under the name m: "m.member".
   const Origin* Find(const TextDefinitions& text, const std::string& name);
   // Of a name that an import statement of the text binds. Null also for what is not of the source.
   const Origin* FindImported(const TextDefinitions& text, const v1::ImportedName& imported);
+  // The file that a name of the text's module level stands for, imported as a module of the
+  // source; null for what is no module.
+  const TextDefinitions* FindModule(const TextDefinitions& text, const std::string& name);
+  // The same of a name that an import statement of the text binds.
+  const TextDefinitions* ImportedModule(const TextDefinitions& text,
+                                        const v1::ImportedName& imported);
+  // What is read of a module by a chain of members, "f" or "sub.f.attribute": the part of it that
+  // names an object of a file, and that. Nothing where that cannot be told.
+  struct Member {
+    std::string name;
+    const Origin* origin;
+  };
+  std::optional<Member> FindMember(const TextDefinitions& module, absl::string_view chain);
+  // The names that a definition of the text uses, with the members of modules that it reads instead
+  // of the modules' names; the name itself where these cannot be told.
+  std::vector<std::string> UsesOf(const TextDefinitions& text, const v1::Definition& definition);
+  // What the definition's text reads.
+  const MemberReads& ReadsOf(const v1::Definition& definition);
+  // The dotted name outside of the source that the name of a text leads to, through the source's
+  // files: "triton.language" of tl in from .utils import tl. Empty where it leads to none of those
+  // that are installed, or is not the source's.
+  std::string InstalledName(const TextDefinitions& text, const std::string& name);
+
   // Whether an import statement of the text is of the source's own modules.
   bool IsOwn(const TextDefinitions& text, const v1::ImportedName& imported) const;
 
@@ -73,11 +98,18 @@ class SourceScope {
   // `definition` is one of the scope's.
   const v1::ImportedName* ImportedAs(const v1::Definition& definition,
                                      const std::string& name) const;
+  // The same of an import statement in the blocks of one, as in try: import x.
+  const v1::ImportedName* ImportedWithin(const v1::Definition& definition,
+                                         const std::string& name) const;
 
   static const Definitions& BindingsOf(const Origin& origin);
   bool Closes(const Origin& origin) const;
 
  private:
+  // Names that are bound more often, or lead through more files, are not followed.
+  static constexpr size_t kMaxBindings = 16;
+  static constexpr int kMaxDepth = 64;
+
   using Key = std::pair<const TextDefinitions*, std::string>;
 
   void AddToText(const v1::Definition& definition);
@@ -85,14 +117,23 @@ class SourceScope {
   std::optional<Origin> Resolve(const TextDefinitions& text, const std::string& name, int depth);
   std::optional<Origin> ResolveWildcards(const TextDefinitions& text, const std::string& name,
                                          int depth);
+  const TextDefinitions* FileAt(const std::string& path) const;
+  const TextDefinitions* ModuleAt(const std::string& path);
   const TextDefinitions* FileOf(const TextDefinitions& text,
                                 const v1::ImportedName& imported) const;
+  const TextDefinitions* FindModuleWithin(const TextDefinitions& text, const std::string& name,
+                                          int depth);
+  const TextDefinitions* ImportedModuleWithin(const TextDefinitions& text,
+                                              const v1::ImportedName& imported, int depth);
   void FindOpen();
 
   const std::vector<v1::Definition> definitions_;
   const python::ModulePaths& paths_;
   absl::flat_hash_map<std::pair<std::string, int64_t>, std::unique_ptr<TextDefinitions>> texts_;
   absl::flat_hash_map<Key, std::unique_ptr<const Origin>> origins_;
+  absl::flat_hash_map<Key, const TextDefinitions*> modules_;
+  absl::flat_hash_map<std::string, std::unique_ptr<const TextDefinitions>> bare_modules_;
+  absl::flat_hash_map<const v1::Definition*, std::unique_ptr<const MemberReads>> reads_;
   // What import statements bind, by the name; of a statement's two the last.
   absl::flat_hash_map<std::pair<const v1::Definition*, absl::string_view>, const v1::ImportedName*>
       imported_;

@@ -263,7 +263,7 @@ std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statemen
     for (const ImportedName& imported : NamesOf(tree, statement)) modules.push_back(imported.name);
   } else {
     const std::string module = ModuleOf(tree, statement);
-    modules.push_back(module.empty() ? "." : module);
+    modules.push_back(module.empty() ? RelativeModuleOf(tree, statement) : module);
   }
   return modules;
 }

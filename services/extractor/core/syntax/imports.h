@@ -58,7 +58,7 @@ std::vector<NodeId> ImportsIn(const SyntaxTree& tree, NodeId root);
 google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxTree& tree,
                                                                    NodeId statement);
 
-// The modules that an import statement loads, dotted; "." for a relative one.
+// The modules that an import statement loads, dotted; a relative one with its dots.
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement);
 
 }  // namespace kernelmill::extractor

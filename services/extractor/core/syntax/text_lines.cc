@@ -13,10 +13,6 @@ size_t AfterLine(absl::string_view text, size_t begin) {
   return at + 1 == newline && newline < text.size() ? at + 2 : at + 1;
 }
 
-bool IsBlank(absl::string_view line) {
-  return line.find_first_not_of(" \t\f\r\n") == absl::string_view::npos;
-}
-
 // Rewrites text[begin, end), which is indentation, as form feeds (which stand for nothing) and tabs
 // of 8, so that both ways to count agree.
 void RewriteIndentation(std::string& text, size_t begin, size_t end) {
@@ -84,24 +80,6 @@ std::optional<std::string> TextForParser(absl::string_view text) {
     (*copy)[at] = ' ';
   }
   return copy;
-}
-
-std::optional<std::string> Dedent(absl::string_view text, size_t column) {
-  const absl::string_view prefix = text.substr(0, column);
-  std::string out;
-  out.reserve(text.size());
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t after = AfterLine(text, begin);
-    absl::string_view line = text.substr(begin, after - begin);
-    if (line.substr(0, column) == prefix) {
-      line.remove_prefix(column);
-    } else if (!IsBlank(line)) {
-      return std::nullopt;
-    }
-    out.append(line.data(), line.size());
-    begin = after;
-  }
-  return out;
 }
 
 size_t IndentationOf(absl::string_view text) {

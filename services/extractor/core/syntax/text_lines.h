@@ -36,10 +36,6 @@ int64_t CountLines(absl::string_view text);
 // otherwise. Nothing where `text` serves as it is.
 std::optional<std::string> TextForParser(absl::string_view text);
 
-// `text` without its first `column` bytes of every line, where each line that is not blank has the
-// same ones. Nothing where they differ.
-std::optional<std::string> Dedent(absl::string_view text, size_t column);
-
 // How many blanks and tabs `text` begins with.
 size_t IndentationOf(absl::string_view text);
 

@@ -61,13 +61,5 @@ TEST(TextForParserTest, GivesMixedIndentationCPythonsWidth) {
   EXPECT_EQ(TextForParser("         \t  x\n"), "\f\f\f\f\f\f\f\f\t\t  x\n");
 }
 
-TEST(DedentTest, TakesTheFirstLinesIndentationOffEveryLine) {
-  EXPECT_EQ(Dedent("  a\n    b\n\n  c", 2), "a\n  b\n\nc");
-}
-
-TEST(DedentTest, RefusesALineThatIsIndentedOtherwise) {
-  EXPECT_FALSE(Dedent("  a\n\tb\n", 2).has_value());
-}
-
 }  // namespace
 }  // namespace kernelmill::extractor

@@ -333,7 +333,9 @@ Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_vie
   if (std::optional<Label> place = OfPlace(kernel)) return *std::move(place);
   if (std::optional<Label> named = OfNames(kernel)) return *std::move(named);
   const Stub stub = StubOf(kernel);
-  if (stub != Stub::kNone) return {"broken", stub == Stub::kEmpty ? "stub:empty" : "stub:asserts"};
+  if (stub == Stub::kEmpty) return {"broken", "stub:empty"};
+  if (stub == Stub::kAsserts) return {"broken", "stub:asserts"};
+  if (stub == Stub::kPrints) return {"helper", "stub:prints"};
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return {"helper", "role:device"};
   if (kernel.has_launcher()) return {"operation", "role:kernel"};
   if (kernel.parameters_size() > 0 && kernel.parameters(0).name() == "self")

@@ -37,7 +37,8 @@ struct Label {
 //   name:WORD       test, benchmark, example
 //                               its own name begins with such a word
 //   stub:empty      broken      its body does nothing: pass, ..., return, raise NotImplementedError
-//   stub:asserts    broken      its body does nothing but assert or print
+//   stub:asserts    broken      its body does nothing but assert, and perhaps print
+//   stub:prints     helper      its body does nothing but print
 //   role:device     helper      it is a device function
 //   method          helper      nothing launches it, and its first parameter is self
 //   returns         helper      nothing launches it, and it returns a value, which only other

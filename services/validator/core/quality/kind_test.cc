@@ -144,7 +144,7 @@ TEST(KindTest, ABodyThatDoesNothingIsAStub) {
             "broken stub:asserts");
   EXPECT_EQ(Both(WithBody("    assert p\n    tl.store(p, 1)\n")), "operation role:kernel");
   EXPECT_EQ(Both(WithBody("    if tl.program_id(0) == 0:\n        tl.device_print('p', p)\n")),
-            "broken stub:asserts");
+            "helper stub:prints");
   v1::Kernel inline_body = KernelAt("a.py");
   inline_body.set_source(absl::StrCat(inline_body.signature(), " pass\n"));
   EXPECT_EQ(Both(inline_body), "broken stub:empty");

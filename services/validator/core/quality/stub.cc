@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -86,13 +88,21 @@ bool IsEmpty(const Statement& statement) {
          statement[1].text == "NotImplementedError";
 }
 
-bool Asserts(const Statement& statement) {
-  if (statement.front().text == "assert") return true;
+// Whether it calls `word`, or what ends in it: device_print, CUDA_KERNEL_ASSERT.
+bool CallsOneOf(const Statement& statement, std::initializer_list<absl::string_view> words) {
   const std::string name = absl::AsciiStrToLower(Called(statement));
-  for (const absl::string_view word : {"assert", "print", "check"}) {
-    if (name == word || absl::EndsWith(name, absl::StrCat("_", word))) return true;
-  }
-  return name == "printf" || name == "cuda_kernel_assert2" || name == "debug_barrier";
+  return std::any_of(words.begin(), words.end(), [&](absl::string_view word) {
+    return name == word || absl::EndsWith(name, absl::StrCat("_", word));
+  });
+}
+
+bool Asserts(const Statement& statement) {
+  return statement.front().text == "assert" ||
+         CallsOneOf(statement, {"assert", "assert2", "check"});
+}
+
+bool Prints(const Statement& statement) {
+  return CallsOneOf(statement, {"print", "printf", "debug_barrier"});
 }
 
 }  // namespace
@@ -102,14 +112,19 @@ Stub StubOf(const v1::Kernel& kernel) {
   const absl::string_view body = BodyOf(kernel);
   if (body.empty()) return Stub::kNone;
   const std::vector<Token> tokens = CodeTokens(body, code::LanguageOf(kernel.dsl()));
-  bool asserts = false;
+  Stub stub = Stub::kEmpty;
   for (const Statement& statement : cuda ? CStatements(tokens) : PythonStatements(tokens)) {
     if (IsEmpty(statement)) continue;
-    if (!Asserts(statement)) return Stub::kNone;
-    asserts = true;
+    if (Asserts(statement)) {
+      stub = Stub::kAsserts;
+    } else if (!Prints(statement)) {
+      return Stub::kNone;
+    } else if (stub == Stub::kEmpty) {
+      stub = Stub::kPrints;
+    }
   }
-  if (asserts) return Stub::kAsserts;
-  return cuda && kernel.role() == v1::KERNEL_ROLE_DEVICE ? Stub::kNone : Stub::kEmpty;
+  const bool hook = cuda && kernel.role() == v1::KERNEL_ROLE_DEVICE;
+  return stub == Stub::kEmpty && hook ? Stub::kNone : stub;
 }
 
 }  // namespace kernelmill::validator

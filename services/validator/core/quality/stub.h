@@ -10,7 +10,8 @@ namespace kernelmill::validator {
 enum class Stub : uint8_t {
   kNone,     // its body does something
   kEmpty,    // pass, ..., return, raise NotImplementedError and strings alone
-  kAsserts,  // these, and assertions or prints
+  kPrints,   // these, and prints
+  kAsserts,  // these, and assertions, perhaps prints
 };
 
 // Whether the kernel's body does nothing. An empty device function of CUDA is none: constructors

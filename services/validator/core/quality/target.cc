@@ -45,12 +45,23 @@ constexpr Entry kNumbered[] = {
 
 // Parts of the dotted names of calls. Mathematics is none: extra.cuda.libdevice was the only way to
 // write it for every GPU.
-constexpr Entry kCalls[] = {
-    {"extra.cuda", "nvidia"},        {"extra.hip", "amd"},       {"extra.cann", "ascend"},
-    {"extra.ascend", "ascend"},      {"extra.mlu", "cambricon"}, {"extra.musa", "mthreads"},
-    {"language.nvidia", "nvidia"},   {"language.amd", "amd"},    {"pallas.tpu", "tpu"},
-    {"pallas.mosaic_gpu", "nvidia"}, {"mosaic.gpu", "nvidia"}};
+constexpr Entry kCalls[] = {{"extra.cuda", "nvidia"},
+                            {"extra.hip", "amd"},
+                            {"extra.cann", "ascend"},
+                            {"extra.ascend", "ascend"},
+                            {"extra.mlu", "cambricon"},
+                            {"extra.musa", "mthreads"},
+                            {"language.nvidia", "nvidia"},
+                            {"language.amd", "amd"},
+                            {"pallas.tpu", "tpu"},
+                            {"pallas.mosaic_gpu", "nvidia"},
+                            {"tlx.async_dot", "nvidia"},
+                            {"tlx.async_dot_wait", "nvidia"},
+                            {"tlx.async_descriptor_load", "nvidia"},
+                            {"tlx.barrier_expect_bytes", "nvidia"},
+                            {"mosaic.gpu", "nvidia"}};
 constexpr absl::string_view kMathematics = "libdevice";
+constexpr size_t kMaxImport = 1000;  // bytes of a line
 
 constexpr Entry kPackages[] = {{"torch_npu", "ascend"},
                                {"torch_mlu", "cambricon"},
@@ -62,13 +73,16 @@ constexpr Entry kPackages[] = {{"torch_npu", "ascend"},
 
 // Of PTX what stands before the first dot of an instruction, of AMD's how an instruction begins.
 constexpr absl::string_view kPtx[] = {
-    "add",      "and",      "atom",  "bar",   "bfe", "bfi",
-    "cp",       "cvt",      "ex2",   "fence", "fma", "griddepcontrol",
-    "ld",       "ldmatrix", "lg2",   "lop3",  "mad", "max",
-    "mbarrier", "membar",   "min",   "mma",   "mov", "mul",
-    "multimem", "or",       "prmt",  "rcp",   "red", "selp",
-    "setp",     "shfl",     "shl",   "shr",   "st",  "sub",
-    "tanh",     "tcgen05",  "wgmma", "xor"};
+    "abs",      "add",      "and",       "atom",    "bar",       "bfe",  "bfi",
+    "bfind",    "brev",     "clz",       "cos",     "cp",        "cvt",  "cvta",
+    "div",      "dp4a",     "elect",     "ex2",     "fence",     "fma",  "griddepcontrol",
+    "isspacep", "ld",       "ldmatrix",  "lg2",     "lop3",      "mad",  "mapa",
+    "match",    "max",      "mbarrier",  "membar",  "min",       "mma",  "mov",
+    "mul",      "multimem", "nanosleep", "neg",     "not",       "or",   "popc",
+    "prefetch", "prmt",     "rcp",       "red",     "redux",     "rem",  "rsqrt",
+    "selp",     "setp",     "shfl",      "shl",     "shr",       "sin",  "sqrt",
+    "st",       "sub",      "tanh",      "tcgen05", "vabsdiff4", "vote", "wgmma",
+    "xor"};
 constexpr absl::string_view kAmdInstructions[] = {"s_", "v_", "ds_", "buffer_", "global_", "flat_"};
 
 // The only target of all that were seen.
@@ -127,29 +141,41 @@ Label OfCalls(const v1::Kernel& kernel, bool* mixed) {
   return {std::string(only.Target()), RuleText("call", first)};
 }
 
-// Dotted names as import statements write them: "import a.b", "from a.b import c".
-std::vector<std::string> ImportedModules(absl::string_view statement) {
-  std::vector<std::string> modules;
-  bool open = false;
-  for (const code::Token& token : code::Lex(statement, code::Language::kPython)) {
+// What an import statement's line binds, dotted: "import a.b" gives a.b, "from a import b as c"
+// a.b, "from a import (" a.
+std::vector<std::string> ImportedNames(absl::string_view line) {
+  std::string module;
+  std::vector<std::string> names;
+  bool from = false, members = false, renames = false, open = false;
+  for (const code::Token& token : code::Lex(line, code::Language::kPython)) {
     const bool dot = token.text == "." && token.kind == code::Token::kOperator;
-    if (token.text == "from" || token.text == "import" || token.text == ",") {
-      open = false;
-    } else if (dot && !modules.empty()) {
-      modules.back() += '.';
-      open = true;
-    } else if (token.kind == code::Token::kName) {
-      if (!open) modules.emplace_back();
-      modules.back() += std::string(token.text);
-      open = false;
+    if (token.text == "from") {
+      from = true;
+    } else if (token.text == "import") {
+      members = true;
+    } else if (token.text == "as") {
+      renames = true;
+    } else if (token.text == ",") {
+      renames = open = false;
+    } else if (renames || (token.kind != code::Token::kName && !dot)) {
+      continue;
+    } else if (from && !members) {
+      absl::StrAppend(&module, token.text);
+    } else if (dot || open) {
+      if (!names.empty()) absl::StrAppend(&names.back(), token.text);
+      open = dot;
+    } else {
+      names.push_back(module.empty() ? std::string(token.text)
+                                     : absl::StrCat(module, ".", token.text));
     }
   }
-  return modules;
+  if (names.empty() && !module.empty()) names.push_back(module);
+  return names;
 }
 
 Label OfImports(const v1::Kernel& kernel) {
   for (const std::string& statement : kernel.imports()) {
-    for (const std::string& module : ImportedModules(statement)) {
+    for (const std::string& module : ImportedNames(statement)) {
       for (const Entry& entry : kPackages) {
         if (module == entry.text || absl::StartsWith(module, absl::StrCat(entry.text, ".")))
           return {std::string(entry.target), RuleText("import", module)};
@@ -214,7 +240,23 @@ absl::string_view TargetOfWord(absl::string_view word) {
   return "";
 }
 
-Label TargetOf(const v1::Kernel& kernel) {
+Label TargetOfImports(absl::string_view file) {
+  Only only;
+  std::string first;
+  for (absl::string_view line : absl::StrSplit(file, absl::ByAnyChar("\r\n"))) {
+    line = absl::StripLeadingAsciiWhitespace(line);
+    if (!absl::StartsWith(line, "from ") && !absl::StartsWith(line, "import ")) continue;
+    for (const std::string& name : ImportedNames(line.substr(0, kMaxImport))) {
+      const absl::string_view target = TargetOfCall(name);
+      only.Add(target);
+      if (first.empty() && !target.empty()) first = name;
+    }
+  }
+  if (only.Target().empty()) return {};
+  return {std::string(only.Target()), RuleText("file", first)};
+}
+
+Label TargetOf(const v1::Kernel& kernel, const Label& imports) {
   const std::vector<absl::string_view> segments = Segments(kernel.path());
   for (size_t i = segments.size(); i-- > 0;) {
     const absl::string_view target = TargetOfName(segments[i]);
@@ -225,8 +267,10 @@ Label TargetOf(const v1::Kernel& kernel) {
   bool mixed = false;
   Label label = OfCalls(kernel, &mixed);
   if (mixed) return {"generic", ""};
+  const bool own = kernel.dsl() == v1::DSL_GLUON || kernel.dsl() == v1::DSL_PALLAS;
   if (label.word.empty()) label = OfImports(kernel);
   if (label.word.empty()) label = OfAssembly(kernel);
+  if (label.word.empty() && own) label = imports;
   if (!label.word.empty()) return label;
   if (kernel.dsl() == v1::DSL_CUDA) return {"nvidia", "language:cuda"};
   return {"generic", ""};

@@ -22,10 +22,14 @@ absl::string_view TargetOfWord(absl::string_view word);
 //                  jax.experimental.pallas.tpu.*
 //   import:NAME    its module imports a vendor's package: torch_npu
 //   asm:WORD       its inline assembly is PTX, or AMD's
+//   file:NAME      its file imports what only one target has; of Gluon and Pallas
 //   language:cuda  it is CUDA: nvidia
 //
-// "generic", without a rule: nothing says so.
-Label TargetOf(const v1::Kernel& kernel);
+// "generic", without a rule: nothing says so. `imports` is TargetOfImports of its file.
+Label TargetOf(const v1::Kernel& kernel, const Label& imports);
+
+// What the imports of a Python file say of its kernels: one target alone, or no word. Linear.
+Label TargetOfImports(absl::string_view file);
 
 }  // namespace kernelmill::validator
 

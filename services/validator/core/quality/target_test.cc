@@ -19,8 +19,8 @@ v1::Kernel KernelAt(const std::string& path) {
   return kernel;
 }
 
-std::string Both(const v1::Kernel& kernel) {
-  const Label label = TargetOf(kernel);
+std::string Both(const v1::Kernel& kernel, const std::string& file = "") {
+  const Label label = TargetOf(kernel, TargetOfImports(file));
   const auto& known = dsl::KernelTargets();
   EXPECT_NE(std::find(known.begin(), known.end(), label.word), known.end()) << label.word;
   return absl::StrCat(label.word, " ", label.rule);
@@ -63,7 +63,23 @@ TEST(TargetTest, NamesCallsAndImportsSayIt) {
   EXPECT_EQ(Both(kernel), "ascend import:torch_npu");
   kernel.clear_imports();
   kernel.add_imports("from triton.language.extra.mlu.libdevice import philox\n");
-  EXPECT_EQ(Both(kernel), "cambricon import:triton.language.extra.mlu.libdevice");
+  EXPECT_EQ(Both(kernel), "cambricon import:triton.language.extra.mlu.libdevice.philox");
+}
+
+TEST(TargetTest, TheImportsOfAGluonOrPallasFileSayIt) {
+  v1::Kernel kernel = KernelAt("ops/add.py");
+  kernel.set_dsl(v1::DSL_GLUON);
+  const std::string gluon =
+      "from triton.experimental.gluon.language.nvidia import (\n    hopper,\n)\n";
+  EXPECT_EQ(Both(kernel, gluon), "nvidia file:triton.experimental.gluon.language.nvidia");
+  EXPECT_EQ(Both(kernel, gluon + "import triton.experimental.gluon.language.amd.cdna3 as cdna3\n"),
+            "generic ");
+  kernel.set_dsl(v1::DSL_PALLAS);
+  EXPECT_EQ(Both(kernel, "  from jax.experimental.pallas import ops, mosaic_gpu as plgpu\n"),
+            "nvidia file:jax.experimental.pallas.mosaic_gpu");
+  EXPECT_EQ(Both(kernel, "from jax.experimental import pallas as tpu\n"), "generic ");
+  kernel.set_dsl(v1::DSL_TRITON);
+  EXPECT_EQ(Both(kernel, gluon), "generic ") << "Triton's imports are often for one target of many";
 }
 
 TEST(TargetTest, InlineAssemblySaysIt) {
@@ -76,6 +92,7 @@ TEST(TargetTest, InlineAssemblySaysIt) {
   };
   EXPECT_EQ(with("{ .reg .b32 t; cvt.rn.bf16x2.f32 $0, $1; }"), "nvidia asm:cvt.rn.bf16x2.f32");
   EXPECT_EQ(with("@!p ld.global.b32 $0, [$1];"), "nvidia asm:ld.global.b32");
+  EXPECT_EQ(with("brev.b32 $0, $1;"), "nvidia asm:brev.b32");
   EXPECT_EQ(with("s_waitcnt vmcnt(0)"), "amd asm:s_waitcnt");
   EXPECT_EQ(with("nothing known"), "generic ");
 }

@@ -1,0 +1,320 @@
+#include "services/extractor/core/describe/kernel_references.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "common/base/text.h"
+#include "services/extractor/core/syntax/calls.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// Functions deeper within others than this are not searched to their end.
+constexpr int kMaxDepth = 256;
+// Expressions that are looked at for one.
+constexpr size_t kMaxSteps = 256;
+// Values of an attribute, or methods of a name, beyond which it is not followed.
+constexpr size_t kMaxValues = 16;
+
+// By node: the innermost function that it stands in, kNoNode outside any.
+std::vector<NodeId> FunctionsAround(const SyntaxTree& tree) {
+  std::vector<NodeId> around(tree.size(), kNoNode);
+  for (NodeId node = 1; node < tree.size(); ++node) {
+    const NodeId parent = tree[node].parent;
+    around[node] = tree.KindOf(parent) == Kind::kFunctionDefinition ? parent : around[parent];
+  }
+  return around;
+}
+
+NodeId FirstOperand(const SyntaxTree& tree, NodeId node) {
+  NodeId child = tree.FirstChild(node);
+  while (child != kNoNode && IsLayout(tree.KindOf(child))) child = tree.NextSibling(child);
+  return child;
+}
+
+// What stands between the quotes of a literal string; empty for anything else.
+absl::string_view LiteralKey(const SyntaxTree& tree, NodeId node) {
+  if (node == kNoNode || tree.KindOf(node) != Kind::kString) return "";
+  const NodeId start = tree.Child(node, Kind::kStringStart);
+  const NodeId end = tree.Child(node, Kind::kStringEnd);
+  if (start == kNoNode || end == kNoNode || tree.Child(node, Kind::kInterpolation) != kNoNode) {
+    return "";
+  }
+  return tree.text().substr(tree[start].end, tree[end].start - tree[start].end);
+}
+
+// The expression between a subscript's brackets, if it is one.
+NodeId IndexOf(const SyntaxTree& tree, NodeId subscript) {
+  const NodeId value = tree.Child(subscript, Field::kValue);
+  NodeId index = value == kNoNode ? kNoNode : tree.NextSibling(value);
+  while (index != kNoNode && IsLayout(tree.KindOf(index))) index = tree.NextSibling(index);
+  return index;
+}
+
+// What the loop around a name goes over that gives the name its value; kNoNode if there is none.
+NodeId LoopedOver(const SyntaxTree& tree, NodeId name) {
+  constexpr int kMaxBlocks = 64;
+  NodeId node = tree[name].parent;
+  for (int depth = 0; depth < kMaxBlocks && node != kNoNode; ++depth, node = tree[node].parent) {
+    if (tree.KindOf(node) == Kind::kFunctionDefinition) break;
+    if (tree.KindOf(node) != Kind::kForStatement) continue;
+    const NodeId left = tree.Child(node, Field::kLeft);
+    const NodeId right = tree.Child(node, Field::kRight);
+    if (left == kNoNode || right == kNoNode) continue;
+    for (const NodeId bound : tree.Of(Kind::kIdentifier, left)) {
+      if (tree.TextOf(bound) == tree.TextOf(name)) return right;
+    }
+  }
+  return kNoNode;
+}
+
+// Whether an assignment is a statement of a class's body.
+bool IsOfClass(const SyntaxTree& tree, NodeId assignment) {
+  const NodeId statement = tree[assignment].parent;
+  const NodeId block = statement == kNoNode ? kNoNode : tree[statement].parent;
+  const NodeId owner = block == kNoNode ? kNoNode : tree[block].parent;
+  return owner != kNoNode && tree.KindOf(owner) == Kind::kClassDefinition;
+}
+
+}  // namespace
+
+struct KernelReferences::Search {
+  KernelReference found;
+  // Kernels that a nearer value of their name hides, unless that comes to nothing.
+  std::vector<KernelKey> hidden;
+  std::vector<NodeId> pending;
+  absl::flat_hash_set<NodeId> seen;
+};
+
+KernelReferences::KernelReferences(const SyntaxTree& tree,
+                                   const std::vector<JitFunction>& functions)
+    : tree_(tree), names_(tree), around_(FunctionsAround(tree)) {
+  for (const JitFunction& function : functions) kernels_.insert(KeyOf(function.definition));
+  for (const NodeId node : tree.Of(Kind::kAssignment)) {
+    const NodeId left = tree.Child(node, Field::kLeft);
+    const NodeId right = tree.Child(node, Field::kRight);
+    if (left == kNoNode || right == kNoNode) continue;
+    NodeId name = tree.Child(left, Field::kAttribute);
+    if (tree.KindOf(left) == Kind::kIdentifier && IsOfClass(tree, node)) name = left;
+    if (name != kNoNode) attributes_[tree.TextOf(name)].push_back(right);
+  }
+  for (const NodeId node : tree.Of(Kind::kFunctionDefinition)) {
+    const NodeId name = tree.Child(node, Field::kName);
+    NodeId block = tree[node].parent;
+    if (block != kNoNode && tree.KindOf(block) == Kind::kDecoratedDefinition) {
+      block = tree[block].parent;
+    }
+    const NodeId owner = block == kNoNode ? kNoNode : tree[block].parent;
+    if (name == kNoNode || owner == kNoNode) continue;
+    if (tree.KindOf(owner) == Kind::kClassDefinition) methods_[tree.TextOf(name)].push_back(node);
+  }
+}
+
+KernelKey KernelReferences::KeyOf(NodeId definition) const {
+  const NodeId name = tree_.Child(definition, Field::kName);
+  return {name == kNoNode ? "" : std::string(tree_.TextOf(name)), around_[definition]};
+}
+
+std::optional<KernelKey> KernelReferences::KernelNamed(absl::string_view name, NodeId at) const {
+  NodeId scope = around_[at];
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    KernelKey key(name, scope);
+    if (kernels_.contains(key)) return key;
+    if (scope == kNoNode) break;
+    scope = around_[scope];
+  }
+  return std::nullopt;
+}
+
+KernelReference KernelReferences::Of(NodeId expression) const {
+  Search search;
+  search.pending.push_back(expression);
+  while (!search.pending.empty() && search.seen.size() < kMaxSteps) {
+    const NodeId node = tree_.StripParentheses(search.pending.back());
+    search.pending.pop_back();
+    if (search.seen.insert(node).second) Follow(node, search);
+  }
+  const KernelReference& found = search.found;
+  if (found.kernels.empty() && found.imports.empty() && found.parameters.empty()) {
+    search.found.kernels = std::move(search.hidden);
+  }
+  return std::move(search.found);
+}
+
+void KernelReferences::Follow(NodeId node, Search& search) const {
+  switch (tree_.KindOf(node)) {
+    case Kind::kIdentifier:
+    case Kind::kAttribute:
+      FollowName(node, search);
+      return;
+    case Kind::kSubscript:
+      FollowSubscript(node, search);
+      return;
+    case Kind::kCall:
+      FollowCall(node, search);
+      return;
+    case Kind::kDictionary:
+    case Kind::kList:
+    case Kind::kTuple:
+      FollowElements(node, "", search);
+      return;
+    case Kind::kConditionalExpression: {
+      // The branches; what is asked stands between them.
+      int part = 0;
+      for (NodeId child = tree_.FirstChild(node); child != kNoNode;
+           child = tree_.NextSibling(child)) {
+        if (!IsLayout(tree_.KindOf(child)) && part++ != 1) search.pending.push_back(child);
+      }
+      return;
+    }
+    case Kind::kNamedExpression:
+      if (const NodeId value = tree_.Child(node, Field::kValue); value != kNoNode) {
+        search.pending.push_back(value);
+      }
+      return;
+    case Kind::kOther:  // a or b
+      for (const Field side : {Field::kLeft, Field::kRight}) {
+        const NodeId operand = tree_.Child(node, side);
+        if (operand != kNoNode) search.pending.push_back(operand);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+void KernelReferences::FollowName(NodeId node, Search& search) const {
+  const std::string dotted = DottedExpression(tree_, node);
+  if (dotted.empty()) return;
+  const absl::string_view name = LastPart(dotted);
+  const bool plain = tree_.KindOf(node) == Kind::kIdentifier;
+  if (plain && names_.IsParameter(name, node)) {
+    NodeId function = around_[node];
+    for (int depth = 0; depth < kMaxDepth && function != kNoNode; ++depth) {
+      const NodeId parameters = tree_.Child(function, Field::kParameters);
+      const auto all = parameters == kNoNode ? std::span<const NodeId>()
+                                             : tree_.Of(Kind::kIdentifier, parameters);
+      const auto has =
+          std::any_of(all.begin(), all.end(), [&](NodeId at) { return tree_.TextOf(at) == name; });
+      if (has) {
+        search.found.parameters.emplace_back(function, tree_.TextOf(node));
+        return;
+      }
+      function = around_[function];
+    }
+    return;
+  }
+  std::optional<KernelKey> kernel = KernelNamed(name, node);
+  std::span<const NodeId> values;
+  if (plain) {
+    values = names_.ValuesOf(name, node);
+  } else if (const auto assigned = attributes_.find(name);
+             assigned != attributes_.end() && assigned->second.size() <= kMaxValues) {
+    values = assigned->second;
+  }
+  bool hidden = !values.empty() && plain;
+  bool maybe_import = values.empty();  // or where an import that may fail stands beside k = None
+  for (const NodeId value : values) {
+    const Kind kind = tree_.KindOf(value);
+    if (kind == Kind::kFunctionDefinition) {
+      if (kernel.has_value() && KeyOf(value) == *kernel) hidden = false;
+    } else if (kind == Kind::kNoneLiteral) {
+      maybe_import = true;
+    } else if (kind != Kind::kClassDefinition) {
+      search.pending.push_back(value);
+    }
+  }
+  if (kernel.has_value()) {
+    (hidden ? search.hidden : search.found.kernels).push_back(*std::move(kernel));
+    return;
+  }
+  if (!maybe_import) return;
+  const NodeId looped = plain ? LoopedOver(tree_, node) : kNoNode;
+  if (looped != kNoNode) {
+    search.pending.push_back(looped);
+  } else {
+    search.found.imports.push_back(dotted);
+  }
+}
+
+// What is looked up in a table, or a kernel with its grid.
+void KernelReferences::FollowSubscript(NodeId node, Search& search) const {
+  search.found.looked_up = true;
+  const NodeId value = tree_.Child(node, Field::kValue);
+  if (value == kNoNode) return;
+  const NodeId table = tree_.StripParentheses(value);
+  const absl::string_view key = LiteralKey(tree_, IndexOf(tree_, node));
+  if (key.empty() || tree_.KindOf(table) != Kind::kIdentifier) {
+    search.pending.push_back(table);
+    return;
+  }
+  const std::span<const NodeId> values = names_.ValuesOf(tree_.TextOf(table), table);
+  for (const NodeId given : values) {
+    const NodeId display = tree_.StripParentheses(given);
+    if (tree_.KindOf(display) == Kind::kDictionary) {
+      FollowElements(display, key, search);
+    } else {
+      search.pending.push_back(display);
+    }
+  }
+  if (values.empty()) search.pending.push_back(table);
+}
+
+// The elements of a display; of a dictionary with `key` but for those under other literal keys.
+void KernelReferences::FollowElements(NodeId node, absl::string_view key, Search& search) const {
+  search.found.looked_up = true;
+  for (NodeId child = tree_.FirstChild(node); child != kNoNode; child = tree_.NextSibling(child)) {
+    if (search.pending.size() > kMaxSteps) return;
+    if (IsLayout(tree_.KindOf(child))) continue;
+    if (tree_.KindOf(child) != Kind::kPair) {
+      if (tree_.KindOf(node) != Kind::kDictionary) search.pending.push_back(child);
+      continue;
+    }
+    const absl::string_view own = LiteralKey(tree_, tree_.Child(child, Field::kKey));
+    const NodeId value = tree_.Child(child, Field::kValue);
+    const bool other = !key.empty() && !own.empty() && key != own;
+    if (value != kNoNode && !other) search.pending.push_back(value);
+  }
+}
+
+void KernelReferences::FollowCall(NodeId node, Search& search) const {
+  NodeId function = tree_.Child(node, Field::kFunction);
+  if (function == kNoNode) return;
+  function = tree_.StripParentheses(function);
+  const Arguments arguments = ArgumentsOf(tree_, node);
+  // table.get(key, default)
+  const NodeId method = tree_.Child(function, Field::kAttribute);
+  if (method != kNoNode && tree_.TextOf(method) == "get") {
+    search.pending.push_back(tree_.Child(function, Field::kObject));
+    const NodeId otherwise = FindArgument(arguments, "default", 1);
+    if (otherwise != kNoNode) search.pending.push_back(otherwise);
+    return;
+  }
+  for (const NodeId called : FunctionsCalled(node)) {
+    size_t returns = 0;
+    for (const NodeId statement : tree_.Of(Kind::kReturnStatement, called)) {
+      const NodeId value = FirstOperand(tree_, statement);
+      if (value == kNoNode || around_[statement] != called) continue;
+      if (++returns <= kMaxValues) search.pending.push_back(value);
+    }
+  }
+  NodeId first = FindArgument(arguments, "", 0);
+  if (first == kNoNode && arguments.size() == 1) first = arguments.front().value;
+  if (first != kNoNode) search.pending.push_back(first);
+}
+
+std::vector<NodeId> KernelReferences::FunctionsCalled(NodeId call) const {
+  NodeId function = tree_.Child(call, Field::kFunction);
+  if (function == kNoNode) return {};
+  function = tree_.StripParentheses(function);
+  if (tree_.KindOf(function) == Kind::kIdentifier) {
+    return names_.FunctionsNamed(tree_.TextOf(function), function);
+  }
+  const NodeId name = tree_.Child(function, Field::kAttribute);
+  if (tree_.KindOf(function) != Kind::kAttribute || name == kNoNode) return {};
+  const auto methods = methods_.find(tree_.TextOf(name));
+  if (methods == methods_.end() || methods->second.size() > kMaxValues) return {};
+  return methods->second;
+}
+
+}  // namespace kernelmill::extractor

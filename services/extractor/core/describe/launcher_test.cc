@@ -1,0 +1,212 @@
+// Who launches a kernel.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "services/extractor/testing/extract_for_test.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr absl::string_view kImports = "import triton\nimport triton.language as tl\n";
+
+v1::Kernel First(absl::string_view text) {
+  const v1::KernelShard shard = Extract(absl::StrCat(kImports, text));
+  EXPECT_GT(shard.kernels_size(), 0);
+  return shard.kernels_size() > 0 ? shard.kernels(0) : v1::Kernel();
+}
+
+v1::Launcher LauncherOf(absl::string_view rest) {
+  return First(absl::StrCat("@triton.jit\ndef k(x): tl.store(x, 1)\n", rest)).launcher();
+}
+
+TEST(LauncherTest, IsTheSmallestFunctionAroundTheLaunch) {
+  const v1::Launcher launcher = LauncherOf(
+      "class F(torch.autograd.Function):\n"
+      "    @staticmethod\n"
+      "    def forward(ctx, x):  # \xff\n"
+      "        grid = lambda meta: (1,)\n"
+      "        k[grid](x)\n"
+      "        return x\n"
+      "    # after\n"
+      "def other(x):\n    k[(1,)](x)\n    k[(2,)](x)\n");
+  EXPECT_EQ(launcher.path(), "a.py");
+  EXPECT_EQ(launcher.qualname(), "F.forward");
+  EXPECT_EQ(launcher.first_line(), 6);
+  EXPECT_EQ(launcher.last_line(), 10);
+  EXPECT_EQ(launcher.text(),
+            "    @staticmethod\n"
+            "    def forward(ctx, x):  # \xff\n"
+            "        grid = lambda meta: (1,)\n"
+            "        k[grid](x)\n"
+            "        return x\n");
+  EXPECT_EQ(launcher.count(), 2);
+}
+
+TEST(LauncherTest, OtherFormsOfLaunching) {
+  for (const std::string launch :
+       {"m.k[1, 2](x)", "wrap_triton(k)[grid](x)", "(k)[grid](x)", "k.run(x, grid=grid)",
+        "k.run(x, stream=s)", "k.warmup(x, grid=(1,))", "wrap(k, x)[grid](x)"}) {
+    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", launch, "\n")).qualname(), "f") << launch;
+  }
+  for (const std::string other :
+       {"k(x)", "k.run(x)", "k[x]", "other[grid](k)", "wrap(x, k)[grid](x)", "show(k)"}) {
+    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", other, "\n")).count(), 0) << other;
+  }
+}
+
+TEST(LauncherTest, OtherNamesOfAKernelLaunchIt) {
+  for (const std::string body :
+       {"g = k\n    g[grid](x)", "g = k if x else other\n    g[grid](x)",
+        "g = other if x else (k)\n    g[grid](x)", "g = x or k\n    g[grid](x)",
+        "g = functools.partial(k, n=1)\n    g[grid](x)", "g = k[grid]\n    g(x)",
+        "g = triton.autotune(configs=[])(k)\n    g[grid](x)", "{'a': k, 'b': other}[x][grid](x)",
+        "t = {'a': k, 'b': other}\n    t['a'][grid](x)", "t = {'a': k}\n    t.get(x)[grid](x)",
+        "t = [other, k]\n    t[0][grid](x)", "for g in (other, k): g[grid](x)",
+        "if x: g = other\n    else: g = k\n    g[grid](x)", "(g := k)[grid](x)",
+        "k = triton.autotune(configs=[])(k)\n    k[grid](x)"}) {
+    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", body, "\n")).qualname(), "f") << body;
+  }
+  for (const std::string body :
+       {"g = k\n    g = h\n    g(x)", "t = {'a': k, 'b': other}\n    t['b'][grid](x)",
+        "g = f(k)\n    g(x)", "k = other\n    k[grid](x)", "f = lambda k: k[grid](x)",
+        "t = {'a': k}\n    g = t['a']\n    g(x)"}) {
+    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", body, "\n")).count(), 0) << body;
+  }
+}
+
+TEST(LauncherTest, AttributesAndResultsOfFunctionsMayBeKernels) {
+  EXPECT_EQ(LauncherOf("class C:\n    def __init__(self): self.g = k\n"
+                       "    def run(self, x): self.g[grid](x)\n")
+                .qualname(),
+            "C.run");
+  EXPECT_EQ(LauncherOf("class C:\n    g = k\n    def run(self, x): self.g[grid](x)\n").qualname(),
+            "C.run");
+  EXPECT_EQ(LauncherOf("def get(x):\n    if x: return other\n    return k\n"
+                       "def run(x):\n    g = get(x)\n    g[grid](x)\n")
+                .qualname(),
+            "run");
+  EXPECT_EQ(LauncherOf("TABLE = {'a': k}\ndef run(x): TABLE[x][grid](x)\n").qualname(), "run");
+}
+
+TEST(LauncherTest, AFunctionThatLaunchesItsParameterLaunchesWhatItIsGiven) {
+  EXPECT_EQ(LauncherOf("def run(x): start(x, k)\n"
+                       "def start(x, kernel): inner(grid=1, g=kernel, x=x)\n"
+                       "def inner(g, grid, x): g[grid](x)\n")
+                .qualname(),
+            "run");
+  EXPECT_EQ(LauncherOf("class C:\n    def start(self, kernel, x): kernel[1](x)\n"
+                       "    def run(self, x): self.start(k, x)\n")
+                .qualname(),
+            "C.run");
+  EXPECT_EQ(LauncherOf("def run(x): look(k)\ndef look(kernel): return kernel.name\n").count(), 0);
+  // What is not of the text is judged by its name and what it is given.
+  EXPECT_EQ(LauncherOf("def run(x): lib.launch_chunked(k, (1,), x)\n").qualname(), "run");
+  EXPECT_EQ(LauncherOf("def run(x): lib.start(x, kernel=k, grid=(1,))\n").qualname(), "run");
+  EXPECT_EQ(LauncherOf("def run(x): lib.start(x, k)\n").count(), 0);
+}
+
+TEST(LauncherTest, PallasKernelsAreLaunchedWhereTheyAreMadeOrCalled) {
+  const v1::KernelShard shard = Extract(
+      "from jax.experimental import pallas as pl\n"
+      "def a(x_ref): pass\n"
+      "def run(x): return pl.pallas_call(a, out_shape=x)(x)\n"
+      "def test(x):\n"
+      "  @pl.kernel(mesh=m)\n"
+      "  def b(x_ref):\n"
+      "    @pl.core_map(mesh)\n"
+      "    def _(): pass\n"
+      "  return b(x)\n");
+  std::vector<std::string> launchers;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    launchers.push_back(absl::StrCat(kernel.name(), " ", kernel.launcher().qualname(), " ",
+                                     kernel.role() == v1::KERNEL_ROLE_KERNEL));
+  }
+  EXPECT_THAT(launchers, ElementsAre("a run 1", "b test 1", "_  0"));
+}
+
+TEST(LauncherTest, ADecoratedLauncherIsNoKernel) {
+  EXPECT_EQ(LauncherOf("from lib.jit.guard import guard\n"
+                       "@guard(a=1)\ndef run(x): k[grid](x)\n")
+                .qualname(),
+            "run");
+}
+
+TEST(LauncherTest, MethodsAreDeviceFunctions) {
+  const v1::Kernel kernel =
+      First("class C:\n    @triton.jit\n    def put(self, x): tl.store(x, tl.program_id(0))\n");
+  EXPECT_EQ(kernel.role(), v1::KERNEL_ROLE_DEVICE);
+}
+
+TEST(LauncherTest, OutsideAnyFunctionItIsAStatementOfTheModule) {
+  const v1::Launcher launcher = LauncherOf("if x:\n    # run\n    k[(1,)](x)\n");
+  EXPECT_EQ(launcher.qualname(), "");
+  EXPECT_EQ(launcher.text(), "if x:\n    # run\n    k[(1,)](x)\n");
+  EXPECT_EQ(LauncherOf("k[(1,)](x)\ndef f(): k[(1,)](x)\n").qualname(), "f");
+}
+
+TEST(LauncherTest, NoFunctionIsOneInAKernel) {
+  EXPECT_EQ(LauncherOf("@triton.jit\ndef h(x):\n    k[(1,)](x)\n").count(), 0);
+}
+
+TEST(LauncherTest, AKernelInAFunctionIsLaunchedThereAlone) {
+  const v1::KernelShard shard =
+      Extract(absl::StrCat(kImports,
+                           "@triton.jit\ndef k(x): pass\n"
+                           "def a():\n    @triton.jit\n    def k(x): pass\n    def run(): k[1](1)\n"
+                           "def b():\n    @triton.jit\n    def k(x): pass\n    k[1](1)\n"
+                           "def c(): k[1](1)\n"));
+  std::vector<std::string> launchers;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    launchers.push_back(absl::StrCat(kernel.launcher().qualname(), kernel.launcher().count()));
+  }
+  EXPECT_THAT(launchers, ElementsAre("c1", "a.run1", "b1"));
+}
+
+TEST(LauncherTest, TheFirstInBoundsIsTaken) {
+  const std::string large =
+      absl::StrCat("def large(x):\n    k[1](x)\n    y = '", std::string(16 << 10, 'y'), "'\n");
+  const v1::Launcher second = LauncherOf(large + "def small(x):\n    k[1](x)\n");
+  EXPECT_EQ(second.qualname(), "small");
+  EXPECT_EQ(second.count(), 2);
+  const v1::Launcher only = LauncherOf(large);
+  EXPECT_EQ(only.qualname(), "large");
+  EXPECT_EQ(only.text(), "");
+  EXPECT_EQ(only.first_line(), 5);
+}
+
+TEST(LauncherTest, AllTextsTogetherAreInBounds) {
+  std::string text(kImports);
+  std::string launches = "def run(x):\n";
+  for (int i = 0; i < 300; ++i) {
+    absl::StrAppend(&text, "@triton.jit\ndef k", i, "(x): pass\n");
+    absl::StrAppend(&launches, "    k", i, "[(1,)](x)\n");
+  }
+  text += launches;
+  size_t bytes = 0;
+  const v1::KernelShard shard = Extract(text);
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    EXPECT_EQ(kernel.launcher().qualname(), "run");
+    bytes += kernel.launcher().text().size();
+  }
+  EXPECT_GT(bytes, 7 * text.size());
+  EXPECT_LE(bytes, 8 * text.size());
+}
+
+TEST(LauncherTest, InAStringItsLinesAreTheFiles) {
+  const v1::KernelShard shard = Extract(
+      "k = async_compile.triton('k', '''\n"
+      "import triton\n@triton.jit\ndef k(x): pass\n\ndef call(x):\n    k.run(x, grid=1)\n''')\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).first_line(), 3);
+  EXPECT_EQ(shard.kernels(0).launcher().first_line(), 6);
+  EXPECT_EQ(shard.kernels(0).launcher().last_line(), 7);
+}
+
+}  // namespace
+}  // namespace kernelmill::extractor

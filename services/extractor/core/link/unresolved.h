@@ -1,0 +1,18 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_UNRESOLVED_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_UNRESOLVED_H_
+
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/link/closure.h"
+
+namespace kernelmill::extractor {
+
+// Sets the kernel's unresolved_names, free_names and self_contained, by what its module takes in:
+// names that nothing in it gives a meaning to, and modules that statements in it import and that
+// are not installed with Triton, torch or Python. `statement` is the kernel's own; null where its
+// source is all of it.
+void SetUnresolvedNames(const SourceScope& scope, const Closure& closure,
+                        const v1::Definition* statement, v1::Kernel& kernel);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_UNRESOLVED_H_
