@@ -205,14 +205,14 @@ Field AutotuneField() {
 }
 
 Field LauncherField() {
-  return OrNull(
-      Struct("launcher",
-             {String("path", "of the file that it is in"),
-              OrNull(String("qualname", "of the function; null of a statement of the module")),
-              Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
-              OrNull(String("text", "those whole lines; null above 16 KiB")),
-              Integer("count", "how many functions launch the kernel")},
-             "the smallest function that launches the kernel; null where there is none"));
+  return OrNull(Struct(
+      "launcher",
+      {String("path", "of the file that it is in"),
+       OrNull(String("qualname", "of the function; null of a statement of the module")),
+       Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
+       OrNull(String("text", "those whole lines; null above 16 KiB, and where a holdout has it")),
+       Integer("count", "how many functions launch the kernel")},
+      "the smallest function that launches the kernel; null where there is none"));
 }
 
 Field InductorField() {
