@@ -31,13 +31,11 @@ void SetContamination(const DatasetIndex& index, uint32_t number, Json& row) {
   row["contamination"] = Json::array();
   for (int i = 0; i < decision.contamination_size(); ++i) {
     const v1::Contamination& match = decision.contamination(i);
-    row["contamination"].push_back(
-        {{"rule", match.rule()},
-         {"score", Number(match.score())},
-         {"decisive", match.decisive()},
-         {"text", TextOrNull(match.text())},
-         {"holdout_text", TextOrNull(match.holdout_text())},
-         {"copies", match.copies() > 0 ? Json(match.copies()) : Json()}});
+    row["contamination"].push_back({{"rule", match.rule()},
+                                    {"score", Number(match.score())},
+                                    {"text", match.text()},
+                                    {"holdout_text", match.holdout_text()},
+                                    {"copies", match.copies()}});
     SetPlace(index, match.holdout(), absl::StrCat("/contamination/", i, "/holdout"), row);
   }
   const bool weak = decision.weak_matches() > 0;

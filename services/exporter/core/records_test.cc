@@ -104,7 +104,6 @@ TEST_F(ExporterTest, AMatchNamesTheHoldoutsKernelAndWhereItStands) {
   const Json match = Lines("ledger.jsonl").at(1)["contamination"].at(0);
   EXPECT_EQ(match["rule"], "near");
   EXPECT_EQ(match["score"], 0.875);
-  EXPECT_EQ(match["decisive"], true);
   EXPECT_EQ(match["text"], "module");
   EXPECT_EQ(match["copies"], 4);
   EXPECT_EQ(match["holdout"]["path"], "h.py");
@@ -174,7 +173,9 @@ TEST_F(ExporterTest, AKernelOfAJsonFileIsNamedByItsPointerAndStandsInTheOrderOfT
   EndSource();
   Decide(v1::FATE_KEPT, "", 7, 1);
   Decide(v1::FATE_KEPT, "", 8, 1);
-  clusters_.mutable_decisions(8)->add_contamination()->set_holdout(9);
+  v1::Contamination* match = clusters_.mutable_decisions(8)->add_contamination();
+  *match = clusters_.decisions(3).contamination(0);
+  match->set_holdout(9);
   Decide(v1::FATE_HOLDOUT, "", 9, 1);
   ASSERT_THAT(Export(), IsOk());
   const std::vector<Json> records = Lines("kernels.jsonl");

@@ -140,15 +140,15 @@ Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
 }
 
 // How many candidates that were not rejected are of each holdout kernel, by rule; a candidate
-// counts with its gravest match, where the policy's limit is reached. And how many of these were
-// kept, labelled or without their launcher's text.
+// counts with its gravest match. And how many of these were kept, labelled or without their
+// launcher's text.
 Json ContaminationCounts(const DatasetIndex& index) {
   std::map<uint32_t, std::map<std::string, int64_t>> by_item;
   int64_t kept = 0;
   int64_t withheld = 0;
   for (const uint32_t number : index.candidates) {
     const v1::Decision& decision = index.DecisionOn(number);
-    if (decision.contamination().empty() || !decision.contamination(0).decisive()) continue;
+    if (decision.contamination().empty()) continue;
     if (decision.fate() == v1::FATE_REJECTED) continue;
     ++by_item[decision.contamination(0).holdout()][decision.contamination(0).rule()];
     kept += decision.fate() == v1::FATE_KEPT;

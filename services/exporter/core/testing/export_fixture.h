@@ -90,6 +90,7 @@ class ExporterTest : public ::testing::Test {
     match->set_score(0.875);
     match->set_decisive(true);
     match->set_text("module");
+    match->set_holdout_text("source");
     match->set_copies(4);
     Decide(v1::FATE_DUPLICATE, "exact", 0, 1);
     Decide(v1::FATE_KEPT, "", 5, 1);

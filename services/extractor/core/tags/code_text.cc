@@ -150,8 +150,9 @@ void CodeText::AddCFunctions(absl::flat_hash_map<string_view, TokenSpan>& functi
       ++body;
     }
     if (body >= tokens_.size() || tokens_[body].text != "{") continue;
-    functions.try_emplace(tokens_[at].text,
-                          TokenSpan{at + 1, std::min(closes_[body] + 1, tokens_.size())});
+    const size_t end = std::min(closes_[body] + 1, tokens_.size());
+    functions.try_emplace(tokens_[at].text, TokenSpan{at + 1, end});
+    at = end - 1;  // no function stands in another
   }
 }
 

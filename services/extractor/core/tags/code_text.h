@@ -39,7 +39,7 @@ class CodeText {
   // In order. Of Python the header of a block is one by itself: "if x:".
   std::vector<TokenSpan> Statements(TokenSpan span) const;
   // By name, of two of a name the first: the span after the name, in Python with what stands
-  // indented below it, in C up to the closing brace.
+  // indented below it, in C up to the closing brace. Those of C do not overlap.
   absl::flat_hash_map<absl::string_view, TokenSpan> Functions() const;
   void CountCalls(TokenSpan span, CallCounts& calls) const;
 

@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 std::string TextOf(const CodeText& code, TokenSpan span) {
@@ -70,6 +71,12 @@ TEST(CodeTextTest, FunctionsOfPythonAreWhatIsIndentedBelowThem) {
 TEST(CodeTextTest, FunctionsOfCHaveBodies) {
   EXPECT_THAT(Functions("int g(int);\n__device__ int f(int a) { if (a) { return g(a); } }", kC),
               UnorderedElementsAre(Pair("f", "( int a ) { if ( a ) { return g ( a ) ; } }")));
+}
+
+TEST(CodeTextTest, FunctionsOfCAreNotInOneAnother) {
+  std::string text;
+  for (int i = 0; i < 50000; ++i) absl::StrAppend(&text, "f", i, "(){");
+  EXPECT_THAT(Functions(text, kC), SizeIs(1));
 }
 
 TEST(CodeTextTest, CallsHaveTheLastPartsOfNames) {

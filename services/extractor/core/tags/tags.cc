@@ -59,10 +59,11 @@ const Phrases& ParameterPhrases() {
   return phrases;
 }
 
-// Without the "<locals>" of functions in functions.
+// Without the "<locals>" of functions in functions; one at least.
 std::vector<string_view> PartsOf(string_view qualname) {
   std::vector<string_view> parts = absl::StrSplit(qualname, '.');
   std::erase(parts, "<locals>");
+  if (parts.empty()) parts.emplace_back();
   return parts;
 }
 
@@ -150,7 +151,7 @@ class Tagger {
     std::vector<std::pair<string_view, std::string>> names;
     if (!facts_.is_c) {
       std::vector<string_view> around = PartsOf(kernel_.qualname());
-      if (!around.empty()) around.pop_back();
+      around.pop_back();
       std::string text;
       for (auto part = around.rbegin(); part != around.rend(); ++part) {
         absl::StrAppend(&text, *part, " ");

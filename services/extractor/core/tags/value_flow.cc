@@ -227,6 +227,7 @@ ValueFlow::Called ValueFlow::TraitsOfCall(size_t name, TokenSpan arguments, size
     each.push_back(TraitsOf({from, at}, depth + 1));
     from = at + 1;
   }
+  if (each.empty()) each.push_back(0);  // the text ends at the bracket
   const bool method = name >= begin + 2 && code_[name - 1] == ".";
   const ValueTraits receiver = method ? ValueOf(code_[name - 2]) : 0;
   if ((kinds & kLoad) != 0) {

@@ -80,6 +80,13 @@ TEST(ValueFlowTest, OfCPointersAreRead) {
   EXPECT_EQ(Stores("*q = *p;", code::Language::kC), " <- loaded\n");
 }
 
+TEST(ValueFlowTest, ATextMayEndAnywhere) {
+  const absl::string_view text = "q[0] += tl.load(p[1] + f(x)) * helper(y @ z)\ntl.store(q, p)\n";
+  for (const auto language : {code::Language::kPython, code::Language::kC}) {
+    for (size_t end = 0; end <= text.size(); ++end) Stores(text.substr(0, end), language);
+  }
+}
+
 TEST(ValueFlowTest, DeepBracketsAreLeftAlone) {
   EXPECT_EQ(Stores(absl::StrCat("tl.store(q, ", std::string(100000, '('), "p[0]",
                                 std::string(100000, ')'), ")\n")),
