@@ -2,6 +2,7 @@
 file whose first megabytes have null where later rows have something. Skipped where they are not installed
 (tests/peers/install_readers.sh)."""
 
+import csv
 import json
 import os
 import pathlib
@@ -79,6 +80,17 @@ dedup: {{contamination: {{action: label}}}}
                 self.check(list(read), self.rows[name])
         read = datasets.load_dataset(str(self.large))["train"]
         self.check(list(read.select(range(len(read) - len(self.rows["kernels"]), len(read)))), self.rows["kernels"])
+
+    def test_datasets_takes_the_training_views(self):
+        import datasets
+        with open(self.out / "fim_sft.csv", newline="", encoding="utf-8") as rows:
+            pairs = [{**row, "weight": float(row["weight"])} for row in csv.DictReader(rows)]
+        self.assertGreater(len(pairs), 0)
+        # Not by the card: all files of a folder are of one kind to it.
+        read = datasets.load_dataset("csv", data_files=str(self.out / "fim_sft.csv"))["train"]
+        self.check(list(read), pairs)
+        functions = json.loads((self.out / "triton_functions.json").read_text())
+        self.check(list(datasets.load_dataset("json", data_files=str(self.out / "triton_functions.json"))["train"]), functions)
 
     def test_pyarrow_takes_the_files(self):
         import datasets

@@ -40,7 +40,9 @@ v1::Kernel MakeKernel(const Made& made) {
     const bool called = word.back() == '!';
     v1::Tag& tag = *kernel.add_tags();
     tag.set_name(std::string(word.substr(0, word.size() - called)));
-    tag.set_rule(called ? "call:triton.language.sum" : "name:x");
+    // A broader tag has the rule of the one that it comes with.
+    const bool norm = word == "norm" || word == "layer_norm";
+    tag.set_rule(called ? "call:sum" : absl::StrCat("name:", norm ? "layernorm" : word));
   }
   return kernel;
 }
@@ -84,6 +86,14 @@ TEST(CudaTritonMatcher, KernelsOfTheSameNameTagsAndParametersPair) {
   EXPECT_THAT(pairs[0].words, ElementsAre("softmax"));
   EXPECT_THAT(pairs[0].tags, ElementsAre("softmax"));
   EXPECT_THAT(pairs[0].parameters, ElementsAre("out", "rows", "x"));
+}
+
+TEST(CudaTritonMatcher, ALessExactNameIsNoOtherOperation) {
+  const CudaTritonMatcher matcher = Prepared({
+      {kCuda, "fused_layer_norm", "a.cu", "", "layer_norm,norm"},
+      {kTriton, "fused_norm_layer", "b.py", "", "norm"},
+  });
+  EXPECT_EQ(matcher.ScoreOf(0, 1).score.operations, 1000);
 }
 
 TEST(CudaTritonMatcher, SpellingsOfANameAreOne) {

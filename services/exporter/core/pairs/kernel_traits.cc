@@ -6,7 +6,9 @@
 //   operations  their tags, but for the direction, and for what the file's name says: that is in
 //   the
 //               first signal. What a kernel's code says, and not its name, is seen better of Triton
-//               than of CUDA: such tags count where both have them
+//               than of CUDA: such tags count where both have them. So does layer_norm where both
+//               have the norm that comes with it: the other name is less exact, and no other
+//               operation
 //   parameters  what the parameters are called; of kernels with two names or more
 //
 // A word's weight is the number of bits of (kernels of the source / kernels that have it): "quant"
@@ -157,10 +159,16 @@ int OperationsLikeness(const Weigher& weigh, const KernelTraits& cuda, const Ker
   if (cuda.tags.empty() || triton.tags.empty()) return -1;
   const Numbers shared = Shared(cuda.tags, triton.tags);
   const auto counted = [&](const KernelTraits& traits) {
-    Numbers numbers = traits.named_tags;
-    numbers.insert(numbers.end(), shared.begin(), shared.end());
-    SortOnce(numbers);
-    return weigh.Sum(numbers);
+    Numbers shared_rules;
+    for (const auto& [tag, rule] : traits.named_tags) {
+      if (Contains(shared, tag)) shared_rules.push_back(rule);
+    }
+    SortOnce(shared_rules);
+    int64_t sum = weigh.Sum(shared);
+    for (const auto& [tag, rule] : traits.named_tags) {
+      if (!Contains(shared, tag) && !Contains(shared_rules, rule)) sum += weigh.Of(tag);
+    }
+    return sum;
   };
   return Likeness(weigh.Sum(shared), counted(cuda) + counted(triton));
 }
@@ -201,7 +209,7 @@ KernelTraits ReadTraits(uint32_t number, const v1::Kernel& kernel, Vocabularies&
     if (tag.name() == kBackwardTag || IsOfPath(tag)) continue;
     const uint32_t word = vocabularies.tags.Intern(tag.name());
     traits.tags.push_back(word);
-    if (!IsOfCode(tag)) traits.named_tags.push_back(word);
+    if (!IsOfCode(tag)) traits.named_tags.emplace_back(word, vocabularies.rules.Intern(tag.rule()));
   }
   const int parameters = std::min(kernel.parameters_size(), kMaxParameters);
   for (int i = 0; i < parameters; ++i) {
@@ -209,7 +217,7 @@ KernelTraits ReadTraits(uint32_t number, const v1::Kernel& kernel, Vocabularies&
     const std::string name = FoldParameter(kernel.parameters(i).name());
     if (!name.empty()) traits.parameters.push_back(vocabularies.parameters.Intern(name));
   }
-  for (Numbers* numbers : {&traits.tags, &traits.named_tags, &traits.parameters}) {
+  for (Numbers* numbers : {&traits.tags, &traits.parameters}) {
     SortOnce(*numbers);
   }
   return traits;

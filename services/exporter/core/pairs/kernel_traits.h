@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -44,8 +45,9 @@ struct KernelTraits {
   std::vector<uint32_t> name;  // words of its name; in its order until they are folded
   std::vector<uint32_t> file;  // words of its file's name that its own has not; likewise
   std::vector<uint32_t> tags;
-  // Those tags that names gave it, and not what its code does.
-  std::vector<uint32_t> named_tags;
+  // Those tags that names gave it, and not what its code does: each with its rule, which gives a
+  // broader tag as well (norm beside layer_norm). In any order.
+  std::vector<std::pair<uint32_t, uint32_t>> named_tags;
   std::vector<uint32_t> parameters;
 };
 
@@ -54,6 +56,7 @@ struct Vocabularies {
   Vocabulary raw;    // words as identifiers have them
   Vocabulary words;  // folded ones
   Vocabulary tags;
+  Vocabulary rules;  // of named tags
   Vocabulary parameters;
   uint32_t kernels = 0;  // that were counted
 };
