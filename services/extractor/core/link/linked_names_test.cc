@@ -202,11 +202,14 @@ TEST(LinkedNamesTest, TritonFromAFileOfTheSourceIsTriton) {
   const std::string choice =
       "try:\n    import triton\n    import triton.language as tl\n"
       "except ImportError:\n    triton = tl = None\n";
-  for (const std::string& utils : {plain, choice}) {
-    for (const char* import : {"from .utils import tl, triton\n", "from .utils import *\n"}) {
+  const std::string further = "from .more import tl, triton\n";
+  for (const std::string& utils : {plain, choice, further}) {
+    for (const char* import : {"from .utils import tl, triton\n", "from .utils import *\n",
+                               "from p.utils import tl, triton\n"}) {
       const v1::Kernel kernel =
           Linked({{"p/a.py",
                    absl::StrCat(import, "@triton.jit\ndef k(x):\n    tl.store(x, tl.dot(x, x))\n")},
+                  {"p/more.py", choice},
                   {"p/utils.py", utils}});
       EXPECT_THAT(kernel.calls(), ElementsAre("triton.language.dot", "triton.language.store"))
           << import << utils;
