@@ -52,6 +52,7 @@ class WholeJob(unittest.TestCase):
             sources:
               - git: {cls.git.url}/demo.git
                 name: demo
+                url: https://github.com/example/demo
                 ref: main
                 category: demo
               - git: {cls.git.url}/many.git
@@ -113,6 +114,15 @@ class WholeJob(unittest.TestCase):
                 self.assertEqual((rows[other]["fate"], rows[other]["of"]), ("duplicate", record["id"]))
         stood_for = [d for r in records for d in r["duplicates"]]
         self.assertEqual(sorted(stood_for), sorted(i for i, r in rows.items() if r["fate"] == "duplicate"))
+
+    def test_a_row_links_to_its_lines_where_the_job_says_where_the_source_is(self):
+        for row in harness.ledger(self.reference):
+            if row["repository"] != "demo":
+                self.assertEqual((row["repository_url"], row["url"]), (None, None))
+                continue
+            self.assertEqual(row["repository_url"], "https://github.com/example/demo")
+            self.assertEqual(row["url"], f"{row['repository_url']}/blob/{row['commit']}/{row['path']}"
+                                         f"#L{row['first_line']}-L{row['last_line']}")
 
     def test_four_workers_give_the_same_dataset(self):
         out = self.folder / "four"
