@@ -243,6 +243,14 @@ TEST(PromptContextTest, AnImportInATryIsThatImport) {
             "import triton\nfrom triton.language.extra import libdevice\n");
 }
 
+TEST(PromptContextTest, WhatStandsForTritonWhereThereIsNoneIsNotShown) {
+  EXPECT_EQ(
+      Context("try:\n    import triton\n    HAVE = True\nexcept ImportError:\n    HAVE = False\n"
+              "if not HAVE:\n    triton = None\n",
+              "    return x\n"),
+      "import triton\n");
+}
+
 TEST(PromptContextTest, ShowsHelpersAsSignaturesAndConstantsAsTheyAre) {
   EXPECT_EQ(Context("import triton\nN = 64  # of a block\nM = [\n    1,\n    2,\n]\n"
                     "T = '" +
