@@ -15,6 +15,27 @@ import harness
 DATA = harness.ROOT / "tests/data/cuda"
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
 
+SCALE_HEADER = """\
+#pragma once
+#define LAUNCH(kernel, ...) kernel<<<1, 32>>>(__VA_ARGS__)
+namespace lib {
+struct Params { float* x; int n; };
+__device__ float scaled(const Params& p, int i) { return p.x[i] * 2.f; }
+__global__ void scale_rows(Params p);
+}
+"""
+SCALE = """\
+#include <torch/extension.h>
+#include "lib/scale.h"
+namespace lib {
+constexpr int kUnused = 1;
+__global__ void scale_rows(Params p) {
+  int i = threadIdx.x;
+  if (i < p.n) p.x[i] = scaled(p, i);
+}
+}
+"""
+
 
 def end_of(text, at, ends):
     """The first of `ends` after `at` that stands in no bracket opened after it."""
@@ -52,6 +73,10 @@ class Cuda(unittest.TestCase):
         shutil.copytree(DATA, cls.folder / "repo")
         (cls.folder / "repo/ops.py").write_text(
             "import triton\n\n\n@triton.jit\ndef k(x):\n    return x\n\n\nCUDA = '__global__ void text() {}'\n")
+        (cls.folder / "repo/csrc/scale.cu").write_text(SCALE)
+        (cls.folder / "repo/include/lib").mkdir(parents=True)
+        (cls.folder / "repo/include/lib/scale.h").write_text(SCALE_HEADER)
+        (cls.folder / "repo/csrc/host.cu").write_text('#include "lib/scale.h"\nvoid host() { LAUNCH(scale_rows, 3); }\n')
         cls.out = cls.crawl("cuda", 'include: ["**/*.py", "**/*.{cu,cuh}"]')
         with open(cls.out / "kernels.jsonl", encoding="utf-8") as lines:
             cls.kernels = [json.loads(line) for line in lines]
@@ -84,11 +109,11 @@ class Cuda(unittest.TestCase):
 
     def test_a_kernels_source_is_its_span(self):
         for kernel in (k for k in self.kernels if k["dsl"] == "cuda"):
-            lines = (DATA / kernel["path"]).read_bytes().splitlines(keepends=True)
+            lines = (self.folder / "repo" / kernel["path"]).read_bytes().splitlines(keepends=True)
             span = b"".join(lines[kernel["first_line"] - 1:kernel["last_line"]])
             self.assertEqual(kernel["source"].encode(), span)
             self.assertEqual(kernel["sha256"], hashlib.sha256(span).hexdigest())
-            self.assertEqual(kernel["module"], kernel["source"])
+            self.assertIn(kernel["source"].strip(), kernel["module"])
 
     def test_a_kernel_has_its_template_bounds_and_launcher(self):
         kernel = self.cuda("softmax_rows")
@@ -102,6 +127,35 @@ class Cuda(unittest.TestCase):
         self.assertIn(lines[launch["first_line"] - 1].strip(), launch["text"])
         self.assertEqual(lines[launch["host_last_line"] - 1], "}")
         self.assertEqual(self.cuda("warp_reduce")["role"], "device")
+        launcher = kernel["launcher"]
+        self.assertEqual((launcher["qualname"], launcher["first_line"], launcher["last_line"]),
+                         ("ops::softmax", launch["host_first_line"], launch["host_last_line"]))
+        self.assertEqual(launcher["text"].splitlines(),
+                         lines[launcher["first_line"] - 1:launcher["last_line"]])
+
+    def test_a_module_takes_what_a_header_that_no_glob_names_has(self):
+        kernel = self.cuda("scale_rows")
+        self.assertEqual(kernel["module"], textwrap.dedent("""\
+            namespace lib {
+            struct Params { float* x; int n; };
+
+            __device__ float scaled(const Params& p, int i) { return p.x[i] * 2.f; }
+
+            __global__ void scale_rows(Params p) {
+              int i = threadIdx.x;
+              if (i < p.n) p.x[i] = scaled(p, i);
+            }
+
+            }  // namespace lib
+            """))
+        self.assertTrue(kernel["self_contained"])
+        self.assertEqual([(p["path"], p["first_line"], p["last_line"], p["kind"]) for p in kernel["pieces"]],
+                         [("include/lib/scale.h", 4, 4, "class"), ("include/lib/scale.h", 5, 5, "function"),
+                          ("csrc/scale.cu", 5, 8, "function")])
+        self.assertEqual([r["path"] for r in harness.ledger(self.out) if r["path"].endswith(".h")], [])
+        self.assertEqual((kernel["launcher"]["path"], kernel["launcher"]["qualname"]), ("csrc/host.cu", "host"))
+        parameter, = kernel["parameters"]
+        self.assertEqual((parameter["name"], parameter["annotation"], parameter["role"]), ("p", "Params", "other"))
 
     def test_a_licence_in_a_comment_is_read(self):
         self.assertEqual(self.cuda("warp_reduce")["license"]["expression"], "BSD-3-Clause")

@@ -1,5 +1,6 @@
 #include "services/fetcher/core/assemble.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "services/fetcher/core/selection/cpp_support_files.h"
 #include "services/fetcher/core/selection/file_policy.h"
 #include "services/fetcher/core/selection/requirements.h"
 
@@ -50,7 +52,10 @@ void SetFate(v1::FileEntry& entry, v1::FileFate fate, absl::string_view reason) 
 class Describer {
  public:
   Describer(Snapshot& snapshot, const ContentLimits& limits)
-      : snapshot_(snapshot), limits_(limits), support_(snapshot.listing().files, limits.support) {}
+      : snapshot_(snapshot),
+        limits_(limits),
+        support_(snapshot.listing().files, limits.support),
+        cpp_support_(snapshot.listing(), limits.support) {}
 
   // Of the listing's file of that number.
   absl::Status DescribeFile(size_t index, v1::FileEntry& out) {
@@ -97,7 +102,10 @@ class Describer {
   }
 
   // Once every file is described.
-  void MarkSupport(v1::SourceTree& tree) const { support_.Mark(tree); }
+  absl::Status MarkSupport(v1::SourceTree& tree) {
+    support_.Mark(tree);
+    return cpp_support_.Mark(snapshot_, tree);
+  }
 
  private:
   // A file that is none of the selected; nothing where it cannot be had or is larger than that.
@@ -131,12 +139,14 @@ class Describer {
     const absl::string_view reason = ContentSkipReason(content);
     SetFate(out, reason.empty() ? v1::FILE_FATE_SHARDED : v1::FILE_FATE_SKIPPED, reason);
     support_.AddContent(index, content, reason.empty());
+    cpp_support_.AddContent(index, content, reason.empty());
     return absl::OkStatus();
   }
 
   Snapshot& snapshot_;
   const ContentLimits& limits_;
   SupportFiles support_;
+  CppSupportFiles cpp_support_;
   int64_t read_bytes_ = 0;
 };
 
@@ -165,7 +175,7 @@ absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_vie
     const absl::Status described = describer.DescribeFile(i, *tree.add_files());
     RETURN_IF_ERROR(Annotate(described, ToUtf8(listing.files[i].path)));
   }
-  describer.MarkSupport(tree);
+  RETURN_IF_ERROR(describer.MarkSupport(tree));
   for (const Entry& license : listing.licenses) {
     RETURN_IF_ERROR(Annotate(describer.AddLicense(license, tree), ToUtf8(license.path)));
   }
@@ -190,12 +200,29 @@ std::vector<std::vector<size_t>> ShardsOf(const v1::SourceTree& tree, const Shar
   return shards;
 }
 
+namespace {
+
+// Of files that share a path the first, which is the one that goes on.
+const Entry* EntryOf(const Listing& listing, const std::string& path) {
+  for (const std::vector<Entry>* entries : {&listing.files, &listing.headers}) {
+    const auto found = std::lower_bound(
+        entries->begin(), entries->end(), path,
+        [](const Entry& entry, const std::string& wanted) { return entry.path < wanted; });
+    if (found != entries->end() && found->path == path) return &*found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 absl::StatusOr<v1::FileShard> ReadShard(Snapshot& snapshot, const v1::SourceTree& tree,
                                         const std::vector<size_t>& files) {
   v1::FileShard shard;
   for (const size_t file : files) {
     const v1::FileEntry& described = tree.files(static_cast<int>(file));
-    absl::StatusOr<std::string> content = snapshot.Read(snapshot.listing().files[file]);
+    const Entry* entry = EntryOf(snapshot.listing(), described.path());
+    absl::StatusOr<std::string> content =
+        entry == nullptr ? absl::NotFoundError("") : snapshot.Read(*entry);
     if (!content.ok() || Sha256Hex(*content) != described.sha256()) {
       return absl::AbortedError(
           absl::StrCat(ToUtf8(described.path()), ": changed while it was read"));

@@ -25,9 +25,10 @@ struct ContentLimits {
   SupportLimits support;
 };
 
-// Reads every selected file of a snapshot once and says what becomes of it. tree.files(i) is
-// listing().files[i]. Contents are not kept: ReadShard reads again those that go on, be it because
-// kernels may stand in them or because such files import from them.
+// Reads every selected file of a snapshot once and says what becomes of it. They are
+// listing().files with the headers of listing() that those with CUDA functions include. Contents
+// are not kept: ReadShard reads again those that go on, be it because kernels may stand in them or
+// because such files import from them.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
                                             const ContentLimits& limits);
 

@@ -275,7 +275,7 @@ Fields DerivedFields() {
                     {String("name", "as written"), OrNull(String("annotation", "as written")),
                      OrNull(String("default", "as written")),
                      OrNull(Word("role", WordsOf(v1::ParameterRole_descriptor(), "PARAMETER_ROLE_"),
-                                 "what it is for; null of CUDA")),
+                                 "what it is for")),
                      OrNull(String("rule", "that gave the role"))},
                     "in order")),
       AutotuneField(),

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+
 namespace kernelmill::extractor::cuda {
 namespace {
 
@@ -23,7 +25,10 @@ class Matcher {
       if (code_.tokens[token].kind == Token::kPunctuation) Read(token);
     }
     while (directive != code_.directives.end()) Follow(*directive++);
+    AddLeftOver();
     std::sort(brackets_.errors.begin(), brackets_.errors.end());
+    std::sort(brackets_.uneven.begin(), brackets_.uneven.end(),
+              [](const Uneven& a, const Uneven& b) { return a.at < b.at; });
     return std::move(brackets_);
   }
 
@@ -38,14 +43,20 @@ class Matcher {
   };
 
   struct Conditional {
-    uint32_t at;     // the token after #if
-    uint32_t start;  // the innermost open bracket there
-    uint32_t first;  // and at the end of the first branch
-    bool branched;   // the first branch has ended
-    bool has_else;
-    bool uneven;
+    uint32_t at;          // the token after #if
+    uint32_t start;       // the innermost open bracket there
+    uint32_t main;        // and at the end of the branch that counts
+    Condition condition;  // of the #if
     bool was_other;
+    bool chosen = false;   // the branch that counts has begun
+    bool in_main = false;  // and has not ended
+    bool has_else = false;
+    int branches = 0;  // that have ended
+    uint32_t first_depth = 0;
+    uint32_t last_depth = 0;
+    bool differ = false;
   };
+  using Key = std::pair<absl::string_view, bool>;
 
   void Read(uint32_t token) {
     const char mark = code_.tokens[token].mark;
@@ -73,8 +84,10 @@ class Matcher {
   void Pop(uint32_t token) {
     const uint32_t open = opens_[top_].token;
     top_ = opens_[top_].outer;
-    if (other_ && brackets_.match[open] != kNoToken) return;
-    brackets_.match[open] = token;
+    uint32_t& match = brackets_.match[open];
+    if (other_ && match != kNoToken) return;
+    if (match != kNoToken) brackets_.match[match] = kNoToken;
+    match = token;
     brackets_.match[token] = open;
   }
 
@@ -100,36 +113,74 @@ class Matcher {
 
   void Follow(const Directive& directive) {
     if (directive.kind == Directive::kIf) {
-      conditionals_.push_back({directive.before, top_, top_, false, false, false, other_});
-      return;
+      conditionals_.push_back({directive.before, top_, top_, directive.condition, other_});
+      return BeginBranch(directive, conditionals_.back());
     }
     if (conditionals_.empty()) return;
     Conditional& conditional = conditionals_.back();
     EndBranch(conditional);
-    if (directive.kind != Directive::kEndif) {
-      conditional.has_else |= directive.kind == Directive::kElse;
-      top_ = conditional.start;
-      other_ = true;
-      return;
+    if (directive.kind != Directive::kEndif) return BeginBranch(directive, conditional);
+    if (!conditional.has_else) {  // a last branch, without a text
+      conditional.in_main = !conditional.chosen;
+      EndBranch(conditional);
     }
-    if (!conditional.has_else) Compare(conditional.start, conditional);
-    if (conditional.uneven) {
-      brackets_.errors.push_back(conditional.at);
-      brackets_.errors.push_back(directive.before);
-    }
-    top_ = conditional.first;
+    AddUneven(conditional, directive.before);
+    top_ = conditional.main;
     other_ = conditional.was_other;
     conditionals_.pop_back();
   }
 
-  void EndBranch(Conditional& conditional) {
-    if (conditional.branched) return Compare(top_, conditional);
-    conditional.branched = true;
-    conditional.first = top_;
+  void BeginBranch(const Directive& directive, Conditional& conditional) {
+    conditional.in_main = !conditional.chosen && Holds(directive);
+    conditional.chosen |= conditional.in_main;
+    conditional.has_else |= directive.kind == Directive::kElse;
+    other_ = conditional.was_other || !conditional.in_main;
   }
 
-  void Compare(uint32_t top, Conditional& conditional) const {
-    if (opens_[top].depth != opens_[conditional.first].depth) conditional.uneven = true;
+  // What is not known holds, here and wherever it is asked again.
+  bool Holds(const Directive& directive) {
+    if (directive.kind == Directive::kElse) return true;
+    const Condition& asked = directive.condition;
+    const Key key = {asked.expression, asked.of_definition};
+    const bool value = known_.try_emplace(key, !asked.negated).first->second;
+    return value != asked.negated;
+  }
+
+  void EndBranch(Conditional& conditional) {
+    const uint32_t depth = opens_[top_].depth;
+    if (conditional.in_main) conditional.main = top_;
+    if (conditional.branches++ == 0) conditional.first_depth = depth;
+    conditional.differ |= depth != conditional.first_depth;
+    conditional.last_depth = depth;
+    top_ = conditional.start;
+  }
+
+  void AddUneven(const Conditional& conditional, uint32_t before) {
+    if (!conditional.differ) return;
+    if (conditional.branches != 2) {
+      brackets_.errors.push_back(conditional.at);
+      brackets_.errors.push_back(before);
+      return;
+    }
+    const int difference =
+        static_cast<int>(conditional.first_depth) - static_cast<int>(conditional.last_depth);
+    const bool negated = conditional.condition.negated;
+    brackets_.uneven.push_back(
+        {conditional.at, before, conditional.condition, negated ? -difference : difference});
+  }
+
+  // Those of a condition that do not make up for one another in the whole text.
+  void AddLeftOver() {
+    absl::flat_hash_map<Key, int> sums;
+    const auto key = [](const Uneven& uneven) {
+      return Key(uneven.condition.expression, uneven.condition.of_definition);
+    };
+    for (const Uneven& uneven : brackets_.uneven) sums[key(uneven)] += uneven.difference;
+    for (const Uneven& uneven : brackets_.uneven) {
+      if (sums[key(uneven)] == 0) continue;
+      brackets_.errors.push_back(uneven.at);
+      brackets_.errors.push_back(uneven.before);
+    }
   }
 
   const Code& code_;
@@ -137,14 +188,24 @@ class Matcher {
   std::vector<Open> opens_;
   uint32_t top_ = 0;
   std::vector<Conditional> conditionals_;
-  bool other_ = false;  // in a branch that is not the first
+  bool other_ = false;                    // in a branch that does not count
+  absl::flat_hash_map<Key, bool> known_;  // what was asked before, and its answer
 };
 
 }  // namespace
 
 bool Brackets::HasErrorIn(uint32_t first, uint32_t last) const {
+  constexpr int kMaxUneven = 64;  // more of them in a function are an error
   const auto error = std::lower_bound(errors.begin(), errors.end(), first);
-  return error != errors.end() && *error <= last;
+  if (error != errors.end() && *error <= last) return true;
+  auto at = std::lower_bound(uneven.begin(), uneven.end(), first,
+                             [](const Uneven& a, uint32_t token) { return a.at < token; });
+  absl::flat_hash_map<std::pair<absl::string_view, bool>, int> sums;
+  for (int count = 0; at != uneven.end() && at->at <= last; ++at) {
+    if (++count > kMaxUneven) return true;
+    sums[{at->condition.expression, at->condition.of_definition}] += at->difference;
+  }
+  return std::any_of(sums.begin(), sums.end(), [](const auto& sum) { return sum.second != 0; });
 }
 
 Brackets MatchBrackets(const Code& code) { return Matcher(code).Run(); }

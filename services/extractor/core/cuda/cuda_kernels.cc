@@ -9,10 +9,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "common/base/hash.h"
+#include "common/cpp/headers.h"
 #include "common/dsl/languages.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/functions.h"
 #include "services/extractor/core/cuda/lexer.h"
+#include "services/extractor/core/cuda/parameters.h"
 #include "services/extractor/core/cuda/uses.h"
 #include "services/extractor/core/syntax/text_lines.h"
 
@@ -76,14 +78,12 @@ class CudaFile {
     kernel.set_name(function.name);
     kernel.set_qualname(function.qualname);
     kernel.set_dsl(v1::DSL_CUDA);
-    kernel.set_form(v1::KERNEL_FORM_QUALIFIED);
+    kernel.set_form(code_.is_template ? v1::KERNEL_FORM_TEMPLATE : v1::KERNEL_FORM_QUALIFIED);
     kernel.set_role(function.global ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE);
     const size_t body = code_.tokens[function.body].begin;
     kernel.set_signature(std::string(
         absl::StripTrailingAsciiWhitespace(Bytes(code_.tokens[function.first].begin, body))));
-    for (std::string& name : cuda::ParameterNames(code_, brackets_, function.parameters)) {
-      kernel.add_parameters()->set_name(std::move(name));
-    }
+    cuda::AddCudaParameters(code_, brackets_, function, kernel);
     for (std::string& call : cuda::CalledNames(code_, brackets_, function)) {
       kernel.add_calls(std::move(call));
     }
@@ -165,15 +165,15 @@ class CudaFile {
 
 }  // namespace
 
-bool IsCudaPath(absl::string_view path) {
-  static constexpr string_view kExtensions[] = {"cu",  "cuh", "hip", "h",  "hh",  "hpp",
-                                                "hxx", "inl", "inc", "cc", "cpp", "cxx"};
-  const size_t dot = path.rfind('.');
-  return dot != string_view::npos && std::find(std::begin(kExtensions), std::end(kExtensions),
-                                               path.substr(dot + 1)) != std::end(kExtensions);
-}
+bool IsCudaPath(absl::string_view path) { return cpp::IsCppPath(path); }
 
 bool MayHoldCuda(absl::string_view text) { return dsl::HasMarkerOf(v1::DSL_CUDA, text); }
+
+void AddCudaText(absl::string_view path, absl::string_view text, v1::KernelShard& shard) {
+  v1::Definition& definition = *shard.add_definitions();
+  definition.set_path(std::string(path));
+  definition.set_text(std::string(text));
+}
 
 absl::Status AddCudaKernels(absl::string_view path, absl::string_view text, size_t max_bytes,
                             v1::ExtractedFile& entry, v1::KernelShard& shard) {

@@ -15,6 +15,9 @@ bool IsCudaPath(absl::string_view path);
 // Whether a text of C++ can define a kernel or a device function. Cheap: most texts cannot.
 bool MayHoldCuda(absl::string_view text);
 
+// Adds the text to the shard's definitions, for the link stage.
+void AddCudaText(absl::string_view path, absl::string_view text, v1::KernelShard& shard);
+
 // Adds the __global__ and __device__ functions of a text to the shard, and what is said of the file
 // to its entry. RESOURCE_EXHAUSTED, before anything is added: functions within functions repeat
 // more than `max_bytes` of text; the message is the reason.

@@ -201,13 +201,34 @@ TEST(CudaKernelsTest, FunctionsWithinFunctionsAreBounded) {
   EXPECT_EQ(shard.kernels_size(), 0);
 }
 
-TEST(CudaKernelsTest, TheModuleIsTheSourceAndNotSelfContained) {
-  v1::KernelShard shard =
-      Extract("namespace n {\n  __global__ void k() {\n#pragma unroll\n    f();\n  }\n}\n");
-  shard = Link(shard);
-  ASSERT_EQ(shard.kernels_size(), 1);
-  EXPECT_EQ(shard.kernels(0).module(), shard.kernels(0).source());
-  EXPECT_FALSE(shard.kernels(0).self_contained());
+TEST(CudaKernelsTest, ATextOfJinjaIsATemplate) {
+  EXPECT_EQ(
+      Extract("__global__ void k() {\n{%- if x %}\nf();\n{%- endif %}\n}\n").kernels(0).form(),
+      v1::KERNEL_FORM_TEMPLATE);
+  EXPECT_EQ(Extract("__global__ void k() { f({{ name }}_x); }\n").kernels(0).form(),
+            v1::KERNEL_FORM_TEMPLATE);
+  EXPECT_EQ(Extract("__global__ void k() { int a[1][1] = {{1}}; asm(\"{%0}\" :: \"r\"(a)); }\n")
+                .kernels(0)
+                .form(),
+            v1::KERNEL_FORM_QUALIFIED);
+}
+
+TEST(CudaKernelsTest, LaunchesThroughMacrosCallsAndLocalNamesCount) {
+  const v1::KernelShard shard = Extract(
+      "__global__ void a(int) {}\n__global__ void b(int) {}\n__global__ void c(int) {}\n"
+      "__global__ void d(int) {}\n__global__ void e(int) {}\n__global__ void f(int) {}\n"
+      "#define RUN(kernel, ...) \\\n  kernel<<<1, 1>>>(__VA_ARGS__)\n"
+      "#define RUN_B(x) RUN(b, x)\n"
+      "void host(bool y) {\n  RUN(a, 1);\n  RUN_B(1);\n  LAUNCH_KERNEL((ns::c<1, 2>), 1, 1);\n"
+      "  cudaLaunchKernel((void*)d, 1, 1, args, 0, 0);\n  auto g = y ? &e : f;\n  g<<<1, 1>>>(1);\n"
+      "  CUDA_KERNEL_LAUNCH_CHECK();\n}\n");
+  ASSERT_EQ(shard.kernels_size(), 6);
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    ASSERT_EQ(kernel.cuda().launches_size(), 1) << kernel.name();
+    EXPECT_EQ(kernel.cuda().launches(0).host_function(), "host");
+  }
+  EXPECT_EQ(shard.kernels(1).cuda().launches(0).text(), "RUN_B(1)");
+  EXPECT_EQ(shard.kernels(2).cuda().launches(0).text(), "LAUNCH_KERNEL((ns::c<1, 2>), 1, 1)");
 }
 
 TEST(CudaKernelsTest, PathsAndMarkersTellWhatMayHoldThem) {

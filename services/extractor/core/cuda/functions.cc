@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/cuda/names.h"
@@ -53,7 +54,10 @@ struct Declaration {
 
 class Finder {
  public:
-  Finder(const Code& code, const Brackets& brackets) : code_(code), brackets_(brackets) {}
+  Finder(const Code& code, const Brackets& brackets, LaunchMacros macros)
+      : code_(code), brackets_(brackets), macros_(std::move(macros)) {
+    macros_.Add(code);
+  }
 
   Findings Run() {
     while (at_ < code_.size()) {
@@ -70,6 +74,7 @@ class Finder {
   void LeaveHost() {
     host_ = Function();
     host_index_ = kNoToken;
+    values_.clear();
   }
 
   void Restart(uint32_t first) {
@@ -108,6 +113,8 @@ class Finder {
       declaration_.recovered = true;
     } else {
       if (IsClassKey(word)) declaration_.class_key = at_;
+      if (code_.Is(at_ + 1, "=")) values_[word].push_back(at_ + 2);
+      if (code_.Is(at_ + 1, "(")) AddCallLaunches(word);
       ++at_;
     }
   }
@@ -350,13 +357,45 @@ class Finder {
     const uint32_t close = brackets_.match[at_];
     const uint32_t name = NameBefore(code_, brackets_, at_);
     if (close == kNoToken || name == kNoToken) return;
-    Launch launch;
-    launch.name = std::string(code_[name]);
-    launch.first = QualifiedBegin(code_, brackets_, name);
+    const uint32_t first = QualifiedBegin(code_, brackets_, name);
     const bool called = code_.Is(close + 1, "(") && brackets_.match[close + 1] != kNoToken;
-    launch.last = called ? brackets_.match[close + 1] : close;
-    launch.host = HostIndex();
-    findings_.launches.push_back(std::move(launch));
+    Launched(code_[name], first, called ? brackets_.match[close + 1] : close);
+  }
+
+  // NAME(...) of a macro that launches, or of a function that is given a kernel.
+  void AddCallLaunches(string_view word) {
+    constexpr uint32_t kFirstArguments = 3;
+    const MacroLaunches* macro = macros_.Find(word);
+    const bool calls = IsLaunchCall(word);
+    const uint32_t close = brackets_.match[at_ + 1];
+    if ((macro == nullptr && !calls) || close == kNoToken || close < at_) return;
+    const std::vector<string_view> arguments = NamedArguments(code_, brackets_, at_ + 1);
+    for (uint32_t i = 0; i < arguments.size(); ++i) {
+      const bool given =
+          (calls && i < kFirstArguments) || (macro != nullptr && macro->arguments.contains(i));
+      if (given && !arguments[i].empty()) Launched(arguments[i], at_, close);
+    }
+    if (macro == nullptr) return;
+    for (const std::string& name : macro->names) Launched(name, at_, close);
+  }
+
+  void Launched(string_view name, uint32_t first, uint32_t last) {
+    const uint32_t host = HostIndex();
+    findings_.launches.push_back({std::string(name), first, last, host});
+    const auto values = values_.find(name);
+    if (values == values_.end()) return;
+    constexpr size_t kMaxValues = 8;
+    constexpr uint32_t kMaxTokens = 64;
+    const size_t count = std::min(kMaxValues, values->second.size());
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t begin = values->second[i];
+      for (uint32_t at = begin; at < std::min(code_.size(), begin + kMaxTokens); ++at) {
+        if (code_.tokens[at].mark == ';' || given_left_ == 0) break;
+        if (!code_.IsWord(at) || IsKeyword(code_[at]) || code_[at] == name) continue;
+        --given_left_;
+        findings_.launches.push_back({std::string(code_[at]), first, last, host});
+      }
+    }
   }
 
   uint32_t HostIndex() {
@@ -381,13 +420,17 @@ class Finder {
   Scopes scopes_;
   Function host_;  // whose body is the outermost
   uint32_t host_index_ = kNoToken;
+  LaunchMacros macros_;
+  uint32_t given_left_ = code_.size();  // words of values that count as launched, in all
+  // Where values begin that the outermost body gives its names.
+  absl::flat_hash_map<string_view, std::vector<uint32_t>> values_;
   uint32_t no_arguments_before_ = 0;
 };
 
 }  // namespace
 
-Findings FindFunctions(const Code& code, const Brackets& brackets) {
-  return Finder(code, brackets).Run();
+Findings FindFunctions(const Code& code, const Brackets& brackets, LaunchMacros macros) {
+  return Finder(code, brackets, std::move(macros)).Run();
 }
 
 }  // namespace kernelmill::extractor::cuda

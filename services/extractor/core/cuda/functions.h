@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "services/extractor/core/cuda/brackets.h"
+#include "services/extractor/core/cuda/launch_macros.h"
 #include "services/extractor/core/cuda/lexer.h"
 
 namespace kernelmill::extractor::cuda {
@@ -33,7 +34,9 @@ struct Function {
   bool parse_error = false;
 };
 
-// name<<<...>>>(...) or name<...><<<...>>>(...).
+// name<<<...>>>(...) or name<...><<<...>>>(...); also a call or a macro that launches the kernel it
+// is given or that it names (launch_macros.h). Of a local name that is given a kernel's, as in
+// `auto f = a ? k<1> : k<2>;`, the words that it is given.
 struct Launch {
   std::string name;  // the last part of it
   uint32_t first = kNoToken;
@@ -56,7 +59,9 @@ struct Findings {
 // of the current one (template headers, qualifiers, the last name before parentheses), jumps over
 // brackets, and asks at '{' what the declaration was. In a body it looks for local classes and
 // launches alone, and for `__global__`, which cannot stand there: a '}' before it is missing.
-Findings FindFunctions(const Code& code, const Brackets& brackets);
+//
+// `macros`: those of the text are known without.
+Findings FindFunctions(const Code& code, const Brackets& brackets, LaunchMacros macros = {});
 
 }  // namespace kernelmill::extractor::cuda
 

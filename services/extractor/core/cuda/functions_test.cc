@@ -177,7 +177,7 @@ TEST(CudaFunctionsTest, AlternativeHeadersOfOneBodyAreOneFunction) {
 }
 
 TEST(CudaFunctionsTest, UnevenBranchesInABodyMarkIt) {
-  EXPECT_THAT(Names("__global__ void k() {\n#if A\nif (x) {\n#endif\nf();\n#if A\n}\n#endif\n}\n"
+  EXPECT_THAT(Names("__global__ void k() {\n#if A\nif (x) {\n#endif\nf();\n#if B\n}\n#endif\n}\n"
                     "__global__ void l() {}\n"),
               ElementsAre("g k !", "g l"));
 }

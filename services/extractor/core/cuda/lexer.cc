@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "common/code/bytes.h"
 #include "common/code/c.h"
 
@@ -25,7 +26,7 @@ class Lexer {
 
  private:
   // What is known of an #if whose #endif has not come.
-  enum Condition : uint8_t {
+  enum State : uint8_t {
     kOpen,   // nothing: each branch counts
     kNever,  // no branch so far was taken; this one is not
     kTaken,  // this branch is taken
@@ -59,8 +60,17 @@ class Lexer {
     } else if (code::IsCNameByte(c)) {
       ReadWord();
     } else {
+      if ((c == '{' || c == '}') && IsJinja(c)) code_.is_template = true;
       Take(code::EndOfCOperator(text_, at_), Token::kPunctuation);
     }
+  }
+
+  // {% begins a statement of Jinja, and so may }} before a name end a value of it: neither is C++.
+  bool IsJinja(char c) const {
+    const char next = code::ByteAt(text_, at_ + 1);
+    const char after = code::ByteAt(text_, at_ + 2);
+    if (c == '{') return next == '%' && after != '>' && after != ':';
+    return c == '}' && next == '}' && code::IsCNameByte(after);
   }
 
   void Take(size_t end, Token::Kind kind) {
@@ -105,18 +115,65 @@ class Lexer {
     string_view line = absl::StripAsciiWhitespace(text_.substr(at_ + 1, end - at_ - 1));
     const string_view word = line.substr(0, WordLength(line));
     line = absl::StripLeadingAsciiWhitespace(line.substr(word.size()));
+    line_begin_ = static_cast<uint32_t>(at_);
+    line_end_ = static_cast<uint32_t>(end);
     if (word == "if" || word == "ifdef" || word == "ifndef") {
-      OpenCondition(word == "if" ? ValueOf(line) : kOpen);
+      OpenCondition(word == "if" ? ValueOf(line) : kOpen, ConditionOf(word, line));
     } else if (word == "elif" || word == "elifdef" || word == "elifndef") {
-      NextBranch(Directive::kElif);
+      NextBranch(Directive::kElif, ConditionOf(word.substr(2), line));
     } else if (word == "else") {
-      NextBranch(Directive::kElse);
+      NextBranch(Directive::kElse, {});
     } else if (word == "endif") {
       CloseCondition();
-    } else if (word == "define" && skipped_ == 0) {
-      ReadDefinition(line);
+    } else if (skipped_ == 0) {
+      ReadOther(word, line);
     }
     at_ = end;
+  }
+
+  void ReadOther(string_view word, string_view line) {
+    if (word == "include") {
+      ReadInclude(line);
+    } else if (word == "undef") {
+      code_.macros.push_back(
+          {line_begin_, line_end_, line.substr(0, WordLength(line)), "", /*undefines=*/true});
+    } else if (word == "define") {
+      const size_t size = WordLength(line);
+      code_.macros.push_back({line_begin_, line_end_, line.substr(0, size), line.substr(size)});
+      ReadDefinition(line);
+    }
+  }
+
+  void ReadInclude(string_view line) {
+    if (line.empty() || (line[0] != '"' && line[0] != '<')) return;
+    const bool angled = line[0] == '<';
+    const size_t end = line.find(angled ? '>' : '"', 1);
+    if (end == string_view::npos) return;
+    code_.includes.push_back({line_begin_, line_end_, line.substr(1, end - 1), angled});
+  }
+
+  // `word` is if, ifdef or ifndef. Of `#if` alone defined(X) and !defined(X) are taken apart.
+  static Condition ConditionOf(string_view word, string_view line) {
+    Condition condition;
+    if (const size_t comment = std::min(line.find("//"), line.find("/*"));
+        comment != string_view::npos) {
+      line = absl::StripTrailingAsciiWhitespace(line.substr(0, comment));
+    }
+    condition.expression = line;
+    if (word != "if") {
+      condition.of_definition = true;
+      condition.negated = word == "ifndef";
+      return condition;
+    }
+    string_view asked = line;
+    const bool negated = absl::ConsumePrefix(&asked, "!");
+    asked = absl::StripLeadingAsciiWhitespace(asked);
+    if (!absl::ConsumePrefix(&asked, "defined")) return condition;
+    asked = absl::StripLeadingAsciiWhitespace(asked);
+    if (absl::ConsumePrefix(&asked, "(") && !absl::ConsumeSuffix(&asked, ")")) return condition;
+    asked = absl::StripAsciiWhitespace(asked);
+    if (asked.empty() || WordLength(asked) != asked.size()) return condition;
+    return {asked, /*of_definition=*/true, negated};
   }
 
   // Of a macro without parameters whose text is no code by itself.
@@ -137,7 +194,7 @@ class Lexer {
 
   static size_t WordLength(string_view text) { return code::EndOfCName(text, 0); }
 
-  static Condition ValueOf(string_view expression) {
+  static State ValueOf(string_view expression) {
     const string_view word = expression.substr(0, WordLength(expression));
     const string_view rest = absl::StripLeadingAsciiWhitespace(expression.substr(word.size()));
     if (!rest.empty() && rest[0] != '/') return kOpen;
@@ -145,37 +202,38 @@ class Lexer {
     return word == "1" || word == "true" ? kTaken : kOpen;
   }
 
-  void Add(Directive::Kind kind) {
-    if (skipped_ == 0) code_.directives.push_back({kind, code_.size()});
+  void Add(Directive::Kind kind, const Condition& condition) {
+    if (skipped_ > 0) return;
+    code_.directives.push_back({kind, code_.size(), line_begin_, line_end_, condition});
   }
 
-  static bool IsSkipped(Condition condition) { return condition == kNever || condition == kDone; }
+  static bool IsSkipped(State state) { return state == kNever || state == kDone; }
 
-  void OpenCondition(Condition condition) {
-    if (skipped_ > 0) condition = kDone;
-    if (condition == kOpen) Add(Directive::kIf);
-    if (IsSkipped(condition)) ++skipped_;
-    conditions_.push_back(condition);
+  void OpenCondition(State state, const Condition& condition) {
+    if (skipped_ > 0) state = kDone;
+    if (state == kOpen) Add(Directive::kIf, condition);
+    if (IsSkipped(state)) ++skipped_;
+    conditions_.push_back(state);
   }
 
-  void NextBranch(Directive::Kind kind) {
+  void NextBranch(Directive::Kind kind, const Condition& condition) {
     if (conditions_.empty()) return;
-    Condition& condition = conditions_.back();
-    if (condition == kOpen) {
-      Add(kind);
-    } else if (condition == kTaken) {
-      condition = kDone;
+    State& state = conditions_.back();
+    if (state == kOpen) {
+      Add(kind, condition);
+    } else if (state == kTaken) {
+      state = kDone;
       ++skipped_;
-    } else if (condition == kNever) {
+    } else if (state == kNever) {
       --skipped_;
-      condition = kind == Directive::kElif ? kOpen : kTaken;
-      if (condition == kOpen) Add(Directive::kIf);
+      state = kind == Directive::kElif ? kOpen : kTaken;
+      if (state == kOpen) Add(Directive::kIf, condition);
     }
   }
 
   void CloseCondition() {
     if (conditions_.empty()) return;
-    if (conditions_.back() == kOpen) Add(Directive::kEndif);
+    if (conditions_.back() == kOpen) Add(Directive::kEndif, {});
     if (IsSkipped(conditions_.back())) --skipped_;
     conditions_.pop_back();
   }
@@ -184,7 +242,9 @@ class Lexer {
   Code code_;
   size_t at_ = 0;
   bool line_start_ = true;
-  std::vector<Condition> conditions_;
+  uint32_t line_begin_ = 0;  // of the directive that is being read
+  uint32_t line_end_ = 0;
+  std::vector<State> conditions_;
   size_t skipped_ = 0;  // how many of them leave the text out
 };
 

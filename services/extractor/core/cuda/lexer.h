@@ -18,11 +18,40 @@ struct Token {
   char mark;  // of punctuation of one byte that byte, else NUL: what most questions are about
 };
 
+// What a directive asks: whether `expression` is defined, or what its value is; or the opposite.
+struct Condition {
+  absl::string_view expression;  // empty: nothing
+  bool of_definition = false;
+  bool negated = false;
+};
+
 // A line that chooses between texts, and the index of the token that it stands before.
 struct Directive {
   enum Kind : uint8_t { kIf, kElif, kElse, kEndif };
   Kind kind;
   uint32_t before;
+  uint32_t begin;  // of the line from its '#' on, without the line end
+  uint32_t end;
+  Condition condition;
+};
+
+// #include "path" or <path>.
+struct Include {
+  uint32_t begin;  // as a directive's
+  uint32_t end;
+  absl::string_view path;
+  bool angled;
+};
+
+// #define or #undef.
+struct Macro {
+  uint32_t begin;  // as a directive's, with the lines that a backslash joins
+  uint32_t end;
+  absl::string_view name;
+  absl::string_view rest;  // after the name: "(a, b) text", or blanks and a text
+  bool undefines = false;
+
+  bool takes_arguments() const { return !rest.empty() && rest[0] == '('; }
 };
 
 // CUDA C++ without comments and preprocessor lines. What `#if 0` leaves out is a comment too.
@@ -30,6 +59,9 @@ struct Code {
   absl::string_view text;
   std::vector<Token> tokens;
   std::vector<Directive> directives;
+  std::vector<Include> includes;
+  std::vector<Macro> macros;
+  bool is_template = false;  // of Jinja: C++ only once it is filled in
   // Words that make a function one of the kind: the qualifier, and macros of this text that are
   // defined as words with it among them.
   absl::flat_hash_set<absl::string_view> global_words = {"__global__"};

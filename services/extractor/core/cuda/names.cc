@@ -45,10 +45,11 @@ uint32_t AngleBegin(const Code& code, const Brackets& brackets, uint32_t end) {
 
 }  // namespace
 
-AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t open) {
+AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t open, uint32_t most) {
   int depth = 0;
   uint32_t at = open;
-  for (; at < code.size(); ++at) {
+  const uint32_t end = most < code.size() - open ? open + most : code.size();
+  for (; at < end; ++at) {
     const char mark = code.tokens[at].mark;
     if (mark == ';' || mark == '}' || mark == ')' || mark == ']') break;
     if (IsOpen(mark)) {

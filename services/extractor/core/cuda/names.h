@@ -11,11 +11,13 @@
 namespace kernelmill::extractor::cuda {
 
 // Of `<` at `open`: where its `>` stands. `token` is where the search ended, `found` whether there.
+// No further than `most` tokens on are looked at.
 struct AngleSearch {
   uint32_t token;
   bool found;
 };
-AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t open);
+AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t open,
+                         uint32_t most = kNoToken);
 
 // The word before the template arguments that end before `end`, or the word at end - 1. kNoToken:
 // neither is there.

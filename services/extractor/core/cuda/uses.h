@@ -10,10 +10,6 @@
 
 namespace kernelmill::extractor::cuda {
 
-// The names of a function's parameters, in order; one without a name is left out.
-std::vector<std::string> ParameterNames(const Code& code, const Brackets& brackets,
-                                        const Enclosed& parameters);
-
 // Names before parentheses in a body, with the namespaces that they are written with: f(...),
 // n::g<T>(...), method(...) of x.method(...). Not those of variables that are declared so, as in
 // `T x(1)`. Sorted, each once.

@@ -14,15 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> Parameters(absl::string_view list) {
-  const std::string text = absl::StrCat("__global__ void k(", list, ") {}");
-  const Code code = Lex(text);
-  const Brackets brackets = MatchBrackets(code);
-  const Findings found = FindFunctions(code, brackets);
-  if (found.functions.size() != 1) return {"?"};
-  return ParameterNames(code, brackets, found.functions[0].parameters);
-}
-
 std::vector<std::string> Calls(absl::string_view body) {
   const std::string text = absl::StrCat("__global__ void k(int x) {", body, "}");
   const Code code = Lex(text);
@@ -30,20 +21,6 @@ std::vector<std::string> Calls(absl::string_view body) {
   const Findings found = FindFunctions(code, brackets);
   if (found.functions.size() != 1) return {"?"};
   return CalledNames(code, brackets, found.functions[0]);
-}
-
-TEST(CudaUsesTest, ParametersAreNamedWhateverTheirTypes) {
-  EXPECT_THAT(Parameters("const float* __restrict__ a, T b, n::U<int, 3> const& c, Args&&... d, "
-                         "int e[4], float (&f)[N], void (*g)(int, int), unsigned h = sizeof(int), "
-                         "const __grid_constant__ Params p, dim3 q = dim3(1, 2), struct S s"),
-              ElementsAre("a", "b", "c", "d", "e", "f", "g", "h", "p", "q", "s"));
-}
-
-TEST(CudaUsesTest, ParametersWithoutANameAreLeftOut) {
-  EXPECT_THAT(Parameters(""), IsEmpty());
-  EXPECT_THAT(Parameters("void"), IsEmpty());
-  EXPECT_THAT(Parameters("int, float*, T, n::T, A<int>, const T&, int /* x */, T y"),
-              ElementsAre("y"));
 }
 
 TEST(CudaUsesTest, CallsAreSortedAndWithTheirNamespaces) {
@@ -62,7 +39,6 @@ TEST(CudaUsesTest, HostileBodiesTakeLinearTime) {
   for (const char* unit : {"a<", "a<b>::", "(", "a(", "a<b>(c),", "a,", "a::"}) {
     std::string text;
     for (int i = 0; i < 200000; ++i) text += unit;
-    Parameters(text);
     Calls(text);
     EXPECT_THAT(Calls(text + ";f();"), ::testing::Contains(::testing::StrEq("f"))) << unit;
   }

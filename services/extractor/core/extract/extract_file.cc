@@ -17,8 +17,11 @@ namespace {
 absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& options,
                          v1::ExtractedFile& entry, v1::KernelShard& shard) {
   const absl::string_view text = source.content();
+  if (text.size() > options.max_file_bytes) {
+    return MayHoldCuda(text) ? absl::ResourceExhaustedError("too_large") : absl::OkStatus();
+  }
+  AddCudaText(source.path(), text, shard);
   if (!MayHoldCuda(text)) return absl::OkStatus();
-  if (text.size() > options.max_file_bytes) return absl::ResourceExhaustedError("too_large");
   return AddCudaKernels(source.path(), text, options.max_overlap * text.size(), entry, shard);
 }
 

@@ -13,6 +13,9 @@
 #include "common/code/python_layout.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
+#include "services/extractor/core/link/cuda/cuda_launchers.h"
+#include "services/extractor/core/link/cuda/cuda_module.h"
+#include "services/extractor/core/link/cuda/source.h"
 #include "services/extractor/core/link/host_machinery.h"
 #include "services/extractor/core/link/imported_launches.h"
 #include "services/extractor/core/link/imported_wrappers.h"
@@ -126,11 +129,14 @@ size_t MakeModule(SourceScope& scope, size_t max_bytes, v1::Kernel& kernel) {
   return whole.bytes() + bounded.bytes();
 }
 
-void FillInModules(SourceScope& scope, const LinkOptions& options, v1::KernelShard& shard) {
+void FillInModules(SourceScope& scope, const cuda::Source& cuda, const LinkOptions& options,
+                   v1::KernelShard& shard) {
   size_t left = options.max_shard_bytes;
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
     if (kernel.has_cuda()) {
-      kernel.set_module(kernel.source());
+      const size_t bytes =
+          cuda::FillInCudaModule(cuda, std::min(options.max_module_bytes, left), kernel);
+      left -= std::min(left, bytes);
       continue;
     }
     ResolveReexports(scope, kernel);
@@ -164,7 +170,11 @@ class Linker {
         paths_(PathsOf(tree)),
         wrappers_(paths_),
         launches_(options.max_launch_bytes),
-        importable_left_(options.max_importable_bytes) {}
+        importable_left_(options.max_importable_bytes) {
+    for (const v1::FileEntry& file : tree.files()) {
+      if (file.support()) support_.insert(file.path());
+    }
+  }
 
   void Add(v1::KernelShard shard) {
     wrappers_.Add(shard);
@@ -172,7 +182,9 @@ class Linker {
       const size_t size = definition.text().size();
       if (!definition.used() && size > importable_left_) continue;
       if (!definition.used()) importable_left_ -= size;
-      definitions_.push_back(std::move(definition));
+      auto& all =
+          definition.kind() == v1::Definition::KIND_UNSPECIFIED ? cuda_texts_ : definitions_;
+      all.push_back(std::move(definition));
     }
     for (v1::ImportedLaunch& launch : *shard.mutable_launches()) launches_.Add(std::move(launch));
     for (const v1::Kernel& kernel : shard.kernels()) launches_.AddUses(kernel);
@@ -181,28 +193,52 @@ class Linker {
   // Once all shards are added.
   void Resolve() {
     scope_.emplace(std::move(definitions_), paths_);
+    cuda_.emplace(std::move(cuda_texts_));
+    cuda_launchers_.emplace(*cuda_, options_.max_launch_bytes);
     launches_.Resolve(*scope_);
   }
 
-  // Returns how many candidates became kernels.
+  // Returns how many candidates became kernels, without those that were dropped.
   int Link(v1::KernelShard& shard) {
-    const int decided = wrappers_.DecideCandidates(shard);
+    const int decided = wrappers_.DecideCandidates(shard) - DropUnselected(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
-    FillInModules(*scope_, options_, shard);
+    for (v1::Kernel& kernel : *shard.mutable_kernels()) {
+      if (kernel.has_cuda()) cuda_launchers_->FillIn(kernel);
+    }
+    FillInModules(*scope_, *cuda_, options_, shard);
     for (v1::Kernel& kernel : *shard.mutable_kernels()) AddTags(kernel);
     return decided;
   }
 
  private:
+  // Drops the kernels of files that are there for others alone; returns how many these are.
+  int DropUnselected(v1::KernelShard& shard) const {
+    auto& kernels = *shard.mutable_kernels();
+    const int before = kernels.size();
+    kernels.erase(std::remove_if(kernels.begin(), kernels.end(),
+                                 [this](const v1::Kernel& kernel) {
+                                   return support_.contains(kernel.path());
+                                 }),
+                  kernels.end());
+    for (v1::ExtractedFile& file : *shard.mutable_files()) {
+      if (support_.contains(file.path())) file.set_kernels(0);
+    }
+    return before - kernels.size();
+  }
+
   const v1::SourceTree& tree_;
   const LinkOptions& options_;
   const python::ModulePaths paths_;
   ImportedWrappers wrappers_;
   ImportedLaunches launches_;
   size_t importable_left_;
+  absl::flat_hash_set<std::string> support_;  // paths of files that are there for others alone
   std::vector<v1::Definition> definitions_;
+  std::vector<v1::Definition> cuda_texts_;
   std::optional<SourceScope> scope_;
+  std::optional<cuda::Source> cuda_;
+  std::optional<cuda::CudaLaunchers> cuda_launchers_;
 };
 
 }  // namespace

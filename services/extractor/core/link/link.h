@@ -37,13 +37,14 @@ using ShardWriter = std::function<absl::Status(v1::KernelShard)>;
 // Links the kernels of a source to what its other files define: decides which candidates are
 // kernels, gives kernels their launchers in other files and the source's requirement of Triton, and
 // makes each stand on its own. It sets module, pieces, imports, free_names and self_contained, and
-// drops what was there for linking alone. Returns how many candidates became kernels. Errors are
+// drops what was there for linking alone: also the kernels of files that are there for others alone
+// (FileEntry.support). Returns how many candidates became kernels, without those that were dropped. Errors are
 // those of `shards` and `write`.
 //
 // The module is: imports, what else the kernel needs (Closure says what and in which order), the
 // kernel, the statement that makes it one if no decorator does. Of a kernel in a string
-// (Kernel.string_begin) it is made from that string alone. What a CUDA function needs is in headers
-// that nobody has: its module is its own text.
+// (Kernel.string_begin) it is made from that string alone. That of a CUDA function: see
+// link/cuda/cuda_module.h.
 absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShards& shards,
                                    const ShardWriter& write, const LinkOptions& options = {});
 

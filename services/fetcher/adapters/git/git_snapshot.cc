@@ -30,6 +30,12 @@ class GitSnapshot : public Snapshot {
 
   const Listing& listing() const override { return listing_; }
 
+  absl::Status Bring(const std::vector<Entry>& entries) override {
+    std::set<std::string> ids;
+    for (const Entry& entry : entries) ids.insert(entry.id);
+    return Fetch(ids);
+  }
+
   absl::StatusOr<int64_t> Size(const Entry& entry) override {
     if (missing_.count(entry.id) > 0) return absl::NotFoundError(entry.id);
     return objects_.BlobSize(entry.id);
@@ -44,6 +50,8 @@ class GitSnapshot : public Snapshot {
 
  private:
   std::set<std::string> Wanted() const;
+  // Those that are not here yet.
+  absl::Status Fetch(const std::set<std::string>& ids);
 
   const std::unique_ptr<GitTransfer> transfer_;  // holds the files that objects_ reads
   ObjectDatabase objects_;
@@ -74,8 +82,12 @@ absl::Status GitSnapshot::Load(const std::string& commit, const ObjectDatabase* 
   ASSIGN_OR_RETURN(walk_, objects_.WalkTree(root.tree, cached, selection));
   selection.Finish(listing_);
   listing_.unfiltered = !walk_.new_blob.empty() && objects_.Has(walk_.new_blob);
+  return Fetch(Wanted());
+}
+
+absl::Status GitSnapshot::Fetch(const std::set<std::string>& ids) {
   std::vector<std::string> lacking;
-  for (const std::string& id : Wanted()) {
+  for (const std::string& id : ids) {
     if (!objects_.Has(id)) lacking.push_back(id);
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> missing, transfer_->FetchObjects(lacking));

@@ -61,7 +61,7 @@ class WheelSnapshot : public Snapshot {
 std::set<size_t> WheelSnapshot::Wanted() const {
   std::set<size_t> wanted;
   for (const std::vector<Entry>* entries :
-       {&listing_.files, &listing_.licenses, &listing_.requirements}) {
+       {&listing_.files, &listing_.headers, &listing_.licenses, &listing_.requirements}) {
     for (const Entry& entry : *entries) {
       size_t number = 0;
       const bool read = entry.kind == EntryKind::kFile && !IsUnsafePath(entry.path);

@@ -239,15 +239,20 @@ absl::StatusOr<GlobSet> GlobSet::Compile(const std::vector<std::string>& include
   return set;
 }
 
-bool GlobSet::Matches(absl::string_view path) const {
-  const auto names = [&](const std::vector<Glob>& globs) {
-    for (const Glob& glob : globs) {
-      if (glob.Matches(path)) return true;
-    }
-    return false;
-  };
-  return names(include_) && !names(exclude_);
+namespace {
+
+bool Names(const std::vector<Glob>& globs, absl::string_view path) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [path](const Glob& glob) { return glob.Matches(path); });
 }
+
+}  // namespace
+
+bool GlobSet::Matches(absl::string_view path) const {
+  return Names(include_, path) && !Names(exclude_, path);
+}
+
+bool GlobSet::Excludes(absl::string_view path) const { return Names(exclude_, path); }
 
 // Each round replaces the first group of one pattern by its members, depth-first, so that the order
 // is that of reading and the bounds are met before memory is spent.

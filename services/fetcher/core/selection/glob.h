@@ -50,6 +50,8 @@ class GlobSet {
   static absl::StatusOr<GlobSet> Compile(const std::vector<std::string>& include,
                                          const std::vector<std::string>& exclude);
   bool Matches(absl::string_view path) const;
+  // Whether an exclude names it.
+  bool Excludes(absl::string_view path) const;
 
  private:
   std::vector<Glob> include_;

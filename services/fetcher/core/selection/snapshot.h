@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace kernelmill::fetcher {
@@ -21,7 +22,10 @@ struct Entry {
 struct Listing {
   std::string commit;  // as SourceTree.commit
   int64_t commit_time = 0;
-  std::vector<Entry> files;         // that the globs name; sorted by path
+  std::vector<Entry> files;  // that the globs name; sorted by path
+  // C++ headers that no glob names, where one names a file of C++; sorted by path. They are brought
+  // if files that are taken include them.
+  std::vector<Entry> headers;
   std::vector<Entry> licenses;      // sorted by path
   std::vector<Entry> requirements;  // files that state some, the most telling first
   int64_t unselected = 0;           // files that no glob names
@@ -39,9 +43,13 @@ class Snapshot {
   virtual ~Snapshot() = default;
   virtual const Listing& listing() const = 0;
 
-  // An entry's size and content, of those in listing(). NOT_FOUND: the content is not there;
-  // DATA_LOSS: it cannot be read as what it claims to be; PERMISSION_DENIED: it may not be read.
-  // These fail the one file; any other error fails the source.
+  // Makes headers of listing() ready to be read, where that costs something.
+  virtual absl::Status Bring(const std::vector<Entry>&) { return absl::OkStatus(); }
+
+  // An entry's size and content, of those in listing(); of headers once they were brought.
+  // NOT_FOUND: the content is not there; DATA_LOSS: it cannot be read as what it claims to be;
+  // PERMISSION_DENIED: it may not be read. These fail the one file; any other error fails the
+  // source.
   virtual absl::StatusOr<int64_t> Size(const Entry& entry) = 0;
   virtual absl::StatusOr<std::string> Read(const Entry& entry) = 0;
 };

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/path.h"
 #include "common/base/status.h"
+#include "common/cpp/headers.h"
 #include "common/source_files/source_files.h"
 #include "services/fetcher/core/selection/file_policy.h"
 
@@ -70,6 +71,15 @@ absl::Status TreeSelection::Hold(absl::string_view path) {
   return absl::OkStatus();
 }
 
+void TreeSelection::HoldHeader(absl::string_view path, absl::string_view id) {
+  header_bytes_ += path.size() + sizeof(Entry);
+  if (header_bytes_ > limits_.header_bytes) {
+    headers_.clear();
+  } else {
+    headers_.push_back({std::string(path), EntryKind::kFile, std::string(id)});
+  }
+}
+
 absl::Status TreeSelection::AddFolder(absl::string_view path, int depth) {
   if (depth > limits_.depth) return OverLimit("folders in folders", limits_.depth);
   return Count(path);
@@ -82,6 +92,8 @@ absl::Status TreeSelection::AddFile(absl::string_view path, EntryKind kind, absl
     files_.push_back({std::string(path), kind, std::string(id)});
   } else {
     ++unselected_;
+    const bool header = kind == EntryKind::kFile && cpp::IsHeaderPath(path);
+    if (header && !globs_->Excludes(path) && !IsUnsafePath(path)) HoldHeader(path, id);
   }
   if (kind == EntryKind::kFile && source_files::KindOf(path) != source_files::Kind::kOther &&
       !IsUnsafePath(path)) {
@@ -120,6 +132,13 @@ void TreeSelection::Finish(Listing& listing, PathRule always) {
   });
   if (requirements_.size() > limits_.requirements) requirements_.resize(limits_.requirements);
   listing.requirements = std::move(requirements_);
+  const bool has_cpp = std::any_of(files_.begin(), files_.end(),
+                                   [](const Entry& file) { return cpp::IsCppPath(file.path); });
+  if (has_cpp) {
+    std::sort(headers_.begin(), headers_.end(), ByPath);
+    headers_.erase(std::unique(headers_.begin(), headers_.end(), same_path), headers_.end());
+    listing.headers = std::move(headers_);
+  }
   listing.unselected = unselected_;
   listing.files = std::move(files_);
 }

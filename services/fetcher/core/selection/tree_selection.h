@@ -18,8 +18,9 @@ struct TreeLimits {
   int depth = 512;                          // folders in folders
   size_t path_bytes = 4096;                 // of one path
   int64_t held_bytes = int64_t{256} << 20;  // of all paths that are kept
-  size_t licenses = 256;                    // the shallowest are kept, metadata last
-  size_t requirements = 16;                 // files that state some
+  size_t header_bytes = 32 << 20;  // of paths of C++ headers that no glob names; over it: none
+  size_t licenses = 256;           // the shallowest are kept, metadata last
+  size_t requirements = 16;        // files that state some
 };
 
 // Sorts a tree's files, met in any order, into those to take, licence files, those that state
@@ -34,15 +35,16 @@ class TreeSelection {
   // Counts a folder, `depth` folders below the root.
   absl::Status AddFolder(absl::string_view path, int depth);
 
-  // Fills listing.files, .licenses, .requirements and .unselected. Licence files are those with a
-  // source_files::Kind which are about the root or an ancestor of a taken file, or any that
-  // `always` names. Call once.
+  // Fills listing.files, .headers, .licenses, .requirements and .unselected. Licence files are
+  // those with a source_files::Kind which are about the root or an ancestor of a taken file, or any
+  // that `always` names. Call once.
   using PathRule = bool (*)(absl::string_view path);
   void Finish(Listing& listing, PathRule always = nullptr);
 
  private:
   absl::Status Count(absl::string_view path);
   absl::Status Hold(absl::string_view path);
+  void HoldHeader(absl::string_view path, absl::string_view id);
 
   const GlobSet* const globs_;
   const TreeLimits limits_;
@@ -50,6 +52,8 @@ class TreeSelection {
   int64_t held_bytes_ = 0;
   int64_t unselected_ = 0;
   std::vector<Entry> files_;
+  std::vector<Entry> headers_;
+  size_t header_bytes_ = 0;
   std::vector<Entry> candidates_;  // for licences
   std::vector<Entry> requirements_;
 };

@@ -1,0 +1,445 @@
+#include "services/extractor/core/cuda/declarations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/extractor/core/cuda/names.h"
+
+namespace kernelmill::extractor::cuda {
+namespace {
+
+using absl::string_view;
+
+bool IsClassKey(string_view word) { return word == "class" || word == "struct" || word == "union"; }
+
+// Words that may follow a function's parameters, or a macro's arguments within a declaration.
+bool IsTrailer(string_view word) {
+  return word == "const" || word == "volatile" || word == "noexcept" || word == "override" ||
+         word == "final" || word == "requires" || word == "try" || word == "throw" ||
+         word == "__attribute__";
+}
+
+class Scanner {
+ public:
+  Scanner(const Code& code, const Brackets& brackets) : code_(code), brackets_(brackets) {
+    found_.namespaces.emplace_back();
+  }
+
+  Declarations Run() {
+    while (at_ < code_.size()) Step();
+    return std::move(found_);
+  }
+
+ private:
+  struct Open {
+    uint32_t space;
+    uint32_t close;
+  };
+
+  uint32_t Space() const { return open_.empty() ? 0 : open_.back().space; }
+  uint32_t Limit() const { return open_.empty() ? code_.size() : open_.back().close; }
+
+  void Step() {
+    while (!open_.empty() && open_.back().close <= at_) open_.pop_back();
+    if (at_ >= code_.size()) return;
+    const char mark = code_.tokens[at_].mark;
+    if (mark == ';' || mark == '}' || mark == ')' || mark == ']') {
+      ++at_;
+    } else if (!ReadNamespace()) {
+      ReadDeclaration();
+    }
+  }
+
+  // True: a namespace's head, or a short name for one, was read.
+  bool ReadNamespace() {
+    constexpr uint32_t kMaxHead = 64;
+    uint32_t at = at_;
+    if (code_.Is(at, "extern") && at + 2 < code_.size() &&
+        code_.tokens[at + 1].kind == Token::kString && code_.tokens[at + 2].mark == '{') {
+      return Enter(at + 2, "");
+    }
+    if (code_.Is(at, "inline")) ++at;
+    if (!code_.Is(at, "namespace")) return false;
+    const uint32_t name = at + 1;
+    const uint32_t stop = std::min(code_.size(), at + kMaxHead);
+    while (at < stop && code_.tokens[at].mark != '{' && code_.tokens[at].mark != ';' &&
+           code_.tokens[at].mark != '=') {
+      ++at;
+    }
+    if (at == stop) return false;
+    if (code_.tokens[at].mark == '{') {
+      const bool is_inline = code_.Is(at_, "inline");
+      return Enter(at, is_inline ? "" : JoinedWords(code_, brackets_, name, at));
+    }
+    Declaration declaration = Begin(Declaration::kShortName);
+    const uint32_t end = SemicolonFrom(at);
+    if (code_.tokens[at].mark == '=') {
+      declaration.names.emplace_back(code_[name]);
+      declaration.target = JoinedWords(code_, brackets_, at + 1, end);
+    }
+    Finish(std::move(declaration), end);
+    return true;
+  }
+
+  bool Enter(uint32_t brace, const std::string& name) {
+    const uint32_t close = brackets_.match[brace];
+    if (close == kNoToken) {
+      at_ = brace + 1;
+      return true;
+    }
+    Namespace space;
+    space.outer = Space();
+    const std::string& around = found_.namespaces[space.outer].qualified;
+    space.qualified = around;
+    if (!name.empty()) space.qualified = absl::StrCat(around, around.empty() ? "" : "::", name);
+    const uint32_t begin = code_.tokens[at_].begin;
+    space.opening = std::string(code_.text.substr(begin, code_.tokens[brace - 1].end - begin));
+    open_.push_back({static_cast<uint32_t>(found_.namespaces.size()), std::min(close, Limit())});
+    found_.namespaces.push_back(std::move(space));
+    at_ = brace + 1;
+    return true;
+  }
+
+  Declaration Begin(Declaration::Kind kind) const {
+    Declaration declaration;
+    declaration.kind = kind;
+    declaration.first = at_;
+    declaration.space = Space();
+    return declaration;
+  }
+
+  // `last` ends it; one that binds nothing, and that nothing else is known of, is none.
+  void Finish(Declaration declaration, uint32_t last) {
+    declaration.last = std::min(last, code_.size() - 1);
+    at_ = declaration.last + 1;
+    const bool useful = !declaration.names.empty() || !declaration.owner.empty() ||
+                        !declaration.target.empty() || declaration.kind == Declaration::kInvocation;
+    if (useful) found_.all.push_back(std::move(declaration));
+  }
+
+  uint32_t SemicolonFrom(uint32_t at) const {
+    const uint32_t limit = Limit();
+    for (; at < limit && code_.tokens[at].mark != ';'; ++at) {
+      const uint32_t close = brackets_.match[at];
+      if (close != kNoToken && close > at) at = close;
+    }
+    return std::min(at, limit - 1);
+  }
+
+  // What has been seen of the declaration that is being read.
+  struct Seen {
+    uint32_t head;  // the first token after template headers
+    uint32_t class_key = kNoToken;
+    uint32_t name = kNoToken;  // before parameters
+    uint32_t open = kNoToken;  // the parameters
+    uint32_t close = kNoToken;
+    uint32_t body = kNoToken;  // '{' of a class or an enum
+    bool is_enum = false;
+    bool assigned = false;
+    bool initializers = false;
+    bool frozen = false;
+  };
+
+  void ReadDeclaration() {
+    Declaration declaration = Begin(Declaration::kVariable);
+    Seen seen;
+    if (code_.Is(at_, "template") && !code_.Is(at_ + 1, "<")) {  // an instantiation
+      at_ = SemicolonFrom(at_) + 1;
+      return;
+    }
+    uint32_t at = AfterTemplates(at_, declaration);
+    seen.head = at;
+    if (code_.Is(at, "using")) return ReadUsing(std::move(declaration), at);
+    if (code_.Is(at, "typedef")) return ReadTypedef(std::move(declaration), at);
+    if (code_.Is(at, "static_assert")) {
+      at_ = SemicolonFrom(at) + 1;
+      return;
+    }
+    const uint32_t limit = Limit();
+    uint32_t last = kNoToken;
+    while (at < limit && last == kNoToken) at = Read(at, seen, last);
+    if (last == kNoToken) last = limit - 1;
+    Describe(seen, last, declaration);
+    Finish(std::move(declaration), std::max(last, declaration.first));
+  }
+
+  uint32_t AfterTemplates(uint32_t at, Declaration& declaration) const {
+    while (code_.Is(at, "template") && code_.Is(at + 1, "<")) {
+      const AngleSearch end = FindAngleEnd(code_, brackets_, at + 1);
+      if (!end.found) return at + 2;
+      if (end.token == at + 2) declaration.specializes = true;
+      at = end.token + 1;
+    }
+    return at;
+  }
+
+  // Reads the token at `at`, or brackets; sets `last` where the declaration ends. Returns where to
+  // go on.
+  uint32_t Read(uint32_t at, Seen& seen, uint32_t& last) {
+    const char mark = code_.tokens[at].mark;
+    if (mark == ';') {
+      last = at;
+    } else if (mark == '}' || mark == ')' || mark == ']') {
+      last = at > at_ ? at - 1 : at;
+    } else if (mark == '{') {
+      return ReadBrace(at, seen, last);
+    } else if (mark == '(') {
+      return ReadParentheses(at, seen);
+    } else if (mark == '[') {
+      return After(at);
+    } else if (mark == '=') {
+      seen.assigned = true;
+    } else if (mark == ':') {
+      seen.frozen = true;
+      seen.initializers = seen.open != kNoToken;
+    } else if (mark == '<') {
+      return ReadAngle(at);
+    } else if (code_.IsWord(at)) {
+      return ReadWord(at, seen, last);
+    } else if (code_[at] == "->") {
+      seen.frozen = true;
+    }
+    return at + 1;
+  }
+
+  uint32_t After(uint32_t at) const {
+    const uint32_t close = brackets_.match[at];
+    return close == kNoToken || close < at ? at + 1 : close + 1;
+  }
+
+  uint32_t ReadAngle(uint32_t at) {
+    if (at < no_arguments_before_ || !code_.IsWord(at - 1)) return at + 1;
+    const AngleSearch end = FindAngleEnd(code_, brackets_, at);
+    if (end.found) return end.token + 1;
+    no_arguments_before_ = end.token;
+    return at + 1;
+  }
+
+  uint32_t ReadWord(uint32_t at, Seen& seen, uint32_t& last) {
+    const string_view word = code_[at];
+    const bool invoked = seen.open != kNoToken && at == seen.close + 1 && seen.name == seen.head &&
+                         !IsTrailer(word) && !code_.Is(at + 1, "{");
+    if (invoked) {
+      last = seen.close;
+      return at;
+    }
+    if (word == "operator") return ReadOperator(at, seen);
+    if (IsAttribute(word) && code_.Is(at + 1, "(")) return After(at + 1);
+    if (word == "enum") {
+      seen.is_enum = true;
+      if (code_.Is(at + 1, "class") || code_.Is(at + 1, "struct")) ++at;
+      if (seen.class_key == kNoToken) seen.class_key = at;
+    } else if (IsClassKey(word) && seen.class_key == kNoToken && !seen.frozen) {
+      seen.class_key = at;
+    }
+    return at + 1;
+  }
+
+  uint32_t ReadOperator(uint32_t at, Seen& seen) const {
+    constexpr uint32_t kMaxOperator = 64;
+    uint32_t open = at + 1;
+    if (code_.Is(open, "(") && code_.Is(open + 1, ")")) open += 2;
+    const uint32_t stop = std::min(Limit(), at + kMaxOperator);
+    while (open < stop && code_.tokens[open].mark != '(' && code_.tokens[open].mark != ';' &&
+           code_.tokens[open].mark != '{') {
+      ++open;
+    }
+    if (!code_.Is(open, "(") || brackets_.match[open] == kNoToken || seen.frozen) return at + 1;
+    seen.name = at;
+    seen.open = open;
+    seen.close = brackets_.match[open];
+    seen.frozen = true;
+    return seen.close + 1;
+  }
+
+  // The last word before parentheses counts, because macros with arguments stand before a type; but
+  // one right after parameters is a trailing macro.
+  uint32_t ReadParentheses(uint32_t at, Seen& seen) const {
+    const uint32_t close = brackets_.match[at];
+    if (close == kNoToken || close < at) return at + 1;
+    if (seen.assigned || seen.frozen || seen.body != kNoToken) return close + 1;
+    const uint32_t name = NameBefore(code_, brackets_, at);
+    const bool trails = seen.open != kNoToken && name != kNoToken && seen.close + 1 == name;
+    if (name == kNoToken || name < seen.head) {
+      if (seen.open != kNoToken && seen.close + 1 == at) {  // NAME(macro argument)(parameters)
+        seen.open = at;
+        seen.close = close;
+      }
+      return close + 1;
+    }
+    if (trails || IsKeyword(code_[name])) return close + 1;
+    seen.name = name;
+    seen.open = at;
+    seen.close = close;
+    return close + 1;
+  }
+
+  uint32_t ReadBrace(uint32_t at, Seen& seen, uint32_t& last) const {
+    const uint32_t close = brackets_.match[at];
+    if (close == kNoToken || close < at) {
+      last = at;
+      return at + 1;
+    }
+    if (seen.assigned) return close + 1;
+    if (seen.class_key != kNoToken && seen.open == kNoToken && seen.body == kNoToken) {
+      seen.body = at;
+      seen.frozen = true;
+      return close + 1;
+    }
+    if (seen.open != kNoToken) {
+      const string_view before = code_[at - 1];
+      const bool member = seen.initializers && (code_.IsWord(at - 1) || before == ">");
+      if (member) return close + 1;
+      last = close;
+      return close + 1;
+    }
+    const bool value = code_.Is(close + 1, ";") || code_.Is(close + 1, ",");  // int x{1};
+    if (!value) last = close;
+    return close + 1;
+  }
+
+  void Describe(const Seen& seen, uint32_t last, Declaration& declaration) const {
+    if (seen.open != kNoToken && !(seen.body != kNoToken)) {
+      return DescribeFunction(seen, last, declaration);
+    }
+    if (seen.body != kNoToken || IsForwardDeclaration(seen, last)) {
+      return DescribeType(seen, last, declaration);
+    }
+    AddDeclarators(seen.head, last, declaration);
+  }
+
+  void DescribeFunction(const Seen& seen, uint32_t last, Declaration& declaration) const {
+    if (seen.assigned && seen.name > seen.head) {  // a declaration with a value, or `= default`
+      const bool no_function =
+          code_.tokens[seen.close + 1 < last ? seen.close + 1 : last].mark != '=' &&
+          !code_.IsWord(seen.close + 1);
+      if (no_function) return AddDeclarators(seen.head, last, declaration);
+    }
+    const bool invocation =
+        seen.name == seen.head && code_[seen.name] != "operator" && code_.tokens[last].mark != '}';
+    declaration.kind = invocation ? Declaration::kInvocation : Declaration::kFunction;
+    declaration.parameters = seen.open;
+    if (invocation) return;
+    const uint32_t begin = QualifiedBegin(code_, brackets_, seen.name);
+    if (begin != seen.name) declaration.owner = JoinedWords(code_, brackets_, begin, seen.name);
+    if (code_[seen.name] == "operator") {
+      declaration.names.push_back(absl::StrCat("operator", code_[seen.name + 1]));
+    } else if (declaration.owner.empty()) {
+      declaration.names.emplace_back(code_[seen.name]);
+    } else {
+      declaration.names.push_back(absl::StrCat(declaration.owner, "::", code_[seen.name]));
+    }
+  }
+
+  // struct X; and nothing else.
+  bool IsForwardDeclaration(const Seen& seen, uint32_t last) const {
+    return seen.class_key != kNoToken && seen.class_key <= seen.head + 1 && !seen.assigned &&
+           last == seen.class_key + 2 && code_.IsWord(last - 1);
+  }
+
+  void DescribeType(const Seen& seen, uint32_t last, Declaration& declaration) const {
+    declaration.kind = Declaration::kType;
+    const uint32_t end = seen.body == kNoToken ? last : seen.body;
+    std::string name;
+    ClassName(code_, brackets_, seen.class_key, end, name);
+    if (seen.body == kNoToken) name = std::string(code_[last - 1]);
+    if (!name.empty()) declaration.names.push_back(std::move(name));
+    if (seen.body == kNoToken) return;
+    const uint32_t close = brackets_.match[seen.body];
+    if (seen.is_enum) AddEnumerators(seen.body, close, declaration);
+    if (close < last) AddDeclarators(close + 1, last, declaration);
+    declaration.kind = Declaration::kType;
+  }
+
+  void AddEnumerators(uint32_t open, uint32_t close, Declaration& declaration) const {
+    for (uint32_t at = open + 1; at < close; ++at) {
+      const char before = code_.tokens[at - 1].mark;
+      if (code_.IsWord(at) && (before == '{' || before == ',')) {
+        declaration.names.emplace_back(code_[at]);
+      }
+      const uint32_t match = brackets_.match[at];
+      if (match != kNoToken && match > at) at = match;
+    }
+  }
+
+  // Words before '=', '[', '{', ',' or ';' outside of brackets.
+  void AddDeclarators(uint32_t at, uint32_t last, Declaration& declaration) const {
+    bool value = false;
+    for (; at <= last; ++at) {
+      const char next = at < last ? code_.tokens[at + 1].mark : ';';
+      const char mark = code_.tokens[at].mark;
+      if (mark == ',') value = false;
+      if (mark == '=') value = true;
+      const bool ends = next == '=' || next == '[' || next == '{' || next == ',' || next == ';';
+      const bool word = code_.IsWord(at) && !IsKeyword(code_[at]) && !IsClassKey(code_[at]) &&
+                        code_[at] != "enum" && !value;
+      if (word && ends && code_[at] != "default" && code_[at] != "delete") {
+        declaration.names.emplace_back(code_[at]);
+      }
+      const uint32_t close = brackets_.match[at];
+      if (close != kNoToken && close > at) at = std::min(close, last);
+    }
+  }
+
+  void ReadUsing(Declaration declaration, uint32_t at) {
+    const uint32_t end = SemicolonFrom(at);
+    if (code_.Is(at + 1, "namespace")) {
+      declaration.kind = Declaration::kDirective;
+      declaration.target = JoinedWords(code_, brackets_, at + 2, end);
+    } else if (code_.Is(at + 2, "=")) {
+      declaration.kind = Declaration::kAlias;
+      declaration.names.emplace_back(code_[at + 1]);
+    } else if (end > at + 1 && code_.IsWord(end - 1)) {
+      declaration.kind = Declaration::kUsing;
+      declaration.names.emplace_back(code_[end - 1]);
+      declaration.target = JoinedWords(code_, brackets_, at + 1, end);
+    }
+    Finish(std::move(declaration), end);
+  }
+
+  void ReadTypedef(Declaration declaration, uint32_t at) {
+    declaration.kind = Declaration::kAlias;
+    const uint32_t end = SemicolonFrom(at);
+    for (uint32_t open = at; open + 2 < end; ++open) {  // typedef void (*name)(int);
+      if (code_.tokens[open].mark == '(' && code_[open + 1] == "*" && code_.IsWord(open + 2)) {
+        declaration.names.emplace_back(code_[open + 2]);
+        break;
+      }
+      const uint32_t close = brackets_.match[open];
+      if (close != kNoToken && close > open) open = close;
+    }
+    if (declaration.names.empty()) AddTypedefNames(at + 1, end, declaration);
+    Finish(std::move(declaration), end);
+  }
+
+  // typedef struct A {...} B; and typedef enum {kOne, kTwo} C;
+  void AddTypedefNames(uint32_t at, uint32_t end, Declaration& declaration) const {
+    uint32_t brace = at;
+    while (brace < end && code_.tokens[brace].mark != '{') ++brace;
+    const uint32_t close = brace < end ? brackets_.match[brace] : kNoToken;
+    if (close == kNoToken || close >= end) return AddDeclarators(at, end, declaration);
+    declaration.kind = Declaration::kType;
+    std::string name;
+    if (ClassName(code_, brackets_, at, brace, name) && !name.empty()) {
+      declaration.names.push_back(std::move(name));
+    }
+    if (code_.Is(at, "enum")) AddEnumerators(brace, close, declaration);
+    AddDeclarators(close + 1, end, declaration);
+  }
+
+  const Code& code_;
+  const Brackets& brackets_;
+  Declarations found_;
+  uint32_t at_ = 0;
+  uint32_t no_arguments_before_ = 0;
+  std::vector<Open> open_;
+};
+
+}  // namespace
+
+Declarations FindDeclarations(const Code& code, const Brackets& brackets) {
+  return Scanner(code, brackets).Run();
+}
+
+}  // namespace kernelmill::extractor::cuda

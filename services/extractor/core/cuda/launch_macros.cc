@@ -1,0 +1,124 @@
+#include "services/extractor/core/cuda/launch_macros.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "services/extractor/core/cuda/names.h"
+
+namespace kernelmill::extractor::cuda {
+namespace {
+
+using absl::string_view;
+
+constexpr size_t kMaxArguments = 16;     // of a call that are looked at
+constexpr size_t kMaxNames = 64;         // that one macro launches
+constexpr uint32_t kFirstArguments = 3;  // one of which is the kernel
+
+// "(a, b) text": the parameters.
+std::vector<string_view> ParametersOf(string_view rest) {
+  std::vector<string_view> parameters;
+  const size_t close = rest.find(')');
+  if (rest.empty() || rest[0] != '(' || close == string_view::npos) return parameters;
+  for (const string_view part : absl::StrSplit(rest.substr(1, close - 1), ',')) {
+    parameters.push_back(absl::StripAsciiWhitespace(part));
+  }
+  return parameters;
+}
+
+}  // namespace
+
+bool IsLaunchCall(absl::string_view word) {
+  if (absl::StartsWith(word, "hipLaunch") || absl::StartsWith(word, "cudaLaunch")) return true;
+  return absl::StrContains(word, "LAUNCH") && !absl::StrContains(word, "CHECK") &&
+         !absl::StrContains(word, "BOUNDS") && !absl::StrContains(word, "ERROR");
+}
+
+std::vector<absl::string_view> NamedArguments(const Code& code, const Brackets& brackets,
+                                              uint32_t open) {
+  std::vector<string_view> names;
+  const uint32_t close = brackets.match[open];
+  if (close == kNoToken || close < open) return names;
+  names.emplace_back();
+  bool named = false;
+  int depth = 0;  // of angles
+  for (uint32_t at = open + 1; at < close; ++at) {
+    const char mark = code.tokens[at].mark;
+    if (mark == ',' && depth == 0) {
+      if (names.size() >= kMaxArguments) return names;
+      names.emplace_back();
+      named = false;
+      continue;
+    }
+    if (mark == '<') {
+      const AngleSearch end = FindAngleEnd(code, brackets, at, 256);
+      if (end.found) at = end.token;
+      continue;
+    }
+    if (code.IsWord(at) && !named) {
+      const bool follows = code.Is(at + 1, "(") || code.Is(at + 1, "::") || IsKeyword(code[at]);
+      if (!follows) {
+        names.back() = code[at];
+        named = true;
+      }
+      continue;
+    }
+    // What is not the name's own parentheses, as in (k<T>) or NAME(k), hides commas.
+    const bool opens = mark == '(' || mark == '[' || mark == '{';
+    if (opens && named && brackets.match[at] != kNoToken) at = brackets.match[at];
+  }
+  return names;
+}
+
+const MacroLaunches* LaunchMacros::Find(absl::string_view name) const {
+  const auto found = macros_.find(name);
+  return found == macros_.end() ? nullptr : &found->second;
+}
+
+void LaunchMacros::Add(const Code& code) {
+  for (const Macro& macro : code.macros) {
+    if (!macro.undefines) AddOne(macro);
+  }
+}
+
+void LaunchMacros::AddOne(const Macro& macro) {
+  const std::vector<string_view> parameters = ParametersOf(macro.rest);
+  const Code body = Lex(macro.rest);
+  const Brackets brackets = MatchBrackets(body);
+  MacroLaunches launches;
+  const auto add = [&](string_view name) {
+    if (name.empty() || launches.names.size() >= kMaxNames) return;
+    const auto parameter = std::find(parameters.begin(), parameters.end(), name);
+    if (parameter == parameters.end()) {
+      launches.names.insert(std::string(name));
+    } else {
+      launches.arguments.insert(static_cast<uint32_t>(parameter - parameters.begin()));
+    }
+  };
+  for (uint32_t at = 0; at < body.size(); ++at) {
+    if (body[at] == "<<<") {
+      const uint32_t name = NameBefore(body, brackets, at);
+      if (name != kNoToken) add(body[name]);
+    }
+    if (!body.IsWord(at) || !body.Is(at + 1, "(")) continue;
+    const MacroLaunches* other = Find(body[at]);
+    const bool calls = IsLaunchCall(body[at]);
+    if (other == nullptr && !calls) continue;
+    const std::vector<string_view> arguments = NamedArguments(body, brackets, at + 1);
+    for (uint32_t i = 0; i < arguments.size(); ++i) {
+      if ((calls && i < kFirstArguments) || (other != nullptr && other->arguments.contains(i))) {
+        add(arguments[i]);
+      }
+    }
+    if (other != nullptr) {
+      for (const std::string& name : other->names) add(name);
+    }
+  }
+  if (!launches.names.empty() || !launches.arguments.empty()) {
+    macros_[std::string(macro.name)] = std::move(launches);
+  }
+}
+
+}  // namespace kernelmill::extractor::cuda

@@ -1,0 +1,492 @@
+#include "services/extractor/core/cuda/words.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "services/extractor/core/cuda/brackets.h"
+#include "services/extractor/core/cuda/lexer.h"
+#include "services/extractor/core/cuda/names.h"
+
+namespace kernelmill::extractor::cuda {
+namespace {
+
+using absl::string_view;
+using WordSet = absl::flat_hash_set<string_view>;
+
+// Words that are types by themselves, or parts of one.
+bool IsTypeWord(string_view word) {
+  static const auto& words =
+      *new WordSet{"auto", "bool", "char",  "char16_t", "char32_t", "char8_t", "double", "float",
+                   "int",  "long", "short", "signed",   "unsigned", "void",    "wchar_t"};
+  return words.contains(word);
+}
+
+// Words that may stand between a type and a name, or before a type.
+bool IsSpecifier(string_view word) {
+  static const auto& words = *new WordSet{"const",        "constexpr",    "consteval",
+                                          "constinit",    "extern",       "friend",
+                                          "inline",       "mutable",      "register",
+                                          "static",       "thread_local", "typedef",
+                                          "typename",     "virtual",      "volatile",
+                                          "explicit",     "__restrict",   "__restrict__",
+                                          "__device__",   "__host__",     "__forceinline__",
+                                          "__inline__",   "__noinline__", "__shared__",
+                                          "__constant__", "__managed__",  "__grid_constant__",
+                                          "__global__",   "restrict"};
+  return words.contains(word);
+}
+
+// Words after which an expression stands, and no name that is declared.
+bool IsExpressionWord(string_view word) {
+  static const auto& words = *new WordSet{
+      "return",  "else",      "do",       "case",      "throw",    "new",      "delete",   "sizeof",
+      "alignof", "alignas",   "decltype", "co_return", "co_await", "co_yield", "and",      "or",
+      "not",     "operator",  "typeof",   "typeid",    "noexcept", "requires", "template", "public",
+      "private", "protected", "if",       "while",     "for",      "switch",   "default",  "asm",
+      "__asm__", "__asm",     "break",    "continue",  "namespace"};
+  return words.contains(word);
+}
+
+bool IsClassKey(string_view word) {
+  return word == "class" || word == "struct" || word == "union" || word == "enum";
+}
+
+bool IsReserved(string_view word) {
+  static const auto& words = *new WordSet{"catch",
+                                          "const_cast",
+                                          "dynamic_cast",
+                                          "false",
+                                          "final",
+                                          "goto",
+                                          "nullptr",
+                                          "override",
+                                          "static_assert",
+                                          "static_cast",
+                                          "reinterpret_cast",
+                                          "this",
+                                          "true",
+                                          "try",
+                                          "using",
+                                          "concept",
+                                          "export",
+                                          "defined"};
+  return IsTypeWord(word) || IsSpecifier(word) || IsExpressionWord(word) || IsClassKey(word) ||
+         words.contains(word);
+}
+
+bool IsPointerMark(string_view token) { return token == "*" || token == "&" || token == "&&"; }
+
+// Whether a macro is called so.
+bool IsShouted(string_view word) {
+  return word.size() > 2 && std::none_of(word.begin(), word.end(), [](char c) {
+           return absl::ascii_islower(static_cast<unsigned char>(c));
+         });
+}
+
+class Reader {
+ public:
+  Reader(string_view text, absl::flat_hash_set<string_view> declared)
+      : code_(Lex(text)), brackets_(MatchBrackets(code_)), declared_(std::move(declared)) {
+    groups_.push_back({'\0', false, true, false, false, false});
+  }
+
+  Words Run() {
+    for (at_ = 0; at_ < code_.size(); ++at_) {
+      if (code_.IsWord(at_)) {
+        ReadWord();
+      } else {
+        ReadMark();
+      }
+    }
+    return Collect();
+  }
+
+ private:
+  // Brackets around, or the text.
+  struct Group {
+    char open;
+    bool parameters;  // of a function
+    bool block;       // of statements or members
+    bool enumerators;
+    bool declares;     // its current statement
+    bool in_function;  // a body is around
+    bool of_class = false;
+  };
+
+  bool Is(uint32_t at, string_view word) const { return code_.Is(at, word); }
+  string_view Token(uint32_t at) const { return at < code_.size() ? code_[at] : string_view(); }
+  // Of `at` one more than there are before: nothing.
+  string_view Before(uint32_t at, uint32_t steps) const {
+    return at >= steps ? code_[at - steps] : string_view();
+  }
+
+  void ReadMark() {
+    const char mark = code_.tokens[at_].mark;
+    const bool bracket =
+        mark == '(' || mark == ')' || mark == '[' || mark == ']' || mark == '{' || mark == '}';
+    if (bracket && brackets_.match[at_] == kNoToken) return;  // of a branch that does not count
+    if (mark == '(' || mark == '[' || mark == '{') {
+      groups_.push_back(GroupOf(mark));
+      if (mark == '{') BeginStatement();
+    } else if (mark == ')' || mark == ']' || mark == '}') {
+      if (mark == '}' && groups_.back().of_class) after_class_ = at_;
+      if (groups_.size() > 1) groups_.pop_back();
+      if (mark == '}' && groups_.back().block && !Is(at_ + 1, ",")) BeginStatement();
+    } else if (mark == '<') {
+      constexpr uint32_t kMaxArguments = 256;
+      const AngleSearch end = FindAngleEnd(code_, brackets_, at_, kMaxArguments);
+      if (end.found) angles_end_ = std::max(angles_end_, end.token);
+    } else if (mark == ';') {
+      BeginStatement();
+    } else if (mark == ':') {
+      class_key_ = false;
+    } else if (mark == '\0' && code_[at_] == "->" && Before(at_, 1) == ")") {
+      returns_ = true;
+    }
+  }
+
+  void BeginStatement() {
+    groups_.back().declares = false;
+    class_key_ = false;
+    enum_key_ = false;
+    returns_ = false;
+  }
+
+  Group GroupOf(char mark) const {
+    Group group = {mark, false, false, false, false, groups_.back().in_function};
+    if (mark == '(') {
+      group.parameters = OpensParameters();
+    } else if (mark == '{') {
+      const string_view before = Before(at_, 1);
+      group.enumerators = enum_key_;
+      group.of_class = class_key_ || enum_key_;
+      group.block = at_ == 0 || class_key_ || enum_key_ || returns_ || before == ")" ||
+                    before == ";" || before == "{" || before == "}" || before == "else" ||
+                    before == "do" || before == "try" || before == "const" ||
+                    before == "noexcept" || before == "mutable" || before == "override" ||
+                    before == "final" || before == ":";
+      if (before == ")" || before == "const" || returns_) group.in_function = true;
+    }
+    return group;
+  }
+
+  bool OpensParameters() const {
+    const string_view before = Before(at_, 1);
+    if (before == "]" || before == "catch") return true;
+    if (before == "if" || before == "while" || before == "for" || before == "switch" ||
+        before == "constexpr" || IsAttribute(before)) {
+      return false;
+    }
+    const bool outer = groups_.size() == 1 || (groups_.back().block && !groups_.back().in_function);
+    if (outer && at_ > 0 && (code_.IsWord(at_ - 1) || before == ">" || before == ")")) return true;
+    const uint32_t close = brackets_.match[at_];
+    if (close == kNoToken) return false;
+    const string_view after = Token(close + 1);
+    return after == "{" || after == "const" || after == "noexcept" || after == "mutable" ||
+           after == "override";
+  }
+
+  void ReadWord() {
+    const string_view word = code_[at_];
+    if (IsClassKey(word)) {
+      const string_view after = Token(at_ + 2);
+      if (after == "," || after == ">" || after == ">>" || after == "=") return;  // of a template
+      const bool scoped = word != "enum" && Before(at_, 1) == "enum";
+      if (word == "enum" || scoped) enum_key_ = true;
+      class_key_ = true;
+      return;
+    }
+    if (IsCompilersAttribute(word)) {
+      const uint32_t close = brackets_.match[at_ + 1];
+      if (close != kNoToken && close > at_) at_ = close;
+      return;
+    }
+    if (IsReserved(word) || IsMember() || IsOperandName() || IsInAttribute()) return;
+    if (Before(at_, 1) == "namespace" && Before(at_, 2) == "using") return OpenNamespace();
+    if (ContinuesPath()) return;
+    if (Is(at_ + 1, "::") ? false : Declares()) {
+      declared_.insert(word);
+      groups_.back().declares = true;
+      return;
+    }
+    if (OpensLoop()) DeclareArguments();
+    uses_.push_back(at_);
+  }
+
+  // __attribute__((word)): its words are the compiler's.
+  bool IsCompilersAttribute(string_view word) const {
+    return (word == "__attribute__" || word == "__attribute" || word == "__declspec") &&
+           Is(at_ + 1, "(");
+  }
+
+  void OpenNamespace() { opened_.push_back(NameAt(at_).path); }
+
+  bool IsMember() const {
+    const string_view before = Before(at_, 1);
+    if (before == "." || before == "->" || before == "->*" || before == ".*") return true;
+    return before == "template" && (Before(at_, 2) == "." || Before(at_, 2) == "->");
+  }
+
+  // asm("..." : [name] "r"(x))
+  bool IsOperandName() const {
+    return Before(at_, 1) == "[" && Is(at_ + 1, "]") && at_ + 2 < code_.size() &&
+           code_.tokens[at_ + 2].kind == Token::kString;
+  }
+
+  bool IsInAttribute() const { return Before(at_, 1) == "[" && Before(at_, 2) == "["; }
+
+  // b of a::b and A<x>::b.
+  bool ContinuesPath() const {
+    uint32_t at = at_;
+    if (Before(at, 1) == "template" || Before(at, 1) == "~") --at;
+    if (Before(at, 1) != "::") return false;
+    if (at < 2) return false;
+    return (code_.IsWord(at - 2) && !IsReserved(code_[at - 2])) || code_[at - 2] == ">" ||
+           code_[at - 2] == ">>" || code_[at - 2] == ")";
+  }
+
+  bool Declares() const {
+    const string_view before = Before(at_, 1);
+    const string_view after = Token(at_ + 1);
+    const Group& group = groups_.back();
+    if (group.enumerators && (before == "{" || before == ",")) return true;
+    if (before == "goto" || before == "using") return true;
+    if (IsClassKey(before)) {
+      return after == "{" || after == ":" || after == ";" || after == "," || after == ">" ||
+             after == "=" || after == "final" || after == "..." || after == ">>" || after == "<";
+    }
+    if (before == "typename" || (before == "..." && IsClassOrType(Before(at_, 2)))) {
+      return after == "," || after == ">" || after == "=" || after == ">>" || after == "...";
+    }
+    if (class_key_ && before == ")" && (after == "{" || after == ":" || after == "final")) {
+      return true;
+    }
+    if (group.open == '[') return IsBinding(before, after);
+    if (IsNested(before, after)) return true;
+    if (before == "}" && at_ == after_class_ + 1) return EndsDeclarator(after) && after != "(";
+    if (!EndsDeclarator(after)) return false;
+    if (before == ",") {
+      return group.declares && !group.parameters && at_ > angles_end_ && after != ">" &&
+             after != ")";
+    }
+    if (before.empty()) return false;
+    const bool starts = before == ";" || before == "{" || before == "}";
+    if (starts) return after == ":" && group.block;  // a label
+    return FollowsType();
+  }
+
+  // (&x)[4], (*x)[4] and (*x)(int), after a type.
+  bool IsNested(string_view before, string_view after) const {
+    if (!IsPointerMark(before) || Before(at_, 2) != "(" || after != ")") return false;
+    if (!Is(at_ + 2, "[") && !(Is(at_ + 2, "(") && before == "*")) return false;
+    if (at_ < 4) return false;
+    const string_view type = code_[at_ - 3];
+    if (type == ">" || IsSpecifier(type)) return true;
+    return code_.IsWord(at_ - 3) && (IsTypeWord(type) || !IsReserved(type)) &&
+           (Is(at_ + 2, "[") || IsTypeWord(type));
+  }
+
+  static bool IsClassOrType(string_view word) {
+    return word == "typename" || word == "class" || IsTypeWord(word) ||
+           (!word.empty() && absl::ascii_isupper(static_cast<unsigned char>(word[0])));
+  }
+
+  static bool EndsDeclarator(string_view after) {
+    return after == "=" || after == ";" || after == "," || after == "(" || after == "[" ||
+           after == "{" || after == ":" || after == ")" || after == ">" || after.empty();
+  }
+
+  // auto [a, b] = ...; [x = ...] of a lambda.
+  bool IsBinding(string_view before, string_view after) const {
+    if (before != "[" && before != ",") return false;
+    if (after == "=") return true;
+    if (after != "," && after != "]") return false;
+    constexpr uint32_t kMaxNames = 32;
+    uint32_t open = at_;
+    for (uint32_t steps = 0; steps < kMaxNames && open > 0 && code_[open] != "["; ++steps) --open;
+    if (open == 0 || code_[open] != "[") return false;
+    const string_view type = IsPointerMark(code_[open - 1]) ? Before(open, 2) : code_[open - 1];
+    return type == "auto";
+  }
+
+  // Whether a type ends before the word, at a place where a declaration may begin.
+  bool FollowsType() const {
+    constexpr int kMaxMarks = 8;
+    uint32_t at = at_;
+    bool points = false;
+    for (int marks = 0; at > 0 && marks < kMaxMarks; ++marks) {
+      const string_view before = code_[at - 1];
+      if (before == "...") {
+        --at;
+      } else if (IsPointerMark(before)) {
+        points = true;
+        --at;
+      } else if (IsSpecifier(before)) {
+        --at;
+      } else {
+        break;
+      }
+    }
+    if (at == 0) return false;
+    const string_view type = code_[at - 1];
+    if (points && type == "," && groups_.back().declares && !groups_.back().parameters) return true;
+    if (code_.IsWord(at - 1)) {
+      if (IsExpressionWord(type) || type == "this" || type == "goto" || IsSpecifier(type)) {
+        return false;
+      }
+      if (!points) return !IsReserved(type) || IsTypeWord(type);
+      return IsTypeWord(type) || MayBegin(at);
+    }
+    if (type == ")" && !points) return IsDecltype(at - 1);
+    return (type == ">" || type == ">>") && MayBegin(at);
+  }
+
+  bool IsDecltype(uint32_t close) const {
+    const uint32_t open = brackets_.match[close];
+    return open != kNoToken && open > 0 && code_[open - 1] == "decltype";
+  }
+
+  // Of the type that ends before `end`: whether a declaration may begin with it.
+  bool MayBegin(uint32_t end) const {
+    const uint32_t name = NameBefore(code_, brackets_, end);
+    if (name == kNoToken) return false;
+    for (uint32_t at = name + 1; at < end; ++at) {
+      if (code_[at] == "&&" || code_[at] == "||") return false;
+    }
+    uint32_t begin = QualifiedBegin(code_, brackets_, name);
+    if (begin > 0 && code_[begin - 1] == "::") --begin;
+    constexpr int kMaxWords = 8;
+    for (int words = 0; begin > 0 && words < kMaxWords && code_.IsWord(begin - 1); ++words) {
+      if (IsExpressionWord(code_[begin - 1])) return false;
+      --begin;
+    }
+    if (begin == 0) return true;
+    const string_view before = code_[begin - 1];
+    const Group& group = groups_.back();
+    if (before == "(") return group.parameters || Is(at_ + 1, "=") || Is(at_ + 1, ":");
+    if (before == ",") return group.parameters || InTemplateHeader();
+    if (before == "<") return InTemplateHeader();
+    if (before == ">" || before == ")" || before == "]" || before == ":") {
+      return group.block || group.parameters;
+    }
+    return (before == ";" || before == "{" || before == "}") && (group.block || group.open == '(');
+  }
+
+  bool InTemplateHeader() const { return groups_.size() == 1 || groups_.back().block; }
+
+  // FOR_EACH(i, n) {: a macro that may declare what it is given.
+  bool OpensLoop() const {
+    if (!IsShouted(code_[at_]) || !Is(at_ + 1, "(")) return false;
+    const string_view before = Before(at_, 1);
+    const uint32_t close = brackets_.match[at_ + 1];
+    return close != kNoToken && Is(close + 1, "{") &&
+           (before == ";" || before == "{" || before == "}" || before == ")");
+  }
+
+  void DeclareArguments() {
+    const uint32_t close = brackets_.match[at_ + 1];
+    constexpr uint32_t kMaxTokens = 16;
+    for (uint32_t at = at_ + 2; at < close && at < at_ + kMaxTokens; ++at) {
+      const char before = code_.tokens[at - 1].mark;
+      const char after = code_.tokens[at + 1].mark;
+      const bool alone = (before == '(' || before == ',') && (after == ',' || after == ')');
+      if (alone && code_.IsWord(at)) declared_.insert(code_[at]);
+    }
+  }
+
+  UsedName NameAt(uint32_t at) const {
+    constexpr int kMaxParts = 8;
+    constexpr uint32_t kMaxArguments = 128;
+    UsedName used;
+    used.path = std::string(code_[at]);
+    used.global = Before(at, 1) == "::";
+    for (int parts = 1; parts < kMaxParts; ++parts) {
+      uint32_t next = at + 1;
+      if (Is(next, "<")) {
+        const AngleSearch end = FindAngleEnd(code_, brackets_, next, kMaxArguments);
+        if (!end.found || !Is(end.token + 1, "::")) break;
+        next = end.token + 1;
+      }
+      if (!Is(next, "::")) break;
+      ++next;
+      if (Is(next, "template")) ++next;
+      if (!code_.IsWord(next) || code_[next] == "operator") break;
+      absl::StrAppend(&used.path, "::", code_[next]);
+      at = next;
+    }
+    used.invoked = Is(at + 1, "(");
+    return used;
+  }
+
+  Words Collect() const {
+    Words words;
+    std::map<std::pair<std::string, bool>, bool> found;
+    for (const uint32_t at : uses_) {
+      if (declared_.contains(code_[at]) && Before(at, 1) != "::") continue;
+      UsedName used = NameAt(at);
+      found[{std::move(used.path), used.global}] |= used.invoked;
+    }
+    for (const auto& [name, invoked] : found) {
+      words.used.push_back({name.first, name.second, invoked});
+    }
+    for (const string_view name : declared_) words.declared.insert(std::string(name));
+    words.opened = opened_;
+    for (const Directive& directive : code_.directives) {
+      const Code asked = Lex(directive.condition.expression);
+      for (uint32_t at = 0; at < asked.size(); ++at) {
+        if (asked.IsWord(at)) words.asked.emplace_back(asked[at]);
+      }
+    }
+    return words;
+  }
+
+  const Code code_;
+  const Brackets brackets_;
+  WordSet declared_;
+  std::vector<uint32_t> uses_;
+  uint32_t at_ = 0;
+  std::vector<Group> groups_;
+  bool class_key_ = false;  // of the current statement
+  bool enum_key_ = false;
+  bool returns_ = false;                 // ) -> type
+  uint32_t angles_end_ = 0;              // of the template arguments that were met
+  uint32_t after_class_ = kNoToken - 1;  // the last '}' of a class
+  std::vector<std::string> opened_;
+};
+
+// The words of a macro's parameter list.
+WordSet ParametersOf(string_view list) {
+  WordSet parameters = {"__VA_ARGS__", "__VA_OPT__"};
+  const Code code = Lex(list);
+  for (uint32_t at = 0; at < code.size(); ++at) {
+    if (code.IsWord(at)) parameters.insert(code[at]);
+  }
+  return parameters;
+}
+
+}  // namespace
+
+Words WordsOfDeclaration(absl::string_view text) { return Reader(text, {}).Run(); }
+
+Words WordsOfMacro(absl::string_view rest, bool takes_arguments) {
+  WordSet parameters;
+  if (takes_arguments) {
+    const size_t close = std::min(rest.find(')'), rest.size() - 1);
+    parameters = ParametersOf(rest.substr(0, close + 1));
+    rest.remove_prefix(close + 1);
+  }
+  // What is pasted is no word of its own.
+  const Code code = Lex(rest);
+  for (uint32_t at = 1; at < code.size(); ++at) {
+    if (code[at - 1] == "##" && code.IsWord(at)) parameters.insert(code[at]);
+    if (code[at] == "##" && code.IsWord(at - 1)) parameters.insert(code[at - 1]);
+  }
+  return Reader(rest, std::move(parameters)).Run();
+}
+
+}  // namespace kernelmill::extractor::cuda

@@ -1,0 +1,327 @@
+#include "services/extractor/core/link/cuda/cuda_closure.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "services/extractor/core/cuda/lexer.h"
+#include "services/extractor/core/link/cuda/known_names.h"
+
+namespace kernelmill::extractor::cuda {
+namespace {
+
+using absl::string_view;
+
+constexpr int kMaxAliases = 4;  // short names of namespaces in one another
+
+string_view FirstPart(string_view path) { return path.substr(0, path.find("::")); }
+string_view LastPart(string_view path) {
+  const size_t colon = path.rfind(':');
+  return colon == string_view::npos ? path : path.substr(colon + 1);
+}
+// Without the last part; empty where there is but one.
+string_view Shortened(string_view path) {
+  const size_t colons = path.rfind("::");
+  return colons == string_view::npos ? string_view() : path.substr(0, colons);
+}
+
+std::string Joined(string_view scope, string_view path) {
+  return scope.empty() ? std::string(path) : absl::StrCat(scope, "::", path);
+}
+
+// Whether names may stand below it: C::x.
+bool HoldsNames(Declaration::Kind kind) {
+  return kind == Declaration::kType || kind == Declaration::kAlias || kind == Declaration::kUsing ||
+         kind == Declaration::kShortName;
+}
+
+}  // namespace
+
+CudaClosure::CudaClosure(const Source& source, const ItemRef& kernel, const ClosureLimits& limits)
+    : CudaClosure(source, kernel, kernel.file, limits) {
+  if (!missing_.empty()) TryIncluders();
+}
+
+CudaClosure::CudaClosure(const Source& source, const ItemRef& kernel, uint32_t root,
+                         const ClosureLimits& limits)
+    : source_(&source), kernel_(kernel), limits_(limits), view_(source.ViewFrom(root)) {
+  const SourceText& text = source[kernel.file];
+  constexpr int kMaxDepth = 64;
+  Conditionals::Place place = source.at(kernel).place;
+  for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
+    branches_[place.conditional] = place.branch;
+    place = text.conditionals.Around(place);
+  }
+  constexpr size_t kMaxDirectives = 64;
+  for (const uint32_t file : view_->files) {
+    for (const ItemRef& ref : source.DirectivesOf(file)) {
+      if (usings_.size() < kMaxDirectives && IsVisible(ref)) usings_.push_back(ref);
+    }
+  }
+  Run();
+}
+
+void CudaClosure::TryIncluders() {
+  constexpr size_t kMaxTries = 4;
+  const std::vector<uint32_t> includers = source_->IncludersOf(kernel_.file);
+  size_t looked_at = looked_at_;
+  for (size_t i = 0; i < std::min(kMaxTries, includers.size()); ++i) {
+    if (looked_at > limits_.looked_at) break;
+    CudaClosure other(*source_, kernel_, includers[i], limits_);
+    looked_at += other.looked_at_;
+    const bool sees = other.view_->contains.contains(kernel_.file);
+    if (sees && other.missing_.size() < missing_.size()) *this = std::move(other);
+    if (missing_.empty()) break;
+  }
+  looked_at_ = looked_at;
+}
+
+void CudaClosure::Run() {
+  constexpr int kMaxRounds = 8;  // of operators on types that came with operators
+  pending_.push_back(kernel_);
+  TakeSameName();
+  for (int round = 0; round < kMaxRounds && !pending_.empty(); ++round) {
+    while (!pending_.empty()) {
+      const ItemRef next = pending_.back();
+      pending_.pop_back();
+      Follow(next);
+    }
+    TakeOperators();
+  }
+}
+
+void CudaClosure::Miss(absl::string_view name, absl::string_view reason) {
+  missing_.try_emplace(std::string(name), std::string(reason));
+}
+
+bool CudaClosure::IsVisible(const ItemRef& ref) const {
+  return view_->contains.contains(ref.file) && !InOtherBranch(ref);
+}
+
+bool CudaClosure::InOtherBranch(const ItemRef& ref) const {
+  if (ref.file != kernel_.file || branches_.empty()) return false;
+  const SourceText& text = (*source_)[ref.file];
+  constexpr int kMaxDepth = 64;
+  Conditionals::Place place = source_->at(ref).place;
+  for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
+    const auto own = branches_.find(place.conditional);
+    if (own != branches_.end()) return own->second != place.branch;
+    place = text.conditionals.Around(place);
+  }
+  return false;
+}
+
+void CudaClosure::Follow(const ItemRef& ref) {
+  current_ = ref;
+  looked_at_ += source_->WrittenSize(ref);
+  if (looked_at_ > limits_.looked_at) {
+    const Item& item = source_->at(ref);
+    if (!item.declaration.names.empty()) Miss(item.declaration.names[0], "too_large");
+    return;
+  }
+  for (const UsedName& used : source_->WordsOf(ref).used) Resolve(used, ref, 0);
+  for (const std::string& word : source_->WordsOf(ref).asked) Ask(word);
+  const std::string& owner = source_->at(ref).declaration.owner;
+  if (!owner.empty()) Resolve({owner, false, false}, ref, 0);
+  if (!(ref == kernel_)) FollowConditions(ref);
+}
+
+// Macros of the source that the conditionals around an item ask for.
+void CudaClosure::FollowConditions(const ItemRef& ref) {
+  const SourceText& text = (*source_)[ref.file];
+  constexpr int kMaxDepth = 64;
+  Conditionals::Place place = source_->at(ref).place;
+  for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
+    if (ref.file == kernel_.file && branches_.contains(place.conditional)) return;
+    for (const ByteSpan& span : text.conditionals.Lines(place)) {
+      const Code line =
+          Lex(string_view(text.text).substr(span.begin + 1, span.end - span.begin - 1));
+      for (uint32_t at = 1; at < line.size(); ++at) {
+        if (line.IsWord(at)) Ask(line[at]);
+      }
+    }
+    place = text.conditionals.Around(place);
+  }
+}
+
+// A word that a conditional asks about: whatever is not defined is 0.
+void CudaClosure::Ask(absl::string_view word) {
+  if (!TakeMacros(word, /*invoked=*/true)) IsKnown(word);
+}
+
+// What the kernel's own declaration specializes, or declares again.
+void CudaClosure::TakeSameName() {
+  const Declaration& declaration = source_->at(kernel_).declaration;
+  if (declaration.kind != Declaration::kType && !declaration.specializes) return;
+  for (const std::string& name : declaration.names) {
+    for (const ItemRef& ref : source_->Named(source_->QualifiedName(kernel_, name))) {
+      if (IsVisible(ref) && !(ref == kernel_)) Take(ref, name);
+    }
+  }
+}
+
+void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) {
+  const Item& item = source_->at(user);
+  const std::string key = absl::StrCat(
+      item.is_macro ? "#" : (*source_)[user.file].namespaces[item.declaration.space].qualified,
+      used.global ? " ::" : " ", used.path, used.invoked ? "(" : "");
+  if (item.declaration.owner.empty() && item.declaration.kind != Declaration::kType &&
+      source_->WordsOf(user).opened.empty() && !resolved_.insert(key).second) {
+    return;
+  }
+  const bool plain = used.path.find(':') == std::string::npos;
+  if (!used.global && TakeMacros(FirstPart(used.path), used.invoked || !plain)) return;
+  if (TakeNamed(used.path, user, used.global, depth)) return;
+  if (IsKnown(used.path)) return;
+  if (TakeMember(FirstPart(used.path), user)) return;
+  if (TakeThroughDirectives(used, user, depth)) return;
+  if (source_->IsNamespace(used.path)) return;
+  const KnownName known = LookUpKnown(used.path);
+  if (known.kind == KnownName::kPackage) {
+    packages_.insert(std::string(known.package));
+    Miss(used.path, "package_import");
+    return;
+  }
+  misses_unknown_ = true;
+  Miss(used.path, "undefined");
+}
+
+bool CudaClosure::TakeMacros(absl::string_view name, bool invoked) {
+  bool found = false;
+  looked_at_ += source_->Macros(name).size();
+  for (const ItemRef& ref : source_->Macros(name)) {
+    if (!IsVisible(ref)) continue;
+    const Item& item = source_->at(ref);
+    if (item.takes_arguments && !invoked) continue;
+    // The kernel comes last: what is said after it does not hold for it.
+    const bool after = ref.file == kernel_.file && ref.item > kernel_.item;
+    if (after && (item.undefines || found)) continue;
+    if (item.undefines && !found) continue;
+    Take(ref, name);
+    found = true;
+  }
+  return found;
+}
+
+bool CudaClosure::TakeNamed(absl::string_view path, const ItemRef& user, bool global, int depth) {
+  const Item& item = source_->at(user);
+  // A macro's text means what it means where it stands; that is the kernel's namespace mostly.
+  const ItemRef& place = item.is_macro ? kernel_ : user;
+  std::string scope =
+      (*source_)[place.file].namespaces[source_->at(place).declaration.space].qualified;
+  if (global) scope.clear();
+  if (!global && !item.declaration.owner.empty()) {
+    if (TakePath(Joined(scope, item.declaration.owner), path, user, depth)) return true;
+  }
+  for (;;) {
+    if (TakePath(scope, path, user, depth)) return true;
+    if (scope.empty()) return false;
+    scope = std::string(Shortened(scope));
+  }
+}
+
+bool CudaClosure::TakePath(const std::string& scope, absl::string_view path, const ItemRef& user,
+                           int depth) {
+  for (string_view part = path; !part.empty(); part = Shortened(part)) {
+    const bool whole = part.size() == path.size();
+    bool found = false;
+    const ItemRefs& named = source_->Named(Joined(scope, part));
+    looked_at_ += named.size();
+    for (const ItemRef& ref : named) {
+      const Declaration& declaration = source_->at(ref).declaration;
+      if (!IsVisible(ref) || (!whole && !HoldsNames(declaration.kind))) continue;
+      found = true;
+      Take(ref, part);
+      if (declaration.kind == Declaration::kShortName && !whole && depth < kMaxAliases) {
+        const string_view rest = path.substr(part.size() + 2);
+        Resolve({Joined(declaration.target, rest), false, false}, ref, depth + 1);
+      }
+    }
+    if (found) return true;
+  }
+  return false;
+}
+
+// A member of the class that the user is, or of one that it may derive from.
+bool CudaClosure::TakeMember(absl::string_view name, const ItemRef& user) {
+  const Declaration& declaration = source_->at(user).declaration;
+  if (declaration.kind != Declaration::kType && declaration.owner.empty()) return false;
+  return std::any_of(types_.begin(), types_.end(), [&](const ItemRef& type) {
+    return source_->WordsOf(type).declared.contains(name);
+  });
+}
+
+bool CudaClosure::TakeThroughDirectives(const UsedName& used, const ItemRef& user, int depth) {
+  if (used.global || depth >= kMaxAliases) return false;
+  for (const std::string& opened : source_->WordsOf(user).opened) {
+    const std::string path = Joined(opened, used.path);
+    if (LookUpKnown(path).kind == KnownName::kHeader && IsKnown(path)) return true;
+    if (TakeNamed(path, user, false, depth + 1)) return true;
+  }
+  for (const ItemRef& ref : usings_) {
+    const Declaration& directive = source_->at(ref).declaration;
+    const std::string path = Joined(directive.target, used.path);
+    const bool known = LookUpKnown(path).kind == KnownName::kHeader && IsKnown(path);
+    if (!known && !TakeNamed(path, ref, false, depth + 1)) continue;
+    Take(ref, directive.target);
+    return true;
+  }
+  return false;
+}
+
+bool CudaClosure::IsKnown(absl::string_view path) {
+  const KnownName known = LookUpKnown(path);
+  if (known.kind == KnownName::kHeader) headers_.insert(std::string(known.header));
+  return known.kind == KnownName::kHeader || known.kind == KnownName::kBuiltIn;
+}
+
+bool CudaClosure::Take(const ItemRef& ref, absl::string_view name) {
+  if (ref == kernel_) {
+    needs_kernel_ |= !(current_ == kernel_);
+    return true;
+  }
+  if (taken_.contains(ref)) return true;
+  const size_t size = source_->WrittenSize(ref);
+  if (bytes_ + size > limits_.bytes || taken_.size() >= limits_.items) {
+    Miss(name, "too_large");
+    return false;
+  }
+  bytes_ += size;
+  taken_.insert(ref);
+  pending_.push_back(ref);
+  const Declaration& declaration = source_->at(ref).declaration;
+  if (declaration.kind != Declaration::kType || source_->at(ref).is_macro) return true;
+  types_.push_back(ref);
+  for (const std::string& type : declaration.names) {
+    for (const ItemRef& member : source_->MembersOf(source_->QualifiedName(ref, type))) {
+      if (IsVisible(member)) Take(member, type);
+    }
+  }
+  return true;
+}
+
+// Operators that use a type which was taken: nobody calls them by name.
+void CudaClosure::TakeOperators() {
+  constexpr size_t kMaxOperators = 1024;
+  absl::flat_hash_set<std::string> types;
+  for (const ItemRef& type : types_) {
+    for (const std::string& name : source_->at(type).declaration.names) types.insert(name);
+  }
+  if (types.empty()) return;
+  size_t looked = 0;
+  for (const uint32_t file : view_->files) {
+    for (const ItemRef& ref : source_->OperatorsOf(file)) {
+      if (taken_.contains(ref) || !IsVisible(ref)) continue;
+      looked_at_ += source_->TextOf(ref).size();
+      if (++looked > kMaxOperators || looked_at_ > limits_.looked_at) return;
+      const std::vector<UsedName>& used = source_->WordsOf(ref).used;
+      const bool wanted = std::any_of(used.begin(), used.end(), [&](const UsedName& name) {
+        return types.contains(LastPart(name.path));
+      });
+      if (wanted) Take(ref, source_->at(ref).declaration.names[0]);
+    }
+  }
+}
+
+}  // namespace kernelmill::extractor::cuda

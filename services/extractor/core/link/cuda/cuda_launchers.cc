@@ -1,0 +1,117 @@
+#include "services/extractor/core/link/cuda/cuda_launchers.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "services/extractor/core/cuda/brackets.h"
+#include "services/extractor/core/cuda/lexer.h"
+
+namespace kernelmill::extractor::cuda {
+namespace {
+
+using absl::string_view;
+
+constexpr size_t kMaxHosts = 256;  // of one kernel
+
+bool MayLaunch(string_view text) {
+  return absl::StrContains(text, "<<<") || absl::StrContains(text, "LAUNCH") ||
+         absl::StrContains(text, "Launch");
+}
+
+}  // namespace
+
+CudaLaunchers::CudaLaunchers(const Source& source, size_t max_bytes)
+    : source_(source), left_(max_bytes) {
+  for (uint32_t file = 0; file < source.size(); ++file) AddFile(file);
+}
+
+void CudaLaunchers::AddFile(uint32_t file) {
+  constexpr size_t kMaxMacroFiles = 64;  // whose macros are looked at for one file
+  const std::shared_ptr<const View> view = source_.ViewFrom(file);
+  LaunchMacros macros;
+  size_t macro_files = 0;
+  // What is included last is what the others build on.
+  for (auto at = view->files.rbegin(); at != view->files.rend(); ++at) {
+    if (*at == file || macro_files >= kMaxMacroFiles || !source_.HasLaunchMacros(*at)) continue;
+    ++macro_files;
+    if (source_[*at].text.size() > macro_bytes_left_) continue;
+    macro_bytes_left_ -= source_[*at].text.size();
+    macros.Add(Lex(source_[*at].text));
+  }
+  const SourceText& text = source_[file];
+  if (!MayLaunch(text.text) && macros.empty()) return;
+  const Code code = Lex(text.text);
+  const Findings found = FindFunctions(code, MatchBrackets(code), std::move(macros));
+  const auto first_host = static_cast<uint32_t>(hosts_.size());
+  for (const Function& host : found.hosts) {
+    hosts_.push_back({file, text.lines.LineOf(code.tokens[host.first].begin),
+                      text.lines.LineOf(code.tokens[host.last].end - 1), host.qualname});
+  }
+  absl::flat_hash_set<std::pair<uint32_t, string_view>> seen;
+  for (const Launch& launch : found.launches) {
+    if (launch.host == kNoToken || !seen.insert({launch.host, launch.name}).second) continue;
+    AddLaunch(first_host + launch.host, launch.name, *view);
+  }
+}
+
+void CudaLaunchers::Append(Hosts& hosts, uint32_t host) {
+  if (hosts.size() < kMaxHosts && (hosts.empty() || hosts.back() != host)) hosts.push_back(host);
+}
+
+// A declaration that the host sees stands for all of that name in its namespace.
+void CudaLaunchers::AddLaunch(uint32_t host, const std::string& name, const View& view) {
+  absl::flat_hash_set<std::string> meant;
+  for (const ItemRef& ref : source_.FunctionsCalled(name)) {
+    if (!view.contains.contains(ref.file)) continue;
+    for (const std::string& declared : source_.at(ref).declaration.names) {
+      meant.insert(source_.QualifiedName(ref, declared));
+    }
+  }
+  absl::flat_hash_set<uint32_t> files;
+  for (const ItemRef& ref : source_.FunctionsCalled(name)) {
+    for (const std::string& declared : source_.at(ref).declaration.names) {
+      if (meant.contains(source_.QualifiedName(ref, declared))) files.insert(ref.file);
+    }
+  }
+  for (const uint32_t file : files) Append(launchers_[{file, name}], host);
+}
+
+absl::string_view CudaLaunchers::TextOf(const Host& host) const {
+  const SourceText& text = source_[host.file];
+  const size_t begin = text.lines.Begin(host.first_line);
+  return string_view(text.text).substr(begin, text.lines.End(host.last_line) - begin);
+}
+
+void CudaLaunchers::FillIn(v1::Kernel& kernel) {
+  if (kernel.role() != v1::KERNEL_ROLE_KERNEL || kernel.form() == v1::KERNEL_FORM_TEMPLATE) return;
+  const uint32_t file = source_.FileOf(kernel);
+  const auto found = launchers_.find({file, kernel.name()});
+  if (file == kNoFile || found == launchers_.end()) return;
+  const Hosts& all = found->second;
+  const bool own =
+      std::any_of(all.begin(), all.end(), [&](uint32_t host) { return hosts_[host].file == file; });
+  const Host* chosen = nullptr;
+  int count = 0;
+  for (const uint32_t index : all) {
+    const Host& host = hosts_[index];
+    if (own && host.file != file) continue;
+    ++count;
+    const bool fits = TextOf(host).size() <= kMaxText;
+    if (chosen == nullptr || (fits && TextOf(*chosen).size() > kMaxText)) chosen = &host;
+  }
+  v1::Launcher& launcher = *kernel.mutable_launcher();
+  launcher.set_path(source_[chosen->file].path);
+  launcher.set_qualname(chosen->qualname);
+  launcher.set_first_line(chosen->first_line);
+  launcher.set_last_line(chosen->last_line);
+  launcher.set_count(count);
+  const string_view text = TextOf(*chosen);
+  if (text.size() > std::min(kMaxText, left_)) return;
+  left_ -= text.size();
+  launcher.set_text(std::string(text));
+}
+
+}  // namespace kernelmill::extractor::cuda

@@ -1,0 +1,56 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_CUDA_LAUNCHERS_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_CUDA_LAUNCHERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/cuda/functions.h"
+#include "services/extractor/core/link/cuda/source.h"
+
+namespace kernelmill::extractor::cuda {
+
+// The host functions that launch the __global__ functions of a source: the outermost function
+// around a launch (cuda/functions.h says what counts), by the kernel's name. Of another file's it
+// is one that sees the kernel's file through its includes, or a declaration of the kernel. Macros
+// that launch are known through includes too.
+class CudaLaunchers {
+ public:
+  static constexpr size_t kMaxText = 16 << 10;
+
+  // Texts of launchers are left out beyond `max_bytes` of all together.
+  CudaLaunchers(const Source& source, size_t max_bytes);
+
+  // Sets the launcher of a __global__ function, as v1::Launcher says; nothing where it has none.
+  void FillIn(v1::Kernel& kernel);
+
+ private:
+  struct Host {
+    uint32_t file;
+    int first_line;
+    int last_line;
+    std::string qualname;
+  };
+  using Hosts = std::vector<uint32_t>;  // indexes of hosts_; in the order of files and lines
+
+  void AddFile(uint32_t file);
+  void AddLaunch(uint32_t host, const std::string& name, const View& view);
+  static void Append(Hosts& hosts, uint32_t host);
+  absl::string_view TextOf(const Host& host) const;
+
+  const Source& source_;
+  size_t left_;
+  size_t macro_bytes_left_ =
+      256u << 20;  // of files that are read for their macros, again and again
+  std::vector<Host> hosts_;
+  // By the kernel's file and name.
+  absl::flat_hash_map<std::pair<uint32_t, std::string>, Hosts> launchers_;
+};
+
+}  // namespace kernelmill::extractor::cuda
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_CUDA_LAUNCHERS_H_

@@ -1,0 +1,428 @@
+#include "services/extractor/core/link/cuda/cuda_module.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/code/python_layout.h"
+#include "common/cpp/headers.h"
+#include "services/extractor/core/link/cuda/cuda_closure.h"
+#include "services/extractor/core/link/cuda/known_names.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor::cuda {
+namespace {
+
+using absl::string_view;
+
+bool IsBlank(string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == string_view::npos;
+}
+
+// What may stand behind a declaration on its last line.
+bool IsBlankOrComment(string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n\f\v");
+  return begin == string_view::npos || absl::StartsWith(text.substr(begin), "//");
+}
+
+// The whole lines of a span, or the span where others stand on them.
+ByteSpan WholeLines(const SourceText& text, ByteSpan span) {
+  const string_view all = text.text;
+  const auto begin = static_cast<uint32_t>(text.lines.Begin(text.lines.LineOf(span.begin)));
+  const auto end = static_cast<uint32_t>(
+      text.lines.End(text.lines.LineOf(span.end > span.begin ? span.end - 1 : span.end)));
+  if (IsBlank(all.substr(begin, span.begin - begin))) span.begin = begin;
+  if (IsBlankOrComment(all.substr(span.end, end - span.end))) span.end = end;
+  return span;
+}
+
+// Without the indentation that all of its lines share, and with a line end. The inside of raw
+// strings loses it too.
+std::string AtFirstColumn(string_view text) {
+  const string_view indentation = text.substr(0, IndentationOf(text));
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    string_view line = text.substr(0, end == string_view::npos ? end : end + 1);
+    text.remove_prefix(line.size());
+    if (!absl::ConsumePrefix(&line, indentation)) line = line.substr(IndentationOf(line));
+    out.append(line.data(), line.size());
+  }
+  if (!absl::EndsWith(out, "\n")) out += '\n';
+  return out;
+}
+
+v1::Definition::Kind KindOf(const Item& item) {
+  if (item.is_macro) return v1::Definition::KIND_CONSTANT;
+  switch (item.declaration.kind) {
+    case Declaration::kFunction:
+      return v1::Definition::KIND_FUNCTION;
+    case Declaration::kType:
+    case Declaration::kAlias:
+      return v1::Definition::KIND_CLASS;
+    case Declaration::kUsing:
+    case Declaration::kDirective:
+    case Declaration::kShortName:
+      return v1::Definition::KIND_IMPORT;
+    case Declaration::kVariable:
+    case Declaration::kInvocation:
+      break;
+  }
+  return v1::Definition::KIND_CONSTANT;
+}
+
+// Writes pieces with the namespaces and conditionals around them, each of which is opened once for
+// those that follow one another in it.
+class Writer {
+ public:
+  Writer(const Source& source, const CudaClosure& closure, v1::Kernel& kernel)
+      : source_(source), kernel_item_(closure.kernel()), kernel_(kernel) {
+    constexpr int kMaxDepth = 64;
+    const SourceText& text = source[kernel_item_.file];
+    Conditionals::Place place = source.at(kernel_item_).place;
+    for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
+      own_.insert(place.conditional);
+      place = text.conditionals.Around(place);
+    }
+  }
+
+  void AddInclude(uint32_t file, const ResolvedInclude& include) {
+    const SourceText& text = source_[file];
+    EnterPlace(file, include.place);
+    const Include& line = include.include;
+    std::string written = absl::StrCat(text.text.substr(line.begin, line.end - line.begin), "\n");
+    module_ += written;
+    opened_ = false;
+    *kernel_.add_imports() = std::move(written);
+    AddPiece(text, {line.begin, line.end}, v1::Definition::KIND_IMPORT);
+  }
+
+  void AddMadeUpInclude(string_view header) {
+    LeavePlace();
+    std::string line = absl::StrCat("#include <", header, ">\n");
+    module_ += line;
+    *kernel_.add_imports() = std::move(line);
+    v1::ModulePiece& piece = *kernel_.add_pieces();
+    piece.set_kind(v1::Definition::KIND_IMPORT);
+    piece.set_generated(true);
+  }
+
+  void Add(const ItemRef& ref) {
+    const SourceText& text = source_[ref.file];
+    const Item& item = source_.at(ref);
+    ByteSpan span = WholeLines(text, item.span);
+    if (ref.file == last_file_ && span.begin < last_end_) {
+      if (span.end <= last_end_) return;  // what a conditional widened holds it
+      span.begin = last_end_;
+    }
+    last_file_ = ref.file;
+    last_end_ = span.end;
+    std::string written = AtFirstColumn(text.text.substr(span.begin, span.end - span.begin));
+    const bool always = BranchesAt(ref.file, item.place).empty();
+    if (item.undefines) macros_.clear();
+    if (item.is_macro && always && !macros_.insert(written).second) return;
+    const bool apart = item.declaration.kind == Declaration::kFunction ||
+                       item.declaration.kind == Declaration::kType;
+    if (!item.is_macro) EnterSpace(ref.file, item.declaration.space);
+    EnterPlace(ref.file, item.place);
+    Separate((apart && !item.is_macro) || last_apart_ || item.is_macro != last_macro_);
+    last_apart_ = apart && !item.is_macro;
+    last_macro_ = item.is_macro;
+    module_ += written;
+    AddPiece(text, span, KindOf(item));
+  }
+
+  void AddKernel() {
+    const SourceText& text = source_[kernel_item_.file];
+    const Item& item = source_.at(kernel_item_);
+    LeavePlace();
+    EnterSpace(kernel_item_.file, item.declaration.space);
+    Separate(true);
+    const ByteSpan span = WholeLines(text, item.span);
+    module_ += AtFirstColumn(text.text.substr(span.begin, span.end - span.begin));
+    AddPiece(text, span, KindOf(item));
+    last_apart_ = true;
+  }
+
+  void Finish() {
+    LeavePlace();
+    LeaveSpaces(0);
+    kernel_.set_module(code::WithUnixLineEnds(module_));
+  }
+
+ private:
+  void Separate(bool wanted) {
+    const bool begins = module_.empty() || absl::EndsWith(module_, "{\n") || opened_;
+    if (wanted && !begins) module_ += '\n';
+    opened_ = false;
+  }
+
+  std::vector<std::string> SpacesOf(uint32_t file, uint32_t space) const {
+    constexpr size_t kMaxDepth = 64;
+    const std::vector<Namespace>& spaces = source_[file].namespaces;
+    std::vector<std::string> openings;
+    for (; space != 0 && openings.size() < kMaxDepth; space = spaces[space].outer) {
+      openings.push_back(spaces[space].opening);
+    }
+    std::reverse(openings.begin(), openings.end());
+    return openings;
+  }
+
+  void EnterSpace(uint32_t file, uint32_t space) {
+    const std::vector<std::string> wanted = SpacesOf(file, space);
+    if (wanted == spaces_) return;
+    LeavePlace();
+    size_t common = 0;
+    while (common < std::min(wanted.size(), spaces_.size()) && wanted[common] == spaces_[common]) {
+      ++common;
+    }
+    LeaveSpaces(common);
+    for (size_t i = common; i < wanted.size(); ++i) {
+      if (i == common) Separate(true);
+      absl::StrAppend(&module_, wanted[i], " {\n");
+      spaces_.push_back(wanted[i]);
+      last_apart_ = true;
+    }
+  }
+
+  void LeaveSpaces(size_t depth) {
+    if (spaces_.size() > depth) module_ += '\n';
+    for (; spaces_.size() > depth; spaces_.pop_back()) {
+      absl::StrAppend(&module_, "}  // ", absl::StrReplaceAll(spaces_.back(), {{"\n", " "}}), "\n");
+      last_apart_ = true;
+    }
+  }
+
+  // The branches around a place that the kernel does not stand in, innermost first.
+  std::vector<Conditionals::Place> BranchesAt(uint32_t file, Conditionals::Place place) const {
+    constexpr size_t kMaxDepth = 64;
+    std::vector<Conditionals::Place> branches;
+    while (place.conditional != Conditionals::kNone && branches.size() < kMaxDepth) {
+      if (file == kernel_item_.file && own_.contains(place.conditional)) break;
+      branches.push_back(place);
+      place = source_[file].conditionals.Around(place);
+    }
+    return branches;
+  }
+
+  void EnterPlace(uint32_t file, const Conditionals::Place& place) {
+    const std::vector<Conditionals::Place> branches = BranchesAt(file, place);
+    if (branches.empty()) return LeavePlace();
+    if (place_file_ == file && place_ == place) return;
+    if (place_file_ == file && place_.conditional == place.conditional &&
+        place_.branch < place.branch) {
+      return GoOn(place);
+    }
+    LeavePlace();
+    Separate(true);
+    const SourceText& text = source_[file];
+    for (auto branch = branches.rbegin(); branch != branches.rend(); ++branch) {
+      for (const ByteSpan& line : text.conditionals.Lines(*branch)) {
+        absl::StrAppend(&module_, text.text.substr(line.begin, line.end - line.begin), "\n");
+      }
+    }
+    place_file_ = file;
+    place_ = place;
+    depth_ = branches.size();
+    opened_ = true;
+  }
+
+  // To a later branch of the same conditional.
+  void GoOn(const Conditionals::Place& place) {
+    const SourceText& text = source_[place_file_];
+    const std::vector<ByteSpan> lines = text.conditionals.Lines(place);
+    for (size_t branch = place_.branch + 1; branch < lines.size(); ++branch) {
+      absl::StrAppend(
+          &module_, text.text.substr(lines[branch].begin, lines[branch].end - lines[branch].begin),
+          "\n");
+    }
+    place_ = place;
+    opened_ = true;
+  }
+
+  void LeavePlace() {
+    for (; depth_ > 0; --depth_) module_ += "#endif\n";
+    if (place_file_ != kNoFile) last_apart_ = true;
+    place_file_ = kNoFile;
+  }
+
+  void AddPiece(const SourceText& text, const ByteSpan& span, v1::Definition::Kind kind) {
+    v1::ModulePiece& piece = *kernel_.add_pieces();
+    piece.set_path(text.path);
+    piece.set_first_line(text.lines.LineOf(span.begin));
+    piece.set_last_line(text.lines.LineOf(std::max(span.begin + 1, span.end) - 1));
+    piece.set_kind(kind);
+  }
+
+  const Source& source_;
+  const ItemRef kernel_item_;
+  v1::Kernel& kernel_;
+  absl::flat_hash_set<uint32_t> own_;  // conditionals that the kernel stands in
+  std::string module_;
+  std::vector<std::string> spaces_;  // that are open
+  uint32_t place_file_ = kNoFile;    // whose branch is open
+  Conditionals::Place place_;
+  size_t depth_ = 0;
+  uint32_t last_file_ = kNoFile;
+  uint32_t last_end_ = 0;
+  absl::flat_hash_set<std::string> macros_;  // definitions that stand in no conditional
+  bool last_apart_ = true;
+  bool last_macro_ = false;
+  bool opened_ = false;
+};
+
+// Puts a module together from what was taken.
+class Assembler {
+ public:
+  Assembler(const Source& source, const CudaClosure& closure, v1::Kernel& kernel)
+      : source_(source), closure_(closure), kernel_(kernel), writer_(source, closure, kernel) {
+    for (const ItemRef& ref : closure.taken()) by_file_[ref.file].push_back(ref);
+    for (auto& [file, refs] : by_file_) std::sort(refs.begin(), refs.end());
+    if (closure.needs_kernel()) {
+      ItemRefs& own = by_file_[closure.kernel().file];
+      own.insert(std::upper_bound(own.begin(), own.end(), closure.kernel()), closure.kernel());
+    }
+  }
+
+  void Run() {
+    AddIncludes();
+    Walk(closure_.view().root, 0);
+    if (!closure_.needs_kernel()) writer_.AddKernel();
+    writer_.Finish();
+    for (const auto& [name, reason] : missing_) {
+      v1::UnresolvedName& unresolved = *kernel_.add_unresolved_names();
+      unresolved.set_name(name);
+      unresolved.set_reason(reason);
+    }
+    kernel_.set_self_contained(missing_.empty());
+  }
+
+ private:
+  bool Contributes(uint32_t file) const {
+    return file == closure_.kernel().file || by_file_.contains(file);
+  }
+
+  void AddIncludes() {
+    missing_ = closure_.missing();
+    for (const auto& [name, reason] : missing_) kernel_.add_free_names(name);
+    std::set<std::string> had;
+    for (const uint32_t file : closure_.view().files) {
+      for (const ResolvedInclude& include : source_[file].includes) {
+        if (include.file == kNoFile) AddInclude(file, include, had);
+      }
+    }
+    for (const std::string& header : closure_.headers()) {
+      const bool cuda_alone = absl::StartsWith(header, "cuda_") || header == "cuda.h";
+      if (!had.contains(header) && !(is_hip_ && cuda_alone)) writer_.AddMadeUpInclude(header);
+    }
+  }
+
+  void AddInclude(uint32_t file, const ResolvedInclude& include, std::set<std::string>& had) {
+    const string_view path = include.include.path;
+    const bool conditional = include.place.conditional != Conditionals::kNone;
+    if (cpp::IsHipHeader(path)) {
+      // Unconditional ones are of a file of HIP alone: in other modules nothing could include them.
+      const bool own = file == closure_.kernel().file;
+      if (!(own || (conditional && Contributes(file))) || !had.insert(std::string(path)).second) {
+        return;
+      }
+      if (own && !conditional) is_hip_ = true;
+    } else if (cpp::IsKnownHeader(path)) {
+      const std::string canonical = cpp::CanonicalHeader(path);
+      const bool needed = closure_.headers().contains(canonical) ||
+                          (cpp::IsRuntimeHeader(path) && Contributes(file));
+      if (!needed || had.contains(canonical)) return;
+      if (!conditional || canonical == path) had.insert(canonical);
+    } else {
+      if (!Contributes(file) || !MayDeclare(path) || !had.insert(std::string(path)).second) return;
+      missing_.try_emplace(std::string(path),
+                           include.include.angled ? "package_import" : "repository_import");
+    }
+    writer_.AddInclude(file, include);
+  }
+
+  bool MayDeclare(string_view path) const {
+    if (closure_.misses_unknown()) return true;
+    return std::any_of(closure_.packages().begin(), closure_.packages().end(),
+                       [&](const std::string& package) { return IsHeaderOf(path, package); });
+  }
+
+  // What was taken of a file and of what it includes, in the preprocessor's order.
+  void Walk(uint32_t file, int depth) {
+    if (!seen_.insert(file).second || depth > Source::kMaxIncludeDepth) return;
+    const auto found = by_file_.find(file);
+    const ItemRefs none;
+    const ItemRefs& items = found == by_file_.end() ? none : found->second;
+    auto item = items.begin();
+    for (const ResolvedInclude& include : source_[file].includes) {
+      if (include.file == kNoFile || !closure_.view().contains.contains(include.file)) continue;
+      for (; item != items.end() && source_.at(*item).span.begin < include.include.begin; ++item) {
+        Add(*item);
+      }
+      Walk(include.file, depth + 1);
+    }
+    for (; item != items.end(); ++item) Add(*item);
+  }
+
+  void Add(const ItemRef& ref) {
+    if (ref == closure_.kernel()) {
+      writer_.AddKernel();
+    } else {
+      writer_.Add(ref);
+    }
+  }
+
+  const Source& source_;
+  const CudaClosure& closure_;
+  v1::Kernel& kernel_;
+  Writer writer_;
+  std::map<uint32_t, ItemRefs> by_file_;
+  std::map<std::string, std::string> missing_;
+  absl::flat_hash_set<uint32_t> seen_;
+  bool is_hip_ = false;  // the kernel's file includes HIP's headers whatever is defined
+};
+
+// Nothing is known of what the function stands in.
+void FillInAlone(v1::Kernel& kernel) {
+  kernel.set_module(code::WithUnixLineEnds(AtFirstColumn(kernel.source())));
+  kernel.set_self_contained(false);
+}
+
+}  // namespace
+
+size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kernel) {
+  kernel.clear_imports();
+  kernel.clear_pieces();
+  kernel.clear_free_names();
+  kernel.clear_unresolved_names();
+  const uint32_t file = kernel.form() == v1::KERNEL_FORM_TEMPLATE ? kNoFile : source.FileOf(kernel);
+  const std::optional<ItemRef> around =
+      file == kNoFile ? std::nullopt : source.ItemAround(file, kernel);
+  if (!around || max_bytes == 0) {
+    FillInAlone(kernel);
+    if (kernel.form() != v1::KERNEL_FORM_TEMPLATE) {
+      v1::UnresolvedName& unresolved = *kernel.add_unresolved_names();
+      unresolved.set_name(kernel.name());
+      unresolved.set_reason("too_large");
+    }
+    return kernel.source().size();
+  }
+  ClosureLimits limits;
+  limits.bytes = std::min(limits.bytes, max_bytes);
+  const CudaClosure closure(source, *around, limits);
+  Assembler(source, closure, kernel).Run();
+  if (kernel.parse_error()) kernel.set_self_contained(false);
+  return closure.looked_at();
+}
+
+}  // namespace kernelmill::extractor::cuda

@@ -1,0 +1,242 @@
+#include "services/extractor/core/link/cuda/source.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "services/extractor/core/cuda/brackets.h"
+#include "services/extractor/core/cuda/lexer.h"
+
+namespace kernelmill::extractor::cuda {
+using absl::string_view;
+
+Source::Source(std::vector<v1::Definition> texts) {
+  std::stable_sort(texts.begin(), texts.end(), [](const auto& a, const auto& b) {
+    return std::make_pair(a.path(), a.string_begin()) < std::make_pair(b.path(), b.string_begin());
+  });
+  for (v1::Definition& definition : texts) AddText(std::move(definition));
+  operators_.resize(texts_.size());
+  directives_.resize(texts_.size());
+  includers_.resize(texts_.size());
+  std::vector<std::string> paths;
+  for (const uint32_t file : files_) paths.push_back(texts_[file]->path);
+  const cpp::IncludePaths include_paths(paths);
+  for (uint32_t file = 0; file < texts_.size(); ++file) {
+    ResolveIncludes(include_paths, *texts_[file]);
+    IndexItems(file);
+    for (const ResolvedInclude& include : texts_[file]->includes) {
+      if (include.file != kNoFile) includers_[include.file].push_back(file);
+    }
+  }
+}
+
+void Source::AddText(v1::Definition definition) {
+  const auto file = static_cast<uint32_t>(texts_.size());
+  std::string text = std::move(*definition.mutable_text());
+  const LineIndex lines(text);
+  auto added = std::make_unique<SourceText>(SourceText{definition.path(),
+                                                       definition.string_begin(),
+                                                       std::move(text),
+                                                       lines,
+                                                       Conditionals(Code()),
+                                                       {},
+                                                       {},
+                                                       {}});
+  AddItems(*added);
+  by_place_[{added->path, added->string_begin}].push_back(file);
+  if (added->string_begin == 0) files_.push_back(file);
+  texts_.push_back(std::move(added));
+}
+
+void Source::AddItems(SourceText& text) {
+  const Code code = Lex(text.text);
+  Declarations found = FindDeclarations(code, MatchBrackets(code));
+  text.conditionals = Conditionals(code);
+  text.namespaces = std::move(found.namespaces);
+  for (Declaration& declaration : found.all) {
+    Item& item = text.items.emplace_back();
+    item.span = text.conditionals.Whole(
+        {code.tokens[declaration.first].begin, code.tokens[declaration.last].end});
+    item.declaration = std::move(declaration);
+  }
+  for (const Macro& macro : code.macros) {
+    Item& item = text.items.emplace_back();
+    item.is_macro = true;
+    item.undefines = macro.undefines;
+    item.takes_arguments = macro.takes_arguments();
+    item.declaration.names.emplace_back(macro.name);
+    item.rest = std::string(macro.rest);
+    text.has_launch_macros |= absl::StrContains(macro.rest, "<<<") ||
+                              absl::StrContains(macro.rest, "LAUNCH") ||
+                              absl::StrContains(macro.rest, "Launch");
+    item.span = {macro.begin, macro.end};
+  }
+  std::stable_sort(text.items.begin(), text.items.end(),
+                   [](const Item& a, const Item& b) { return a.span.begin < b.span.begin; });
+  for (Item& item : text.items) item.place = text.conditionals.At(item.span.begin);
+  for (const Include& include : code.includes) {
+    if (text.includes.size() >= kMaxIncludes) break;
+    text.includes.push_back({include, kNoFile, text.conditionals.At(include.begin)});
+  }
+}
+
+void Source::Add(Index& index, const std::string& name, const ItemRef& ref) {
+  ItemRefs& refs = index[name];
+  if (refs.size() < kMaxMeanings && (refs.empty() || !(refs.back() == ref))) refs.push_back(ref);
+}
+
+const ItemRefs& Source::Find(const Index& index, absl::string_view name) {
+  static const auto& none = *new ItemRefs();
+  const auto found = index.find(name);
+  return found == index.end() ? none : found->second;
+}
+
+std::string Source::QualifiedName(const ItemRef& ref, absl::string_view name) const {
+  const SourceText& text = *texts_[ref.file];
+  const std::string& space = text.namespaces[at(ref).declaration.space].qualified;
+  return space.empty() ? std::string(name) : absl::StrCat(space, "::", name);
+}
+
+void Source::IndexItems(uint32_t file) {
+  const SourceText& text = *texts_[file];
+  for (const Namespace& space : text.namespaces) {
+    // a::b opens a too.
+    for (size_t end = space.qualified.size(); end != std::string::npos && end > 0;
+         end = space.qualified.rfind("::", end - 1)) {
+      if (!spaces_.insert(space.qualified.substr(0, end)).second) break;
+    }
+  }
+  for (uint32_t i = 0; i < text.items.size(); ++i) {
+    const ItemRef ref = {file, i};
+    const Item& item = text.items[i];
+    const Declaration& declaration = item.declaration;
+    if (item.is_macro) {
+      Add(macros_, declaration.names[0], ref);
+      continue;
+    }
+    if (declaration.kind == Declaration::kDirective) directives_[file].push_back(ref);
+    for (const std::string& name : declaration.names) {
+      if (absl::StartsWith(name, "operator")) {
+        operators_[file].push_back(ref);
+        continue;
+      }
+      Add(by_name_, QualifiedName(ref, name), ref);
+      if (declaration.kind != Declaration::kFunction) continue;
+      const size_t last = name.rfind(':');
+      Add(functions_, last == std::string::npos ? name : name.substr(last + 1), ref);
+    }
+    if (!declaration.owner.empty()) Add(members_, QualifiedName(ref, declaration.owner), ref);
+  }
+}
+
+void Source::ResolveIncludes(const cpp::IncludePaths& paths, SourceText& text) const {
+  if (text.string_begin > 0) return;
+  for (ResolvedInclude& include : text.includes) {
+    const Include& named = include.include;
+    const std::optional<uint32_t> found = paths.Find(text.path, named.path, named.angled);
+    if (found) include.file = files_[*found];
+  }
+}
+
+uint32_t Source::FileOf(const v1::Kernel& kernel) const {
+  const auto found = by_place_.find(std::make_pair(kernel.path(), kernel.string_begin()));
+  if (found == by_place_.end()) return kNoFile;
+  for (const uint32_t file : found->second) {
+    const string_view text = texts_[file]->text;
+    const auto begin = static_cast<size_t>(kernel.first_byte());
+    if (begin <= text.size() && absl::StartsWith(text.substr(begin), kernel.source())) return file;
+  }
+  return kNoFile;
+}
+
+std::optional<ItemRef> Source::ItemAround(uint32_t file, const v1::Kernel& kernel) const {
+  const SourceText& text = *texts_[file];
+  const auto first = static_cast<size_t>(kernel.first_byte());
+  const size_t end = first + kernel.source().size();
+  // Of the items on its lines the one that holds its signature.
+  const size_t at = text.text.find(kernel.signature(), first);
+  const size_t begin = at == std::string::npos || at > end ? first : at;
+  const auto after =
+      std::upper_bound(text.items.begin(), text.items.end(), begin,
+                       [](size_t offset, const Item& item) { return offset < item.span.begin; });
+  constexpr int kMaxOverlap = 64;  // items that a conditional widened begin before others
+  auto i = static_cast<uint32_t>(after - text.items.begin());
+  for (int steps = 0; i > 0 && steps < kMaxOverlap; ++steps) {
+    const Item& item = text.items[--i];
+    if (!item.is_macro && begin < item.span.end) return ItemRef{file, i};
+  }
+  return std::nullopt;
+}
+
+absl::string_view Source::TextOf(const ItemRef& ref) const {
+  const ByteSpan& span = at(ref).span;
+  return string_view(texts_[ref.file]->text).substr(span.begin, span.end - span.begin);
+}
+
+size_t Source::WrittenSize(const ItemRef& ref) const {
+  constexpr int kMaxDepth = 64;
+  const SourceText& text = *texts_[ref.file];
+  size_t size = TextOf(ref).size();
+  Conditionals::Place place = at(ref).place;
+  for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
+    for (const ByteSpan& line : text.conditionals.Lines(place)) size += line.end - line.begin;
+    place = text.conditionals.Around(place);
+  }
+  uint32_t space = at(ref).declaration.space;
+  for (int depth = 0; space != 0 && depth < kMaxDepth; ++depth) {
+    size += 2 * text.namespaces[space].opening.size();
+    space = text.namespaces[space].outer;
+  }
+  return size;
+}
+
+const Words& Source::WordsOf(const ItemRef& ref) const {
+  std::unique_ptr<const Words>& words = words_[ref];
+  if (words == nullptr) {
+    const Item& item = at(ref);
+    words =
+        std::make_unique<const Words>(item.is_macro ? WordsOfMacro(item.rest, item.takes_arguments)
+                                                    : WordsOfDeclaration(TextOf(ref)));
+  }
+  return *words;
+}
+
+void Source::Visit(uint32_t file, int depth, View& view) const {
+  if (view.files.size() >= kMaxView || !view.contains.insert(file).second) return;
+  view.files.push_back(file);
+  if (depth >= kMaxIncludeDepth) return;
+  for (const ResolvedInclude& include : texts_[file]->includes) {
+    if (include.file != kNoFile) Visit(include.file, depth + 1, view);
+  }
+}
+
+std::shared_ptr<const View> Source::ViewFrom(uint32_t file) const {
+  constexpr size_t kMaxRemembered = 64;
+  if (const auto found = views_.find(file); found != views_.end()) return found->second;
+  if (views_.size() >= kMaxRemembered) views_.clear();
+  auto view = std::make_shared<View>();
+  view->root = file;
+  Visit(file, 0, *view);
+  return views_[file] = std::move(view);
+}
+
+std::vector<uint32_t> Source::IncludersOf(uint32_t file) const {
+  constexpr size_t kMost = 16;
+  std::vector<uint32_t> found;
+  absl::flat_hash_set<uint32_t> seen = {file};
+  std::vector<uint32_t> near = {file};
+  while (!near.empty() && found.size() < kMost) {
+    std::vector<uint32_t> next;
+    for (const uint32_t of : near) {
+      for (const uint32_t includer : includers_[of]) {
+        if (next.size() < kMost && seen.insert(includer).second) next.push_back(includer);
+      }
+    }
+    found.insert(found.end(), next.begin(), next.end());
+    near = std::move(next);
+  }
+  if (found.size() > kMost) found.resize(kMost);
+  return found;
+}
+
+}  // namespace kernelmill::extractor::cuda

@@ -1,0 +1,160 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_SOURCE_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_SOURCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "common/cpp/include_paths.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/cuda/conditionals.h"
+#include "services/extractor/core/cuda/declarations.h"
+#include "services/extractor/core/cuda/words.h"
+#include "services/extractor/core/syntax/text_lines.h"
+
+namespace kernelmill::extractor::cuda {
+
+// A declaration of a file, or a macro of it.
+struct Item {
+  Declaration declaration;
+  bool is_macro = false;
+  bool undefines = false;
+  bool takes_arguments = false;
+  std::string rest;  // of a macro: see Macro
+  ByteSpan span;     // with the whole of conditionals that it is cut by
+  Conditionals::Place place;
+};
+
+// Which item of which file.
+struct ItemRef {
+  uint32_t file;
+  uint32_t item;
+
+  bool operator==(const ItemRef& other) const { return file == other.file && item == other.item; }
+  bool operator<(const ItemRef& other) const {
+    return file != other.file ? file < other.file : item < other.item;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const ItemRef& ref) {
+    return H::combine(std::move(h), ref.file, ref.item);
+  }
+};
+using ItemRefs = std::vector<ItemRef>;
+
+constexpr uint32_t kNoFile = 0xffffffff;
+
+// #include of a file, and the file of the source that it means.
+struct ResolvedInclude {
+  Include include;  // `path` points into the file's text
+  uint32_t file = kNoFile;
+  Conditionals::Place place;
+};
+
+// A text of C++: a file, or a string in one.
+struct SourceText {
+  std::string path;
+  int64_t string_begin = 0;
+  std::string text;
+  LineIndex lines;
+  Conditionals conditionals;
+  std::vector<Namespace> namespaces;
+  std::vector<Item> items;  // in the order of the text
+  std::vector<ResolvedInclude> includes;
+  bool has_launch_macros = false;
+};
+
+// A file with all that it includes, in the order in which the preprocessor meets them.
+struct View {
+  uint32_t root = kNoFile;
+  std::vector<uint32_t> files;
+  absl::flat_hash_set<uint32_t> contains;
+};
+
+// The C++ texts of a source. cpp::IncludePaths says what an include means.
+//
+// Deterministic. References stay valid.
+class Source {
+ public:
+  // Bounds: beyond them files are left out of a view, and names have fewer meanings.
+  static constexpr size_t kMaxView = 1024;
+  static constexpr int kMaxIncludeDepth = 64;
+  static constexpr size_t kMaxMeanings = 1024;
+  static constexpr size_t kMaxIncludes = 4096;  // of a file
+
+  // Once: the texts, of v1::Definition without a kind.
+  explicit Source(std::vector<v1::Definition> texts);
+
+  size_t size() const { return texts_.size(); }
+  const SourceText& operator[](uint32_t file) const { return *texts_[file]; }
+  const Item& at(const ItemRef& ref) const { return texts_[ref.file]->items[ref.item]; }
+
+  // The text that a kernel's source stands in; kNoFile: it is not there.
+  uint32_t FileOf(const v1::Kernel& kernel) const;
+  // The item around the kernel; nothing where there is none.
+  std::optional<ItemRef> ItemAround(uint32_t file, const v1::Kernel& kernel) const;
+
+  // Items by their qualified names, members of a class by the class's, macros by their names; in
+  // the order of files and texts, at most kMaxMeanings.
+  const ItemRefs& Named(absl::string_view qualified) const { return Find(by_name_, qualified); }
+  const ItemRefs& MembersOf(absl::string_view type) const { return Find(members_, type); }
+  const ItemRefs& Macros(absl::string_view name) const { return Find(macros_, name); }
+  // By the last part of their names: functions alone.
+  const ItemRefs& FunctionsCalled(absl::string_view name) const { return Find(functions_, name); }
+  // Operators of a file, and its directives "using namespace".
+  const ItemRefs& OperatorsOf(uint32_t file) const { return operators_[file]; }
+  const ItemRefs& DirectivesOf(uint32_t file) const { return directives_[file]; }
+
+  // Whether a text of the source opens a namespace of that name.
+  bool IsNamespace(absl::string_view qualified) const { return spaces_.contains(qualified); }
+  // Whether a macro of the file may launch a kernel.
+  bool HasLaunchMacros(uint32_t file) const { return texts_[file]->has_launch_macros; }
+
+  std::string QualifiedName(const ItemRef& ref, absl::string_view name) const;
+  absl::string_view TextOf(const ItemRef& ref) const;
+  // Of the text with the conditionals and namespaces around it.
+  size_t WrittenSize(const ItemRef& ref) const;
+  // What an item uses and declares; remembered.
+  const Words& WordsOf(const ItemRef& ref) const;
+
+  // Remembered while few others are asked for.
+  std::shared_ptr<const View> ViewFrom(uint32_t file) const;
+  // Files that include `file`, directly or not: the first few.
+  std::vector<uint32_t> IncludersOf(uint32_t file) const;
+
+ private:
+  using Index = absl::flat_hash_map<std::string, ItemRefs>;
+
+  static const ItemRefs& Find(const Index& index, absl::string_view name);
+  static void Add(Index& index, const std::string& name, const ItemRef& ref);
+
+  void AddText(v1::Definition definition);
+  void AddItems(SourceText& text);
+  void IndexItems(uint32_t file);
+  void ResolveIncludes(const cpp::IncludePaths& paths, SourceText& text) const;
+  void Visit(uint32_t file, int depth, View& view) const;
+
+  std::vector<std::unique_ptr<SourceText>> texts_;
+  absl::flat_hash_map<std::pair<std::string, int64_t>, std::vector<uint32_t>> by_place_;
+  std::vector<uint32_t> files_;  // texts that are no strings
+  std::vector<std::vector<uint32_t>> includers_;
+  Index by_name_;
+  Index members_;
+  Index macros_;
+  Index functions_;
+  absl::flat_hash_set<std::string> spaces_;
+  std::vector<ItemRefs> operators_;
+  std::vector<ItemRefs> directives_;
+  mutable absl::flat_hash_map<ItemRef, std::unique_ptr<const Words>> words_;
+  mutable absl::flat_hash_map<uint32_t, std::shared_ptr<const View>> views_;
+};
+
+}  // namespace kernelmill::extractor::cuda
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_SOURCE_H_

@@ -1,0 +1,348 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/link/cuda/known_names.h"
+#include "services/extractor/core/link/link.h"
+#include "services/extractor/testing/extract_for_test.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// The last kernel of that name, once the files are linked.
+v1::Kernel Linked(const std::vector<NamedText>& texts, const std::string& name = "k") {
+  const v1::KernelShard shard = ExtractAndLink(texts);
+  v1::Kernel found;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    if (kernel.name() == name) found = kernel;
+  }
+  EXPECT_EQ(found.name(), name);
+  return found;
+}
+
+// "name reason" of each.
+std::vector<std::string> Unresolved(const v1::Kernel& kernel) {
+  std::vector<std::string> names;
+  for (const v1::UnresolvedName& name : kernel.unresolved_names()) {
+    names.push_back(absl::StrCat(name.name(), " ", name.reason()));
+  }
+  return names;
+}
+
+TEST(CudaModuleTest, HelpersOfTheFileComeAlongInItsOrder) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "#include <cuda_fp16.h>\n"
+                                     "#define SQUARE(x) \\\n  ((x) * (x))\n"
+                                     "#define UNUSED 1\n"
+                                     "constexpr int kN = 4;\n"
+                                     "struct Pair { float a; float b; };\n"
+                                     "__device__ float unused() { return 0.f; }\n"
+                                     "template <typename T>\n"
+                                     "__device__ T twice(T x) { return x + x; }\n"
+                                     "__device__ float sum(const Pair& p) {\n"
+                                     "  return twice(p.a) + SQUARE(p.b);\n"
+                                     "}\n"
+                                     "__global__ void k(Pair* p, half* out, int n) {\n"
+                                     "  int i = threadIdx.x;\n"
+                                     "  if (i < n) out[i] = __float2half(sum(p[i]) * kN);\n"
+                                     "}\n"}});
+  EXPECT_EQ(kernel.module(),
+            "#include <cuda_fp16.h>\n"
+            "\n"
+            "#define SQUARE(x) \\\n  ((x) * (x))\n"
+            "\n"
+            "constexpr int kN = 4;\n"
+            "\n"
+            "struct Pair { float a; float b; };\n"
+            "\n"
+            "template <typename T>\n"
+            "__device__ T twice(T x) { return x + x; }\n"
+            "\n"
+            "__device__ float sum(const Pair& p) {\n"
+            "  return twice(p.a) + SQUARE(p.b);\n"
+            "}\n"
+            "\n"
+            "__global__ void k(Pair* p, half* out, int n) {\n"
+            "  int i = threadIdx.x;\n"
+            "  if (i < n) out[i] = __float2half(sum(p[i]) * kN);\n"
+            "}\n");
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_THAT(Unresolved(kernel), IsEmpty());
+  EXPECT_THAT(kernel.imports(), ElementsAre("#include <cuda_fp16.h>\n"));
+  ASSERT_EQ(kernel.pieces_size(), 7);
+  EXPECT_EQ(kernel.pieces(1).first_line(), 2);
+  EXPECT_EQ(kernel.pieces(1).last_line(), 3);
+  EXPECT_EQ(kernel.pieces(1).kind(), v1::Definition::KIND_CONSTANT);
+  EXPECT_EQ(kernel.pieces(3).kind(), v1::Definition::KIND_CLASS);
+  EXPECT_EQ(kernel.pieces(6).first_line(), 13);
+}
+
+TEST(CudaModuleTest, WhatIncludedFilesDefineComesFromThere) {
+  const v1::Kernel kernel = Linked({{"csrc/k.cu",
+                                     "#include \"../inc/reduce.cuh\"\n#include \"lib/types.h\"\n"
+                                     "__global__ void k(Real* x) { x[0] = reduce(x[1]); }\n"},
+                                    {"inc/reduce.cuh",
+                                     "#pragma once\n#include \"warp.cuh\"\n"
+                                     "__device__ float reduce(float x) { return warp_sum(x); }\n"},
+                                    {"inc/warp.cuh",
+                                     "__device__ float warp_sum(float x) {\n"
+                                     "  return __shfl_xor_sync(0xffffffffu, x, 1);\n}\n"},
+                                    {"third/lib/types.h", "typedef float Real;\n"}});
+  EXPECT_TRUE(kernel.self_contained()) << kernel.module();
+  std::vector<std::string> paths;
+  for (const v1::ModulePiece& piece : kernel.pieces()) paths.push_back(piece.path());
+  EXPECT_THAT(paths,
+              ElementsAre("inc/warp.cuh", "inc/reduce.cuh", "third/lib/types.h", "csrc/k.cu"));
+  EXPECT_THAT(kernel.module(), Not(HasSubstr("#include")));
+}
+
+TEST(CudaModuleTest, NamespacesAreOpenedAgain) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "namespace a {\nnamespace {\nconstexpr int kN = 1;\n}\n"
+                                     "namespace b {\n__device__ int f() { return kN; }\n}\n"
+                                     "}  // namespace a\n"
+                                     "namespace a::c {\n"
+                                     "__global__ void k(int* x) { *x = b::f(); }\n}\n"}});
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_EQ(kernel.module(),
+            "namespace a {\nnamespace {\nconstexpr int kN = 1;\n\n}  // namespace\n\n"
+            "namespace b {\n__device__ int f() { return kN; }\n\n}  // namespace b\n"
+            "}  // namespace a\n\n"
+            "namespace a::c {\n__global__ void k(int* x) { *x = b::f(); }\n\n"
+            "}  // namespace a::c\n");
+}
+
+TEST(CudaModuleTest, ConditionalsStandAroundWhatTheyChoose) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "#ifdef USE_FAST\n#define SCALE 2\n#else\n#define SCALE 1\n"
+                                     "#endif\n"
+                                     "__global__ void k(int* x) { *x = SCALE; }\n"}});
+  EXPECT_EQ(kernel.module(),
+            "#ifdef USE_FAST\n#define SCALE 2\n#else\n#define SCALE 1\n#endif\n"
+            "\n__global__ void k(int* x) { *x = SCALE; }\n");
+  EXPECT_TRUE(kernel.self_contained());
+}
+
+TEST(CudaModuleTest, TheKernelsOwnBranchesHoldAndTheOthersAreLeftOut) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "#ifdef USE_ROCM\n__device__ int f() { return 1; }\n#else\n"
+                                     "__device__ int f() { return 2; }\n"
+                                     "__global__ void k(int* x) { *x = f(); }\n#endif\n"}});
+  EXPECT_EQ(kernel.module(),
+            "__device__ int f() { return 2; }\n\n__global__ void k(int* x) { *x = f(); }\n");
+}
+
+TEST(CudaModuleTest, OverloadsSpecializationsAndMembersComeTogether) {
+  const v1::Kernel kernel = Linked(
+      {{"a.cu",
+        "template <typename T> struct Traits;\ntemplate <> struct Traits<int> { using type = "
+        "int; };\n"
+        "struct V { int x; __device__ int get() const; };\n"
+        "__device__ int V::get() const { return x; }\n"
+        "__device__ V operator+(V a, V b) { return {a.x + b.x}; }\n"
+        "__device__ int f(int x) { return x; }\n__device__ float f(float x) { return x; }\n"
+        "__global__ void k(V* v) { v[0] = v[0] + v[1]; Traits<int>::type t = f(v[0].get()); "
+        "v[0].x = t; }\n"}});
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_EQ(kernel.pieces_size(), 8);
+}
+
+TEST(CudaModuleTest, AMethodComesWithItsClass) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "constexpr int kN = 2;\nstruct S {\n  int x;\n  __device__ "
+                                     "int f() { return x * kN; }\n};\n"}},
+                                   "f");
+  EXPECT_EQ(kernel.module(),
+            "constexpr int kN = 2;\n\n"
+            "struct S {\n  int x;\n  __device__ int f() { return x * kN; }\n};\n");
+  EXPECT_TRUE(kernel.self_contained());
+}
+
+TEST(CudaModuleTest, NamesOfPackagesAndUnknownOnesAreNamed) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu",
+               "#include <ATen/ATen.h>\n#include <cub/cub.cuh>\n#include <vector>\n"
+               "#include \"gone.h\"\n"
+               "__global__ void k(at::Half* x) { x[0] = mystery(x[1]); }\n"}});
+  EXPECT_FALSE(kernel.self_contained());
+  EXPECT_THAT(
+      Unresolved(kernel),
+      ElementsAre("ATen/ATen.h package_import", "at::Half package_import",
+                  "cub/cub.cuh package_import", "gone.h repository_import", "mystery undefined"));
+  EXPECT_THAT(kernel.free_names(), ElementsAre("at::Half", "mystery"));
+  EXPECT_THAT(kernel.module(), Not(HasSubstr("<vector>")));
+  const v1::Kernel other = Linked({{"a.cu",
+                                    "#include <ATen/ATen.h>\n#include <cub/cub.cuh>\n"
+                                    "__global__ void k(at::Half* x) { x[0] = x[1]; }\n"}});
+  EXPECT_THAT(Unresolved(other),
+              ElementsAre("ATen/ATen.h package_import", "at::Half package_import"));
+}
+
+TEST(CudaModuleTest, HeadersThatNamesNeedAreMadeUpWhereTheSourceHasThemElsewhere) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu",
+               "#include <torch/extension.h>\n__global__ void k(uint32_t* x, half y) { x[0] = "
+               "std::numeric_limits<uint32_t>::max(); }\n"}});
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_THAT(kernel.imports(), ElementsAre("#include <cstdint>\n", "#include <cuda_fp16.h>\n",
+                                            "#include <limits>\n"));
+  EXPECT_TRUE(kernel.pieces(0).generated());
+}
+
+TEST(CudaModuleTest, UsingDirectivesAndShortNamesLeadOn) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu",
+               "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+               "namespace n { constexpr int kN = 1; }\nusing namespace n;\n"
+               "__global__ void k(int* x) { using namespace nvcuda; auto b = "
+               "cg::this_thread_block(); wmma::fragment<int> f; x[b.size()] = kN; }\n"}});
+  EXPECT_TRUE(kernel.self_contained()) << absl::StrCat(Unresolved(kernel).size());
+  EXPECT_THAT(kernel.imports(),
+              ElementsAre("#include <cooperative_groups.h>\n", "#include <mma.h>\n"));
+  EXPECT_THAT(kernel.module(), HasSubstr("using namespace n;\n"));
+}
+
+TEST(CudaModuleTest, AHeaderMayNeedWhatItsIncluderSays) {
+  const v1::Kernel kernel = Linked({{"a.cu", "constexpr int kN = 1;\n#include \"k.cuh\"\n"},
+                                    {"k.cuh", "__global__ void k(int* x) { *x = kN; }\n"}});
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_EQ(kernel.pieces(0).path(), "a.cu");
+}
+
+TEST(CudaModuleTest, LineEndsAreUnixs) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu", "#include \"b.h\"\r\n__global__ void k(int* x)\r\n{ *x = f(); }\r\n"},
+              {"b.h", "__device__ int f() {\n  return 1;\n}\n"}});
+  EXPECT_EQ(kernel.module(),
+            "__device__ int f() {\n  return 1;\n}\n\n"
+            "__global__ void k(int* x)\n{ *x = f(); }\n");
+}
+
+TEST(CudaModuleTest, FilesThatIncludeOneAnotherEnd) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu", "#include \"b.h\"\n__global__ void k(int* x) { *x = f(); }\n"},
+              {"b.h", "#include \"c.h\"\n__device__ int f() { return g(); }\n"},
+              {"c.h", "#include \"b.h\"\n__device__ int g() { return f(); }\n"}});
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_EQ(kernel.pieces_size(), 3);
+}
+
+TEST(CudaModuleTest, WhatIsOutOfBoundsIsTooLarge) {
+  const std::string big =
+      absl::StrCat("__device__ int f() { return 0", std::string(600 << 10, ' '), "; }\n");
+  const v1::Kernel kernel = Linked({{"a.cu", big + "__global__ void k(int* x) { *x = f(); }\n"}});
+  EXPECT_THAT(Unresolved(kernel), ElementsAre("f too_large"));
+  EXPECT_EQ(kernel.module(), "__global__ void k(int* x) { *x = f(); }\n");
+}
+
+TEST(CudaModuleTest, WhatIsSaidAfterTheKernelDoesNotHoldForIt) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu",
+               "#define T float\n__global__ void k(T* x) { *x = 1; }\n#undef T\n#define T int\n"}});
+  EXPECT_EQ(kernel.module(), "#define T float\n\n__global__ void k(T* x) { *x = 1; }\n");
+}
+
+TEST(CudaModuleTest, ASpecializationComesWithWhatItSpecializes) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "template <typename T> struct S;\ntemplate <> struct S<int> { "
+                                     "__device__ int f() { return 1; "
+                                     "} };\n"}},
+                                   "f");
+  EXPECT_EQ(kernel.pieces_size(), 2);
+}
+
+TEST(CudaModuleTest, WhatConditionalsInAPieceAskForComesAlong) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu",
+               "#define FAST 1\n__global__ void k(int* x) {\n#if FAST && CUDA_VERSION > 1\n  *x = "
+               "1;\n#endif\n}\n"}});
+  EXPECT_THAT(kernel.module(), HasSubstr("#include <cuda.h>\n\n#define FAST 1\n"));
+}
+
+TEST(CudaModuleTest, KernelsOfHeadersThatNoGlobNamesAreNoRecords) {
+  v1::SourceTree tree;
+  tree.add_files()->set_path("a.cu");
+  v1::FileEntry& header = *tree.add_files();
+  header.set_path("b.h");
+  header.set_support(true);
+  const v1::KernelShard shard =
+      ExtractFiles({{"a.cu", "#include \"b.h\"\n__global__ void k(int* x) { *x = f(); }\n"},
+                    {"b.h", "__device__ int f() { return 1; }\n"}});
+  v1::KernelShard linked;
+  const auto decided =
+      LinkSource(tree, {1, [&](size_t) { return shard; }}, [&](v1::KernelShard written) {
+        linked = std::move(written);
+        return absl::OkStatus();
+      });
+  ASSERT_TRUE(decided.ok());
+  EXPECT_EQ(*decided, -1);
+  ASSERT_EQ(linked.kernels_size(), 1);
+  EXPECT_TRUE(linked.kernels(0).self_contained());
+  EXPECT_EQ(linked.files(1).kernels(), 0);
+}
+
+TEST(CudaModuleTest, ManyKernelsOverManyNamesTakeLinearTime) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) absl::StrAppend(&text, "#define M", i, " M", i + 1, "\n");
+  for (int i = 0; i < 200; ++i) absl::StrAppend(&text, "__global__ void k", i, "() { M0; }\n");
+  EXPECT_EQ(ExtractAndLink({{"a.cu", text}}).kernels_size(), 200);
+}
+
+TEST(CudaLauncherTest, TheHostFunctionAroundALaunchIsTheLauncher) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "__global__ void k(int) {}\n"
+                                     "void host(int n) {\n  k<<<1, 1>>>(n);\n}\n"
+                                     "void other() { k<<<2, 2>>>(1); }\n"}});
+  EXPECT_EQ(kernel.launcher().path(), "a.cu");
+  EXPECT_EQ(kernel.launcher().qualname(), "host");
+  EXPECT_EQ(kernel.launcher().first_line(), 2);
+  EXPECT_EQ(kernel.launcher().last_line(), 4);
+  EXPECT_EQ(kernel.launcher().text(), "void host(int n) {\n  k<<<1, 1>>>(n);\n}\n");
+  EXPECT_EQ(kernel.launcher().count(), 2);
+}
+
+TEST(CudaLauncherTest, FilesThatIncludeTheKernelOrADeclarationOfItLaunchIt) {
+  const std::vector<NamedText> texts = {
+      {"host.cu", "#include \"k.h\"\nvoid host() { k<<<1, 1>>>(1); }\n"},
+      {"k.h", "__global__ void k(int);\n"},
+      {"k.cu", "__global__ void k(int x) {}\n"},
+      {"stranger.cu", "__global__ void k2() {}\nvoid f() { k<<<1, 1>>>(1); }\n"}};
+  const v1::Kernel kernel = Linked(texts);
+  EXPECT_EQ(kernel.launcher().path(), "host.cu");
+  EXPECT_EQ(kernel.launcher().count(), 1);
+}
+
+TEST(CudaLauncherTest, MacrosOfIncludedFilesLaunch) {
+  const v1::Kernel kernel = Linked(
+      {{"a.cu", "#include \"m.h\"\n__global__ void k(int x) {}\nvoid host() { RUN(k, 1); }\n"},
+       {"m.h", "#define RUN(kernel, x) kernel<<<1, 1>>>(x)\n"}});
+  EXPECT_EQ(kernel.launcher().qualname(), "host");
+}
+
+TEST(KnownNamesTest, NamesHaveTheirHeaders) {
+  using cuda::KnownName;
+  EXPECT_EQ(cuda::LookUpKnown("__shfl_down_sync").kind, KnownName::kBuiltIn);
+  EXPECT_EQ(cuda::LookUpKnown("make_float4").kind, KnownName::kBuiltIn);
+  EXPECT_EQ(cuda::LookUpKnown("atomicAdd").kind, KnownName::kBuiltIn);
+  EXPECT_EQ(cuda::LookUpKnown("__hadd2").header, "cuda_fp16.h");
+  EXPECT_EQ(cuda::LookUpKnown("__nv_bfloat16").header, "cuda_bf16.h");
+  EXPECT_EQ(cuda::LookUpKnown("std::is_same_v").header, "type_traits");
+  EXPECT_EQ(cuda::LookUpKnown("c10::Half").package, "c10/");
+  EXPECT_EQ(cuda::LookUpKnown("cute").package, "cute/");
+  EXPECT_EQ(cuda::LookUpKnown("my_function").kind, KnownName::kUnknown);
+  EXPECT_EQ(cuda::LookUpKnown("floaty4").kind, KnownName::kUnknown);
+}
+
+}  // namespace
+}  // namespace kernelmill::extractor
