@@ -72,6 +72,15 @@ TEST(LicenseNames, MetadataOfAPackageCounts) {
   EXPECT_EQ(LicenseBeside("setup.py", "setup(license='MIT')\n"), "MIT");
 }
 
+TEST(LicenseNames, ReusesFilesCount) {
+  const std::string table =
+      "[[annotations]]\npath = \"*.py\"\nSPDX-License-Identifier = \"Zlib\"\n";
+  EXPECT_EQ(LicenseBeside("REUSE.toml", table), "Zlib");
+  EXPECT_EQ(LicenseBeside(".reuse/dep5", "Files: *.py\nCopyright: X\nLicense: Zlib\n"), "Zlib");
+  EXPECT_EQ(LicenseBeside("a.py.license", "SPDX-License-Identifier: Zlib\n"), "Zlib");
+  EXPECT_EQ(LicenseBeside("b.py.license", "SPDX-License-Identifier: Zlib\n"), "NOASSERTION");
+}
+
 TEST(LicenseNames, CodeAboutLicencesIsNone) {
   EXPECT_EQ(LicenseBeside("license.json", kUnlicense), "NOASSERTION");
   EXPECT_EQ(LicenseBeside("unlicense.py", kUnlicense), "NOASSERTION");

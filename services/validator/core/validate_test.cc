@@ -119,12 +119,20 @@ TEST_F(ValidateTest, AdaptedCodeIsLabelledOrRejectedByThePolicy) {
             v1::KERNEL_ROLE_KERNEL);
   AddKernel("c.py", "# SPDX-License-Identifier: MIT\n# Ported from other/thing-1\n",
             v1::KERNEL_ROLE_KERNEL);
+  AddKernel("d.py",
+            "# SPDX-License-Identifier: MIT\n# Adapted from vLLM: Copyright (c) 2023, Ann\n",
+            v1::KERNEL_ROLE_KERNEL);
+  AddKernel("e.py",
+            "# SPDX-License-Identifier: MIT\n# This is copied from the vLLM project.\n"
+            "# It was licensed under the Apache License, Version 2.0.\n",
+            v1::KERNEL_ROLE_KERNEL);
   v1::SourceFile& notice = *tree_.add_license_files();
   notice.set_path("NOTICE");
   notice.set_content("This product includes thing-1.\n");
   v1::VerdictShard shard = Run();
-  ASSERT_EQ(shard.verdicts_size(), 3);
+  ASSERT_EQ(shard.verdicts_size(), 5);
   ASSERT_EQ(shard.verdicts(0).license().adapted_from_size(), 1);
+  EXPECT_THAT(shard.verdicts(3).license().copyrights(), ElementsAre("Copyright (c) 2023, Ann"));
   const v1::Adaptation& adapted = shard.verdicts(0).license().adapted_from(0);
   EXPECT_EQ(adapted.origin(), "turboderp/exllama");
   EXPECT_EQ(adapted.path(), "a.py");
@@ -137,6 +145,8 @@ TEST_F(ValidateTest, AdaptedCodeIsLabelledOrRejectedByThePolicy) {
   EXPECT_THAT(shard.verdicts(0).reasons(), ElementsAre("license:adapted:turboderp/exllama"));
   EXPECT_TRUE(shard.verdicts(1).accepted()) << "the file names their licence";
   EXPECT_TRUE(shard.verdicts(2).accepted()) << "the tree has their notice";
+  EXPECT_TRUE(shard.verdicts(3).accepted()) << "the line names the holders";
+  EXPECT_TRUE(shard.verdicts(4).accepted()) << "a notice follows";
   EXPECT_EQ(CountVerdicts(shard)["kernels.rejected.license"], 1);
 }
 

@@ -20,7 +20,7 @@ using absl::string_view;
 using code::Token;
 using Tokens = std::vector<Token>;
 
-constexpr size_t kMaxSignature = 600;  // bytes
+constexpr size_t kMaxSignature = 1000;  // bytes
 constexpr size_t kMaxSummary = 120;
 constexpr size_t kMaxField = 100;
 constexpr size_t kMaxStatement = 400;

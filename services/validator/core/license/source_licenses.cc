@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
+#include "services/validator/core/license/words/attribution.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -17,9 +19,16 @@ absl::string_view LastTwo(absl::string_view path) {
   return path.substr(static_cast<size_t>(BaseName(folder).data() - path.data()));
 }
 
+void AddHolder(const std::string& line, v1::License* license) {
+  std::vector<std::string> lines(license->copyrights().begin(), license->copyrights().end());
+  AddCopyrightLine(line, &lines);
+  license->mutable_copyrights()->Assign(lines.begin(), lines.end());
+}
+
 void AddOrigin(const OriginStatement& origin, const v1::Kernel& kernel, int lines_before,
                v1::License* license) {
   if (license->adapted_from_size() == kMaxAdaptations) return;
+  if (!origin.copyright.empty()) AddHolder(origin.copyright, license);
   v1::Adaptation& adaptation = *license->add_adapted_from();
   adaptation.set_origin(origin.origin);
   adaptation.set_path(ToUtf8(kernel.path()));
@@ -76,9 +85,18 @@ const SourceLicenses::FileFacts& SourceLicenses::FactsOf(const v1::Kernel& kerne
   return facts_.emplace(kernel.path(), std::move(facts)).first->second;
 }
 
+bool SourceLicenses::NamesHolders(const v1::Adaptation& adaptation) const {
+  const auto file = facts_.find(adaptation.path());
+  if (file == facts_.end()) return false;
+  return absl::c_any_of(file->second.origins, [&](const OriginStatement& statement) {
+    return statement.line == adaptation.line() && !statement.copyright.empty();
+  });
+}
+
 std::string SourceLicenses::OriginWithoutNotice(const v1::License& license) {
   for (const v1::Adaptation& adaptation : license.adapted_from()) {
-    if (!notices_.Cover(adaptation, license)) return adaptation.origin();
+    if (!NamesHolders(adaptation) && !notices_.Cover(adaptation, license))
+      return adaptation.origin();
   }
   return "";
 }

@@ -37,8 +37,8 @@ class SourceLicenses {
   // `content` of the kernel's file. At most 16 origins are kept.
   v1::License Of(const v1::Kernel& kernel, const std::string& content);
 
-  // The first origin of a licence whose own licence or notice nothing has (others_notices.h); empty
-  // if there is none.
+  // The first origin of a licence whose own licence or notice nothing has (others_notices.h), nor
+  // the line itself a copyright of theirs; empty if there is none.
   std::string OriginWithoutNotice(const v1::License& license);
 
  private:
@@ -47,6 +47,7 @@ class SourceLicenses {
     std::vector<OriginStatement> origins;
   };
 
+  bool NamesHolders(const v1::Adaptation& adaptation) const;
   const FileFacts& FactsOf(const v1::Kernel& kernel, const std::string& content);
 
   const v1::SourceTree& tree_;

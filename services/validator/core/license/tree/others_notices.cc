@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kMaxBytes = 8 << 20;  // of all texts
 constexpr size_t kMaxKnown = 4096;
+constexpr int kNoticeLines = 2;
 
 bool IsNoticeOrLicense(absl::string_view path) {
   const source_files::Kind kind = source_files::KindOf(path);
@@ -27,8 +28,10 @@ bool OthersNotices::Cover(const v1::Adaptation& adaptation, const v1::License& l
     return NamesOrigin(line, adaptation.origin());
   });
   const bool says = absl::c_any_of(license.found(), [&](const v1::LicenseEvidence& found) {
-    return !found.expression().empty() && found.path() == adaptation.path() &&
-           found.first_line() <= adaptation.line() && adaptation.line() <= found.last_line();
+    if (found.expression().empty() || found.path() != adaptation.path()) return false;
+    const int after = found.rule() == "notice" ? kNoticeLines : 0;
+    return found.first_line() <= adaptation.line() + after &&
+           adaptation.line() <= found.last_line();
   });
   return holds || says || TreeNames(adaptation.origin());
 }

@@ -18,7 +18,7 @@ class OthersNotices {
   explicit OthersNotices(const v1::SourceTree& tree) : tree_(tree) {}
 
   // The file itself may do it too: by a copyright line of theirs, or by a licence that it names
-  // where it says so.
+  // where it says so: on that line, or by a notice in words on the next two.
   bool Cover(const v1::Adaptation& adaptation, const v1::License& license);
 
  private:

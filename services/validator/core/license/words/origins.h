@@ -35,6 +35,8 @@ struct OriginStatement {
   // Otherwise it is about what follows its comment, or what it stands in: the comment's lines.
   int first_line = 0;
   int last_line = 0;
+  // What the line says of its holders: "Adapted from X: Copyright (c) 2023, Ann".
+  std::string copyright;
 };
 
 // Whether the source has this file: "ops/ssd.py" for a file of these last two parts.
