@@ -16,7 +16,7 @@ OFFLINE = ("folder", "inductor", "cuda")
 
 
 # Objects of report.json and MANIFEST.json whose keys are data: names of checks, reasons, stages and categories.
-DATA = {"checks", "stages", "by_reason", "skipped_by_reason", "failed_by_reason",
+DATA = {"checks", "stages", "excluded", "by_reason", "skipped_by_reason", "failed_by_reason",
         "skipped_strings_by_reason", "functions_of_other_dsls", "categories"}
 
 

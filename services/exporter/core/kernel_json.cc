@@ -17,7 +17,7 @@ void SetPieces(const v1::Kernel& kernel, Json& row) {
     const v1::ModulePiece& piece = kernel.pieces(i);
     row["pieces"].push_back({{"first_line", LineOrNull(piece.first_line())},
                              {"last_line", LineOrNull(piece.last_line())},
-                             {"kind", WordOrNull(v1::Definition::Kind_Name(piece.kind()), "KIND_")},
+                             {"kind", EnumWord(v1::Definition::Kind_Name(piece.kind()), "KIND_")},
                              {"generated", piece.generated()}});
     SetTextOrNull(row, absl::StrCat("/pieces/", i, "/path"), piece.path());
   }
@@ -34,12 +34,11 @@ Json UnresolvedNamesJson(const v1::Kernel& kernel) {
 Json ParametersJson(const v1::Kernel& kernel) {
   Json list = Json::array();
   for (const v1::Parameter& parameter : kernel.parameters()) {
-    list.push_back(
-        {{"name", Text(parameter.name())},
-         {"annotation", TextOrNull(parameter.annotation())},
-         {"default", TextOrNull(parameter.default_value())},
-         {"role", WordOrNull(v1::ParameterRole_Name(parameter.role()), "PARAMETER_ROLE_")},
-         {"rule", TextOrNull(parameter.rule())}});
+    list.push_back({{"name", Text(parameter.name())},
+                    {"annotation", TextOrNull(parameter.annotation())},
+                    {"default", TextOrNull(parameter.default_value())},
+                    {"role", EnumWord(v1::ParameterRole_Name(parameter.role()), "PARAMETER_ROLE_")},
+                    {"rule", TextOrNull(parameter.rule())}});
   }
   return list;
 }

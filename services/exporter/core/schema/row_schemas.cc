@@ -246,15 +246,18 @@ Fields TextFields() {
       String("source", "whole lines of the file"),
       String("module", "self-contained text: imports, constants, helpers, then the kernel"),
       OrNull(String("prompt_context",
-                    "what a fill-in-the-middle prompt shows above the kernel; null of CUDA")),
+                    "what a fill-in-the-middle prompt shows above the kernel; null where that is "
+                    "nothing, and of CUDA")),
       ListOf(Struct(
           "pieces",
           {OrNull(String("path", "null of a generated line")),
            OrNull(Integer("first_line", "from 1")), OrNull(Integer("last_line", "inclusive")),
-           OrNull(Word("kind", WordsOf(v1::Definition::Kind_descriptor(), "KIND_"), "of code")),
-           Boolean("generated", "an assignment z = y that stands for `import y as z`")},
+           Word("kind", WordsOf(v1::Definition::Kind_descriptor(), "KIND_"), "of code"),
+           Boolean("generated", "a line of no file that stands for an import")},
           "what `module` is made of, in its order")),
-      Boolean("self_contained", "nothing but Triton, torch and Python is left outside `module`"),
+      Boolean("self_contained",
+              "nothing but Triton, torch and Python is left outside `module`; of CUDA nothing but "
+              "C++ and the toolkit"),
       ListOf(String("free_names", "names that `module` lacks")),
       ListOf(Struct("unresolved_names",
                     {String("name", "as the code has it"),

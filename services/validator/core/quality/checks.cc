@@ -163,9 +163,9 @@ bool Passes(const v1::Checks& checks, absl::string_view check) {
 }
 
 absl::string_view Exemption(absl::string_view check, const v1::Kernel& kernel) {
-  if (!absl::StartsWith(check, "has_") && check != "self_contained") return "";
+  if (!absl::StartsWith(check, "has_")) return "";
   if (kernel.dsl() == v1::DSL_CUDA) return "CUDA";
-  if (check == "has_docstring" || check == "self_contained") return "";
+  if (check == "has_docstring") return "";
   if (kernel.dsl() == v1::DSL_PALLAS) return "Pallas";
   return kernel.role() == v1::KERNEL_ROLE_DEVICE && check != "has_triton_jit" ? "device function"
                                                                               : "";

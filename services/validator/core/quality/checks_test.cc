@@ -204,6 +204,7 @@ TEST(ChecksTest, RolesExempt) {
   EXPECT_NE(Exemption("has_triton_jit", kernel), "");
   EXPECT_NE(Exemption("has_docstring", kernel), "") << "C has none";
   EXPECT_EQ(Exemption("license_permissive", kernel), "");
+  EXPECT_EQ(Exemption("self_contained", kernel), "") << "its modules are closed too";
 }
 
 TEST(ChecksTest, WhatAHelperOfTheModuleDoesCounts) {

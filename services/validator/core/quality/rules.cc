@@ -123,7 +123,7 @@ void AddMasks(const v1::Kernel& kernel, const v1::MaskCoverage& masks, Mean* mea
 }
 
 void AddParameters(const v1::Kernel& kernel, Mean* mean) {
-  if (!IsOf(kernel, {v1::DSL_TRITON, v1::DSL_GLUON})) return;
+  if (IsOf(kernel, {v1::DSL_PALLAS})) return;
   const auto understood = [](const v1::Parameter& parameter) {
     return parameter.role() != v1::PARAMETER_ROLE_OTHER &&
            parameter.role() != v1::PARAMETER_ROLE_UNSPECIFIED;
@@ -131,13 +131,6 @@ void AddParameters(const v1::Kernel& kernel, Mean* mean) {
   mean->AddShare(kLittle,
                  std::count_if(kernel.parameters().begin(), kernel.parameters().end(), understood),
                  kernel.parameters_size());
-}
-
-bool Asked(const v1::Verdict& verdict, absl::string_view rule) {
-  return std::any_of(
-      verdict.rules().begin(), verdict.rules().end(), [rule](const v1::RuleResult& result) {
-        return result.rule() == rule && result.outcome() != v1::RuleResult::OUTCOME_EXEMPT;
-      });
 }
 
 double LengthFactor(double tokens) {
@@ -185,8 +178,7 @@ void Score(const v1::Kernel& kernel, absl::string_view comment_above, v1::Verdic
   mean.Add(kSome, kernel.tags().empty() ? 0 : 1);
   AddChecks(*verdict, &mean);
   AddMasks(kernel, quality.masks(), &mean);
-  if (Asked(*verdict, "self_contained") && !IsOf(kernel, {v1::DSL_PALLAS}))
-    mean.Add(kSome, checks.self_contained() ? 1 : 0);
+  if (!IsOf(kernel, {v1::DSL_PALLAS})) mean.Add(kSome, checks.self_contained() ? 1 : 0);
   AddParameters(kernel, &mean);
   mean.Add(kLittle, checks.handwritten() && checks.readable() ? 1 : 0);
   const double score = mean.Value() * LengthFactor(kernel.tokens()) * KindFactor(verdict->kind()) *

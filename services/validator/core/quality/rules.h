@@ -26,8 +26,8 @@ void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict);
 //   2  the share of its loads and stores that are masked; of CUDA whether it compares what it
 //      branches or loops on
 //   2  its module is self-contained; not of Pallas, whose modules import JAX
-//   1  the share of its parameters whose role is understood; of Triton and Gluon
-//   1  a person wrote it: neither generated nor minified
+//   1  the share of its parameters whose role is understood; not of Pallas, where all are
+//   references 1  a person wrote it: neither generated nor minified
 //
 // times, of its lexical tokens: 0.7 / 64 for each below 64, then rising to 1 at 192; falling from
 // 1 at 4096 to 0.7 at 12288 and beyond;

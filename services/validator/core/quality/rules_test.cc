@@ -179,6 +179,9 @@ TEST(Score, IsFairToCudaAndPallas) {
   kernel.mutable_cuda()->add_launches();
   kernel.set_source("__global__ void k(int n) { if (threadIdx.x < n) { } }\n");
   EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 1);
+  v1::Verdict open = Commented();
+  open.mutable_checks()->set_self_contained(false);
+  EXPECT_LT(ScoreOf(kernel, open), 0.9);
   kernel.set_source("__global__ void k(int n) { }\n");
   EXPECT_LT(ScoreOf(kernel, Commented()), 0.9);
   kernel = Worthy();

@@ -73,13 +73,16 @@ constexpr Entry kPackages[] = {{"torch_npu", "ascend"},
 
 // Of PTX what stands before the first dot of an instruction, of AMD's how an instruction begins.
 constexpr absl::string_view kPtx[] = {
-    "add",      "and",      "atom",  "bar",   "bfe", "bfi",
-    "cp",       "cvt",      "ex2",   "fence", "fma", "griddepcontrol",
-    "ld",       "ldmatrix", "lg2",   "lop3",  "mad", "max",
-    "mbarrier", "membar",   "min",   "mma",   "mov", "mul",
-    "multimem", "or",       "prmt",  "rcp",   "red", "selp",
-    "setp",     "shfl",     "shl",   "shr",   "st",  "sub",
-    "tanh",     "tcgen05",  "wgmma", "xor"};
+    "abs",      "add",      "and",       "atom",    "bar",       "bfe",  "bfi",
+    "bfind",    "brev",     "clz",       "cos",     "cp",        "cvt",  "cvta",
+    "div",      "dp4a",     "elect",     "ex2",     "fence",     "fma",  "griddepcontrol",
+    "isspacep", "ld",       "ldmatrix",  "lg2",     "lop3",      "mad",  "mapa",
+    "match",    "max",      "mbarrier",  "membar",  "min",       "mma",  "mov",
+    "mul",      "multimem", "nanosleep", "neg",     "not",       "or",   "popc",
+    "prefetch", "prmt",     "rcp",       "red",     "redux",     "rem",  "rsqrt",
+    "selp",     "setp",     "shfl",      "shl",     "shr",       "sin",  "sqrt",
+    "st",       "sub",      "tanh",      "tcgen05", "vabsdiff4", "vote", "wgmma",
+    "xor"};
 constexpr absl::string_view kAmdInstructions[] = {"s_", "v_", "ds_", "buffer_", "global_", "flat_"};
 
 // The only target of all that were seen.

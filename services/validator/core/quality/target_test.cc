@@ -92,6 +92,7 @@ TEST(TargetTest, InlineAssemblySaysIt) {
   };
   EXPECT_EQ(with("{ .reg .b32 t; cvt.rn.bf16x2.f32 $0, $1; }"), "nvidia asm:cvt.rn.bf16x2.f32");
   EXPECT_EQ(with("@!p ld.global.b32 $0, [$1];"), "nvidia asm:ld.global.b32");
+  EXPECT_EQ(with("brev.b32 $0, $1;"), "nvidia asm:brev.b32");
   EXPECT_EQ(with("s_waitcnt vmcnt(0)"), "amd asm:s_waitcnt");
   EXPECT_EQ(with("nothing known"), "generic ");
 }
