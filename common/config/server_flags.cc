@@ -1,7 +1,12 @@
 #include "common/config/server_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/config/settings_file.h"
 
 namespace kernelmill::config {
 
@@ -19,6 +24,14 @@ void AddServerFlags(CLI::App& app, ServerFlags* flags) {
       ->capture_default_str();
   app.add_flag("--reflection", flags->reflection, "serve gRPC reflection")
       ->envname("KERNELMILL_REFLECTION");
+  AddIdentityFlags(app, &flags->identity);
+  app.add_option("--tokens", flags->identity.tokens,
+                 "file with the SHA-256 of each token that callers may have, one a line")
+      ->envname("KERNELMILL_TOKENS");
+  app.add_flag("--insecure", flags->insecure,
+               "take calls from other machines without TLS: whoever reaches the address may do "
+               "everything")
+      ->envname("KERNELMILL_INSECURE");
   app.add_option("--log-level", flags->log_level, "debug, info, warning or error (default info)")
       ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
       ->envname("KERNELMILL_LOG_LEVEL");
@@ -27,6 +40,24 @@ void AddServerFlags(CLI::App& app, ServerFlags* flags) {
       ->envname("KERNELMILL_DRAIN_SECONDS")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str();
+}
+
+void AddIdentityFlags(CLI::App& app, access::Identity* identity) {
+  app.add_option("--tls-ca", identity->authority,
+                 "PEM file with the authorities that sign the others' certificates; TLS is used "
+                 "where this is given")
+      ->envname("KERNELMILL_TLS_CA");
+  app.add_option("--tls-cert", identity->certificate, "PEM file with this program's certificate")
+      ->envname("KERNELMILL_TLS_CERT");
+  app.add_option("--tls-key", identity->key, "PEM file with the certificate's key")
+      ->envname("KERNELMILL_TLS_KEY");
+  app.add_option("--token-file", identity->token,
+                 "file with a token, which stands for a certificate towards servers")
+      ->envname("KERNELMILL_TOKEN_FILE");
+}
+
+CLI::Option* AsBytes(CLI::Option* option) {
+  return option->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))->check(CLI::NonNegativeNumber);
 }
 
 void AddWorkerFlags(CLI::App& app, WorkerFlags* flags) {
@@ -52,12 +83,33 @@ void AddWorkerFlags(CLI::App& app, WorkerFlags* flags) {
 }
 
 std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv) {
+  AddSettingsFlag(app);
+  if (const absl::Status status = ApplySettingsFile(app, argc, argv); !status.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
     return app.exit(error) == 0 ? 0 : 2;
   }
   return std::nullopt;
+}
+
+bool IsLoopback(absl::string_view address) {
+  if (absl::StartsWith(address, "unix:")) return true;
+  const absl::string_view host = address.substr(0, address.rfind(':'));
+  return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
+}
+
+absl::Status CheckListen(const ServerFlags& flags) {
+  if (flags.insecure || flags.identity.uses_tls() || IsLoopback(flags.listen)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--listen ", flags.listen,
+                   " is open to other machines: give --tls-cert, --tls-key and --tls-ca, or say "
+                   "--insecure to let everyone in who reaches it"));
 }
 
 }  // namespace kernelmill::config

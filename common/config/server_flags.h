@@ -4,11 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/access/credentials.h"
 #include "common/base/log.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace kernelmill::config {
 
@@ -18,6 +22,8 @@ struct ServerFlags {
   std::string listen;   // gRPC
   std::string metrics;  // Prometheus, GET /metrics; empty serves none
   bool reflection = false;
+  access::Identity identity;
+  bool insecure = false;  // without TLS, and for more than this machine
   LogLevel log_level = LogLevel::kInfo;
   int drain_seconds = 30;  // the time from SIGTERM until what is still running is given up
 };
@@ -31,14 +37,28 @@ struct WorkerFlags {
   double task_timeout_seconds = 1800;  // of one task; then the process ends. 0: none
 };
 
-// Each flag may also be set by an environment variable, KERNELMILL_ and its name in capitals. Adds
-// --version too.
+// Each flag may also be set by an environment variable, KERNELMILL_ and its name in capitals, or by
+// the file that
+// --config names; a flag goes before its variable, and that before the file. Adds --version too.
 void AddServerFlags(CLI::App& app, ServerFlags* flags);
 void AddWorkerFlags(CLI::App& app, WorkerFlags* flags);
+
+// Who the program is towards the servers that it calls: --tls-ca, --tls-cert, --tls-key,
+// --token-file.
+void AddIdentityFlags(CLI::App& app, access::Identity* identity);
+
+// Makes a number of bytes of what the option is given: 10GB, 512MiB, 4096.
+CLI::Option* AsBytes(CLI::Option* option);
 
 // Reads the command line. Answers the exit status where the program ends with it: 0 after --help or
 // --version, 2 where a flag is wrong, which is said on stderr.
 std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv);
+
+// INVALID_ARGUMENT: the server would take calls from other machines without TLS, and nobody said
+// --insecure.
+absl::Status CheckListen(const ServerFlags& flags);
+// Whether only this machine reaches the address: a loopback one, a Unix socket.
+bool IsLoopback(absl::string_view address);
 
 }  // namespace kernelmill::config
 

@@ -45,12 +45,14 @@ prometheus::Histogram& Seconds(const std::string& name, const std::string& help,
 }
 
 absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Start(const std::string& address,
-                                                          const std::string& version) {
+                                                          const std::string& version,
+                                                          const MayRead& may_read) {
   Gauge("kernelmill_build_info", "Always 1; the label says which release runs.",
         {{"version", version}})
       .Set(1);
   try {
     auto exposer = std::make_unique<prometheus::Exposer>(address, 2);
+    if (may_read != nullptr) exposer->RegisterAuth(may_read, "kernelmill");
     exposer->RegisterCollectable(ProcessRegistry());
     return std::unique_ptr<Endpoint>(new Endpoint(std::move(exposer)));
   } catch (const std::exception& error) {  // civetweb's way to say that bind failed

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_METRICS_METRICS_H_
 #define KERNELMILL_COMMON_METRICS_METRICS_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,13 +31,18 @@ prometheus::Gauge& Gauge(const std::string& name, const std::string& help,
 prometheus::Histogram& Seconds(const std::string& name, const std::string& help,
                                const Labels& labels = {});
 
+// Whether a user with that password may read; HTTP's basic authentication.
+using MayRead = std::function<bool(const std::string& user, const std::string& password)>;
+
 // Serves GET /metrics while it lives.
 class Endpoint {
  public:
   // `address` is host:port; port 0 picks one. `version` is the program's, which the metric
-  // kernelmill_build_info is labelled with. UNAVAILABLE: the address cannot be bound.
+  // kernelmill_build_info is labelled with. Anyone may read where `may_read` is null. UNAVAILABLE:
+  // the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<Endpoint>> Start(const std::string& address,
-                                                         const std::string& version);
+                                                         const std::string& version,
+                                                         const MayRead& may_read);
   ~Endpoint();
 
   int port() const;

@@ -1,4 +1,6 @@
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -208,6 +210,33 @@ TEST(StallGuard, NoMoreStreamsThanMayBe) {
   EXPECT_THAT(guard.Admit([] {}).status(), StatusIs(absl::StatusCode::kResourceExhausted));
   first->reset();
   EXPECT_TRUE(guard.Admit([] {}).ok());
+}
+
+// How a call of reflection ends.
+grpc::Status AskForServices(Server& server) {
+  grpc::GenericStub stub(server.InProcessChannel());
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(2)));
+  const grpc::Slice empty("");
+  const grpc::ByteBuffer request(&empty, 1);
+  const auto call = stub.PrepareUnaryCall(
+      &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", request, &queue);
+  call->StartCall();
+  grpc::ByteBuffer answer;
+  grpc::Status status;
+  call->Finish(&answer, &status, nullptr);
+  void* tag;
+  bool ok;
+  queue.Next(&tag, &ok);
+  return status;
+}
+
+TEST(Server, ReflectionAnswersOnlyWhereItIsAskedFor) {
+  const auto without = *Server::Start({.address = "127.0.0.1:0"}, {});
+  EXPECT_EQ(AskForServices(*without).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  const auto with = *Server::Start({.address = "127.0.0.1:0", .reflection = true}, {});
+  EXPECT_NE(AskForServices(*with).error_code(), grpc::StatusCode::UNIMPLEMENTED);
 }
 
 }  // namespace

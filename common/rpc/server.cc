@@ -1,9 +1,13 @@
 #include "common/rpc/server.h"
 
 #include <grpc/grpc.h>
+#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
 #include <sys/resource.h>
 
@@ -16,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/base/log.h"
 #include "common/base/monotonic_waits.h"
 
 namespace kernelmill::rpc {
@@ -32,25 +37,43 @@ constexpr int kMaxIdleMs = 30 * 60'000;
 // Each connection is a descriptor. gRPC 1.51 stops listening for good when it runs out of them.
 constexpr rlim_t kDescriptors = 1 << 20;
 
+// What gRPC has to say, as a failed handshake, goes where all else is logged.
+void LogOfLibrary(gpr_log_func_args* line) {
+  if (line->severity == GPR_LOG_SEVERITY_ERROR) LogWarning("grpc", {{"said", line->message}});
+}
+
 // Keeps gRPC's threads for the life of the process. Without this, whoever drops the last channel or
 // server shuts the library down and may wait 10 s there for a poller of its own (1.51).
 void KeepLibrary() {
   static std::once_flag once;
   std::call_once(once, [] {
     KeepWaitsMonotonic();
+    gpr_set_log_function(LogOfLibrary);
     grpc_init();
   });
 }
 
-void InstallPlugins(bool reflection) {
-  static std::once_flag health_once;
-  std::call_once(health_once, [] { grpc::EnableDefaultHealthCheckService(true); });
-  static std::once_flag reflection_once;
-  if (reflection) {
-    std::call_once(reflection_once,
-                   [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
-  }
+void InstallPlugins() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  });
 }
+
+// Takes reflection out of a server. Its library adds it to every server of a program that is linked
+// with it, whether or not the program asks (1.51).
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    plugins->erase(std::remove_if(plugins->begin(), plugins->end(),
+                                  [](const std::unique_ptr<grpc::ServerBuilderPlugin>& plugin) {
+                                    return plugin->name() == "proto_server_reflection";
+                                  }),
+                   plugins->end());
+  }
+};
 
 void RaiseDescriptorLimit() {
   rlimit limit;
@@ -98,28 +121,35 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
                                                       const std::vector<grpc::Service*>& services) {
   KeepLibrary();
   RaiseDescriptorLimit();
-  InstallPlugins(options.reflection);
+  InstallPlugins();
   grpc::ServerBuilder builder;
+  if (!options.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   int port = 0;
   if (!options.address.empty()) {
-    builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort(
+        options.address,
+        options.credentials ? options.credentials : grpc::InsecureServerCredentials(), &port);
   }
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.SetMaxSendMessageSize(kMaxMessageBytes);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
   for (grpc::Service* service : services) builder.RegisterService(service);
+  // Health alone is not enough for gRPC to start. This answers UNIMPLEMENTED to all else.
+  auto rest = std::make_unique<grpc::CallbackGenericService>();
+  if (services.empty()) builder.RegisterCallbackGenericService(rest.get());
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   const bool wants_port = !options.address.empty() && options.address.rfind("unix:", 0) != 0;
   if (server == nullptr || (wants_port && port == 0)) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address));
   }
   server->GetHealthCheckService()->SetServingStatus(true);
-  return std::unique_ptr<Server>(new Server(std::move(server), port));
+  return std::unique_ptr<Server>(new Server(std::move(rest), std::move(server), port));
 }
 
-Server::Server(std::unique_ptr<grpc::Server> server, int port)
-    : server_(std::move(server)), port_(port) {}
+Server::Server(std::unique_ptr<grpc::CallbackGenericService> rest,
+               std::unique_ptr<grpc::Server> server, int port)
+    : rest_(std::move(rest)), server_(std::move(server)), port_(port) {}
 
 Server::~Server() { Shutdown(absl::ZeroDuration()); }
 
@@ -133,9 +163,11 @@ void Server::Shutdown(absl::Duration grace) {
   server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
 }
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
+std::shared_ptr<grpc::Channel> Connect(const std::string& target,
+                                       std::shared_ptr<grpc::ChannelCredentials> credentials) {
   KeepLibrary();
-  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), ClientArguments());
+  if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
+  return grpc::CreateCustomChannel(target, credentials, ClientArguments());
 }
 
 TerminationSignal::TerminationSignal() {

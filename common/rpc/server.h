@@ -10,8 +10,11 @@
 #include "absl/time/time.h"
 
 namespace grpc {
+class CallbackGenericService;
 class Channel;
+class ChannelCredentials;
 class Server;
+class ServerCredentials;
 class Service;
 }  // namespace grpc
 
@@ -24,7 +27,9 @@ class Server {
  public:
   struct Options {
     std::string address;      // host:port or unix:/path; empty serves in-process channels alone
-    bool reflection = false;  // list services and messages to anyone who asks
+    bool reflection = false;  // list services and messages to those who ask
+    std::shared_ptr<grpc::ServerCredentials> credentials =
+        nullptr;  // null: no TLS, and calls from anyone
     // What strangers may take. Calls over max_threads are refused with RESOURCE_EXHAUSTED;
     // connections give way when the memory is used up, and at once when they have not said what
     // they are in time.
@@ -53,14 +58,18 @@ class Server {
   void Shutdown(absl::Duration grace);
 
  private:
-  Server(std::unique_ptr<grpc::Server> server, int port);
-  std::unique_ptr<grpc::Server> server_;
+  Server(std::unique_ptr<grpc::CallbackGenericService> rest, std::unique_ptr<grpc::Server> server,
+         int port);
+  const std::unique_ptr<grpc::CallbackGenericService> rest_;  // outlives the server
+  const std::unique_ptr<grpc::Server> server_;
   int port_;
 };
 
 // A channel to `target` (host:port, unix:/path, dns:///name:port) for messages up to
-// kMaxMessageBytes, with keepalive. Never fails: calls do, with UNAVAILABLE.
-std::shared_ptr<grpc::Channel> Connect(const std::string& target);
+// kMaxMessageBytes, with keepalive; without TLS if there are no credentials. Never fails: calls do,
+// with UNAVAILABLE.
+std::shared_ptr<grpc::Channel> Connect(
+    const std::string& target, std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr);
 
 // SIGTERM and SIGINT as an event to wait for. Construct it first in main(), before any thread
 // starts: it blocks both signals for this thread and those it starts. SIGPIPE is ignored.

@@ -16,7 +16,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "common/access/credentials.h"
 #include "common/base/log.h"
+#include "common/base/status.h"
+#include "common/config/server_flags.h"
+#include "common/config/settings_file.h"
 #include "common/rpc/server.h"
 #include "common/version/version.h"
 #include "services/cli/commands/commands.h"
@@ -35,6 +39,7 @@ struct Flags {
   bool json = false;
   LogLevel log_level = LogLevel::kError;
   cli::ClusterAddress cluster;
+  access::Identity identity;
   cli::CrawlOptions crawl;
   cli::SubmitOptions submit;
   std::string job;
@@ -79,9 +84,11 @@ void AddCommonFlags(CLI::App& command, Flags* flags) {
       ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
       ->option_text("LEVEL (Env:KERNELMILL_LOG_LEVEL)")
       ->envname("KERNELMILL_LOG_LEVEL");
+  config::AddSettingsFlag(command);
 }
 
-void AddStoreFlag(CLI::App& command, Flags* flags, const char* help) {
+void AddStoreFlags(CLI::App& command, Flags* flags, const char* help) {
+  config::AddIdentityFlags(command, &flags->identity);
   command.add_option("--store", flags->cluster.store, help)
       ->envname("KERNELMILL_STORE")
       ->capture_default_str();
@@ -93,7 +100,7 @@ void AddClusterFlags(CLI::App& command, Flags* flags) {
   command.add_option("--coordinator", flags->cluster.coordinator, "the coordinator, host:port")
       ->envname("KERNELMILL_COORDINATOR")
       ->capture_default_str();
-  AddStoreFlag(command, flags, "the content store (REAPI v2), host:port");
+  AddStoreFlags(command, flags, "the content store (REAPI v2), host:port");
   command
       .add_option(
           "--reconnect-seconds", flags->reconnect_seconds,
@@ -125,6 +132,9 @@ class Program {
   }
 
   int Run(int argc, char** argv) {
+    if (const absl::Status status = config::ApplySettingsFile(app_, argc, argv); !status.ok()) {
+      return cli::Console(flags_.json).Fail(status);
+    }
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -135,7 +145,7 @@ class Program {
     ConfigureLog("kernelmill", flags_.log_level);
     flags_.cluster.reconnect_timeout = absl::Seconds(flags_.reconnect_seconds);
     cli::Console console(flags_.json);
-    const absl::StatusOr<int> code = command_(console);
+    const absl::StatusOr<int> code = RunCommand(console);
     if (!code.ok()) {
       const int exit_code = console.Fail(code.status());
       if (exit_code == cli::kOutOfReach && hint_) console.Note(hint_());
@@ -146,6 +156,11 @@ class Program {
   }
 
  private:
+  absl::StatusOr<int> RunCommand(cli::Console& console) {
+    ASSIGN_OR_RETURN(flags_.cluster.credentials, access::ChannelCredentials(flags_.identity));
+    return command_(console);
+  }
+
   // What CLI11 found wrong, and where to read what is right.
   std::string WhatIsWrong(const std::string& found, int argc, char** argv) const {
     const std::string first = argc > 1 ? argv[1] : "";
@@ -166,12 +181,18 @@ class Program {
   std::string ClusterHint() const {
     return absl::StrCat("The coordinator was looked for at ", flags_.cluster.coordinator,
                         " (--coordinator, KERNELMILL_COORDINATOR) and the store at ",
-                        flags_.cluster.store,
-                        " (--store, KERNELMILL_STORE). `kernelmill crawl` needs neither.");
+                        flags_.cluster.store, " (--store, KERNELMILL_STORE), ", TlsHint(),
+                        ". `kernelmill crawl` needs neither.");
   }
   std::string StoreHint() const {
     return absl::StrCat("The store was looked for at ", flags_.cluster.store,
-                        " (--store, KERNELMILL_STORE).");
+                        " (--store, KERNELMILL_STORE), ", TlsHint(), ".");
+  }
+  const char* TlsHint() const {
+    return flags_.identity.uses_tls()
+               ? "over TLS; one that closes the connection has refused this certificate, and its "
+                 "log says why"
+               : "without TLS (--tls-ca)";
   }
 
   // The options of commands that speak to a cluster elsewhere.
@@ -183,6 +204,8 @@ class Program {
   CLI::App* Add(const char* name, const char* help, Command command) {
     commands_.insert(name);
     CLI::App* sub = app_.add_subcommand(name, help);
+    // At once: else CLI11 would take the environment of every command after the flags of this one.
+    sub->immediate_callback();
     sub->callback([this, command = std::move(command)] { command_ = command; });
     return sub;
   }
@@ -329,19 +352,17 @@ class Program {
     commands_.insert("store");
     CLI::App* store = store_ = app_.add_subcommand("store", "look after a kernelmill-store");
     store->require_subcommand(1);
-    AddOnStore(store, "stat", "how full it is, and who holds what", [this](auto& console) {
-      return cli::StoreStat(flags_.cluster.store, signal_, console);
-    });
+    AddOnStore(store, "stat", "how full it is, and who holds what",
+               [this](auto& console) { return cli::StoreStat(flags_.cluster, signal_, console); });
     AddOnStore(store, "verify", "read every blob; exit code 1 if any is damaged",
                [this](auto& console) {
-                 return cli::StoreVerify(flags_.cluster.store, flags_.drop_damaged, signal_,
-                                         console);
+                 return cli::StoreVerify(flags_.cluster, flags_.drop_damaged, signal_, console);
                })
         ->add_flag("--drop-damaged", flags_.drop_damaged,
                    "drop them, so that the stages which need them make them anew");
     AddOnStore(store, "gc", "drop what was used least recently and nobody holds",
                [this](auto& console) {
-                 return cli::StoreCollectGarbage(flags_.cluster.store, flags_.target_bytes, signal_,
+                 return cli::StoreCollectGarbage(flags_.cluster, flags_.target_bytes, signal_,
                                                  console);
                })
         ->add_option("--target-bytes", flags_.target_bytes,
@@ -351,7 +372,7 @@ class Program {
         ->check(CLI::NonNegativeNumber);
     AddOnStore(store, "backup", "write a copy into the store's folder for backups",
                [this](auto& console) {
-                 return cli::StoreBackup(flags_.cluster.store, flags_.backup, signal_, console);
+                 return cli::StoreBackup(flags_.cluster, flags_.backup, signal_, console);
                })
         ->add_option("NAME", flags_.backup,
                      "the copy's name; one that is there is brought up to date")
@@ -368,6 +389,7 @@ class Program {
 
   CLI::App* AddStoreCommand(CLI::App* store, const char* name, const char* help, Command command) {
     CLI::App* sub = store->add_subcommand(name, help);
+    sub->immediate_callback();
     sub->callback([this, command = std::move(command)] { command_ = command; });
     AddCommonFlags(*sub, &flags_);
     return sub;
@@ -375,7 +397,7 @@ class Program {
 
   CLI::App* AddOnStore(CLI::App* store, const char* name, const char* help, Command command) {
     CLI::App* sub = AddStoreCommand(store, name, help, std::move(command));
-    AddStoreFlag(*sub, &flags_, "the store, host:port");
+    AddStoreFlags(*sub, &flags_, "the store, host:port");
     sub->preparse_callback([this](size_t) { hint_ = [this] { return StoreHint(); }; });
     return sub;
   }

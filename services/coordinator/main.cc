@@ -8,6 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/access/credentials.h"
+#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
@@ -22,16 +24,21 @@ namespace {
 using coordinator::CoordinatorServer;
 
 // Serves until a signal comes (OK) or the state cannot be kept any more.
-absl::Status Serve(const config::ServerFlags& flags, const CoordinatorServer::Options& options,
+absl::Status Serve(const config::ServerFlags& flags, CoordinatorServer::Options options,
                    rpc::TerminationSignal& termination) {
+  RETURN_IF_ERROR(config::CheckListen(flags));
+  ASSIGN_OR_RETURN(const auto server_side, access::ServerCredentials(flags.identity));
+  ASSIGN_OR_RETURN(options.store_credentials, access::ChannelCredentials(flags.identity));
   ASSIGN_OR_RETURN(std::unique_ptr<CoordinatorServer> coordinator,
                    CoordinatorServer::Open(options));
+  ASSIGN_OR_RETURN(const metrics::MayRead readers, access::MetricsReaders(flags.identity.tokens));
   std::unique_ptr<metrics::Endpoint> endpoint;
   if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version));
+    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version, readers));
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<rpc::Server> server,
-                   rpc::Server::Start({flags.listen, flags.reflection}, coordinator->services()));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<rpc::Server> server,
+      rpc::Server::Start({flags.listen, flags.reflection, server_side}, coordinator->services()));
   LogInfo("serving",
           {{"address", flags.listen}, {"port", server->port()}, {"data", options.data_dir}});
   while (!termination.WaitFor(absl::Milliseconds(500))) {
@@ -49,8 +56,8 @@ int Main(int argc, char** argv) {
   CLI::App app("Accepts crawl jobs, and leases their tasks to workers.", "kernelmill-coordinator");
   config::ServerFlags flags;
   flags.version = Version();
-  flags.listen = "0.0.0.0:7070";
-  flags.metrics = "0.0.0.0:8070";
+  flags.listen = "127.0.0.1:7070";
+  flags.metrics = "127.0.0.1:8070";
   config::AddServerFlags(app, &flags);
   CoordinatorServer::Options options;
   app.add_option("--data", options.data_dir, "the folder that jobs and tasks are kept in")
@@ -100,7 +107,7 @@ int Main(int argc, char** argv) {
   const absl::Status status = Serve(flags, options, termination);
   if (status.ok()) return 0;
   LogError("coordinator ends", {{"error", status.ToString()}});
-  return 1;
+  return absl::IsInvalidArgument(status) ? 2 : 1;
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
                "kernelmill-deduplicator");
   config::ServerFlags server_flags;
   server_flags.version = kernelmill::Version();
-  server_flags.listen = "0.0.0.0:7075";
-  server_flags.metrics = "0.0.0.0:8075";
+  server_flags.listen = "127.0.0.1:7075";
+  server_flags.metrics = "127.0.0.1:8075";
   config::WorkerFlags worker_flags;
   config::AddServerFlags(app, &server_flags);
   config::AddWorkerFlags(app, &worker_flags);

@@ -13,8 +13,8 @@
 int main(int argc, char** argv) {
   kernelmill::config::ServerFlags server;
   server.version = kernelmill::Version();
-  server.listen = "0.0.0.0:7073";
-  server.metrics = "0.0.0.0:8073";
+  server.listen = "127.0.0.1:7073";
+  server.metrics = "127.0.0.1:8073";
   kernelmill::config::WorkerFlags worker;
   CLI::App app("Finds kernels in source files and links them, as a worker of a coordinator.",
                "kernelmill-extractor");

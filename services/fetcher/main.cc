@@ -10,8 +10,8 @@
 int main(int argc, char** argv) {
   kernelmill::config::ServerFlags server;
   server.version = kernelmill::Version();
-  server.listen = "0.0.0.0:7072";
-  server.metrics = "0.0.0.0:8072";
+  server.listen = "127.0.0.1:7072";
+  server.metrics = "127.0.0.1:8072";
   kernelmill::config::WorkerFlags worker;
   kernelmill::fetcher::FetcherOptions options;
   CLI::App app(

@@ -12,6 +12,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "common/access/credentials.h"
+#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
@@ -25,7 +27,7 @@ namespace {
 
 struct Flags {
   config::ServerFlags server = {
-      .version = Version(), .listen = "0.0.0.0:7071", .metrics = "0.0.0.0:8071"};
+      .version = Version(), .listen = "127.0.0.1:7071", .metrics = "127.0.0.1:8071"};
   store::StoreServer::Options store;
 };
 
@@ -33,19 +35,18 @@ void AddFlags(CLI::App& app, Flags* flags) {
   app.add_option("--data", flags->store.data_dir, "the directory that holds the blobs")
       ->envname("KERNELMILL_DATA")
       ->required();
-  app.add_option("--cache-bytes", flags->store.block_cache_bytes,
-                 "memory for the index and filters of the database")
+  config::AsBytes(app.add_option("--cache-bytes", flags->store.block_cache_bytes,
+                                 "memory for the index and filters of the database, e.g. 512MB"))
       ->envname("KERNELMILL_CACHE_BYTES")
       ->capture_default_str();
-  app.add_option("--max-blob-bytes", flags->store.limits.max_blob_bytes,
-                 "the largest blob that is taken")
+  config::AsBytes(app.add_option("--max-blob-bytes", flags->store.limits.max_blob_bytes,
+                                 "the largest blob that is taken"))
       ->envname("KERNELMILL_MAX_BLOB_BYTES")
       ->capture_default_str();
-  app.add_option("--limit-bytes", flags->store.retention.limit_bytes,
-                 "what the database may take on the disk; what was used least recently goes first. "
-                 "0: no limit")
+  config::AsBytes(app.add_option("--limit-bytes", flags->store.retention.limit_bytes,
+                                 "what the database may take on the disk, e.g. 200GB; what was "
+                                 "used least recently goes first. 0: no limit"))
       ->envname("KERNELMILL_LIMIT_BYTES")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--backups", flags->store.backups_dir,
                  "a directory that backups may be written to; none are without it")
@@ -86,18 +87,24 @@ void TuneAllocator() {
 // A log that can no longer be synced ends the process: nothing is acknowledged from then on, and a
 // restart reads what is on the disk.
 absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
+  RETURN_IF_ERROR(config::CheckListen(flags.server));
+  ASSIGN_OR_RETURN(const auto credentials, access::ServerCredentials(flags.server.identity));
   LogFailure failure;
   flags.store.on_broken_log = [&failure](const absl::Status& status) { failure.Set(status); };
   ASSIGN_OR_RETURN(const std::unique_ptr<store::StoreServer> store,
                    store::StoreServer::Open(flags.store));
+  ASSIGN_OR_RETURN(const metrics::MayRead readers,
+                   access::MetricsReaders(flags.server.identity.tokens));
   std::unique_ptr<metrics::Endpoint> metrics;
   if (!flags.server.metrics.empty()) {
-    ASSIGN_OR_RETURN(metrics, metrics::Endpoint::Start(flags.server.metrics, flags.server.version));
+    ASSIGN_OR_RETURN(metrics,
+                     metrics::Endpoint::Start(flags.server.metrics, flags.server.version, readers));
   }
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<rpc::Server> server,
-      rpc::Server::Start({.address = flags.server.listen, .reflection = flags.server.reflection},
-                         store->services()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
+                   rpc::Server::Start({.address = flags.server.listen,
+                                       .reflection = flags.server.reflection,
+                                       .credentials = credentials},
+                                      store->services()));
   LogInfo("serving", {{"listen", flags.server.listen},
                       {"port", server->port()},
                       {"metrics", flags.server.metrics},

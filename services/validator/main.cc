@@ -13,8 +13,8 @@
 int main(int argc, char** argv) {
   kernelmill::config::ServerFlags server;
   server.version = kernelmill::Version();
-  server.listen = "0.0.0.0:7074";
-  server.metrics = "0.0.0.0:8074";
+  server.listen = "127.0.0.1:7074";
+  server.metrics = "127.0.0.1:8074";
   kernelmill::config::WorkerFlags worker;
   CLI::App app(
       "Finds the licence of kernels and checks their quality, as a worker of a coordinator.",

@@ -1,5 +1,6 @@
 """What all seven programs have in common: --version, flags that are wrong, and the release in /metrics."""
 
+import os
 import pathlib
 import re
 import tempfile
@@ -51,6 +52,20 @@ class Programs(unittest.TestCase):
                 ["/proc: nothing can be written here", "crawl", quickstart, "--out", "/proc/kernelmill"],
                 ["/nowhere/report.json: No such file", "similar", __file__, "--out", "/nowhere"]):
             self.assertIn(said, self.client_error(*argv))
+
+    def test_a_flag_goes_before_the_environment_in_every_program(self):
+        environment = dict(os.environ, KERNELMILL_COORDINATOR="127.0.0.1:1", KERNELMILL_SLOTS="7", KERNELMILL_LISTEN="0.0.0.0:1")
+        address = f"127.0.0.1:{harness.free_port()}"
+        for command in (["jobs"], ["cancel", "job-1"], ["submit", harness.ROOT / "deploy/jobs/quickstart.yaml"]):
+            done = harness.run(harness.BIN / "kernelmill", *command, "--coordinator", address, "--reconnect-seconds", "0.1",
+                               check=False, env=environment)
+            self.assertIn(f"was looked for at {address}", done.stderr, command)
+        for role in ROLES:
+            needed = ("--data", "unused") if role in ("store", "coordinator") else ()
+            done = harness.run(harness.BIN / f"kernelmill-{role}", "--listen", "0.0.0.0:2", "--metrics", "", *needed,
+                               check=False, env=environment)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("--listen 0.0.0.0:2 is open to other machines", done.stderr, role)
 
     def test_an_unreachable_cluster_is_named_with_the_flags_that_set_it(self):
         address = f"127.0.0.1:{harness.free_port()}"

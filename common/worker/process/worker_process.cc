@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "common/access/credentials.h"
+#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
@@ -34,18 +36,23 @@ std::string DefaultName() {
 absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& worker_flags,
                    const std::vector<Stage*>& stages, const MakeService& make_service,
                    rpc::TerminationSignal& termination) {
+  RETURN_IF_ERROR(config::CheckListen(flags));
+  ASSIGN_OR_RETURN(const auto server_side, access::ServerCredentials(flags.identity));
+  ASSIGN_OR_RETURN(const auto client_side, access::ChannelCredentials(flags.identity));
+  ASSIGN_OR_RETURN(const metrics::MayRead readers, access::MetricsReaders(flags.identity.tokens));
   std::unique_ptr<metrics::Endpoint> endpoint;
   if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version));
+    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version, readers));
   }
   const std::unique_ptr<cas::BlobStore> store =
-      cas::NewGrpcBlobStore(rpc::Connect(worker_flags.store), {});
+      cas::NewGrpcBlobStore(rpc::Connect(worker_flags.store, client_side), {});
   const std::unique_ptr<grpc::Service> service = make_service ? make_service(*store) : nullptr;
   std::vector<grpc::Service*> services;
   if (service != nullptr) services.push_back(service.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
-                   rpc::Server::Start({flags.listen, flags.reflection}, services));
-  const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(rpc::Connect(worker_flags.coordinator));
+                   rpc::Server::Start({flags.listen, flags.reflection, server_side}, services));
+  const std::unique_ptr<WorkQueue> queue =
+      NewGrpcWorkQueue(rpc::Connect(worker_flags.coordinator, client_side));
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
   options.slots = worker_flags.slots;
@@ -84,7 +91,7 @@ int RunWorkerProcess(const config::ServerFlags& server_flags,
       Serve(server_flags, worker_flags, borrowed, make_service, termination);
   if (status.ok()) return 0;
   LogError("worker ends", {{"error", status.ToString()}});
-  return 1;
+  return absl::IsInvalidArgument(status) ? 2 : 1;
 }
 
 }  // namespace kernelmill::worker

@@ -36,6 +36,7 @@ class OnInterrupt {
 struct ClusterAddress {
   std::string coordinator = "127.0.0.1:7070";
   std::string store = "127.0.0.1:7071";
+  std::shared_ptr<grpc::ChannelCredentials> credentials;  // towards both; null without TLS
   absl::Duration reconnect_timeout = absl::Seconds(60);
 };
 

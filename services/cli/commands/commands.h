@@ -94,16 +94,16 @@ struct SimilarOptions {
 absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,
                             rpc::TerminationSignal& signal, Console& console);
 
-// On the store at `address` (store_commands.cc). UNIMPLEMENTED: a store of another make.
+// On the cluster's store (store_commands.cc). UNIMPLEMENTED: a store of another make.
 
-absl::StatusOr<int> StoreStat(const std::string& address, rpc::TerminationSignal& signal,
+absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                               Console& console);
 // Exit code 1 if blobs are damaged, also where they were dropped: what they were is gone.
-absl::StatusOr<int> StoreVerify(const std::string& address, bool drop_damaged,
+absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged,
                                 rpc::TerminationSignal& signal, Console& console);
-absl::StatusOr<int> StoreCollectGarbage(const std::string& address, int64_t target_bytes,
+absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster, int64_t target_bytes,
                                         rpc::TerminationSignal& signal, Console& console);
-absl::StatusOr<int> StoreBackup(const std::string& address, const std::string& name,
+absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
                                 rpc::TerminationSignal& signal, Console& console);
 // Makes a store's data folder of a backup's folder, both on this machine; no store runs on it.
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,

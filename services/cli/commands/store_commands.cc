@@ -20,8 +20,9 @@ namespace {
 // A store, until a signal ends its calls.
 class Connection {
  public:
-  Connection(const std::string& address, rpc::TerminationSignal& signal, Console& console)
-      : store_(NewStoreClient(rpc::Connect(address), Reconnect(console))),
+  Connection(const ClusterAddress& cluster, rpc::TerminationSignal& signal, Console& console)
+      : store_(
+            NewStoreClient(rpc::Connect(cluster.store, cluster.credentials), Reconnect(console))),
         on_interrupt_(signal, [this] { store_->Interrupt(); }) {}
 
   StoreClient& store() { return *store_; }
@@ -47,17 +48,17 @@ void Print(const Message& message, const std::string& text, Console& console) {
 
 }  // namespace
 
-absl::StatusOr<int> StoreStat(const std::string& address, rpc::TerminationSignal& signal,
+absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                               Console& console) {
-  Connection connection(address, signal, console);
+  Connection connection(cluster, signal, console);
   ASSIGN_OR_RETURN(const v1::StatResponse stat, connection.store().Stat());
   Print(stat, StatText(stat), console);
   return kDone;
 }
 
-absl::StatusOr<int> StoreVerify(const std::string& address, bool drop_damaged,
+absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged,
                                 rpc::TerminationSignal& signal, Console& console) {
-  Connection connection(address, signal, console);
+  Connection connection(cluster, signal, console);
   ASSIGN_OR_RETURN(const v1::StatResponse whole, connection.store().Stat());
   absl::StatusOr<v1::VerifyProgress> last =
       connection.store().Verify(drop_damaged, [&](const v1::VerifyProgress& progress) {
@@ -69,18 +70,18 @@ absl::StatusOr<int> StoreVerify(const std::string& address, bool drop_damaged,
   return last->damaged().empty() ? kDone : kInputsFailed;
 }
 
-absl::StatusOr<int> StoreCollectGarbage(const std::string& address, int64_t target_bytes,
+absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster, int64_t target_bytes,
                                         rpc::TerminationSignal& signal, Console& console) {
-  Connection connection(address, signal, console);
+  Connection connection(cluster, signal, console);
   ASSIGN_OR_RETURN(const v1::CollectGarbageResponse response,
                    connection.store().CollectGarbage(target_bytes));
   Print(response, GarbageText(response), console);
   return kDone;
 }
 
-absl::StatusOr<int> StoreBackup(const std::string& address, const std::string& name,
+absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
                                 rpc::TerminationSignal& signal, Console& console) {
-  Connection connection(address, signal, console);
+  Connection connection(cluster, signal, console);
   ASSIGN_OR_RETURN(const v1::BackupResponse response, connection.store().Backup(name));
   Print(response, BackupText(response), console);
   return kDone;

@@ -63,7 +63,7 @@ class StoreCommandsTest : public CommandTest {
   }
   absl::StatusOr<int> Verify(bool json) {
     return Run(json, [this](Console& console) {
-      return StoreVerify(address_, /*drop_damaged=*/false, signal_, console);
+      return StoreVerify({.store = address_}, /*drop_damaged=*/false, signal_, console);
     });
   }
 
@@ -76,8 +76,9 @@ class StoreCommandsTest : public CommandTest {
 
 TEST_F(StoreCommandsTest, StatPrintsATableOrJson) {
   for (const bool json : {false, true}) {
-    const auto code =
-        Run(json, [this](Console& console) { return StoreStat(address_, signal_, console); });
+    const auto code = Run(json, [this](Console& console) {
+      return StoreStat({.store = address_}, signal_, console);
+    });
     ASSERT_THAT(code, IsOk());
     EXPECT_EQ(*code, kDone);
     if (json) {
@@ -103,7 +104,7 @@ TEST_F(StoreCommandsTest, VerifyExitsWith1IfBlobsAreDamaged) {
 
 TEST_F(StoreCommandsTest, GarbageIsCollectedDownToTheTarget) {
   const auto code = Run(true, [this](Console& console) {
-    return StoreCollectGarbage(address_, 12, signal_, console);
+    return StoreCollectGarbage({.store = address_}, 12, signal_, console);
   });
   EXPECT_EQ(code.value(), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_)["dropped_blobs"], "12");
@@ -111,7 +112,7 @@ TEST_F(StoreCommandsTest, GarbageIsCollectedDownToTheTarget) {
 
 TEST_F(StoreCommandsTest, WhatTheStoreRefusesIsAWrongRequest) {
   const auto backup = Run(false, [this](Console& console) {
-    return StoreBackup(address_, "monday", signal_, console);
+    return StoreBackup({.store = address_}, "monday", signal_, console);
   });
   EXPECT_EQ(ExitCodeOf(backup.status()), kRequestWrong);
   EXPECT_THAT(std::string(backup.status().message()), HasSubstr("--backups"));
@@ -119,7 +120,7 @@ TEST_F(StoreCommandsTest, WhatTheStoreRefusesIsAWrongRequest) {
   const std::string address = "unix:" + dir_.path() + "/other";
   const auto server = rpc::Server::Start({address}, {&other_make});
   const auto stat =
-      Run(false, [&](Console& console) { return StoreStat(address, signal_, console); });
+      Run(false, [&](Console& console) { return StoreStat({.store = address}, signal_, console); });
   EXPECT_EQ(ExitCodeOf(stat.status()), kRequestWrong);
   EXPECT_THAT(std::string(stat.status().message()), HasSubstr("not a kernelmill-store"));
 }

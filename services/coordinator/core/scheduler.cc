@@ -9,18 +9,17 @@ namespace kernelmill::coordinator {
 
 absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& options,
                                                            StateStore& store, const Clock& clock) {
-  ASSIGN_OR_RETURN(const uint64_t epoch, store.NextEpoch());
-  std::unique_ptr<Scheduler> scheduler(new Scheduler(options, store, clock, epoch));
+  std::unique_ptr<Scheduler> scheduler(new Scheduler(options, store, clock));
   RETURN_IF_ERROR(scheduler->Load());
   return scheduler;
 }
 
-Scheduler::Scheduler(const Options& options, StateStore& store, const Clock& clock, uint64_t epoch)
+Scheduler::Scheduler(const Options& options, StateStore& store, const Clock& clock)
     : sync_completions_(options.sync_completions),
       store_(store),
       commits_(store),
       jobs_(options.jobs, store),
-      dispatcher_(options.dispatch, epoch, jobs_, store, clock, ready_),
+      dispatcher_(options.dispatch, jobs_, store, clock, ready_),
       outcomes_(options.outcomes, jobs_, dispatcher_, clock) {}
 
 absl::Status Scheduler::Load() {
@@ -170,18 +169,18 @@ absl::StatusOr<Leases> Scheduler::Lease(const LeaseQuery& query) {
   return leases;
 }
 
-absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(
-    const std::vector<v1::LeaseRef>& leases) {
+absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(const std::vector<v1::LeaseRef>& leases,
+                                                           const std::string& caller) {
   RETURN_IF_ERROR(status());
   absl::MutexLock lock(&mutex_);
   Change change;
   outcomes_.Expire(change);
   Append(std::move(change));  // kept with the next change that somebody waits for
-  return dispatcher_.Renew(leases);
+  return dispatcher_.Renew(leases, caller);
 }
 
 absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
-    const std::vector<v1::Completion>& completions) {
+    const std::vector<v1::Completion>& completions, const std::string& caller) {
   RETURN_IF_ERROR(status());
   std::vector<std::optional<absl::Status>> taken;
   uint64_t ticket = 0;
@@ -190,7 +189,7 @@ absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
     Change change;
     outcomes_.Expire(change);
     for (const v1::Completion& completion : completions) {
-      taken.push_back(outcomes_.Complete(completion, change));
+      taken.push_back(outcomes_.Complete(completion, caller, change));
     }
     // Of changes made before too: a repeated completion answers for them.
     ticket = Append(std::move(change));

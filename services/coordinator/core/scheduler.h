@@ -67,11 +67,12 @@ class Scheduler {
 
   // Leases ready tasks. UNAVAILABLE: draining.
   absl::StatusOr<Leases> Lease(const LeaseQuery& query);
-  // Extends leases; returns those that are lost.
-  absl::StatusOr<std::vector<v1::LeaseRef>> Renew(const std::vector<v1::LeaseRef>& leases);
+  // Extends leases; returns those that are lost. `caller` as LeaseQuery has it, here and below.
+  absl::StatusOr<std::vector<v1::LeaseRef>> Renew(const std::vector<v1::LeaseRef>& leases,
+                                                  const std::string& caller = "");
   // Takes results; one status each (see Work.Complete).
-  absl::StatusOr<std::vector<absl::Status>> Complete(
-      const std::vector<v1::Completion>& completions);
+  absl::StatusOr<std::vector<absl::Status>> Complete(const std::vector<v1::Completion>& completions,
+                                                     const std::string& caller = "");
 
   // Takes back the leases that have run out and readies the tasks whose pause is over. Call it
   // often.
@@ -94,7 +95,7 @@ class Scheduler {
   QueueStats Stats() const;
 
  private:
-  Scheduler(const Options& options, StateStore& store, const Clock& clock, uint64_t epoch);
+  Scheduler(const Options& options, StateStore& store, const Clock& clock);
 
   absl::Status Load();
   // Queues the change to be stored; returns its ticket, or of an empty one that of the last.

@@ -73,7 +73,7 @@ struct CoordinatorServer::Parts {
   absl::Status StartRetention(const Options& options) {
     if (options.store.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const std::string owner, OwnerName(options.data_dir));
-    retainer = NewStoreRetainer(rpc::Connect(options.store), owner);
+    retainer = NewStoreRetainer(rpc::Connect(options.store, options.store_credentials), owner);
     retention = std::make_unique<Retention>(
         Retention::Options(), *retainer, [this] { return JobsToHold(); }, clock);
     retention_thread = std::make_unique<RetentionThread>(*retention);

@@ -30,6 +30,8 @@ class CoordinatorServer {
     absl::Duration job_retention = absl::ZeroDuration();
     // The store that is to keep what jobs need, host:port or unix:/path. Empty: none is told.
     std::string store;
+    // Towards it; null without TLS.
+    std::shared_ptr<grpc::ChannelCredentials> store_credentials;
     // For an embedded cluster, which ends with its job: what had not ended before is ABANDONED, and
     // task results are not synced.
     bool abandon_unfinished = false;

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/base/log.h"
+#include "common/access/authorizer.h"
 #include "common/base/status.h"
 #include "common/rpc/status.h"
 
@@ -53,10 +53,9 @@ grpc::Status CrawlService::Submit(grpc::ServerContext* context, const v1::Submit
                                   v1::SubmitResponse* response) {
   const absl::StatusOr<std::string> job =
       scheduler_.Submit(request->spec(), request->request_id(), request->priority());
-  if (!job.ok()) return rpc::ToGrpcStatus(job.status());
-  LogInfo("job submitted", {{"job", *job}, {"sources", request->spec().sources_size()}});
-  response->set_job(*job);
-  return grpc::Status::OK;
+  const std::string target = job.value_or(request->spec().name());
+  if (job.ok()) response->set_job(*job);
+  return access::Audited(*context, "Submit", target, rpc::ToGrpcStatus(job.status()));
 }
 
 grpc::Status CrawlService::Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
@@ -85,19 +84,20 @@ grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::Cancel
                                   v1::JobStatus* response) {
   absl::StatusOr<v1::JobStatus> status = scheduler_.Cancel(request->job());
   if (status.ok()) *response = *std::move(status);
-  return rpc::ToGrpcStatus(status.status());
+  return access::Audited(*context, "Cancel", request->job(), rpc::ToGrpcStatus(status.status()));
 }
 
 grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
                                  v1::JobStatus* response) {
   absl::StatusOr<v1::JobStatus> status = scheduler_.Retry(request->job());
   if (status.ok()) *response = *std::move(status);
-  return rpc::ToGrpcStatus(status.status());
+  return access::Audited(*context, "Retry", request->job(), rpc::ToGrpcStatus(status.status()));
 }
 
 grpc::Status CrawlService::Delete(grpc::ServerContext* context, const v1::DeleteRequest* request,
                                   v1::DeleteResponse* response) {
-  return rpc::ToGrpcStatus(scheduler_.Delete(request->job()));
+  return access::Audited(*context, "Delete", request->job(),
+                         rpc::ToGrpcStatus(scheduler_.Delete(request->job())));
 }
 
 }  // namespace kernelmill::coordinator

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "common/access/authorizer.h"
 #include "common/base/status.h"
 #include "common/rpc/status.h"
 #include "common/worker/stage_table.h"
@@ -57,18 +58,26 @@ StageSet StagesOf(const v1::LeaseRequest& request) {
   return stages;
 }
 
-LeaseQuery QueryOf(const v1::LeaseRequest& request) {
+// Who calls, as leases are tied to it: the role and name of its certificate or token.
+std::string CallerName(const grpc::ServerContext& context) {
+  const access::Caller caller = access::CallerOf(context);
+  if (!caller.role.has_value()) return "";
+  return absl::StrCat(access::RoleName(*caller.role), " ", caller.name);
+}
+
+LeaseQuery QueryOf(const v1::LeaseRequest& request, const grpc::ServerContext& context) {
   return {.stages = StagesOf(request),
           .max_tasks = request.max_tasks(),
           .held = request.held(),
           .worker = request.worker(),
-          .incarnation = request.incarnation()};
+          .incarnation = request.incarnation(),
+          .caller = CallerName(context)};
 }
 
 // Waits for tasks; an empty answer once the time is up.
 absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, const grpc::ServerContext& context,
                                     const v1::LeaseRequest& request) {
-  const LeaseQuery query = QueryOf(request);
+  const LeaseQuery query = QueryOf(request, context);
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(request.wait_ms());
   while (true) {
@@ -83,11 +92,13 @@ absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, const grpc::ServerCont
 }
 
 absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
-                                                 const v1::CompleteRequest& request) {
+                                                 const v1::CompleteRequest& request,
+                                                 const std::string& caller) {
   RETURN_IF_ERROR(CheckBatch(request.completions_size()));
   const std::vector<v1::Completion> completions(request.completions().begin(),
                                                 request.completions().end());
-  ASSIGN_OR_RETURN(const std::vector<absl::Status> statuses, scheduler.Complete(completions));
+  ASSIGN_OR_RETURN(const std::vector<absl::Status> statuses,
+                   scheduler.Complete(completions, caller));
   v1::CompleteResponse response;
   for (size_t i = 0; i < statuses.size(); ++i) {
     *response.add_statuses() = rpc::ToProtoStatus(statuses[i]);
@@ -113,7 +124,8 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
                                 v1::RenewResponse* response) {
   const absl::Status bad = CheckBatch(request->leases_size());
   if (!bad.ok()) return rpc::ToGrpcStatus(bad);
-  const auto lost = scheduler_.Renew({request->leases().begin(), request->leases().end()});
+  const auto lost =
+      scheduler_.Renew({request->leases().begin(), request->leases().end()}, CallerName(*context));
   if (!lost.ok()) return rpc::ToGrpcStatus(lost.status());
   for (const v1::LeaseRef& lease : *lost) *response->add_lost() = lease;
   return grpc::Status::OK;
@@ -121,7 +133,8 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
 
 grpc::Status WorkService::Complete(grpc::ServerContext* context, const v1::CompleteRequest* request,
                                    v1::CompleteResponse* response) {
-  absl::StatusOr<v1::CompleteResponse> answer = CompleteAll(scheduler_, *request);
+  absl::StatusOr<v1::CompleteResponse> answer =
+      CompleteAll(scheduler_, *request, CallerName(*context));
   if (!answer.ok()) return rpc::ToGrpcStatus(answer.status());
   *response = std::move(*answer);
   return grpc::Status::OK;

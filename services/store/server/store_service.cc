@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/access/authorizer.h"
 #include "common/base/status.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/core/blob_id.h"
@@ -36,9 +37,9 @@ class StoreService final : public v1::Store::Service {
  public:
   explicit StoreService(const StoreServiceParts& parts) : parts_(parts) {}
 
-  grpc::Status Hold(grpc::ServerContext*, const v1::HoldRequest* request,
+  grpc::Status Hold(grpc::ServerContext* context, const v1::HoldRequest* request,
                     v1::HoldResponse* response) override {
-    return hold_.Run([&]() -> absl::Status {
+    return access::Audited(*context, "Hold", request->name(), hold_.Run([&]() -> absl::Status {
       HoldRequest hold{.name = request->name(),
                        .blobs = {},
                        .everything_used_from_now = request->everything_used_from_now(),
@@ -47,12 +48,14 @@ class StoreService final : public v1::Store::Service {
       ASSIGN_OR_RETURN(const std::vector<BlobId> missing, parts_.store->lru().Hold(hold));
       for (const BlobId& id : missing) *response->add_missing() = ToDigest(id);
       return absl::OkStatus();
-    });
+    }));
   }
 
-  grpc::Status Release(grpc::ServerContext*, const v1::ReleaseRequest* request,
+  grpc::Status Release(grpc::ServerContext* context, const v1::ReleaseRequest* request,
                        v1::ReleaseResponse*) override {
-    return release_.Run([&] { return parts_.store->lru().holds().Release(request->name()); });
+    return access::Audited(*context, "Release", request->name(), release_.Run([&] {
+      return parts_.store->lru().holds().Release(request->name());
+    }));
   }
 
   grpc::Status Stat(grpc::ServerContext*, const v1::StatRequest*,
@@ -88,21 +91,25 @@ class StoreService final : public v1::Store::Service {
     });
   }
 
-  grpc::Status CollectGarbage(grpc::ServerContext*, const v1::CollectGarbageRequest* request,
+  grpc::Status CollectGarbage(grpc::ServerContext* context,
+                              const v1::CollectGarbageRequest* request,
                               v1::CollectGarbageResponse* response) override {
-    return collect_.Run([&]() -> absl::Status {
-      ASSIGN_OR_RETURN(const Collected evicted, parts_.collector->Collect(request->target_bytes()));
-      response->set_dropped_blobs(evicted.blobs);
-      response->set_dropped_bytes(evicted.bytes);
-      const int64_t left = parts_.store->lru().blobs().usage().blob_bytes;
-      response->set_held_bytes(left > request->target_bytes() ? left : 0);
-      return absl::OkStatus();
-    });
+    return access::Audited(*context, "CollectGarbage",
+                           absl::StrCat(request->target_bytes(), " bytes"),
+                           collect_.Run([&]() -> absl::Status {
+                             ASSIGN_OR_RETURN(const Collected evicted,
+                                              parts_.collector->Collect(request->target_bytes()));
+                             response->set_dropped_blobs(evicted.blobs);
+                             response->set_dropped_bytes(evicted.bytes);
+                             const int64_t left = parts_.store->lru().blobs().usage().blob_bytes;
+                             response->set_held_bytes(left > request->target_bytes() ? left : 0);
+                             return absl::OkStatus();
+                           }));
   }
 
-  grpc::Status Backup(grpc::ServerContext*, const v1::BackupRequest* request,
+  grpc::Status Backup(grpc::ServerContext* context, const v1::BackupRequest* request,
                       v1::BackupResponse* response) override {
-    return backup_.Run([&]() -> absl::Status {
+    return access::Audited(*context, "Backup", request->name(), backup_.Run([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckBackupName(request->name()));
       if (parts_.backups_dir.empty()) {
         return absl::FailedPreconditionError(
@@ -114,7 +121,7 @@ class StoreService final : public v1::Store::Service {
       response->set_path(path);
       response->set_bytes(bytes);
       return absl::OkStatus();
-    });
+    }));
   }
 
  private:

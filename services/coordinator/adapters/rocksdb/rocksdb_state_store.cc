@@ -2,7 +2,6 @@
 // <task> a task's id in 8, of which the first 4 are its job.
 //
 //   "m/format"      -> "2", the version of this grammar
-//   "m/epoch"       -> 8 bytes: how often the state was opened
 //   "m/sequence"    -> 4 bytes: the largest sequence number that a job ever had
 //   "r/"<job>       -> the client's request id, where it gave one
 //   "p/"<job>       -> the stage versions that the job's tasks were planned with, as text
@@ -44,7 +43,6 @@ namespace {
 constexpr char kFormatKey[] = "m/format";
 constexpr char kFormat[] = "2";
 constexpr char kSequenceKey[] = "m/sequence";
-constexpr char kEpochKey[] = "m/epoch";
 
 rocksdb::Options OpenOptions() {
   rocksdb::Options options;
@@ -182,23 +180,6 @@ absl::StatusOr<uint32_t> RocksDbStateStore::LastSequence() {
   uint32_t sequence = 0;
   if (!TakeFixed32(&value, &sequence)) return absl::DataLossError("sequence is not readable");
   return sequence;
-}
-
-absl::StatusOr<uint64_t> RocksDbStateStore::NextEpoch() {
-  uint64_t epoch = 0;
-  const absl::StatusOr<std::string> kept = Read(kEpochKey);
-  if (kept.ok()) {
-    absl::string_view value = *kept;
-    if (!TakeFixed64(&value, &epoch)) return absl::DataLossError("epoch is not readable");
-  } else if (!absl::IsNotFound(kept.status())) {
-    return kept.status();
-  }
-  std::string next;
-  AppendFixed64(&next, ++epoch);
-  rocksdb::WriteOptions sync;
-  sync.sync = true;
-  RETURN_IF_ERROR(FromRocksStatus(db_->Put(sync, kEpochKey, next), "epoch"));
-  return epoch;
 }
 
 absl::Status RocksDbStateStore::Write(const std::vector<Change>& changes, bool sync) {

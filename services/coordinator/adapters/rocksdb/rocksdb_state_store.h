@@ -26,7 +26,6 @@ class RocksDbStateStore : public StateStore {
   static absl::StatusOr<std::unique_ptr<RocksDbStateStore>> Open(const std::string& directory);
   ~RocksDbStateStore() override;
 
-  absl::StatusOr<uint64_t> NextEpoch() override;
   absl::Status Write(const std::vector<Change>& changes, bool sync) override;
   absl::StatusOr<std::vector<JobRow>> Jobs() override;
   absl::StatusOr<uint32_t> LastSequence() override;

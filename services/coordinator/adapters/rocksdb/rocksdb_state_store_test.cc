@@ -136,13 +136,6 @@ TEST_F(RocksDbStateStoreTest, ErasingAJobsTasksSparesOtherJobsAndNewTasks) {
   EXPECT_EQ(TasksOf(*store_, 2).size(), 1u);
 }
 
-TEST_F(RocksDbStateStoreTest, EpochsGrow) {
-  const uint64_t first = *store_->NextEpoch();
-  EXPECT_EQ(*store_->NextEpoch(), first + 1);
-  Open();
-  EXPECT_EQ(*store_->NextEpoch(), first + 2);
-}
-
 TEST_F(RocksDbStateStoreTest, ASecondProcessIsRefused) {
   EXPECT_THAT(RocksDbStateStore::Open(dir_->path()).status(),
               StatusIs(absl::StatusCode::kFailedPrecondition));

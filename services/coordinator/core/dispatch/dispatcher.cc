@@ -48,7 +48,7 @@ Leases Dispatcher::Lease(const LeaseQuery& query, uint64_t run, Change& change) 
     leases.finish_first = true;
   } else {
     while (const auto index = choice.job->PopAlone(query.stages)) {
-      if (LeaseOne(*choice.job, *index, run, leases, change)) break;
+      if (LeaseOne(query, *choice.job, *index, run, leases, change)) break;
     }
   }
   return leases;
@@ -61,7 +61,7 @@ void Dispatcher::LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leas
     if (choice.job == nullptr || choice.alone) return;
     last_served_ = choice.job->sequence();
     const std::optional<uint32_t> index = choice.job->PopReady(query.stages);
-    LeaseOne(*choice.job, *index, run, leases, change);
+    LeaseOne(query, *choice.job, *index, run, leases, change);
   }
 }
 
@@ -83,13 +83,15 @@ Dispatcher::Choice Dispatcher::ChooseJob(const StageSet& stages) const {
   return best;
 }
 
-bool Dispatcher::LeaseOne(Job& job, uint32_t index, uint64_t run, Leases& leases, Change& change) {
+bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uint64_t run,
+                          Leases& leases, Change& change) {
   if (PinFromHistory(job, index, change)) return false;
   const Clock::Time now = clock_.Now();
   const uint64_t id = TaskId(job.sequence(), index);
   v1::Action action = job.ActionOf(index);
   LeaseTerms terms = TermsOf(job, index, action);
   terms.worker = run;
+  terms.caller = query.caller;
   const bool alone = terms.alone;
   if (!hosts_.Take(terms.host, id, now)) return false;
   if (!in_flight_.Lead(terms.action, id)) {
@@ -127,11 +129,12 @@ bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
   return true;
 }
 
-std::vector<v1::LeaseRef> Dispatcher::Renew(const std::vector<v1::LeaseRef>& leases) {
+std::vector<v1::LeaseRef> Dispatcher::Renew(const std::vector<v1::LeaseRef>& leases,
+                                            const std::string& caller) {
   const Clock::Time now = clock_.Now();
   std::vector<v1::LeaseRef> lost;
   for (const v1::LeaseRef& lease : leases) {
-    if (!leases_.Renew(lease.task(), lease.token(), now)) lost.push_back(lease);
+    if (!leases_.Renew(lease.task(), lease.token(), caller, now)) lost.push_back(lease);
   }
   return lost;
 }

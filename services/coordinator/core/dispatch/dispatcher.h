@@ -25,6 +25,7 @@ struct LeaseQuery {
   int held = 0;
   std::string worker;
   uint64_t incarnation = 0;
+  std::string caller;  // who calls, by certificate or token; empty: without TLS nobody knows
 };
 
 struct Leases {
@@ -51,15 +52,14 @@ class Dispatcher {
     int host_limit = 4;
   };
 
-  // All must outlive it. `epoch` as LeaseTable has it; `ready` is notified when tasks have become
-  // ready.
-  Dispatcher(const Options& options, uint64_t epoch, JobTable& jobs, StateStore& store,
-             const Clock& clock, Notifier& ready)
+  // All must outlive it. `ready` is notified when tasks have become ready.
+  Dispatcher(const Options& options, JobTable& jobs, StateStore& store, const Clock& clock,
+             Notifier& ready)
       : jobs_(jobs),
         store_(store),
         clock_(clock),
         ready_(ready),
-        leases_(epoch, options.lease_ttl),
+        leases_(options.lease_ttl),
         hosts_(options.host_limit) {}
 
   // Takes up the leases that the running jobs have from before a restart: who holds one may go on;
@@ -72,9 +72,12 @@ class Dispatcher {
   }
   // Leases ready tasks to the worker's run.
   Leases Lease(const LeaseQuery& query, uint64_t run, Change& change);
-  // Extends leases; returns those that are lost.
-  std::vector<v1::LeaseRef> Renew(const std::vector<v1::LeaseRef>& leases);
-  bool Holds(const v1::LeaseRef& lease) const { return leases_.Holds(lease.task(), lease.token()); }
+  // Extends the caller's leases; returns those that it does not hold any more.
+  std::vector<v1::LeaseRef> Renew(const std::vector<v1::LeaseRef>& leases,
+                                  const std::string& caller);
+  bool Holds(const v1::LeaseRef& lease, const std::string& caller) const {
+    return leases_.Holds(lease.task(), lease.token(), caller);
+  }
 
   // Ends the task's lease and frees the place at its host. Returns the tasks that wait for its
   // result: they get it, or are to be requeued.
@@ -107,7 +110,8 @@ class Dispatcher {
   void LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leases, Change& change);
   // Adds the task to `leases`. False: it has to wait for another task, or for its host, or needs no
   // worker.
-  bool LeaseOne(Job& job, uint32_t index, uint64_t run, Leases& leases, Change& change);
+  bool LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uint64_t run, Leases& leases,
+                Change& change);
   // Pins the source from its pin history, if the job's policy says so. False: it is to be asked.
   bool PinFromHistory(Job& job, uint32_t index, Change& change);
   std::vector<uint64_t> Free(const LeaseTerms& terms);

@@ -1,6 +1,17 @@
 #include "services/coordinator/core/dispatch/lease_table.h"
 
+#include <random>
+
 namespace kernelmill::coordinator {
+
+uint64_t RandomToken() {
+  static std::random_device device;  // of libstdc++: the processor's or the kernel's
+  static_assert(std::random_device::max() == 0xffffffff);
+  while (true) {
+    const uint64_t token = (uint64_t{device()} << 32) | device();
+    if (token != 0) return token;
+  }
+}
 
 void LeaseTable::Put(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms) {
   Release(task);
@@ -10,7 +21,7 @@ void LeaseTable::Put(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms 
 }
 
 uint64_t LeaseTable::Grant(uint64_t task, Clock::Time now, LeaseTerms terms) {
-  const uint64_t token = next_token_++;
+  const uint64_t token = RandomToken();
   Put(task, token, now, std::move(terms));
   return token;
 }
@@ -19,15 +30,17 @@ void LeaseTable::Restore(uint64_t task, uint64_t token, Clock::Time now, LeaseTe
   Put(task, token, now, std::move(terms));
 }
 
-bool LeaseTable::Renew(uint64_t task, uint64_t token, Clock::Time now) {
-  if (!Holds(task, token)) return false;
+bool LeaseTable::Renew(uint64_t task, uint64_t token, const std::string& caller, Clock::Time now) {
+  if (!Holds(task, token, caller)) return false;
   Put(task, token, now, Release(task));
   return true;
 }
 
-bool LeaseTable::Holds(uint64_t task, uint64_t token) const {
+bool LeaseTable::Holds(uint64_t task, uint64_t token, const std::string& caller) const {
   const auto at = leases_.find(task);
-  return at != leases_.end() && at->second.token == token;
+  if (at == leases_.end() || at->second.token != token) return false;
+  const std::string& holder = at->second.terms.caller;
+  return holder.empty() || holder == caller;
 }
 
 LeaseTerms LeaseTable::Release(uint64_t task) {

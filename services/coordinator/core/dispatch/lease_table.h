@@ -19,6 +19,7 @@ struct LeaseTerms {
   bool alone = false;   // the worker runs nothing beside it
   std::string action;   // that it leads; empty: none
   std::string host;     // at which it has a place; empty: none
+  std::string caller;   // that it was leased to, as LeaseQuery has it; empty: whoever has the token
 };
 
 struct EndedLease {
@@ -26,21 +27,24 @@ struct EndedLease {
   LeaseTerms terms;
 };
 
-// Who may complete which task, and until when. Every lease has a token, the fence: larger than that
-// of any lease before it, those of earlier runs of the coordinator included, because its upper bits
-// are the epoch, which grows with every run. Not thread-safe.
+// Gives a token that nobody can guess, never 0; from the kernel's random numbers.
+uint64_t RandomToken();
+
+// Who may complete which task, and until when. Every lease has a token, the fence: no other lease
+// has the same, and nobody can guess it, so that only who was given it can hand in the result. Not
+// thread-safe.
 class LeaseTable {
  public:
-  // `epoch` is below 2^24 and larger than that of all runs before.
-  LeaseTable(uint64_t epoch, Clock::Duration ttl) : next_token_((epoch << 40) + 1), ttl_(ttl) {}
+  explicit LeaseTable(Clock::Duration ttl) : ttl_(ttl) {}
 
   // Leases the task anew, for the full time to live; returns the token.
   uint64_t Grant(uint64_t task, Clock::Time now, LeaseTerms terms = {});
   // Takes up a lease that an earlier run granted, for the full time to live.
   void Restore(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms = {});
-  // Extends a lease. False: the token is not the task's.
-  bool Renew(uint64_t task, uint64_t token, Clock::Time now);
-  bool Holds(uint64_t task, uint64_t token) const;
+  // Extends a lease. False: the caller does not hold it.
+  bool Renew(uint64_t task, uint64_t token, const std::string& caller, Clock::Time now);
+  // Whether the token is the task's, and the caller the one that it was leased to.
+  bool Holds(uint64_t task, uint64_t token, const std::string& caller) const;
   // Ends a lease; none is no error.
   LeaseTerms Release(uint64_t task);
   // Removes and returns the leases that have run out, the oldest deadline first.
@@ -59,7 +63,6 @@ class LeaseTable {
   };
   void Put(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms);
 
-  uint64_t next_token_;
   const Clock::Duration ttl_;
   std::map<uint64_t, Lease> leases_;
   std::set<std::pair<Clock::Time, uint64_t>> deadlines_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <set>
 
 namespace kernelmill::coordinator {
 namespace {
@@ -21,57 +22,73 @@ std::vector<uint64_t> Tasks(const std::vector<EndedLease>& ended) {
 
 constexpr Clock::Time kNow{std::chrono::hours(1)};
 
-TEST(LeaseTable, TokensGrowAcrossLeasesAndRuns) {
-  LeaseTable first(1, seconds(30));
-  const uint64_t a = first.Grant(7, kNow);
-  const uint64_t b = first.Grant(7, kNow);
-  LeaseTable second(2, seconds(30));
-  const uint64_t c = second.Grant(1, kNow);
-  EXPECT_LT(0u, a);
-  EXPECT_LT(a, b);
-  EXPECT_LT(b, c);
+TEST(LeaseTable, TokensCannotBeToldFromOneAnother) {
+  LeaseTable table(seconds(30));
+  std::set<uint64_t> tokens;
+  uint64_t all = 0, any = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const uint64_t token = table.Grant(7, kNow);
+    EXPECT_NE(token, 0u);
+    EXPECT_FALSE(tokens.contains(token + 1) || tokens.contains(token - 1));
+    tokens.insert(token);
+    any |= token;
+    all |= ~token;
+  }
+  EXPECT_EQ(tokens.size(), 1000u);
+  EXPECT_EQ(any, ~uint64_t{0}) << "each bit is set in some token";
+  EXPECT_EQ(all, ~uint64_t{0}) << "and not in another";
+}
+
+TEST(LeaseTable, IsHeldByTheCallerThatItWasGrantedTo) {
+  LeaseTable table(seconds(30));
+  const uint64_t token = table.Grant(7, kNow, {.caller = "worker a"});
+  EXPECT_TRUE(table.Holds(7, token, "worker a"));
+  EXPECT_FALSE(table.Holds(7, token, "worker b"));
+  EXPECT_FALSE(table.Renew(7, token, "", kNow));
+  table.Restore(8, token, kNow);
+  EXPECT_TRUE(table.Holds(8, token, "worker b")) << "who held it before a restart is not known";
 }
 
 TEST(LeaseTable, OnlyTheLastTokenHolds) {
-  LeaseTable table(1, seconds(30));
+  LeaseTable table(seconds(30));
   const uint64_t old = table.Grant(7, kNow);
   const uint64_t now = table.Grant(7, kNow);
-  EXPECT_FALSE(table.Holds(7, old));
-  EXPECT_FALSE(table.Renew(7, old, kNow));
-  EXPECT_TRUE(table.Holds(7, now));
+  EXPECT_FALSE(table.Holds(7, old, ""));
+  EXPECT_FALSE(table.Renew(7, old, "", kNow));
+  EXPECT_TRUE(table.Holds(7, now, ""));
   EXPECT_EQ(table.size(), 1u);
 }
 
 TEST(LeaseTable, ExpiresAtTheDeadlineAndNotBefore) {
-  LeaseTable table(1, seconds(30));
+  LeaseTable table(seconds(30));
   const uint64_t token = table.Grant(7, kNow);
   table.Grant(8, kNow + seconds(10));
   EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(29))), IsEmpty());
   EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(30))), ElementsAre(7));
-  EXPECT_FALSE(table.Holds(7, token));
+  EXPECT_FALSE(table.Holds(7, token, ""));
   EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(90))), ElementsAre(8));
 }
 
 TEST(LeaseTable, RenewalCountsFromWhenItCame) {
-  LeaseTable table(1, seconds(30));
+  LeaseTable table(seconds(30));
   const uint64_t token = table.Grant(7, kNow);
-  EXPECT_TRUE(table.Renew(7, token, kNow + seconds(20)));
+  EXPECT_TRUE(table.Renew(7, token, "", kNow + seconds(20)));
   EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(49))), IsEmpty());
   EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(50))), ElementsAre(7));
 }
 
 TEST(LeaseTable, AReleasedLeaseDoesNotExpire) {
-  LeaseTable table(1, seconds(30));
+  LeaseTable table(seconds(30));
   table.Grant(7, kNow);
   table.Release(7);
   EXPECT_THAT(Tasks(table.TakeExpired(kNow + seconds(90))), IsEmpty());
 }
 
 TEST(LeaseTable, AWorkersLeasesEndWithIt) {
-  LeaseTable table(1, seconds(30));
+  LeaseTable table(seconds(30));
   table.Grant(7, kNow, {.worker = 1});
   table.Grant(8, kNow, {.worker = 2});
-  table.Renew(9, table.Grant(9, kNow, {.worker = 1, .alone = true, .host = "h"}), kNow);
+  table.Renew(9, table.Grant(9, kNow, {.worker = 1, .alone = true, .host = "h"}), "", kNow);
   const std::vector<EndedLease> ended = table.TakeOf(1);
   EXPECT_THAT(Tasks(ended), UnorderedElementsAre(7, 9));
   EXPECT_TRUE(ended[1].terms.alone) << "a renewal must keep the terms";

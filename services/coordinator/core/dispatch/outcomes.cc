@@ -32,14 +32,15 @@ void LogAttempt(const Job& job, const Job::Task& task, const absl::Status& error
 
 }  // namespace
 
-std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion, Change& change) {
+std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
+                                               const std::string& caller, Change& change) {
   const v1::LeaseRef& lease = completion.lease();
   if (completion.outcome_case() == v1::Completion::OUTCOME_NOT_SET) {
     return absl::InvalidArgumentError("a completion without an outcome");
   }
   Job* const job = jobs_.Running(JobOf(lease.task()));
   const uint32_t index = IndexOf(lease.task());
-  if (!dispatcher_.Holds(lease)) {
+  if (!dispatcher_.Holds(lease, caller)) {
     if (jobs_.HasEnded(JobOf(lease.task()))) return std::nullopt;
     const Job::Task* const task = job == nullptr ? nullptr : job->Find(index);
     return task == nullptr ? StatusOfRepeated(lease, TaskState::kReady, /*token=*/0)

@@ -47,7 +47,8 @@ class Outcomes {
 
   // Takes what a worker hands in; answers as Work.Complete does. None: the lease is not held and
   // its job has ended; StatusOfRepeated says what to answer.
-  std::optional<absl::Status> Complete(const v1::Completion& completion, Change& change);
+  std::optional<absl::Status> Complete(const v1::Completion& completion, const std::string& caller,
+                                       Change& change);
   // The answer to a completion whose lease is not held: OK if it was taken before. `token` is that
   // of the task's row.
   static absl::Status StatusOfRepeated(const v1::LeaseRef& lease, TaskState state, uint64_t token);

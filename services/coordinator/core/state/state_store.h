@@ -83,9 +83,6 @@ class StateStore {
  public:
   virtual ~StateStore() = default;
 
-  // Begins a run: returns a number larger than at any run before, kept before it is returned.
-  virtual absl::StatusOr<uint64_t> NextEpoch() = 0;
-
   // Keeps the changes, in order and atomically. `sync`: they survive a loss of power once this
   // returns; else a crash of the process only. After an error nothing more may be written.
   virtual absl::Status Write(const std::vector<Change>& changes, bool sync) = 0;

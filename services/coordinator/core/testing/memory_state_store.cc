@@ -2,11 +2,6 @@
 
 namespace kernelmill::coordinator {
 
-absl::StatusOr<uint64_t> MemoryStateStore::NextEpoch() {
-  absl::MutexLock lock(&mutex_);
-  return ++epoch_;
-}
-
 absl::Status MemoryStateStore::Write(const std::vector<Change>& changes, bool sync) {
   absl::MutexLock lock(&mutex_);
   if (!error_.ok()) return error_;

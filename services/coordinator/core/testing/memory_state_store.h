@@ -19,7 +19,6 @@ namespace kernelmill::coordinator {
 // A StateStore in memory that tells synced writes from others and can fail. Thread-safe.
 class MemoryStateStore : public StateStore {
  public:
-  absl::StatusOr<uint64_t> NextEpoch() override;
   absl::Status Write(const std::vector<Change>& changes, bool sync) override;
   absl::StatusOr<std::vector<JobRow>> Jobs() override;
   absl::StatusOr<uint32_t> LastSequence() override;
@@ -44,7 +43,6 @@ class MemoryStateStore : public StateStore {
   absl::Mutex mutex_;
   State now_ ABSL_GUARDED_BY(mutex_);
   State synced_ ABSL_GUARDED_BY(mutex_);
-  uint64_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
 };
 

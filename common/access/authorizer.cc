@@ -1,0 +1,123 @@
+#include "common/access/authorizer.h"
+
+#include <grpc/grpc_security_constants.h>
+#include <grpcpp/security/auth_context.h>
+#include <grpcpp/security/auth_metadata_processor.h>
+#include <grpcpp/server_context.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/base/log.h"
+
+namespace kernelmill::access {
+namespace {
+
+using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
+
+absl::string_view View(grpc::string_ref text) { return {text.data(), text.size()}; }
+
+// The token of "authorization: Bearer TOKEN"; empty where there is none.
+absl::string_view BearerOf(const Metadata& metadata) {
+  const auto found = metadata.find("authorization");
+  if (found == metadata.end()) return "";
+  absl::string_view value = View(found->second);
+  return absl::ConsumePrefix(&value, "Bearer ") ? value : absl::string_view();
+}
+
+std::optional<Caller> CallerOfUri(absl::string_view uri) {
+  if (!absl::ConsumePrefix(&uri, "spiffe://")) return std::nullopt;
+  const std::vector<absl::string_view> parts = absl::StrSplit(uri, absl::MaxSplits('/', 2));
+  if (parts.size() != 3 || parts[2].empty()) return std::nullopt;
+  const std::optional<Role> role = RoleOfName(parts[1]);
+  if (!role.has_value()) return std::nullopt;
+  return Caller{role, std::string(parts[2])};
+}
+
+class Authorizer final : public grpc::AuthMetadataProcessor {
+ public:
+  explicit Authorizer(std::shared_ptr<Tokens> tokens) : tokens_(std::move(tokens)) {}
+
+  // A look into two tables is done where the call came in.
+  bool IsBlocking() const override { return false; }
+
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context, OutputMetadata*,
+                       OutputMetadata*) override {
+    const auto path = metadata.find(":path");
+    if (path == metadata.end()) return {grpc::StatusCode::INTERNAL, "a call without a method"};
+    const absl::string_view method = View(path->second);
+    const MethodAccess* access = FindMethod(method);
+    if (access != nullptr && access->anyone) return grpc::Status::OK;
+    const Caller caller = Identify(metadata, *context);
+    if (!caller.role.has_value()) {
+      return Refuse(grpc::StatusCode::UNAUTHENTICATED, method, access,
+                    "the call has neither a certificate with a role nor a token that is believed");
+    }
+    if (access != nullptr && Has(access->roles, *caller.role)) {
+      return grpc::Status::OK;
+    }
+    return Refuse(grpc::StatusCode::PERMISSION_DENIED, method, access,
+                  absl::StrCat("the caller is ", RoleName(*caller.role), " ", caller.name));
+  }
+
+ private:
+  Caller Identify(const InputMetadata& metadata, const grpc::AuthContext& context) const {
+    const absl::string_view token = BearerOf(metadata);
+    if (!token.empty() && tokens_ != nullptr) return tokens_->Find(token).value_or(Caller{});
+    return CertificateCaller(context);
+  }
+
+  static grpc::Status Refuse(grpc::StatusCode code, absl::string_view method,
+                             const MethodAccess* access, absl::string_view why) {
+    const std::string needed = RoleNames(access == nullptr ? RoleSet{0} : access->roles);
+    LogWarning("refused a call", {{"method", method}, {"needs", needed}, {"why", why}});
+    return {code, absl::StrCat(method, " needs the role ", needed, "; ", why)};
+  }
+
+  const std::shared_ptr<Tokens> tokens_;
+};
+
+}  // namespace
+
+std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Tokens> tokens) {
+  return std::make_shared<Authorizer>(std::move(tokens));
+}
+
+Caller CertificateCaller(const grpc::AuthContext& context) {
+  for (const grpc::string_ref& uri : context.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
+    if (auto caller = CallerOfUri(View(uri))) return *std::move(caller);
+  }
+  return {};
+}
+
+Caller CallerOf(const grpc::ServerContext& context) {
+  // A token goes before the certificate, as in the authorizer, which has found it by now.
+  if (auto caller = ClaimOf(BearerOf(context.client_metadata()))) return *std::move(caller);
+  Caller caller;
+  if (const auto peer = context.auth_context(); peer != nullptr) caller = CertificateCaller(*peer);
+  if (!caller.role.has_value()) caller.name = context.peer();
+  return caller;
+}
+
+grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,
+                     absl::string_view target, grpc::Status status) {
+  const Caller caller = CallerOf(context);
+  LogInfo("audit", {{"call", call},
+                    {"of", target},
+                    {"role", caller.role.has_value() ? RoleName(*caller.role) : "unknown"},
+                    {"caller", caller.name},
+                    {"status", status.ok() ? "OK"
+                                           : absl::StatusCodeToString(static_cast<absl::StatusCode>(
+                                                 status.error_code()))}});
+  return status;
+}
+
+}  // namespace kernelmill::access

@@ -1,0 +1,39 @@
+#ifndef KERNELMILL_COMMON_ACCESS_AUTHORIZER_H_
+#define KERNELMILL_COMMON_ACCESS_AUTHORIZER_H_
+
+#include <memory>
+
+#include "absl/strings/string_view.h"
+#include "common/access/roles.h"
+#include "common/access/tokens.h"
+
+namespace grpc {
+class AuthContext;
+class AuthMetadataProcessor;
+class ServerContext;
+class Status;
+}  // namespace grpc
+
+namespace kernelmill::access {
+
+// Lets a call through that the method table allows its caller. UNAUTHENTICATED: the caller has
+// neither a certificate with a role nor a token that is believed. PERMISSION_DENIED: the role is
+// another one. `tokens` may be null: certificates alone count then.
+std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Tokens> tokens);
+
+// Who calls, in a handler that the authorizer let through: by certificate, else by token. Where the
+// server has no TLS a caller without a role, named by its address.
+Caller CallerOf(const grpc::ServerContext& context);
+
+// A line in the log for a call that changes what others rely on: who called what, of which job,
+// hold or backup, and how it ended. Returns the status.
+grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,
+                     absl::string_view target, grpc::Status status);
+
+// The role and name of a certificate that the connection was made with: of its URI
+// spiffe://DOMAIN/ROLE/NAME. No role where it has none.
+Caller CertificateCaller(const grpc::AuthContext& context);
+
+}  // namespace kernelmill::access
+
+#endif  // KERNELMILL_COMMON_ACCESS_AUTHORIZER_H_
