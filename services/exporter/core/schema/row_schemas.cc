@@ -274,13 +274,14 @@ Fields TextFields() {
 
 Fields DerivedFields() {
   return {
-      ListOf(Struct("parameters",
-                    {String("name", "as written"), OrNull(String("annotation", "as written")),
-                     OrNull(String("default", "as written")),
-                     OrNull(Word("role", WordsOf(v1::ParameterRole_descriptor(), "PARAMETER_ROLE_"),
-                                 "what it is for")),
-                     OrNull(String("rule", "that gave the role"))},
-                    "in order")),
+      ListOf(Struct(
+          "parameters",
+          {OrNull(String("name", "as written; null of one of CUDA without")),
+           OrNull(String("annotation", "as written")), OrNull(String("default", "as written")),
+           Word("role", WordsOf(v1::ParameterRole_descriptor(), "PARAMETER_ROLE_"),
+                "what it is for"),
+           String("rule", "that gave the role")},
+          "in order")),
       AutotuneField(),
       OrNull(Struct(
           "heuristics",
