@@ -202,7 +202,7 @@ TEST(AutotuneTest, HostileExpressionsEnd) {
   std::string doubled = "x0 = [1, 1]\n";
   for (int i = 1; i < 60; ++i)
     absl::StrAppend(&doubled, "x", i, " = [x", i - 1, ", x", i - 1, "]\n");
-  EXPECT_THAT(Evaluated(doubled, "[triton.Config({'B': x59})]"), ElementsAre("B=x59;"));
+  EXPECT_THAT(Evaluated(doubled, "[triton.Config({'B': x59})]"), ElementsAre("?"));
   EXPECT_THAT(Evaluated("", absl::StrCat("[triton.Config({'B': ", std::string(5000, '('), "1",
                                          std::string(5000, ')'), "})]")),
               ElementsAre("B=1;"));

@@ -56,7 +56,9 @@ void IndexNames::EnterCall(const Call& call) {
   const absl::string_view called = LastPart(call.name);
   if (called == "program_id" || called == "arange") AddSource(call.node);
   const bool outermost = loads_.empty() || loads_.back().end <= call.node;
-  if (outermost && absl::EndsWith(called, "load")) {
+  // Random numbers are drawn by an index as well.
+  const bool reads = absl::EndsWith(called, "load") || absl::StartsWith(called, "rand");
+  if (outermost && reads) {
     loads_.push_back({call.node, tree_[call.node].subtree_end});
   }
 }

@@ -13,8 +13,8 @@
 namespace kernelmill::extractor {
 
 // Which expressions of a subtree are indices: those that program_id, arange or the variable of a
-// loop over a range is in, directly or through names assigned above; not what is loaded by one,
-// but what a load is given.
+// loop over a range is in, directly or through names assigned above; not what is loaded, or drawn
+// at random, by one, but what a load is given.
 class IndexNames {
  public:
   // One walk over the subtree.

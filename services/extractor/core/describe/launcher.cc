@@ -14,6 +14,8 @@ constexpr absl::string_view kLaunchWord[] = {"launch", "Launch", "LAUNCH"};
 constexpr absl::string_view kGridWord[] = {"grid", "Grid", "GRID"};
 // A parameter is looked for through so many functions that hand it on.
 constexpr int kMaxRounds = 8;
+// Functions deeper within others than this are not searched to their end.
+constexpr int kMaxDepth = 256;
 
 // What is launched as k.run(...) or k.warmup(...); kNoNode if nothing is.
 NodeId RunObject(const SyntaxTree& tree, NodeId call, NodeId attribute) {
@@ -124,12 +126,9 @@ class Launches::Finder {
     const KernelKey key = references_.KeyOf(function.definition);
     pallas_.insert(key);
     const NodeId at = function.applied_by != kNoNode ? function.applied_by : function.decorated;
-    if (function.applied_by != kNoNode || RunsWhereItStands(function)) AddHost(key, at);
-  }
-
-  // A decorator that calls what it decorates, under no name that could be called.
-  bool RunsWhereItStands(const JitFunction& function) const {
-    return LastPart(function.found_by) == "core_map";
+    // core_map calls what it decorates, which often has no name that could be called.
+    const bool runs = LastPart(function.found_by) == "core_map" || key.first == "_";
+    if (function.applied_by != kNoNode || runs) AddHost(key, at);
   }
 
   void AddLaunch(const Call& call) {
@@ -146,12 +145,26 @@ class Launches::Finder {
       if (object != kNoNode) Add(references_.Of(object), call.node);
     }
     if (kind == Kind::kIdentifier) AddBoundLaunch(function, call.node);
+    if (!pallas_.empty()) AddPallasArguments(arguments, call.node);
     const bool launches = Says(LastPart(call.name), kLaunchWord) || IsGivenGrid(tree_, arguments);
     if (!launches) return;
     // A function of the text says itself what it launches.
     if (!references_.FunctionsCalled(call.node).empty()) return;
     for (const Argument& argument : arguments) {
       if (IsName(tree_.KindOf(argument.value))) Add(references_.Of(argument.value), call.node);
+    }
+  }
+
+  // jax.vmap(k)(x): a Pallas kernel that is made already is a function like any other.
+  void AddPallasArguments(const Arguments& arguments, NodeId call) {
+    for (const Argument& argument : arguments) {
+      const NodeId name = argument.value;
+      if (tree_.KindOf(name) != Kind::kIdentifier) continue;
+      for (const NodeId value : references_.names().ValuesOf(tree_.TextOf(name), name)) {
+        if (tree_.KindOf(value) != Kind::kFunctionDefinition) continue;
+        const KernelKey key = references_.KeyOf(value);
+        if (pallas_.contains(key)) AddHost(key, call);
+      }
     }
   }
 
@@ -176,7 +189,7 @@ class Launches::Finder {
   void Add(const KernelReference& reference, NodeId call) {
     for (const KernelKey& key : reference.kernels) AddHost(key, call);
     const NodeId host = references_.FunctionAround(call);
-    if (host != kNoNode && !jit_.contains(host)) {
+    if (host != kNoNode && !IsInKernel(host)) {
       for (const std::string& dotted : reference.imports) {
         launches_.others_.push_back({dotted, host});
       }
@@ -191,9 +204,17 @@ class Launches::Finder {
     const NodeId host = references_.FunctionAround(call);
     if (host == kNoNode) {
       statements_[key].push_back(ModuleStatement(call));
-    } else if (!jit_.contains(host)) {
+    } else if (!IsInKernel(host)) {
       hosts_[key].push_back(host);
     }
+  }
+
+  bool IsInKernel(NodeId function) const {
+    for (int depth = 0; depth < kMaxDepth && function != kNoNode; ++depth) {
+      if (jit_.contains(function)) return true;
+      function = references_.FunctionAround(function);
+    }
+    return false;
   }
 
   NodeId ModuleStatement(NodeId node) const {

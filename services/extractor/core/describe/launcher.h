@@ -30,7 +30,7 @@ namespace kernelmill::extractor {
 //                              forms; or another one whose name says that it launches, or that is
 //                              given something called a grid
 //   pl.pallas_call(k, ...)     and whatever else makes a Pallas kernel of a function; of one that a
-//                              decorator makes, k(...)
+//                              decorator makes, k(...) and what k is handed to, as jax.vmap(k)
 //
 // The launcher of a kernel is the smallest function around the launch, unless that is a jit
 // function itself. Of a kernel that only statements outside any function launch it is such a

@@ -121,13 +121,17 @@ TEST(LauncherTest, PallasKernelsAreLaunchedWhereTheyAreMadeOrCalled) {
       "  def b(x_ref):\n"
       "    @pl.core_map(mesh)\n"
       "    def _(): pass\n"
-      "  return b(x)\n");
+      "  return b(x)\n"
+      "def jitted(x):\n"
+      "  @pl.kernel(mesh=m)\n"
+      "  def c(x_ref): pass\n"
+      "  return jax.jit(c)(x)\n");
   std::vector<std::string> launchers;
   for (const v1::Kernel& kernel : shard.kernels()) {
     launchers.push_back(absl::StrCat(kernel.name(), " ", kernel.launcher().qualname(), " ",
                                      kernel.role() == v1::KERNEL_ROLE_KERNEL));
   }
-  EXPECT_THAT(launchers, ElementsAre("a run 1", "b test 1", "_  0"));
+  EXPECT_THAT(launchers, ElementsAre("a run 1", "b test 1", "_  0", "c jitted 1"));
 }
 
 TEST(LauncherTest, ADecoratedLauncherIsNoKernel) {

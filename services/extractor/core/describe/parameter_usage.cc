@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "common/base/text.h"
+#include "services/extractor/core/describe/memory_calls.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -59,33 +60,12 @@ bool IsSum(const SyntaxTree& tree, NodeId node) {
   return sign == "+" || sign == "-";
 }
 
-// Also the loads and stores of libraries for several devices: ld_acquire, st, ld_vector.
-bool Accesses(absl::string_view function) {
-  const absl::string_view stem = function.substr(0, function.find('_'));
-  if (stem == "ld" || stem == "st") return true;
-  return function == "load" || function == "store" || absl::EndsWith(function, "_load") ||
-         absl::EndsWith(function, "_store") || absl::StrContains(function, "atomic_") ||
-         absl::StartsWith(function, "async_copy") || absl::EndsWith(function, "load_to_shared");
-}
-
-bool MakesDescriptor(absl::string_view function) {
-  return function == "make_block_ptr" || absl::EndsWith(function, "make_tensor_descriptor");
-}
-
-// Whether a function hands on its first argument, as an address where that is one.
-bool HandsOn(absl::string_view function) {
-  static constexpr absl::string_view kNames[] = {
-      "advance",       "broadcast_to",   "cast",       "make_block_ptr",
-      "max_constancy", "max_contiguous", "multiple_of"};
-  return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames);
-}
-
-// Whether a method gives what it is called of, as another type or in part.
-bool IsView(absl::string_view method) {
-  static constexpr absl::string_view kNames[] = {
-      "_reinterpret", "advance", "bitcast", "broadcast_to", "cast", "expand_dims", "index",
-      "permute",      "reshape", "slice",   "subslice",     "to",   "trans",       "view"};
-  return std::find(std::begin(kNames), std::end(kNames), method) != std::end(kNames);
+// Whether something in it is made a tensor of more dimensions: x[:, None].
+bool IsSpread(const SyntaxTree& tree, NodeId root) {
+  const auto none = tree.Of(Kind::kNoneLiteral, root);
+  return std::any_of(none.begin(), none.end(), [&](NodeId node) {
+    return tree.KindOf(tree[node].parent) == Kind::kSubscript;
+  });
 }
 
 bool IsList(Kind kind) {
@@ -373,7 +353,8 @@ void ParameterUsage::AddIndexRegions() {
                                  [&](NodeId operand) { return indices.IsIndex(operand); });
     if (!any) continue;
     for (const NodeId operand : operands) {
-      if (!indices.IsIndex(operand)) regions_.push_back({operand, Usage::kCompared});
+      if (indices.IsIndex(operand) || IsSpread(tree_, operand)) continue;
+      regions_.push_back({operand, Usage::kCompared});
     }
   }
   for (const NodeId node : tree_.Of(Kind::kBinaryOperator, body_)) {
@@ -403,8 +384,9 @@ void ParameterUsage::MarkRegions() {
     const NodeId end = tree_[region.root].subtree_end;
     for (next = std::max(next, region.root); next < end; ++next) {
       const Field field = tree_[next].field;
+      // Of config.N_CTX neither part is a parameter that is a number.
       const bool is_name = tree_.KindOf(next) == Kind::kIdentifier && field != Field::kAttribute &&
-                           field != Field::kName;
+                           field != Field::kObject && field != Field::kName;
       if (is_name) Mark(tree_.TextOf(next), region.usage);
     }
   }

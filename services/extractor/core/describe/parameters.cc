@@ -85,19 +85,23 @@ bool ByUsage(const UsageRule (&rules)[n], const ParameterUsage& uses, absl::stri
 }
 
 // Roles that a fragment of the name says.
-enum NamedRole : size_t { kNamedStride, kNamedPointer, kNamedSize };
+enum NamedRole : size_t { kNamedStride, kNamedPointer, kNamedSize, kNamedPlace };
 
 std::vector<Fragments::Found> FragmentsIn(absl::string_view name) {
   static const auto& fragments = *new Fragments(
       {{"stride"},
-       {"ptr", "pointer", "_desc_", "descriptor", "gmem", "smem", "tmem", "vmem", "_hbm_"},
+       {"ptr", "pointer", "_desc_", "descriptor", "gmem_", "smem_", "tmem_", "vmem_"},
        {"size", "len_", "length", "numel", "_num_", "_dim_", "_rows_", "_cols_", "_elements_",
-        "_count_", "seqlen", "_ctx_", "heads_", "headdim", "channels_"}});
+        "_count_", "seqlen", "_ctx_", "heads_", "headdim", "channels_"},
+       {"offset", "_offs_", "_start_", "_idx_", "_index_", "_padding_"}});
   return fragments.FindIn(WordsOf(name));
 }
 
 bool ByName(const std::vector<Fragments::Found>& found, NamedRole named, v1::ParameterRole as,
             Role* role) {
+  // The start of something, or a place in it, is no size of it.
+  const bool is_place = !found.empty() && found.back().list == kNamedPlace;
+  if (named == kNamedSize && is_place) return false;
   for (const auto& [list, fragment] : found) {
     if (list != named) continue;
     *role = {as, absl::StrCat("name:", fragment)};
@@ -113,9 +117,10 @@ bool ByWholeName(std::initializer_list<absl::string_view> names, absl::string_vi
   return true;
 }
 
-// As T, HV and N_CTX are written.
-bool IsInCapitals(absl::string_view name) {
-  return std::any_of(name.begin(), name.end(), absl::ascii_isupper) &&
+// As dimensions often are: T, HV, NC2.
+bool IsDimension(absl::string_view name) {
+  constexpr size_t kMaxLetters = 3;
+  return name.size() <= kMaxLetters && !name.empty() && absl::ascii_isupper(name[0]) &&
          std::none_of(name.begin(), name.end(), absl::ascii_islower);
 }
 
@@ -123,7 +128,7 @@ bool IsInCapitals(absl::string_view name) {
 bool ByFactor(const ParameterUsage& uses, absl::string_view name, Role* role) {
   if (!uses.Has(name, Usage::kMultiplies)) return false;
   const bool stride = absl::StartsWith(name, "s_");
-  if (!stride && !IsInCapitals(name)) return false;
+  if (!stride && !IsDimension(name)) return false;
   *role = {stride ? v1::PARAMETER_ROLE_STRIDE : v1::PARAMETER_ROLE_SIZE, "usage:multiplies"};
   return true;
 }

@@ -34,8 +34,11 @@ namespace kernelmill::extractor {
 //   size       usage:range             it is in a bound or step of a loop
 //   size       usage:compared          it bounds an index, as in a mask
 //   size       usage:divides           an index is divided by it: i // x, i % x
-//   size       name:FRAGMENT           its name says so: N, n_elements, seq_len, numel and so on
-//   size       usage:multiplies        an index is multiplied by it, and its name is in capitals
+//   size       name:FRAGMENT           its name says so: N, n_elements, seq_len, numel and so on;
+//   not
+//                                      of a place: dim_offset, row_start
+//   size       usage:multiplies        an index is multiplied by it, and its name is that of a
+//                                      dimension: up to three capitals
 //   stride     usage:multiplies        the same, and its name begins with a word "s"
 //   any        helper:RULE             a helper that it is given to as it is has it in that role
 //   other      none

@@ -161,10 +161,22 @@ TEST(ParametersTest, WhatDividesOrMultipliesAnIndexIsASize) {
                   "T SIZE usage:multiplies", "s_t STRIDE usage:multiplies", "k OTHER none"));
 }
 
+TEST(ParametersTest, WhatIsNoBoundIsNoSize) {
+  EXPECT_THAT(Roles("X, p, first, offs, config, dim_offset, row_start, n",
+                    "    i = tl.arange(0, 8)\n"
+                    "    r = tl.rand(1, i) > p\n"
+                    "    m = (first + offs[:, None]) >= i[None, :]\n"
+                    "    for j in range(0, config.n): pass\n"
+                    "    x = tl.load(X + i, mask=(i < n) & m & r)\n"),
+              ElementsAre("X POINTER usage:address", "p OTHER none", "first OTHER none",
+                          "offs OTHER none", "config OTHER none", "dim_offset OTHER none",
+                          "row_start OTHER none", "n SIZE usage:compared"));
+}
+
 TEST(ParametersTest, PallasReferencesAreSubscriptedOrCopied) {
   const v1::KernelShard shard = Extract(
       "from jax.experimental import pallas as pl\n"
-      "def k(x_ref, o_ref, y_ref, z_hbm, n):\n"
+      "def k(x_ref, o_ref, y_ref, z_gmem, n):\n"
       "  o_ref[...] = x_ref[...] + n\n"
       "  pltpu.sync_copy(y_ref, o_ref.at[0])\n"
       "def run(x): return pl.pallas_call(k, out_shape=x)(x)\n");
@@ -173,7 +185,7 @@ TEST(ParametersTest, PallasReferencesAreSubscriptedOrCopied) {
     rules.push_back(absl::StrCat(parameter.name(), " ", parameter.rule()));
   }
   EXPECT_THAT(rules, ElementsAre("x_ref usage:reference", "o_ref usage:reference",
-                                 "y_ref usage:reference", "z_hbm name:hbm", "n name:n"));
+                                 "y_ref usage:reference", "z_gmem name:gmem", "n name:n"));
 }
 
 TEST(ParametersTest, LongTextsTakeNoLongTime) {

@@ -8,7 +8,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "common/python/standard_modules.h"
 #include "services/extractor/core/detect/jit_wrappers.h"
@@ -76,6 +78,18 @@ std::vector<NodeId> DecoratorsOf(const SyntaxTree& tree, NodeId decorated) {
 bool IsOfAProject(absl::string_view origin) {
   const absl::string_view root = origin.substr(0, origin.find('.'));
   return !origin.empty() && !python::IsStandardModule(root) && !dsl::IsLibrary(root);
+}
+
+// Whether a name stands for a package whose jit makes kernels: triton, also from a file of the
+// source.
+bool NamesAPackageOfJit(absl::string_view origin) {
+  const auto has_jit = [](absl::string_view package) {
+    return dsl::ExtractedDslOf(absl::StrCat(package, ".jit")) != v1::DSL_UNSPECIFIED;
+  };
+  const absl::string_view last = LastPart(origin);
+  return has_jit(origin) ||
+         (IsOfAProject(origin) &&
+          (has_jit(last) || has_jit(absl::StrCat("triton.experimental.", last))));
 }
 
 // Of more imports of '*' in a file the first are not looked at for a name.
@@ -248,7 +262,9 @@ class Finder {
     std::map<std::string, v1::JitName> names;
     for (const auto& [name, origin] : imports_.Origins()) {
       const v1::Dsl dsl = dsl::ExtractedDslOf(origin);
-      if (dsl == v1::DSL_UNSPECIFIED && !(NamesAJit(origin) && IsOfAProject(origin))) continue;
+      const bool leads_on =
+          NamesAPackageOfJit(origin) || (NamesAJit(origin) && IsOfAProject(origin));
+      if (dsl == v1::DSL_UNSPECIFIED && !leads_on) continue;
       v1::JitName& found = names[std::string(name)];
       found.set_dsl(dsl);
       if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));

@@ -24,6 +24,13 @@ std::optional<Value> Rounded(absl::string_view how, const Value& value) {
   return Value::Int(static_cast<int64_t>(real));
 }
 
+std::optional<Value> LengthOf(const Value& value) {
+  if (value.type == Type::kString) return Value::Int(static_cast<int64_t>(value.text.size()));
+  if (value.items == nullptr) return std::nullopt;
+  const size_t size = value.items->size() / (value.type == Type::kDict ? 2 : 1);
+  return Value::Int(static_cast<int64_t>(size));
+}
+
 std::optional<Value> Real(absl::string_view how, const Value& value) {
   if (!value.IsNumber()) return std::nullopt;
   const double x = value.AsReal();
@@ -142,108 +149,103 @@ Evaluator::Result Evaluator::MakeRecord(NodeId call) {
 
 Evaluator::Result Evaluator::CallBuiltin(absl::string_view name, CallArguments& arguments) {
   Value::Items& given = arguments.positional;
-  if (name == "range") return arguments.keywords.empty() ? Range(given) : std::nullopt;
   if (name == "itertools.product") return Product(arguments);
   if (name == "dict") return Dict(arguments);
   if (name == "min") return Extreme(arguments, "<");
   if (name == "max") return Extreme(arguments, ">");
   if (!arguments.keywords.empty()) return std::nullopt;
-  if (name == "itertools.chain" || name == "zip") {
-    std::vector<Value::Items> all;
-    for (const Value& value : given) {
-      std::optional<Value::Items> items = Iterate(value);
-      if (!items.has_value()) return std::nullopt;
-      all.push_back(*std::move(items));
-    }
-    Value::Items out;
-    if (name == "itertools.chain") {
-      for (Value::Items& items : all)
-        std::move(items.begin(), items.end(), std::back_inserter(out));
-      return Value::List(std::move(out));
-    }
-    for (size_t i = 0; !all.empty(); ++i) {
-      Value::Items tuple;
-      for (const Value::Items& items : all) {
-        if (i == items.size() || !Step())
-          return i == items.size() ? std::optional(Value::List(std::move(out))) : std::nullopt;
-        tuple.push_back(items[i]);
-      }
-      out.push_back(Value::Tuple(std::move(tuple)));
-    }
-    return Value::List({});
-  }
+  if (name == "range") return Range(given);
+  if (name == "zip") return Zip(given);
+  if (name == "itertools.chain") return Chain(given);
   if (name == "list" && given.empty()) return Value::List({});
-  if ((name == "filter" || name == "map") && given.size() == 2) {
-    return name == "filter" ? Filter(given[0], given[1]) : std::nullopt;
-  }
+  if (name == "filter" && given.size() == 2) return Filter(given[0], given[1]);
   if (name == "triton.cdiv" || name == "triton.next_power_of_2") return OfInts(name, given);
   if (given.size() != 1) return std::nullopt;
-  const Value& first = given[0];
-  if (name == "int" || name == "math.ceil" || name == "math.floor") return Rounded(name, first);
-  if (name == "float" || name == "math.sqrt" || name == "math.log2") return Real(name, first);
-  if (name == "len") {
-    if (first.type == Type::kString) return Value::Int(static_cast<int64_t>(first.text.size()));
-    if (first.items == nullptr) return std::nullopt;
-    return Value::Int(
-        static_cast<int64_t>(first.items->size() / (first.type == Type::kDict ? 2 : 1)));
-  }
+  const Value& value = given[0];
+  if (name == "int" || name == "math.ceil" || name == "math.floor") return Rounded(name, value);
+  if (name == "float" || name == "math.sqrt" || name == "math.log2") return Real(name, value);
+  if (name == "len") return LengthOf(value);
   if (name == "bool") {
-    const std::optional<bool> holds = Truth(first);
+    const std::optional<bool> holds = Truth(value);
     return holds.has_value() ? std::optional(Value::Bool(*holds)) : std::nullopt;
   }
-  if (name == "abs" && first.IsNumber()) {
-    if (first.type == Type::kFloat) return Value::Float(std::fabs(first.real));
-    return first.integer < 0 ? Arithmetic("-", Value::Int(0), first, steps_) : first;
+  if (name == "abs" && value.type == Type::kFloat) return Value::Float(std::fabs(value.real));
+  if (name == "abs" && value.IsNumber()) {
+    return value.integer < 0 ? Arithmetic("-", Value::Int(0), value, steps_) : value;
   }
-  std::optional<Value::Items> items = Iterate(first);
-  if (!items.has_value()) return std::nullopt;
-  if (name == "list") return Value::List(*std::move(items));
-  if (name == "tuple") return Value::Tuple(*std::move(items));
-  if (name == "itertools.chain.from_iterable") {
-    CallArguments chained{*std::move(items), {}};
-    return CallBuiltin("itertools.chain", chained);
-  }
+  std::optional<Value::Items> items = Iterate(value);
+  return items.has_value() ? OfItems(name, *std::move(items)) : std::nullopt;
+}
+
+Evaluator::Result Evaluator::OfItems(absl::string_view name, Value::Items items) {
+  if (name == "list") return Value::List(std::move(items));
+  if (name == "tuple") return Value::Tuple(std::move(items));
+  if (name == "itertools.chain.from_iterable") return Chain(items);
   if (name == "reversed") {
-    std::reverse(items->begin(), items->end());
-    return Value::List(*std::move(items));
+    std::reverse(items.begin(), items.end());
+    return Value::List(std::move(items));
   }
   if (name == "enumerate") {
-    Value::Items pairs;
-    for (Value& item : *items) {
-      pairs.push_back(
-          Value::Tuple({Value::Int(static_cast<int64_t>(pairs.size())), std::move(item)}));
+    for (size_t i = 0; i < items.size(); ++i) {
+      items[i] = Value::Tuple({Value::Int(static_cast<int64_t>(i)), std::move(items[i])});
     }
-    return Value::List(std::move(pairs));
+    return Value::List(std::move(items));
   }
   if (name == "sum") {
     Result sum = Value::Int(0);
-    for (const Value& item : *items) {
+    for (const Value& item : items) {
       if (sum.has_value()) sum = Arithmetic("+", *sum, item, steps_);
     }
     return sum;
   }
   if (name == "any" || name == "all") {
-    for (const Value& item : *items) {
+    for (const Value& item : items) {
       const std::optional<bool> holds = Truth(item);
       if (!holds.has_value()) return std::nullopt;
       if (*holds == (name == "any")) return Value::Bool(*holds);
     }
     return Value::Bool(name == "all");
   }
-  if (name == "sorted") {
-    bool known = true;
-    // By insertion: no comparison that is not known may reach std::sort.
-    for (size_t i = 1; i < items->size() && known; ++i) {
-      for (size_t j = i; j > 0; --j) {
-        const std::optional<bool> less = Compare("<", (*items)[j], (*items)[j - 1], steps_);
-        known = less.has_value();
-        if (!known || !*less) break;
-        std::swap((*items)[j], (*items)[j - 1]);
-      }
+  if (name != "sorted") return std::nullopt;
+  // By insertion: no comparison that is not known may reach std::sort.
+  for (size_t i = 1; i < items.size(); ++i) {
+    for (size_t j = i; j > 0; --j) {
+      const std::optional<bool> less = Compare("<", items[j], items[j - 1], steps_);
+      if (!less.has_value()) return std::nullopt;
+      if (!*less) break;
+      std::swap(items[j], items[j - 1]);
     }
-    return known ? std::optional(Value::List(*std::move(items))) : std::nullopt;
   }
-  return std::nullopt;
+  return Value::List(std::move(items));
+}
+
+Evaluator::Result Evaluator::Chain(const Value::Items& sequences) {
+  Value::Items all;
+  for (const Value& sequence : sequences) {
+    const std::optional<Value::Items> items = Iterate(sequence);
+    if (!items.has_value()) return std::nullopt;
+    all.insert(all.end(), items->begin(), items->end());
+  }
+  return Value::List(std::move(all));
+}
+
+Evaluator::Result Evaluator::Zip(const Value::Items& sequences) {
+  std::vector<Value::Items> all;
+  size_t shortest = sequences.empty() ? 0 : kMaxItems;
+  for (const Value& sequence : sequences) {
+    std::optional<Value::Items> items = Iterate(sequence);
+    if (!items.has_value()) return std::nullopt;
+    shortest = std::min(shortest, items->size());
+    all.push_back(*std::move(items));
+  }
+  if (!Step(static_cast<int64_t>(shortest * all.size()))) return std::nullopt;
+  Value::Items tuples;
+  for (size_t i = 0; i < shortest; ++i) {
+    Value::Items tuple;
+    for (const Value::Items& items : all) tuple.push_back(items[i]);
+    tuples.push_back(Value::Tuple(std::move(tuple)));
+  }
+  return Value::List(std::move(tuples));
 }
 
 Evaluator::Result Evaluator::Range(const Value::Items& arguments) {
@@ -346,70 +348,6 @@ Evaluator::Result Evaluator::Filter(const Value& function, const Value& items) {
     if (*holds) kept.push_back(item);
   }
   return Value::List(std::move(kept));
-}
-
-// Of a list or a dictionary.
-Evaluator::Result Evaluator::CallMethod(NodeId call, NodeId attribute) {
-  const NodeId object = tree_.Child(attribute, Field::kObject);
-  const NodeId method = tree_.Child(attribute, Field::kAttribute);
-  if (object == kNoNode || method == kNoNode) return std::nullopt;
-  const Result of = Expression(object);
-  if (!of.has_value() || of->items == nullptr) return std::nullopt;
-  const std::optional<CallArguments> arguments = ReadArguments(call);
-  if (!arguments.has_value()) return std::nullopt;
-  const absl::string_view name = tree_.TextOf(method);
-  const Value::Items& given = arguments->positional;
-  const bool is_short = name == "append" || name == "get";
-  if (!Step(is_short ? 1 : static_cast<int64_t>(of->items->size()))) return std::nullopt;
-  if (of->type == Type::kDict) {
-    if (name == "get" && (given.size() == 1 || given.size() == 2)) {
-      const Value* found = FindItem(*of, given[0]);
-      return found != nullptr ? *found : given.size() == 2 ? given[1] : Value::None();
-    }
-    if (name == "update" && given.size() <= 1) {
-      CallArguments more = *arguments;
-      const Result with = Dict(more);
-      if (!with.has_value()) return std::nullopt;
-      Value target = *of;
-      for (size_t i = 0; i + 1 < with->items->size(); i += 2) {
-        if (!SetItem(target, (*with->items)[i], (*with->items)[i + 1])) return std::nullopt;
-      }
-      return Value::None();
-    }
-    if (!given.empty() || !arguments->keywords.empty()) return std::nullopt;
-    if (name == "copy") return Value::Dict(*of->items);
-    Value::Items out;
-    for (size_t i = 0; i + 1 < of->items->size(); i += 2) {
-      const Value& key = (*of->items)[i];
-      const Value& value = (*of->items)[i + 1];
-      if (name == "keys") out.push_back(key);
-      if (name == "values") out.push_back(value);
-      if (name == "items") out.push_back(Value::Tuple({key, value}));
-    }
-    const bool known = name == "keys" || name == "values" || name == "items";
-    return known && Step(static_cast<int64_t>(out.size()))
-               ? std::optional(Value::List(std::move(out)))
-               : std::nullopt;
-  }
-  if (of->type != Type::kList || !arguments->keywords.empty()) return std::nullopt;
-  if (name == "copy" && given.empty()) return Value::List(*of->items);
-  if (of->items->size() > kMaxItems) return std::nullopt;
-  if (name == "append" && given.size() == 1 && !MayHold(given[0], *of, steps_)) {
-    of->items->push_back(given[0]);
-    return Value::None();
-  }
-  if (name == "extend" && given.size() == 1) {
-    const std::optional<Value::Items> more = Iterate(given[0]);
-    if (!more.has_value() || MayHold(given[0], *of, steps_)) return std::nullopt;
-    of->items->insert(of->items->end(), more->begin(), more->end());
-    return Value::None();
-  }
-  if (name == "insert" && given.size() == 2 && given[0].type == Type::kInt &&
-      given[0].integer == 0 && !MayHold(given[1], *of, steps_)) {
-    of->items->insert(of->items->begin(), given[1]);
-    return Value::None();
-  }
-  return std::nullopt;
 }
 
 }  // namespace kernelmill::extractor

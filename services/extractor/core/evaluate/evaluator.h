@@ -37,7 +37,7 @@ struct EvaluatedFile {
 //
 // Known are: literals but f-strings; lists, tuples, dictionaries, comprehensions and slices; names
 // that the statements above bind; arithmetic, comparisons and boolean operators; the built-in
-// functions and methods of builtins.cc, itertools.product and chain, a few of math, triton.cdiv and
+// functions and methods of builtins.cc, itertools.product and chain, some of math, triton.cdiv and
 // triton.next_power_of_2; functions and lambdas of the file that are made of assignments, if, for,
 // while, return and the above; Config(...), which makes a record. Nothing is executed. Whatever
 // else there is, imports of other files, the machine (torch.version, os.environ, is_hip()),
@@ -66,16 +66,22 @@ class Evaluator {
     std::vector<std::pair<std::string, Value>> keywords;
   };
 
+  // Of expressions, statements and calls in one another.
+  class Nesting {
+   public:
+    explicit Nesting(int& depth) : depth_(depth) { ++depth_; }
+    ~Nesting() { --depth_; }
+    bool too_deep() const { return depth_ > kMaxDepth; }
+
+   private:
+    static constexpr int kMaxDepth = 200;
+    int& depth_;
+  };
+
   // evaluator.cc: expressions
   bool Step(int64_t cost = 1);
   Result Expression(NodeId node);
   Result Name(absl::string_view name);
-  Result Literal(NodeId node);
-  Result String(NodeId node);
-  Result Elements(NodeId node, Value::Type type);
-  Result Dictionary(NodeId node, bool in_record);
-  Result Comprehension(NodeId node);
-  bool RunClauses(NodeId clause, NodeId body, Value::Items& items);
   Result Comparison(NodeId node);
   Result Condition(NodeId node);
   Result OtherOperator(NodeId node);
@@ -88,10 +94,23 @@ class Evaluator {
   bool SetItem(Value& of, const Value& key, const Value& value);
   const Value* FindItem(const Value& dict, const Value& key);
 
+  // displays.cc: literals, displays and comprehensions
+  Result Literal(NodeId node);
+  Result String(NodeId node);
+  Result Elements(NodeId node, Value::Type type);
+  Result Dictionary(NodeId node, bool in_record);
+  Result Comprehension(NodeId node);
+  bool RunClauses(NodeId clause, NodeId body, Value::Items& items);
+
   // builtins.cc: calls
   Result Call(NodeId node);
   Result CallBuiltin(absl::string_view name, CallArguments& arguments);
+  Result OfItems(absl::string_view name, Value::Items items);
+  Result Zip(const Value::Items& sequences);
+  Result Chain(const Value::Items& sequences);
   Result CallMethod(NodeId call, NodeId attribute);
+  Result CallDictMethod(absl::string_view name, Value& of, const CallArguments& arguments);
+  Result CallListMethod(absl::string_view name, Value& of, const Value::Items& given);
   Result MakeRecord(NodeId call);
   std::optional<CallArguments> ReadArguments(NodeId call);
   Result Range(const Value::Items& arguments);
@@ -109,7 +128,8 @@ class Evaluator {
   Flow RunExpression(NodeId statement);
   Flow RunAugmented(NodeId node);
   Flow RunIf(NodeId node);
-  Flow RunLoop(NodeId node);
+  Flow RunFor(NodeId node);
+  Flow RunWhile(NodeId node);
   Flow Define(NodeId node);
 
   NodeId FirstOperand(NodeId node) const;

@@ -96,50 +96,38 @@ Evaluator::Flow Evaluator::RunBlock(NodeId block) {
 }
 
 Evaluator::Flow Evaluator::Run(NodeId statement) {
-  if (!Step() || ++depth_ > 150) {
-    --depth_;
-    return Flow::kUnknown;
-  }
-  Flow flow = Flow::kUnknown;
+  const Nesting nesting(depth_);
+  if (nesting.too_deep() || !Step()) return Flow::kUnknown;
   switch (tree_.KindOf(statement)) {
     case Kind::kExpressionStatement:
-      flow = RunExpression(statement);
-      break;
+      return RunExpression(statement);
     case Kind::kReturnStatement: {
       const NodeId given = FirstOperand(statement);
       const Result value = given == kNoNode ? std::optional(Value::None()) : Expression(given);
       if (value.has_value()) returned_ = *value;
-      flow = value.has_value() ? Flow::kReturn : Flow::kUnknown;
-      break;
+      return value.has_value() ? Flow::kReturn : Flow::kUnknown;
     }
     case Kind::kIfStatement:
-      flow = RunIf(statement);
-      break;
+      return RunIf(statement);
     case Kind::kForStatement:
+      return RunFor(statement);
     case Kind::kWhileStatement:
-      flow = RunLoop(statement);
-      break;
+      return RunWhile(statement);
     case Kind::kFunctionDefinition:
     case Kind::kDecoratedDefinition:
-      flow = Define(statement);
-      break;
+      return Define(statement);
     case Kind::kImportStatement:
     case Kind::kImportFromStatement:
-      flow = Flow::kNext;  // names are resolved by the file's imports
-      break;
+      return Flow::kNext;  // names are resolved by the file's imports
     case Kind::kOther: {
       const absl::string_view text = tree_.TextOf(statement);
-      flow = text == "pass"       ? Flow::kNext
-             : text == "break"    ? Flow::kBreak
-             : text == "continue" ? Flow::kContinue
-                                  : Flow::kUnknown;
-      break;
+      if (text == "pass") return Flow::kNext;
+      if (text == "break") return Flow::kBreak;
+      return text == "continue" ? Flow::kContinue : Flow::kUnknown;
     }
     default:
-      break;
+      return Flow::kUnknown;
   }
-  --depth_;
-  return flow;
 }
 
 Evaluator::Flow Evaluator::RunExpression(NodeId statement) {
@@ -213,27 +201,31 @@ Evaluator::Flow Evaluator::RunIf(NodeId node) {
   return Flow::kNext;
 }
 
-Evaluator::Flow Evaluator::RunLoop(NodeId node) {
+Evaluator::Flow Evaluator::RunWhile(NodeId node) {
+  const NodeId condition = FirstOperand(node);
   const NodeId body = tree_.Child(node, Kind::kBlock);
-  if (body == kNoNode || NextOperand(body) != kNoNode) return Flow::kUnknown;
-  const bool is_for = tree_.KindOf(node) == Kind::kForStatement;
-  if (!is_for) {
-    const NodeId condition = FirstOperand(node);
-    while (Step()) {
-      const Result value = Expression(condition);
-      const std::optional<bool> holds = value.has_value() ? Truth(*value) : std::nullopt;
-      if (!holds.has_value()) return Flow::kUnknown;
-      if (!*holds) return Flow::kNext;
-      const Flow flow = RunBlock(body);
-      if (flow == Flow::kBreak) return Flow::kNext;
-      if (flow == Flow::kReturn || flow == Flow::kUnknown) return flow;
-    }
+  if (condition == kNoNode || body == kNoNode || NextOperand(body) != kNoNode)
     return Flow::kUnknown;
+  while (Step()) {
+    const Result value = Expression(condition);
+    const std::optional<bool> holds = value.has_value() ? Truth(*value) : std::nullopt;
+    if (!holds.has_value()) return Flow::kUnknown;
+    if (!*holds) return Flow::kNext;
+    const Flow flow = RunBlock(body);
+    if (flow == Flow::kBreak) return Flow::kNext;
+    if (flow == Flow::kReturn || flow == Flow::kUnknown) return flow;
   }
+  return Flow::kUnknown;
+}
+
+Evaluator::Flow Evaluator::RunFor(NodeId node) {
+  const NodeId body = tree_.Child(node, Kind::kBlock);
   const NodeId left = tree_.Child(node, Field::kLeft);
   const Result over = Expression(tree_.Child(node, Field::kRight));
-  if (left == kNoNode || !over.has_value()) return Flow::kUnknown;
-  const std::optional<Value::Items> values = Iterate(*over);
+  // An else clause would follow the body.
+  const bool plain = body != kNoNode && left != kNoNode && NextOperand(body) == kNoNode;
+  const std::optional<Value::Items> values =
+      plain && over.has_value() ? Iterate(*over) : std::nullopt;
   if (!values.has_value()) return Flow::kUnknown;
   for (const Value& value : *values) {
     if (!Assign(left, value)) return Flow::kUnknown;

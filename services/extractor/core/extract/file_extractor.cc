@@ -86,9 +86,11 @@ bool MayLaunch(absl::string_view text) {
   return Contains(text, "](") || Contains(text, ".run(") || Contains(text, "launch");
 }
 
-// Whether a file without a DSL's name may re-export wrappers that others make kernels with.
+// Whether a file without kernels may re-export what others make kernels with: wrappers, or the
+// packages that have the jit.
 bool MayReexportWrappers(absl::string_view text) {
-  return Contains(text, "jit") || Contains(text, "import *");
+  return Contains(text, "jit") || Contains(text, "triton") || Contains(text, "gluon") ||
+         Contains(text, "import *");
 }
 
 class FileExtractor {

@@ -16,7 +16,7 @@ namespace kernelmill::extractor {
 // kernel is tuned; an autotuner of a repository's own is not what the kernel needs to compile.
 //
 // The rule: a name whose machinery is larger than both bounds is left out of the module.
-constexpr size_t kMaxMachineryBytes = 8u << 10;
+constexpr size_t kMaxMachineryBytes = 4u << 10;
 constexpr size_t kMaxMachineryOfSource = 4;  // times the kernel's source
 
 // The names that the rule leaves out.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/link/kernel_shards.h"
 
 namespace kernelmill::extractor {
@@ -34,10 +35,21 @@ v1::Dsl ImportedWrappers::Find(absl::string_view path, absl::string_view importe
   int lookups = kMaxLookups;
   for (int steps = 0; steps < kMaxSteps; ++steps) {
     const v1::JitName* found = Lookup(importer, name, lookups);
-    if (found == nullptr) return v1::DSL_UNSPECIFIED;
-    if (found->dsl() != v1::DSL_UNSPECIFIED) return found->dsl();
+    if (found != nullptr && found->dsl() != v1::DSL_UNSPECIFIED) return found->dsl();
+    if (found != nullptr) {
+      importer = found->path();
+      name = found->imported();
+      continue;
+    }
+    // utils.triton.jit: what utils has under the name of triton.
+    const size_t last = name.rfind('.');
+    if (last == std::string::npos) return v1::DSL_UNSPECIFIED;
+    found = Lookup(importer, absl::string_view(name).substr(0, last), lookups);
+    if (found == nullptr || found->imported().empty()) return v1::DSL_UNSPECIFIED;
     importer = found->path();
-    name = found->imported();
+    name = absl::StrCat(found->imported(), name.substr(last));
+    const v1::Dsl dsl = dsl::ExtractedDslOf(name);
+    if (dsl != v1::DSL_UNSPECIFIED) return dsl;
   }
   return v1::DSL_UNSPECIFIED;
 }

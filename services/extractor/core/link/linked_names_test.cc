@@ -118,6 +118,29 @@ TEST(LinkedNamesTest, WhatIsNotThereHasAReason) {
               ElementsAre("numpy package_import"));
 }
 
+TEST(LinkedNamesTest, AnImportStatementThatStaysIsNamedByWhatIsMissingOfItAlone) {
+  EXPECT_THAT(Unresolved(Linked(
+                  {{"p/a.py", absl::StrCat(kTriton, "from .x import gone, other\n",
+                                           "import numpy, os\n", Kernel("gone + numpy.pi"))}})),
+              ElementsAre("gone repository_import", "numpy package_import"));
+}
+
+TEST(LinkedNamesTest, StatementsThatChangeAListOrADictionaryComeAlong) {
+  const std::string table =
+      "T = []\nT.append(1)\nif triton.fast():\n    T.append(2)\nD = {}\nD.update(a=1)\n";
+  const v1::Kernel kernel =
+      Linked({{"a.py", absl::StrCat(kTriton, "from b import D, T\n", Kernel("T[0] + D['a']"))},
+              {"b.py", absl::StrCat("import triton\n", table)}});
+  EXPECT_THAT(kernel.module(), HasSubstr("T = []\n\nT.append(1)\n\nif triton.fast():\n    "
+                                         "T.append(2)\n\nD = {}\n\nD.update(a=1)\n\n"));
+  EXPECT_THAT(Unresolved(kernel), IsEmpty());
+  // What is added may be what cannot be had.
+  EXPECT_THAT(
+      Unresolved(Linked({{"a.py", absl::StrCat(kTriton, "from b import T\n", Kernel("T[0]"))},
+                         {"b.py", "import gone\nT = []\nT.append(gone.x)\n"}})),
+      ElementsAre("T repository_import"));
+}
+
 // A tuner of so many bytes.
 std::string Tuner(size_t size) {
   return absl::StrCat("class Tuner:\n    text = '", std::string(size, 'x'), "'\n",
@@ -130,27 +153,27 @@ TEST(LinkedNamesTest, ADecoratorsMachineryIsTakenInUpToItsBounds) {
     return Linked({{"a.py", absl::StrCat(kTriton, "from b import tuned\n", kTwice, kernel)},
                    {"b.py", Tuner(size)}});
   };
-  EXPECT_THAT(Unresolved(linked(7'000)), IsEmpty());
-  const v1::Kernel bounded = linked(9'000);
+  EXPECT_THAT(Unresolved(linked(3'000)), IsEmpty());
+  const v1::Kernel bounded = linked(5'000);
   EXPECT_THAT(Unresolved(bounded), ElementsAre("tuned too_large"));
   EXPECT_EQ(bounded.module(),
             absl::StrCat("import triton\nfrom b import tuned\n\n", kTwice, "\n", kernel));
   // In the kernel's own file as well.
-  const v1::Kernel own = Linked({{"a.py", absl::StrCat(kTriton, Tuner(9'000), kTwice, kernel)}});
+  const v1::Kernel own = Linked({{"a.py", absl::StrCat(kTriton, Tuner(5'000), kTwice, kernel)}});
   EXPECT_THAT(Unresolved(own), ElementsAre("tuned too_large"));
   EXPECT_THAT(own.module(), Not(HasSubstr("Tuner")));
 }
 
 TEST(LinkedNamesTest, WhatTheBodyNeedsIsNoMachinery) {
-  const std::string table = absl::StrCat("T = '", std::string(9'000, 'x'), "'\n");
+  const std::string table = absl::StrCat("T = '", std::string(5'000, 'x'), "'\n");
   const v1::Kernel kernel =
       Linked({{"a.py", absl::StrCat(kTriton, table, "def tuned(f): return T\n",
                                     "@tuned\n@triton.jit\ndef k(x): return T\n")}});
   EXPECT_THAT(Unresolved(kernel), IsEmpty());
   EXPECT_THAT(kernel.module(), HasSubstr("def tuned"));
   const v1::Kernel long_kernel = Linked(
-      {{"a.py", absl::StrCat(kTriton, Tuner(9'000), "@tuned\n@triton.jit\ndef k(x):\n    '''",
-                             std::string(3'000, 'x'), "'''\n    return x\n")}});
+      {{"a.py", absl::StrCat(kTriton, Tuner(5'000), "@tuned\n@triton.jit\ndef k(x):\n    '''",
+                             std::string(2'000, 'x'), "'''\n    return x\n")}});
   EXPECT_THAT(Unresolved(long_kernel), IsEmpty());
 }
 
@@ -179,11 +202,14 @@ TEST(LinkedNamesTest, TritonFromAFileOfTheSourceIsTriton) {
   const std::string choice =
       "try:\n    import triton\n    import triton.language as tl\n"
       "except ImportError:\n    triton = tl = None\n";
-  for (const std::string& utils : {plain, choice}) {
-    for (const char* import : {"from .utils import tl, triton\n", "from .utils import *\n"}) {
+  const std::string further = "from .more import tl, triton\n";
+  for (const std::string& utils : {plain, choice, further}) {
+    for (const char* import : {"from .utils import tl, triton\n", "from .utils import *\n",
+                               "from p.utils import tl, triton\n"}) {
       const v1::Kernel kernel =
           Linked({{"p/a.py",
                    absl::StrCat(import, "@triton.jit\ndef k(x):\n    tl.store(x, tl.dot(x, x))\n")},
+                  {"p/more.py", choice},
                   {"p/utils.py", utils}});
       EXPECT_THAT(kernel.calls(), ElementsAre("triton.language.dot", "triton.language.store"))
           << import << utils;
@@ -215,6 +241,14 @@ TEST(PromptContextTest, AnImportInATryIsThatImport) {
                     "except ImportError:\n    libdevice = None\n",
                     "    return libdevice.exp(x)\n"),
             "import triton\nfrom triton.language.extra import libdevice\n");
+}
+
+TEST(PromptContextTest, WhatStandsForTritonWhereThereIsNoneIsNotShown) {
+  EXPECT_EQ(
+      Context("try:\n    import triton\n    HAVE = True\nexcept ImportError:\n    HAVE = False\n"
+              "if not HAVE:\n    triton = None\n",
+              "    return x\n"),
+      "import triton\n");
 }
 
 TEST(PromptContextTest, ShowsHelpersAsSignaturesAndConstantsAsTheyAre) {
@@ -251,6 +285,14 @@ TEST(PromptContextTest, AWildcardStandsThereWhereItMayBringAName) {
   EXPECT_EQ(Context("import triton\nfrom numpy import *\n", "    return pi\n"),
             "import triton\nfrom numpy import *\n\n# Defined elsewhere: pi\n");
   EXPECT_EQ(Context("import triton\nfrom numpy import *\n", "    return x\n"), "import triton\n");
+}
+
+// The square of its size is minutes.
+TEST(PromptContextTest, LongLinesOfAClassTakeTimeInProportion) {
+  std::string text = "import triton\nclass C:\n    a = 1";
+  for (int i = 0; i < 100'000; ++i) text += "; b()";
+  EXPECT_EQ(Context(absl::StrCat(text, "\n    c = 2\n"), "    return C\n"),
+            "import triton\n\n# class C:\n#     a = 1\n#     c = 2\n");
 }
 
 TEST(PromptContextTest, IsBounded) {

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/python/module_paths.h"
 #include "services/extractor/core/link/outline.h"
 
 namespace kernelmill::extractor {
@@ -64,9 +65,21 @@ class ContextWriter {
       }
     }
     if (!meaning.taken.empty()) return;
+    const bool is_import = IsInstalledImport(meaning);
     for (const v1::Definition* definition : meaning.bindings) {
+      if (is_import && scope_.ImportedWithin(*definition, meaning.name) == nullptr) continue;
       AddBinding(definition->first_line(), *definition, meaning.name, meaning.name);
     }
+  }
+
+  // What stands for Triton where it is not installed is not shown.
+  bool IsInstalledImport(const Closure::Meaning& meaning) const {
+    return std::any_of(
+        meaning.bindings.begin(), meaning.bindings.end(), [&](const v1::Definition* definition) {
+          const v1::ImportedName* imported = scope_.ImportedWithin(*definition, meaning.name);
+          return imported != nullptr && imported->level() == 0 &&
+                 python::IsInstalledModule(imported->module());
+        });
   }
 
   void AddBinding(int line, const v1::Definition& definition, const std::string& name,

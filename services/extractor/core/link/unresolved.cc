@@ -23,7 +23,13 @@ class Collector {
       for (const std::string& module : definition.modules()) AddModule(definition, module);
       return;
     }
+    // A statement of the source's own stands there only for names that are listed themselves.
+    const TextDefinitions& text = scope_.TextOf(definition.path(), definition.string_begin());
+    const bool for_listed = std::any_of(
+        definition.imported().begin(), definition.imported().end(),
+        [this](const v1::ImportedName& each) { return closure_.IsMissing(each.name()); });
     for (const v1::ImportedName& imported : definition.imported()) {
+      if (for_listed && scope_.IsOwn(text, imported)) continue;
       const bool listed =
           imported.name() == "*" ? has_wildcards_ : closure_.IsMissing(imported.name());
       if (listed) continue;
