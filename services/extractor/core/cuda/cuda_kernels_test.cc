@@ -178,6 +178,20 @@ TEST(CudaKernelsTest, UnfitBracketsMarkTheFileAndTheFunctionThatHoldsThem) {
   EXPECT_FALSE(shard.kernels(1).parse_error());
 }
 
+TEST(CudaKernelsTest, KernelsThatAFunctionReturnsAreLaunchedByItsCaller) {
+  const v1::KernelShard shard = Extract(
+      "__global__ void a(int) {}\n__global__ void b(int) {}\n__global__ void c(int) {}\n"
+      "#define PICK(n) if (x == n) return b\n#define EACH(m) m(1) m(2)\n"
+      "#define RUN_C(n) c<<<n, 1>>>(n);\n"
+      "F pick(int x) { PICK(2); return &ns::a; }\n"
+      "void host(int x) { F kernel = pick(x); kernel<<<1, 1>>>(x); EACH(RUN_C) }\n");
+  ASSERT_EQ(shard.kernels_size(), 3);
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    ASSERT_EQ(kernel.cuda().launches_size(), 1) << kernel.name();
+    EXPECT_EQ(kernel.cuda().launches(0).host_function(), "host");
+  }
+}
+
 TEST(CudaKernelsTest, LaunchesAreBoundedInCountAndSize) {
   std::string text = "__global__ void k(int) { }\nvoid run() {\n";
   absl::StrAppend(&text, "k<<<1, 1>>>(", std::string(3000, '1'), ");\n");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -64,6 +65,7 @@ class Finder {
       if (scopes_.LeaveUpTo(at_)) LeaveHost();
       Step();
     }
+    FollowReturned();
     MarkErrors();
     return std::move(findings_);
   }
@@ -115,6 +117,7 @@ class Finder {
       if (IsClassKey(word)) declaration_.class_key = at_;
       if (code_.Is(at_ + 1, "=")) values_[word].push_back(at_ + 2);
       if (code_.Is(at_ + 1, "(")) AddCallLaunches(word);
+      if (word == "return") AddReturned(ReturnedName(code_, at_));
       ++at_;
     }
   }
@@ -377,6 +380,38 @@ class Finder {
     }
     if (macro == nullptr) return;
     for (const std::string& name : macro->names) Launched(name, at_, close);
+    for (const std::string& name : macro->returned) AddReturned(name);
+    for (const uint32_t index : macro->macros) {
+      const MacroLaunches* given =
+          index < arguments.size() ? macros_.Find(arguments[index]) : nullptr;
+      if (given == nullptr) continue;
+      for (const std::string& name : given->names) Launched(name, at_, close);
+      for (const std::string& name : given->returned) AddReturned(name);
+    }
+  }
+
+  // Of what the outermost function around may return: a kernel for its caller to launch.
+  void AddReturned(string_view name) {
+    constexpr size_t kMaxReturned = 64;
+    if (name.empty() || !scopes_.WithinBody()) return;
+    std::set<std::string>& returned = returned_[host_.name];
+    if (returned.size() < kMaxReturned) returned.insert(std::string(name));
+  }
+
+  // Of launches of a local name that a function gave: what that returns.
+  void FollowReturned() {
+    const size_t count = findings_.launches.size();
+    for (size_t i = 0; i < count && given_left_ > 0; ++i) {
+      const auto returned = returned_.find(findings_.launches[i].name);
+      if (returned == returned_.end()) continue;
+      for (const std::string& name : returned->second) {
+        if (given_left_ == 0) break;
+        --given_left_;
+        Launch launch = findings_.launches[i];
+        launch.name = name;
+        findings_.launches.push_back(std::move(launch));
+      }
+    }
   }
 
   void Launched(string_view name, uint32_t first, uint32_t last) {
@@ -422,6 +457,7 @@ class Finder {
   uint32_t host_index_ = kNoToken;
   LaunchMacros macros_;
   uint32_t given_left_ = code_.size();  // words of values that count as launched, in all
+  absl::flat_hash_map<std::string, std::set<std::string>> returned_;  // by a function's name
   // Where values begin that the outermost body gives its names.
   absl::flat_hash_map<string_view, std::vector<uint32_t>> values_;
   uint32_t no_arguments_before_ = 0;

@@ -36,7 +36,8 @@ struct Function {
 
 // name<<<...>>>(...) or name<...><<<...>>>(...); also a call or a macro that launches the kernel it
 // is given or that it names (launch_macros.h). Of a local name that is given a kernel's, as in
-// `auto f = a ? k<1> : k<2>;`, the words that it is given.
+// `auto f = a ? k<1> : k<2>;`, the words that it is given, and what functions of the text return
+// that are among these.
 struct Launch {
   std::string name;  // the last part of it
   uint32_t first = kNoToken;

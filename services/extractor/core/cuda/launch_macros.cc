@@ -72,6 +72,17 @@ std::vector<absl::string_view> NamedArguments(const Code& code, const Brackets& 
   return names;
 }
 
+absl::string_view ReturnedName(const Code& code, uint32_t at) {
+  constexpr uint32_t kMaxTokens = 16;
+  for (uint32_t next = at + 1; next < std::min(code.size(), at + kMaxTokens); ++next) {
+    if (code.IsWord(next) && !code.Is(next + 1, "::")) {
+      return code.Is(next + 1, "(") ? string_view() : code[next];
+    }
+    if (!code.IsWord(next) && code[next] != "::" && code[next] != "&") break;
+  }
+  return "";
+}
+
 const MacroLaunches* LaunchMacros::Find(absl::string_view name) const {
   const auto found = macros_.find(name);
   return found == macros_.end() ? nullptr : &found->second;
@@ -102,7 +113,15 @@ void LaunchMacros::AddOne(const Macro& macro) {
       const uint32_t name = NameBefore(body, brackets, at);
       if (name != kNoToken) add(body[name]);
     }
+    if (body[at] == "return" && launches.returned.size() < kMaxNames) {
+      const string_view name = ReturnedName(body, at);
+      if (!name.empty()) launches.returned.insert(std::string(name));
+    }
     if (!body.IsWord(at) || !body.Is(at + 1, "(")) continue;
+    const auto invoked = std::find(parameters.begin(), parameters.end(), body[at]);
+    if (invoked != parameters.end()) {
+      launches.macros.insert(static_cast<uint32_t>(invoked - parameters.begin()));
+    }
     const MacroLaunches* other = Find(body[at]);
     const bool calls = IsLaunchCall(body[at]);
     if (other == nullptr && !calls) continue;
@@ -116,9 +135,15 @@ void LaunchMacros::AddOne(const Macro& macro) {
       for (const std::string& name : other->names) add(name);
     }
   }
-  if (!launches.names.empty() || !launches.arguments.empty()) {
-    macros_[std::string(macro.name)] = std::move(launches);
-  }
+  const bool useful = !launches.names.empty() || !launches.arguments.empty() ||
+                      !launches.macros.empty() || !launches.returned.empty();
+  if (!useful) return;
+  // Of several definitions any may hold where the macro is used.
+  MacroLaunches& all = macros_[std::string(macro.name)];
+  all.names.merge(launches.names);
+  all.arguments.merge(launches.arguments);
+  all.macros.merge(launches.macros);
+  all.returned.merge(launches.returned);
 }
 
 }  // namespace kernelmill::extractor::cuda

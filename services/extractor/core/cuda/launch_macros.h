@@ -13,10 +13,13 @@
 
 namespace kernelmill::extractor::cuda {
 
-// What a macro launches: kernels by name, and those that it is given, by the argument's number.
+// What a macro launches: kernels by name, and those that it is given, by the argument's number;
+// what macros launch that it is given; and names that it returns, which may be kernels.
 struct MacroLaunches {
   std::set<std::string> names;
   std::set<uint32_t> arguments;
+  std::set<uint32_t> macros;
+  std::set<std::string> returned;
 };
 
 // Calls that launch without <<< >>>: of macros whose name has LAUNCH in it, but for those about
@@ -39,6 +42,9 @@ class LaunchMacros {
 
   absl::flat_hash_map<std::string, MacroLaunches> macros_;
 };
+
+// The name after the `return` at `at`, without '&' and namespaces; empty where there is none.
+absl::string_view ReturnedName(const Code& code, uint32_t at);
 
 // The arguments of the call whose '(' is at `open`: of each the name that it begins with, without
 // casts, '&' and namespaces; empty where there is none. The first few.

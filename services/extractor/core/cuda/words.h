@@ -20,7 +20,7 @@ struct UsedName {
 struct Words {
   std::vector<UsedName> used;                 // sorted, each once; no keywords, no x of a.x
   absl::flat_hash_set<std::string> declared;  // in it: parameters, variables, members, labels
-  std::vector<std::string> asked;              // words of conditionals in it
+  std::vector<std::string> asked;             // words of conditionals in it
   std::vector<std::string> opened;            // namespaces, by "using namespace" in it
 };
 

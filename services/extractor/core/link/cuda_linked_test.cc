@@ -200,6 +200,21 @@ TEST(CudaModuleTest, HeadersThatNamesNeedAreMadeUpWhereTheSourceHasThemElsewhere
   EXPECT_TRUE(kernel.pieces(0).generated());
 }
 
+TEST(CudaModuleTest, WhatTheSourceDefinesForSomeCompilersAHeaderDefinesForTheOthers) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu",
+               "#ifdef USE_ROCM\n#include <hip/hip_bfloat16.h>\n#else\n#include "
+               "<cuda_bf16.h>\n#endif\n"
+               "#ifdef USE_ROCM\nusing __nv_bfloat16 = hip_bfloat16;\n#endif\n"
+               "__global__ void k(__nv_bfloat16* x) { x[0] = x[1]; }\n"}});
+  EXPECT_EQ(kernel.module(),
+            "#ifdef USE_ROCM\n#include <hip/hip_bfloat16.h>\n#else\n#include "
+            "<cuda_bf16.h>\n#endif\n\n"
+            "#ifdef USE_ROCM\nusing __nv_bfloat16 = hip_bfloat16;\n#endif\n\n"
+            "__global__ void k(__nv_bfloat16* x) { x[0] = x[1]; }\n");
+  EXPECT_TRUE(kernel.self_contained());
+}
+
 TEST(CudaModuleTest, UsingDirectivesAndShortNamesLeadOn) {
   const v1::Kernel kernel =
       Linked({{"a.cu",

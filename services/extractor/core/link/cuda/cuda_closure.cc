@@ -171,8 +171,13 @@ void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) 
     return;
   }
   const bool plain = used.path.find(':') == std::string::npos;
-  if (!used.global && TakeMacros(FirstPart(used.path), used.invoked || !plain)) return;
-  if (TakeNamed(used.path, user, used.global, depth)) return;
+  always_ = false;
+  if ((!used.global && TakeMacros(FirstPart(used.path), used.invoked || !plain)) ||
+      TakeNamed(used.path, user, used.global, depth)) {
+    // What the source defines for some compilers alone a header may define for the others.
+    if (!always_) IsKnown(used.path);
+    return;
+  }
   if (IsKnown(used.path)) return;
   if (TakeMember(FirstPart(used.path), user)) return;
   if (TakeThroughDirectives(used, user, depth)) return;
@@ -200,6 +205,7 @@ bool CudaClosure::TakeMacros(absl::string_view name, bool invoked) {
     if (item.undefines && !found) continue;
     Take(ref, name);
     found = true;
+    always_ |= item.place.conditional == Conditionals::kNone;
   }
   return found;
 }
@@ -233,6 +239,7 @@ bool CudaClosure::TakePath(const std::string& scope, absl::string_view path, con
       if (!IsVisible(ref) || (!whole && !HoldsNames(declaration.kind))) continue;
       found = true;
       Take(ref, part);
+      always_ |= source_->at(ref).place.conditional == Conditionals::kNone;
       if (declaration.kind == Declaration::kShortName && !whole && depth < kMaxAliases) {
         const string_view rest = path.substr(part.size() + 2);
         Resolve({Joined(declaration.target, rest), false, false}, ref, depth + 1);

@@ -94,6 +94,7 @@ class CudaClosure {
   std::set<std::string> headers_;
   std::set<std::string> packages_;
   bool misses_unknown_ = false;
+  bool always_ = false;  // the last name that was found is so outside of conditionals
   bool needs_kernel_ = false;
   size_t bytes_ = 0;
   size_t looked_at_ = 0;

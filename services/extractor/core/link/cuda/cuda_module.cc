@@ -345,8 +345,8 @@ class Assembler {
       if (!conditional || canonical == path) had.insert(canonical);
     } else {
       if (!Contributes(file) || !MayDeclare(path) || !had.insert(std::string(path)).second) return;
-      missing_.try_emplace(std::string(path),
-                           include.include.angled ? "package_import" : "repository_import");
+      const bool package = include.include.angled || IsPackageHeader(path);
+      missing_.try_emplace(std::string(path), package ? "package_import" : "repository_import");
     }
     writer_.AddInclude(file, include);
   }

@@ -188,10 +188,10 @@ bool ContainsAny(string_view text, std::initializer_list<string_view> parts) {
 // Names that begin with two underscores are the implementation's.
 KnownName Reserved(string_view name) {
   if (absl::StartsWith(name, "__hip_") || absl::StartsWith(name, "__HIP_")) return Header("");
-  if (ContainsAny(name, {"nv_fp8", "nv_cvt_float_to_fp8", "nv_cvt_fp8", "nv_cvt_halfraw_to_fp8"})) {
+  if (ContainsAny(name, {"nv_fp4", "_to_fp4", "nv_cvt_fp4"})) return Header("cuda_fp4.h");
+  if (ContainsAny(name, {"nv_fp8", "nv_cvt_"}) || absl::StartsWith(name, "__NV_")) {
     return Header("cuda_fp8.h");
   }
-  if (ContainsAny(name, {"nv_fp4", "cvt_float_to_fp4", "cvt_fp4"})) return Header("cuda_fp4.h");
   if (ContainsAny(name, {"bfloat16", "bfloat162", "nv_bfloat"})) return Header("cuda_bf16.h");
   if (ContainsAny(name, {"half"})) return Header("cuda_fp16.h");
   static const auto& arithmetic = *new absl::flat_hash_set<string_view>{
@@ -305,6 +305,13 @@ KnownName Plain(string_view name) {
 
 KnownName LookUpKnown(absl::string_view path) {
   return absl::StrContains(path, "::") ? Qualified(path) : Plain(path);
+}
+
+bool IsPackageHeader(absl::string_view path) {
+  for (const Package& package : kPackages) {
+    if (absl::StartsWith(path, package.headers)) return true;
+  }
+  return false;
 }
 
 bool IsHeaderOf(absl::string_view path, absl::string_view package) {

@@ -24,6 +24,9 @@ struct KnownName {
 // Of a name with the namespaces that it is written with: "std::max".
 KnownName LookUpKnown(absl::string_view path);
 
+// Whether a header's path is one of a package that the table has.
+bool IsPackageHeader(absl::string_view path);
+
 // Whether a header is a package's whose paths begin with `package`; of several spellings any.
 bool IsHeaderOf(absl::string_view path, absl::string_view package);
 

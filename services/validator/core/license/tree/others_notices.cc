@@ -4,14 +4,16 @@
 #include <cstddef>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "common/source_files/source_files.h"
+#include "common/spdx/text/words.h"
 #include "services/validator/core/license/tree/license_file.h"
 #include "services/validator/core/license/words/origins.h"
 
 namespace kernelmill::validator {
 namespace {
 
-constexpr size_t kMaxBytes = 8 << 20;  // of all texts
+constexpr size_t kMaxBytes = 2 << 20;  // of all texts
 constexpr size_t kMaxKnown = 4096;
 constexpr int kNoticeLines = 2;
 
@@ -37,20 +39,20 @@ bool OthersNotices::Cover(const v1::Adaptation& adaptation, const v1::License& l
 }
 
 bool OthersNotices::TreeNames(const std::string& origin) {
+  if (!read_) {
+    read_ = true;
+    for (const v1::SourceFile& file : tree_.license_files()) {
+      if (words_.size() > kMaxBytes) break;
+      if (!IsNoticeOrLicense(file.path())) continue;
+      const absl::string_view text = absl::string_view(file.content()).substr(0, kMaxLicenseBytes);
+      absl::StrAppend(&words_, spdx::NormalizeWords(file.path()), spdx::NormalizeWords(text));
+    }
+    words_.resize(std::min(words_.size(), kMaxBytes));
+  }
   const auto known = known_.find(origin);
   if (known != known_.end()) return known->second;
-  size_t bytes = 0;
-  bool named = false;
-  for (const v1::SourceFile& file : tree_.license_files()) {
-    if (named || bytes > kMaxBytes) break;
-    if (!IsNoticeOrLicense(file.path())) continue;
-    const absl::string_view text =
-        absl::string_view(file.content()).substr(0, std::min(kMaxLicenseBytes, kMaxBytes - bytes));
-    bytes += text.size();
-    named = NamesOrigin(file.path(), origin) || NamesOrigin(text, origin);
-  }
-  if (known_.size() < kMaxKnown) known_.emplace(origin, named);
-  return named;
+  if (known_.size() == kMaxKnown) return false;
+  return known_[origin] = HaveOneOf(words_, NamesOf(origin));
 }
 
 }  // namespace kernelmill::validator

@@ -11,8 +11,9 @@
 namespace kernelmill::validator {
 
 // Whether a tree keeps the licence or notice of others whose code it has: the text or the name of
-// one of its licence and NOTICE files names them (NamesOrigin in origins.h). Keeps a pointer to the
-// tree. Not thread-safe: an origin is looked for once.
+// one of its licence and NOTICE files names them (NamesOf in origins.h). Keeps a pointer to the
+// tree. Not thread-safe: an origin is looked for once. Of
+// more than 4,096 origins the others are taken as not named.
 class OthersNotices {
  public:
   explicit OthersNotices(const v1::SourceTree& tree) : tree_(tree) {}
@@ -25,6 +26,8 @@ class OthersNotices {
   bool TreeNames(const std::string& origin);
 
   const v1::SourceTree& tree_;
+  bool read_ = false;
+  std::string words_;  // of all its licence and NOTICE files, normalized, at most 2 MiB of them
   std::map<std::string, bool> known_;
 };
 

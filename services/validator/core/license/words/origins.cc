@@ -12,6 +12,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
+#include "common/spdx/text/words.h"
 #include "services/validator/core/license/words/code_names.h"
 #include "services/validator/core/license/words/comment_blocks.h"
 #include "services/validator/core/license/words/origin_words.h"
@@ -285,26 +286,59 @@ bool IsAbout(const OriginStatement& statement, int first_line, int last_line) {
   return statement.last_line < first_line && statement.last_line + kMaxGap >= first_line;
 }
 
-bool NamesOrigin(absl::string_view text, absl::string_view origin) {
-  std::vector<std::string> keys;
-  const std::string repository = RepositoryOf(origin);
+namespace {
+
+// "triton-lang" of "https://triton-lang.org/main/x": the host without its last part. Empty where a
+// path on the host is a repository's.
+absl::string_view SiteOf(absl::string_view address) {
+  for (const absl::string_view scheme : {"https://", "http://", "www."}) {
+    absl::ConsumePrefix(&address, scheme);
+  }
+  const absl::string_view host = address.substr(0, address.find_first_of("/:?#"));
+  for (const absl::string_view code : {"github.com", "gitlab.com", "huggingface.co",
+                                       "bitbucket.org", "codeberg.org", "gitee.com"}) {
+    if (absl::EqualsIgnoreCase(host, code)) return {};
+  }
+  return host.substr(0, host.rfind('.'));
+}
+
+}  // namespace
+
+std::vector<std::string> NamesOf(absl::string_view origin) {
+  constexpr size_t kMinName = 3;
+  constexpr size_t kMinOwner = 8;
+  std::vector<std::string> names;
+  const auto add = [&](absl::string_view name, size_t least) {
+    const std::string squeezed = Squeezed(name);
+    if (squeezed.size() < least) return;
+    names.push_back(spdx::NormalizeWords(name));
+    names.push_back(absl::StrCat(" ", squeezed, " "));
+  };
+  const absl::string_view site = IsAddress(origin) ? SiteOf(origin) : absl::string_view();
+  if (!site.empty()) {
+    add(site, kMinName);
+    return names;
+  }
   if (IsAddress(origin) || IsOwnerAndName(origin)) {
-    keys.push_back(Squeezed(BaseName(repository)));
-  } else {
-    const std::vector<Word> words = WordsOf(origin);
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (NamesProject(words, i) || IsProper(words[i].text))
-        keys.push_back(Squeezed(words[i].text));
-    }
+    const std::string repository = RepositoryOf(origin);
+    add(BaseName(repository), kMinName);
+    add(FolderOf(repository), kMinOwner);
+    return names;
   }
-  for (const Word& word : WordsOf(text)) {
-    const std::string squeezed = Squeezed(word.text);
-    const bool named = absl::c_any_of(keys, [&](absl::string_view key) {
-      return key.size() >= 3 && (squeezed == key || absl::EndsWith(squeezed, key));
-    });
-    if (named) return true;
+  const std::vector<Word> words = WordsOf(origin);
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (NamesProject(words, i)) add(words[i].text, kMinName);
+    if (IsProper(words[i].text)) add(words[i].text, kMinName + 1);
   }
-  return false;
+  return names;
+}
+
+bool HaveOneOf(const std::string& normalized, const std::vector<std::string>& names) {
+  return absl::c_any_of(names, [&](absl::string_view name) { return Contains(normalized, name); });
+}
+
+bool NamesOrigin(absl::string_view text, absl::string_view origin) {
+  return HaveOneOf(spdx::NormalizeWords(text), NamesOf(origin));
 }
 
 }  // namespace kernelmill::validator

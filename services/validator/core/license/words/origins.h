@@ -55,8 +55,16 @@ std::vector<OriginStatement> FindOrigins(absl::string_view path, absl::string_vi
 // stands within the lines, or in the comment right above them.
 bool IsAbout(const OriginStatement& statement, int first_line, int last_line);
 
-// Whether a text names the origin: an address or owner/name by its name, a name by one of its
-// words that is no common one. "LICENSE FOR Mamba and vLLM code" names "vllm-project/vllm".
+// What an origin is called, as spdx::NormalizeWords leaves it: an address or owner/name by its
+// name, in one word and in several, and by its owner if that is long; a name by those of its words
+// that are no common ones. "https://github.com/ann-labs/flash-thing" is " flash thing ", "
+// flashthing ".
+std::vector<std::string> NamesOf(absl::string_view origin);
+
+// Whether normalized words have one of the names.
+bool HaveOneOf(const std::string& normalized, const std::vector<std::string>& names);
+
+// Whether a text names the origin: "LICENSE FOR Mamba and vLLM code" names "vllm-project/vllm".
 bool NamesOrigin(absl::string_view text, absl::string_view origin);
 
 }  // namespace kernelmill::validator

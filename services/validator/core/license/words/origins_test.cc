@@ -151,7 +151,12 @@ TEST(OriginsTest, ANameIsRecognizedInAText) {
       NamesOrigin("LICENSE FOR Mamba and vLLM code", "https://github.com/vllm-project/vllm/x"));
   EXPECT_TRUE(NamesOrigin("licenses/LICENSE-MIT-triton", "triton-lang/triton"));
   EXPECT_TRUE(NamesOrigin("Copyright 2023 FlashInfer community", "FlashInfer"));
+  EXPECT_TRUE(NamesOrigin("LICENSE FOR Flash Thing", "https://github.com/ow/flash-thing"));
+  EXPECT_TRUE(NamesOrigin("LICENSE FOR Ann Other Labs", "https://github.com/ann-other-labs/ops"));
   EXPECT_FALSE(NamesOrigin("MIT License", "turboderp/exllama"));
+  EXPECT_TRUE(NamesOrigin("the Triton-lang project", "https://triton-lang.org/main/x.html"));
+  EXPECT_FALSE(NamesOrigin("for questions", "https://stackoverflow.com/questions/17"));
+  EXPECT_FALSE(NamesOrigin("see the options", "https://github.com/ann/ops"));
   EXPECT_FALSE(NamesOrigin("", "turboderp/exllama"));
   EXPECT_FALSE(NamesOrigin("some words of a kernel", "the kernel"));
 }
