@@ -287,6 +287,14 @@ TEST(PromptContextTest, AWildcardStandsThereWhereItMayBringAName) {
   EXPECT_EQ(Context("import triton\nfrom numpy import *\n", "    return x\n"), "import triton\n");
 }
 
+// The square of its size is minutes.
+TEST(PromptContextTest, LongLinesOfAClassTakeTimeInProportion) {
+  std::string text = "import triton\nclass C:\n    a = 1";
+  for (int i = 0; i < 100'000; ++i) text += "; b()";
+  EXPECT_EQ(Context(absl::StrCat(text, "\n    c = 2\n"), "    return C\n"),
+            "import triton\n\n# class C:\n#     a = 1\n#     c = 2\n");
+}
+
 TEST(PromptContextTest, IsBounded) {
   std::string definitions = "import triton\n";
   std::string body = "    return (";

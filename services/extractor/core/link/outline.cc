@@ -106,25 +106,38 @@ std::string Head(const Tokens& tokens, size_t name, string_view shown) {
   return absl::StrCat(tokens[name - 1].text, " ", shown, rest, ":", Summary(tokens, colon + 1));
 }
 
-// The blanks before the token on its line.
-size_t ColumnOf(string_view text, const Token& token) {
-  const size_t begin = static_cast<size_t>(token.text.data() - text.data());
-  const size_t newline = begin == 0 ? string_view::npos : text.rfind('\n', begin - 1);
-  return newline == string_view::npos ? begin : begin - newline - 1;
-}
+// Tells how far tokens are from the beginning of their lines, as it comes by them in order.
+class Columns {
+ public:
+  explicit Columns(string_view text) : text_(text), end_(text.find('\n')) {}
+
+  size_t Of(const Token& token) {
+    const size_t begin = static_cast<size_t>(token.text.data() - text_.data());
+    while (end_ < begin) {
+      line_ = end_ + 1;
+      end_ = text_.find('\n', line_);
+    }
+    return begin - line_;
+  }
+
+ private:
+  const string_view text_;
+  size_t line_ = 0;
+  size_t end_;  // of that line
+};
 
 // Fields and methods of the class whose name is tokens[name].
 std::string Members(string_view text, const Tokens& tokens, size_t name) {
+  Columns columns(text);
+  const size_t class_column = columns.Of(tokens[name - 1]);
   const size_t first = EndOfStatement(tokens, name);
-  if (first >= tokens.size()) return "";
-  const size_t column = ColumnOf(text, tokens[first]);
-  if (column <= ColumnOf(text, tokens[name - 1])) return "";
+  const size_t column = first < tokens.size() ? columns.Of(tokens[first]) : 0;
   std::string out;
   size_t members = 0;
   for (size_t at = first, end = first; at < tokens.size() && members < kMaxMembers; at = end) {
     end = EndOfStatement(tokens, at);
-    const size_t indentation = ColumnOf(text, tokens[at]);
-    if (indentation < column) break;
+    const size_t indentation = columns.Of(tokens[at]);
+    if (column <= class_column || indentation < column) break;
     if (indentation > column) continue;
     if (Is(tokens, at, "def") && at + 1 < end) {
       absl::StrAppend(&out, "#     ", Head(tokens, at + 1, tokens[at + 1].text), "\n");
