@@ -1,5 +1,7 @@
 #include "common/dataset/ledger.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 
@@ -99,6 +101,14 @@ absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetMan
 const v1::Decision* DecisionOn(const v1::Clusters& clusters, uint32_t number) {
   if (number >= static_cast<uint32_t>(clusters.decisions_size())) return nullptr;
   return &clusters.decisions(static_cast<int>(number));
+}
+
+bool WithholdsLauncher(const v1::Decision& decision, const v1::ContaminationPolicy& policy) {
+  if (decision.fate() != v1::FATE_KEPT || policy.action() == v1::CONTAMINATION_ACTION_LABEL) {
+    return false;
+  }
+  return std::any_of(decision.contamination().begin(), decision.contamination().end(),
+                     [](const v1::Contamination& match) { return match.text() == "launcher"; });
 }
 
 absl::string_view FateName(v1::Fate fate) {

@@ -77,6 +77,10 @@ absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetMan
 // The decision on a kernel, by its number; null where there is none.
 const v1::Decision* DecisionOn(const v1::Clusters& clusters, uint32_t number);
 
+// Whether the kernel goes into the dataset without its launcher's text, since that is a holdout's
+// and the kernel is not.
+bool WithholdsLauncher(const v1::Decision& decision, const v1::ContaminationPolicy& policy);
+
 // A fate as ledgers and counters spell it: "kept", "rejected", "duplicate", "contaminated",
 // "holdout".
 absl::string_view FateName(v1::Fate fate);

@@ -224,5 +224,19 @@ TEST(KindOf, IsTheWordBeforeTheColon) {
   EXPECT_EQ(KindOf(""), "unspecified");
 }
 
+TEST(WithholdsLauncher, OfAKernelThatIsKeptThoughItsLauncherIsAHoldouts) {
+  v1::ContaminationPolicy policy;
+  v1::Decision decision;
+  decision.set_fate(v1::FATE_KEPT);
+  EXPECT_FALSE(WithholdsLauncher(decision, policy));
+  decision.add_contamination()->set_text("launcher");
+  EXPECT_TRUE(WithholdsLauncher(decision, policy));
+  policy.set_action(v1::CONTAMINATION_ACTION_LABEL);
+  EXPECT_FALSE(WithholdsLauncher(decision, policy));
+  policy.set_action(v1::CONTAMINATION_ACTION_DROP);
+  decision.set_fate(v1::FATE_DUPLICATE);
+  EXPECT_FALSE(WithholdsLauncher(decision, policy));
+}
+
 }  // namespace
 }  // namespace kernelmill::dataset

@@ -126,8 +126,15 @@ class Duplicates(unittest.TestCase):
         found = {(r["path"], r["reason"]) for r in harness.ledger(out) if r["fate"] == "contaminated"}
         # The helper is a kernel too; as part of the other's module it makes that one the holdout's as well.
         self.assertEqual(found, {("c/copy.py", "exact:source"), ("d/grown.py", "overlap:source"),
-                                 ("e/helper.py", "exact:source"), ("e/helper.py", "overlap:module"),
-                                 ("f/launched.py", "overlap:launcher")})
+                                 ("e/helper.py", "exact:source"), ("e/helper.py", "overlap:module")})
+        # The kernel is nobody's but its author's; its launcher's text alone is left out.
+        with open(out / "kernels.jsonl", encoding="utf-8") as lines:
+            launched, = (r for r in map(json.loads, lines) if r["path"] == "f/launched.py")
+        self.assertEqual([(m["rule"], m["text"], m["holdout_text"]) for m in launched["contamination"]],
+                         [("overlap", "launcher", "launcher")])
+        self.assertEqual((launched["launcher"]["qualname"], launched["launcher"]["text"]), ("run_gelu", None))
+        report = json.loads((out / "report.json").read_text())["contamination"]
+        self.assertEqual((report["kept"], report["launchers_withheld"]), (1, 1))
 
     def test_names_operations_and_places_say_which_kernels_are_one(self):
         other = KERNEL.replace("scale_rows", "log_rows").replace("tl.rsqrt(", "tl.log(")

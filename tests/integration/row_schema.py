@@ -1,5 +1,5 @@
-"""Holds every row of an export to docs/schema, more strictly than JSON Schema does: a number has its point. Standard
-library only."""
+"""Holds every row of an export to docs/schema, more strictly than JSON Schema does: a number has its point, and "" is
+no absence. Standard library only."""
 
 import json
 import pathlib
@@ -24,6 +24,8 @@ def check(value, schema, where=""):
     allowed = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if not any(type(value) is TYPES[kind] for kind in allowed):  # a bool is an int to isinstance
         yield f"{where}: {value!r:.80} is none of {allowed}"
+    elif value == "" and "null" in allowed and not where.endswith("/json_pointer"):  # which is "" of a file's one string
+        yield f"{where}: empty where null says so"
     elif "enum" in schema and value not in schema["enum"]:
         yield f"{where}: {value!r:.80} is none of {schema['enum']}"
     elif isinstance(value, list):

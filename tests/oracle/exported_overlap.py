@@ -86,7 +86,7 @@ def exported_texts(dataset):
             place, is_c = f"{row['repository']} {row['path']}:{row['first_line']}", row["dsl"] == "cuda"
             yield "source", place, row["source"], is_c, True
             yield "module", place, row["module"] or "", is_c, False
-            yield "launcher", place, (row["launcher"] or {}).get("text") or "", False, False
+            yield "launcher", place, (row["launcher"] or {}).get("text") or "", is_c, False
     csv.field_size_limit(1 << 24)
     for name in ("fim_sft.csv", "cu2triton_sft.csv"):
         with open(dataset / name, encoding="utf-8", newline="") as rows:

@@ -166,6 +166,7 @@ std::string ReportText(const v1::JobStatus& status) {
   AppendFate(counters, "duplicate", "dataset.duplicate", &text);
   AppendFate(counters, "contaminated", "dataset.contaminated", &text);
   AppendFate(counters, "of a holdout, but kept by policy", "dataset.labelled", &text);
+  AppendFate(counters, "kept without a launcher that is a holdout's", "dataset.withheld", &text);
   AppendFate(counters, "kept, to be reviewed", "dataset.review", &text);
   AppendFate(counters, "holdout (no candidate)", "dataset.holdout", &text);
   absl::StrAppendFormat(&text, "%-12s %8s %8s %8s %8s\n", "stages", "tasks", "executed", "cached",

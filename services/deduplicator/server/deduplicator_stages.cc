@@ -58,7 +58,7 @@ class ResolveStage final : public worker::Stage {
     ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, clusters));
     v1::StageResult result;
     worker::AddOutput(result, "clusters", output, clusters.decisions_size());
-    Count(clusters, &result);
+    Count(clusters, action.params().resolve().dedup().contamination(), &result);
     return result;
   }
 
@@ -92,13 +92,9 @@ class ResolveStage final : public worker::Stage {
     return absl::OkStatus();
   }
 
-  // Contaminated, by a policy that labels.
-  static bool IsLabelled(const v1::Decision& decision) {
-    return decision.contamination_size() > 0 && decision.contamination(0).decisive();
-  }
-
   // "dataset.kernels" is the sum of the four fates; holdouts stand apart.
-  static void Count(const v1::Clusters& clusters, v1::StageResult* result) {
+  static void Count(const v1::Clusters& clusters, const v1::ContaminationPolicy& policy,
+                    v1::StageResult* result) {
     std::map<std::string, int64_t> counts;
     for (const v1::Decision& decision : clusters.decisions()) {
       std::string counter = absl::StrCat("dataset.", dataset::FateName(decision.fate()));
@@ -109,7 +105,11 @@ class ResolveStage final : public worker::Stage {
       if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
       if (decision.fate() != v1::FATE_KEPT) continue;
       if (decision.word_overlap() > 0) ++counts["dataset.review.word_overlap"];
-      if (IsLabelled(decision)) ++counts["dataset.labelled.contaminated"];
+      if (dataset::WithholdsLauncher(decision, policy)) {
+        ++counts["dataset.withheld.launcher"];
+      } else if (!decision.contamination().empty()) {
+        ++counts["dataset.labelled.contaminated"];
+      }
     }
     for (const auto& [name, count] : counts) worker::AddCounter(*result, name, count);
   }

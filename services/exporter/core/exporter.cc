@@ -168,7 +168,11 @@ class KernelWriter final : public dataset::DatasetVisitor {
   };
 
   absl::Status Render(uint32_t number, const v1::Kernel& original, const v1::Verdict& verdict) {
-    const v1::Kernel kernel = Redacted(original, verdict.quality(), index_.manifest.quality());
+    v1::Kernel kernel = Redacted(original, verdict.quality(), index_.manifest.quality());
+    if (dataset::WithholdsLauncher(index_.DecisionOn(number),
+                                   index_.manifest.dedup().contamination())) {
+      kernel.mutable_launcher()->clear_text();
+    }
     Rendered rendered;
     rendered.number = number;
     ASSIGN_OR_RETURN(

@@ -34,11 +34,11 @@ Json UnresolvedNamesJson(const v1::Kernel& kernel) {
 Json ParametersJson(const v1::Kernel& kernel) {
   Json list = Json::array();
   for (const v1::Parameter& parameter : kernel.parameters()) {
-    list.push_back({{"name", Text(parameter.name())},
+    list.push_back({{"name", TextOrNull(parameter.name())},
                     {"annotation", TextOrNull(parameter.annotation())},
                     {"default", TextOrNull(parameter.default_value())},
                     {"role", EnumWord(v1::ParameterRole_Name(parameter.role()), "PARAMETER_ROLE_")},
-                    {"rule", TextOrNull(parameter.rule())}});
+                    {"rule", parameter.rule()}});
   }
   return list;
 }

@@ -140,16 +140,19 @@ Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
 }
 
 // How many candidates that were not rejected are of each holdout kernel, by rule; a candidate
-// counts with its gravest match. And how many of these were kept, labelled.
+// counts with its gravest match. And how many of these were kept, labelled or without their
+// launcher's text.
 Json ContaminationCounts(const DatasetIndex& index) {
   std::map<uint32_t, std::map<std::string, int64_t>> by_item;
-  int64_t labelled = 0;
+  int64_t kept = 0;
+  int64_t withheld = 0;
   for (const uint32_t number : index.candidates) {
     const v1::Decision& decision = index.DecisionOn(number);
     if (decision.contamination().empty()) continue;
     if (decision.fate() == v1::FATE_REJECTED) continue;
     ++by_item[decision.contamination(0).holdout()][decision.contamination(0).rule()];
-    labelled += decision.fate() == v1::FATE_KEPT;
+    kept += decision.fate() == v1::FATE_KEPT;
+    withheld += dataset::WithholdsLauncher(decision, index.manifest.dedup().contamination());
   }
   Json items = Json::array();
   for (const auto& [holdout, by_rule] : by_item) {
@@ -157,7 +160,7 @@ Json ContaminationCounts(const DatasetIndex& index) {
     SetPlace(index, holdout, "/holdout", item);
     items.push_back(std::move(item));
   }
-  return {{"items", std::move(items)}, {"kept", labelled}};
+  return {{"items", std::move(items)}, {"kept", kept}, {"launchers_withheld", withheld}};
 }
 
 // Kept kernels whose prompt has most words of the completion.

@@ -22,8 +22,8 @@ namespace kernelmill::deduplicator {
 //               from several, scores 1. It goes by the holdout that has most of them
 //
 // The first three compare the kernels themselves; a module and a launcher match by the last two.
-// Each of these decides the kernel's fate; anything less, such as the offsets and masks that all
-// kernels of a kind have, is weak: it is counted.
+// Each of these is decisive; anything less, such as the offsets and masks that all kernels of a
+// kind have, is weak: it is counted.
 class Contaminations {
  public:
   explicit Contaminations(const v1::ContaminationPolicy& policy) : policy_(policy) {}

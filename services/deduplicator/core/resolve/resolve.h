@@ -21,7 +21,9 @@ namespace kernelmill::deduplicator {
 //
 //   holdout        of a holdout's shard
 //   rejected       its verdict does not accept it; the reason is the verdict's first
-//   contaminated   by a holdout's text, as contamination.h tells; unless the policy only labels
+//   contaminated   it or its module by a holdout's text, as contamination.h tells; unless the
+//   policy
+//                  only labels
 //   duplicate      of a kept kernel: the same bytes ("exact"), the same normalized pair ("pair"),
 //                  the same tokens up to the names that it chose ("renamed"), as similar as the
 //                  threshold and the same by same_kernel.h ("near"), of the same name and place in

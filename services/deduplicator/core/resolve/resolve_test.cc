@@ -432,7 +432,8 @@ TEST(Resolver, AnyExportedTextContaminates) {
   weak->set_runs_text(100);
   const v1::Clusters clusters = job.Resolve();
   EXPECT_EQ(Fate(clusters, 0), "overlap:module holdout 6");
-  EXPECT_EQ(Fate(clusters, 1), "overlap:launcher holdout 6");
+  EXPECT_EQ(Fate(clusters, 1), "kept");  // without its launcher's text
+  EXPECT_EQ(Named(clusters, 1), "overlap launcher 6 0.6; ");
   EXPECT_EQ(clusters.decisions(1).contamination(0).holdout_text(), "launcher");
   EXPECT_EQ(Fate(clusters, 2), "contained:source holdout 6");
   EXPECT_EQ(Fate(clusters, 3), "structural:source holdout 6");

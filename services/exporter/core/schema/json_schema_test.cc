@@ -87,6 +87,7 @@ TEST(RowProblems, NameTheFieldThatIsWrong) {
   };
   EXPECT_THAT(problems("text", nullptr), ElementsAre(StartsWith("/text: null")));
   EXPECT_THAT(problems("word", "z"), ElementsAre(StartsWith("/word: ")));
+  EXPECT_THAT(problems("word", ""), ElementsAre(StartsWith("/word: is empty")));
   EXPECT_THAT(problems("share", 1), ElementsAre(StartsWith("/share: 1 ")));
   EXPECT_THAT(problems("places", nullptr), ElementsAre(StartsWith("/places: is no list")));
   EXPECT_THAT(problems("places", Json::array({Json::object()})),

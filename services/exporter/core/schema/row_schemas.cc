@@ -206,14 +206,14 @@ Field AutotuneField() {
 }
 
 Field LauncherField() {
-  return OrNull(
-      Struct("launcher",
-             {String("path", "of the file that it is in"),
-              OrNull(String("qualname", "of the function; null of a statement of the module")),
-              Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
-              OrNull(String("text", "those whole lines; null above 16 KiB")),
-              Integer("count", "how many functions launch the kernel")},
-             "the smallest function that launches the kernel; null where there is none"));
+  return OrNull(Struct(
+      "launcher",
+      {String("path", "of the file that it is in"),
+       OrNull(String("qualname", "of the function; null of a statement of the module")),
+       Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
+       OrNull(String("text", "those whole lines; null above 16 KiB, and where a holdout has it")),
+       Integer("count", "how many functions launch the kernel")},
+      "the smallest function that launches the kernel; null where there is none"));
 }
 
 Field InductorField() {
@@ -274,13 +274,14 @@ Fields TextFields() {
 
 Fields DerivedFields() {
   return {
-      ListOf(Struct("parameters",
-                    {String("name", "as written"), OrNull(String("annotation", "as written")),
-                     OrNull(String("default", "as written")),
-                     OrNull(Word("role", WordsOf(v1::ParameterRole_descriptor(), "PARAMETER_ROLE_"),
-                                 "what it is for")),
-                     OrNull(String("rule", "that gave the role"))},
-                    "in order")),
+      ListOf(Struct(
+          "parameters",
+          {OrNull(String("name", "as written; null of one of CUDA without")),
+           OrNull(String("annotation", "as written")), OrNull(String("default", "as written")),
+           Word("role", WordsOf(v1::ParameterRole_descriptor(), "PARAMETER_ROLE_"),
+                "what it is for"),
+           String("rule", "that gave the role")},
+          "in order")),
       AutotuneField(),
       OrNull(Struct(
           "heuristics",

@@ -35,6 +35,11 @@ inline bool IsOf(const Json& value, const Field& field) {
 inline void CheckValue(const std::string& where, const Json& value, const Field& field,
                        std::vector<std::string>* problems) {
   if (field.nullable && value.is_null()) return;
+  // A JSON pointer alone is a text that may be empty and something.
+  if (field.nullable && value == "" && field.name != "json_pointer") {
+    problems->push_back(absl::StrCat(where, ": is empty where null says so"));
+    return;
+  }
   if (!IsOf(value, field)) {
     problems->push_back(absl::StrCat(where, ": ", value.dump(), " is of another type"));
   } else if (field.type == Field::Type::kStruct) {
