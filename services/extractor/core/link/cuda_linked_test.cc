@@ -215,6 +215,18 @@ TEST(CudaModuleTest, WhatTheSourceDefinesForSomeCompilersAHeaderDefinesForTheOth
   EXPECT_TRUE(kernel.self_contained());
 }
 
+TEST(CudaModuleTest, AHeaderThatAMacroChoosesComesAfterTheMacro) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu",
+               "#define IS_HIP 0\n#if IS_HIP\n#include <hip/hip_fp16.h>\n#else\n"
+               "#include <cuda_fp16.h>\n#endif\n#include <cstdint>\n"
+               "__global__ void k(half* x, uint8_t n) {\n#if IS_HIP\n  x = 0;\n#endif\n}\n"}});
+  EXPECT_EQ(kernel.module(),
+            "#include <cstdint>\n\n#define IS_HIP 0\n\n"
+            "#if IS_HIP\n#include <hip/hip_fp16.h>\n#else\n#include <cuda_fp16.h>\n#endif\n\n"
+            "__global__ void k(half* x, uint8_t n) {\n#if IS_HIP\n  x = 0;\n#endif\n}\n");
+}
+
 TEST(CudaModuleTest, UsingDirectivesAndShortNamesLeadOn) {
   const v1::Kernel kernel =
       Linked({{"a.cu",
@@ -312,6 +324,24 @@ TEST(CudaModuleTest, ManyKernelsOverManyNamesTakeLinearTime) {
   for (int i = 0; i < 20000; ++i) absl::StrAppend(&text, "#define M", i, " M", i + 1, "\n");
   for (int i = 0; i < 200; ++i) absl::StrAppend(&text, "__global__ void k", i, "() { M0; }\n");
   EXPECT_EQ(ExtractAndLink({{"a.cu", text}}).kernels_size(), 200);
+}
+
+TEST(CudaModuleTest, HostileTextsTakeLinearTime) {
+  for (const char* unit :
+       {"int f();\n", "#if A\n#define f B\n", "#if A\nint f();\n#elif B\n", "namespace n {\n",
+        "using namespace f;\n", "namespace f = f;\n", "struct f { f f; };\n",
+        "f operator+(f, f);\n", "#include \"a.cu\"\n", "void g() { f<<<1, 1>>>(); auto f = g; }\n",
+        "#define f(g) g(f) f<<<1, 1>>>\n", "void f::f() { f::f(); }\n"}) {
+    std::string text;
+    for (int i = 0; i < 20000; ++i) text += unit;
+    for (int i = 0; i < 20; ++i) {
+      absl::StrAppend(&text, "\n__global__ void k", i, "() { f(g::f, f + f); }\n");
+    }
+    const v1::KernelShard shard = ExtractAndLink({{"a.cu", text}, {"b.cu", text}});
+    size_t bytes = 0;
+    for (const v1::Kernel& kernel : shard.kernels()) bytes += kernel.module().size();
+    EXPECT_LE(bytes, 64u << 20) << unit;
+  }
 }
 
 TEST(CudaLauncherTest, TheHostFunctionAroundALaunchIsTheLauncher) {

@@ -98,6 +98,8 @@ class Writer {
 
   void AddInclude(uint32_t file, const ResolvedInclude& include) {
     const SourceText& text = source_[file];
+    if (!spaces_.empty()) LeavePlace();
+    LeaveSpaces(0);
     EnterPlace(file, include.place);
     const Include& line = include.include;
     std::string written = absl::StrCat(text.text.substr(line.begin, line.end - line.begin), "\n");
@@ -348,7 +350,11 @@ class Assembler {
       const bool package = include.include.angled || IsPackageHeader(path);
       missing_.try_emplace(std::string(path), package ? "package_import" : "repository_import");
     }
-    writer_.AddInclude(file, include);
+    if (conditional) {
+      conditional_.insert(&include);
+    } else {
+      writer_.AddInclude(file, include);
+    }
   }
 
   bool MayDeclare(string_view path) const {
@@ -365,11 +371,18 @@ class Assembler {
     const ItemRefs& items = found == by_file_.end() ? none : found->second;
     auto item = items.begin();
     for (const ResolvedInclude& include : source_[file].includes) {
-      if (include.file == kNoFile || !closure_.view().contains.contains(include.file)) continue;
+      const bool stays = conditional_.contains(&include);
+      if (!stays && (include.file == kNoFile || !closure_.view().contains.contains(include.file))) {
+        continue;
+      }
       for (; item != items.end() && source_.at(*item).span.begin < include.include.begin; ++item) {
         Add(*item);
       }
-      Walk(include.file, depth + 1);
+      if (stays) {
+        writer_.AddInclude(file, include);
+      } else {
+        Walk(include.file, depth + 1);
+      }
     }
     for (; item != items.end(); ++item) Add(*item);
   }
@@ -389,6 +402,8 @@ class Assembler {
   std::map<uint32_t, ItemRefs> by_file_;
   std::map<std::string, std::string> missing_;
   absl::flat_hash_set<uint32_t> seen_;
+  // Those within conditionals stay where they are: macros of the source may choose among them.
+  absl::flat_hash_set<const ResolvedInclude*> conditional_;
   bool is_hip_ = false;  // the kernel's file includes HIP's headers whatever is defined
 };
 
