@@ -24,7 +24,8 @@ std::string Join(absl::string_view folder, absl::string_view rest) {
 
 bool IsInstalledModule(absl::string_view module) {
   const absl::string_view root = module.substr(0, module.find('.'));
-  return root == "triton" || root == "torch" || IsStandardModule(root);
+  return root == "triton" || root == "torch" || root == "jax" || root == "jaxlib" ||
+         IsStandardModule(root);
 }
 
 ModulePaths::ModulePaths(const std::vector<std::string>& paths) {

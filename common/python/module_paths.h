@@ -15,8 +15,9 @@ namespace kernelmill::python {
 // Where the source is put on sys.path nobody says. A folder can be there if it has no __init__.py:
 // so an absolute import is looked for from the folder that the importer's own package stands in,
 // then beside the importer if that is a script, then from every such folder, be it the root, src/
-// or python/; if several have the module it is in doubt which one is meant. Triton, torch and the
-// standard library are never looked for in a source: their names mean the installed ones.
+// or python/; if several have the module it is in doubt which one is meant. Triton, torch, JAX
+// (which Pallas is a part of) and the standard library are never looked for in a source: their
+// names mean the installed ones.
 // Immutable.
 class ModulePaths {
  public:
@@ -44,7 +45,7 @@ class ModulePaths {
   absl::flat_hash_map<std::string, std::vector<std::string>> roots_;
 };
 
-// Whether a module, dotted, comes with Triton, torch or Python.
+// Whether a module, dotted, comes with Triton, torch, JAX or Python.
 bool IsInstalledModule(absl::string_view module);
 
 }  // namespace kernelmill::python

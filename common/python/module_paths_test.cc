@@ -49,9 +49,12 @@ TEST(ModulePathsTest, OfTwoPackagesOfANameTheImportersOwnIsMeantElseNeither) {
 }
 
 TEST(ModulePathsTest, InstalledModulesAreNotLookedForInTheSource) {
-  const ModulePaths paths({"triton/__init__.py", "types.py", "t.py"});
+  const ModulePaths paths({"triton/__init__.py", "types.py", "jax/__init__.py", "t.py"});
   EXPECT_FALSE(paths.Find("t.py", 0, "triton").in_source);
   EXPECT_FALSE(paths.Find("t.py", 0, "types").in_source);
+  EXPECT_FALSE(paths.Find("t.py", 0, "jax.numpy").in_source);
+  EXPECT_TRUE(IsInstalledModule("jax.experimental.pallas"));
+  EXPECT_FALSE(IsInstalledModule("numpy"));
 }
 
 }  // namespace

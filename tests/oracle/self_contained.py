@@ -15,7 +15,7 @@ import json
 import pathlib
 import sys
 
-INSTALLED = {"triton", "torch"} | set(sys.stdlib_module_names)
+INSTALLED = {"triton", "torch", "jax", "jaxlib"} | set(sys.stdlib_module_names)
 
 
 def modules_of(tree):

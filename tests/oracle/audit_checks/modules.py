@@ -7,7 +7,7 @@ import textwrap
 from .dataset import check, place_of
 from .names import parses, undefined
 
-INSTALLED = {"triton", "torch"} | set(sys.stdlib_module_names)
+INSTALLED = {"triton", "torch", "jax", "jaxlib"} | set(sys.stdlib_module_names)
 BLOAT = 20
 
 

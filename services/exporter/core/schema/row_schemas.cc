@@ -256,7 +256,7 @@ Fields TextFields() {
            Boolean("generated", "a line of no file that stands for an import")},
           "what `module` is made of, in its order")),
       Boolean("self_contained",
-              "nothing but Triton, torch and Python is left outside `module`; of CUDA nothing but "
+              "nothing but Triton, torch, JAX and Python is left outside `module`; of CUDA nothing but "
               "C++ and the toolkit"),
       ListOf(String("free_names", "names that `module` lacks")),
       ListOf(Struct("unresolved_names",

@@ -47,7 +47,7 @@ struct Origin {
 //
 // The basic idea: a name leads through import statements, also `*` and __init__.py, to the file
 // that binds it. It closes if it can be had with all that it needs in turn, which then is nothing
-// but other such names, Triton, torch and the standard library. Definitions that do not close are
+// but other such names, Triton, torch, JAX and the standard library. Definitions that do not close are
 // found from those that need what is not there, against the direction of use: in one pass, however
 // the files import one another.
 //

@@ -8,7 +8,7 @@ namespace kernelmill::extractor {
 
 // Sets the kernel's unresolved_names, free_names and self_contained, by what its module takes in:
 // names that nothing in it gives a meaning to, and modules that statements in it import and that
-// are not installed with Triton, torch or Python. `statement` is the kernel's own; null where its
+// are not installed with Triton, torch, JAX or Python. `statement` is the kernel's own; null where its
 // source is all of it.
 void SetUnresolvedNames(const SourceScope& scope, const Closure& closure,
                         const v1::Definition* statement, v1::Kernel& kernel);
