@@ -294,8 +294,9 @@ void KernelReferences::FollowCall(NodeId node, Search& search) const {
     size_t returns = 0;
     for (const NodeId statement : tree_.Of(Kind::kReturnStatement, called)) {
       const NodeId value = FirstOperand(tree_, statement);
+      if (++returns > kMaxValues) break;
       if (value == kNoNode || around_[statement] != called) continue;
-      if (++returns <= kMaxValues) search.pending.push_back(value);
+      search.pending.push_back(value);
     }
   }
   NodeId first = FindArgument(arguments, "", 0);

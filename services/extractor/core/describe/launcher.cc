@@ -14,6 +14,8 @@ constexpr absl::string_view kLaunchWord[] = {"launch", "Launch", "LAUNCH"};
 constexpr absl::string_view kGridWord[] = {"grid", "Grid", "GRID"};
 // A parameter is looked for through so many functions that hand it on.
 constexpr int kMaxRounds = 8;
+// Of one function that are looked for.
+constexpr size_t kMaxParameters = 8;
 // Functions deeper within others than this are not searched to their end.
 constexpr int kMaxDepth = 256;
 
@@ -225,7 +227,10 @@ class Launches::Finder {
   // Whoever calls a function with a kernel for a parameter that it launches, launches that.
   void FollowParameters() {
     absl::flat_hash_map<NodeId, std::vector<absl::string_view>> by_function;
-    for (const auto& [function, name] : new_parameters_) by_function[function].push_back(name);
+    for (const auto& [function, name] : new_parameters_) {
+      std::vector<absl::string_view>& names = by_function[function];
+      if (names.size() < kMaxParameters) names.push_back(name);
+    }
     new_parameters_.clear();
     for (const Call& call : calls_.In(0)) {
       if (call.function == kNoNode) continue;

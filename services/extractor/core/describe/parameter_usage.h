@@ -63,7 +63,7 @@ class ParameterUsage {
   bool Has(absl::string_view parameter, Usage usage) const;
 
   // In the order of the text; no more than kMaxHandedOn.
-  static constexpr size_t kMaxHandedOn = 4096;
+  static constexpr size_t kMaxHandedOn = 1024;
   std::vector<HandedOn> TakeHandedOn() { return std::move(handed_on_); }
 
  private:

@@ -191,6 +191,7 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
     parameter.set_default_value(TextBy(file, child, Field::kValue));
   }
   const auto is_helper = [&](const Call& call) {
+    if (handed_on_left_ == 0) return false;
     const std::vector<NodeId> called = references.FunctionsCalled(call.node);
     return called.size() == 1 && places_.contains(called.front());
   };
@@ -202,6 +203,7 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
     parameter.set_rule(std::move(role.rule));
   }
   handed_on_.back() = uses.TakeHandedOn();
+  handed_on_left_ -= std::min(handed_on_left_, handed_on_.back().size());
 }
 
 void ParameterRoles::AddEdges(const ParsedFile& file, const KernelReferences& references,

@@ -48,6 +48,8 @@ namespace kernelmill::extractor {
 class ParameterRoles {
  public:
   static constexpr int kMaxRounds = 8;
+  // Of a file: what is handed on beyond is not followed.
+  static constexpr size_t kMaxHandedOn = 1 << 16;
 
   ParameterRoles(const ParsedFile& file, const KernelReferences& references,
                  const std::vector<JitFunction>& functions);
@@ -76,6 +78,7 @@ class ParameterRoles {
   absl::flat_hash_map<NodeId, size_t> places_;  // of functions, by definition
   std::vector<Parameters> functions_;
   std::vector<std::vector<ParameterUsage::HandedOn>> handed_on_;
+  size_t handed_on_left_ = kMaxHandedOn;
   std::vector<Edge> edges_;
 };
 

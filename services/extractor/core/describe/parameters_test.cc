@@ -197,5 +197,23 @@ TEST(ParametersTest, LongTextsTakeNoLongTime) {
   EXPECT_EQ(Roles("X, n", body)[0], "X POINTER usage:address");
 }
 
+TEST(ParametersTest, ManyArgumentsTakeNoLongTime) {
+  std::string names = "a0";
+  std::string body;
+  for (int i = 1; i < 200; ++i) absl::StrAppend(&names, ", a", i);
+  for (int i = 0; i < 200; ++i) absl::StrAppend(&body, "    x = a", i, "\n");
+  for (int i = 0; i < 5000; ++i) absl::StrAppend(&body, "    g(x + ", i, ")\n");
+  std::string text = "@triton.jit\ndef g(p): return tl.load(p)\n";
+  for (int i = 0; i < 20; ++i) {
+    absl::StrAppend(&text, "@triton.jit\ndef f", i, "(", names, "):\n", body);
+  }
+  absl::StrAppend(&text, "def host(", names, "):\n");
+  for (int i = 0; i < 200; ++i) absl::StrAppend(&text, "    a", i, "[1]()\n");
+  for (int i = 0; i < 20000; ++i) absl::StrAppend(&text, "host(f0)\n");
+  const v1::KernelShard shard = Extract(absl::StrCat(kImports, text));
+  ASSERT_EQ(shard.kernels_size(), 21);
+  EXPECT_EQ(shard.kernels(1).parameters(0).rule(), "helper:usage:address");
+}
+
 }  // namespace
 }  // namespace kernelmill::extractor
