@@ -227,6 +227,32 @@ TEST(CudaModuleTest, AHeaderThatAMacroChoosesComesAfterTheMacro) {
             "__global__ void k(half* x, uint8_t n) {\n#if IS_HIP\n  x = 0;\n#endif\n}\n");
 }
 
+TEST(CudaModuleTest, AFunctionThatCallsItsNameHasItsOverloads) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "__device__ half f(half x) { return x; }\n"
+                                     "__device__ half2 f(half2 x) { return {f(x.x), f(x.y)}; }\n"}},
+                                   "f");
+  EXPECT_EQ(kernel.pieces_size(), 3);
+  EXPECT_EQ(Linked({{"a.cu",
+                     "__device__ half f(half x) { return x; }\n"
+                     "__device__ half2 f(half2 x) { return x; }\n"}},
+                   "f")
+                .pieces_size(),
+            2);
+}
+
+TEST(CudaModuleTest, HeadersOfCudaStdStayWhereItIsUsed) {
+  EXPECT_THAT(Linked({{"a.cu",
+                       "#include <cuda/std/type_traits>\n#include <cuda/std/utility>\n"
+                       "__global__ void k(cuda::std::pair<int, int>* x) { x->first = 1; }\n"}})
+                  .imports(),
+              ElementsAre("#include <cuda/std/type_traits>\n", "#include <cuda/std/utility>\n"));
+  EXPECT_THAT(
+      Linked({{"a.cu", "#include <cuda/std/utility>\n__global__ void k(int* x) { *x = 1; }\n"}})
+          .imports(),
+      IsEmpty());
+}
+
 TEST(CudaModuleTest, UsingDirectivesAndShortNamesLeadOn) {
   const v1::Kernel kernel =
       Linked({{"a.cu",

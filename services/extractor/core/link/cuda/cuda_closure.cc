@@ -150,10 +150,23 @@ void CudaClosure::Ask(absl::string_view word) {
   if (!TakeMacros(word, /*invoked=*/true)) IsKnown(word);
 }
 
-// What the kernel's own declaration specializes, or declares again.
+// Whether the kernel calls a function of its own name, which may be another overload.
+bool CudaClosure::CallsItsName() const {
+  const Declaration& declaration = source_->at(kernel_).declaration;
+  if (declaration.kind != Declaration::kFunction || declaration.names.empty()) return false;
+  const Code code = Lex(source_->TextOf(kernel_));
+  int calls = -1;  // its declaration is none
+  for (uint32_t at = 0; at + 1 < code.size(); ++at) {
+    calls += code.tokens[at + 1].mark == '(' && code[at] == LastPart(declaration.names[0]);
+  }
+  return calls > 0;
+}
+
+// What the kernel's own declaration specializes, or declares again, and its overloads if it calls
+// them.
 void CudaClosure::TakeSameName() {
   const Declaration& declaration = source_->at(kernel_).declaration;
-  if (declaration.kind != Declaration::kType && !declaration.specializes) return;
+  if (declaration.kind != Declaration::kType && !declaration.specializes && !CallsItsName()) return;
   for (const std::string& name : declaration.names) {
     for (const ItemRef& ref : source_->Named(source_->QualifiedName(kernel_, name))) {
       if (IsVisible(ref) && !(ref == kernel_)) Take(ref, name);

@@ -64,6 +64,7 @@ class CudaClosure {
   void Follow(const ItemRef& ref);
   void FollowConditions(const ItemRef& ref);
   void Ask(absl::string_view word);
+  bool CallsItsName() const;
   void TakeSameName();
   void Resolve(const UsedName& used, const ItemRef& user, int depth);
   bool TakeMacros(absl::string_view name, bool invoked);

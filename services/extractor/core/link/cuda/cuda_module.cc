@@ -329,6 +329,23 @@ class Assembler {
     }
   }
 
+  // Once of each: `had` is what the module has, by canonical names.
+  bool WantsKnown(uint32_t file, string_view path, bool conditional,
+                  std::set<std::string>& had) const {
+    const std::set<std::string>& headers = closure_.headers();
+    if (absl::StartsWith(path, "cuda/std/")) {  // which of them declares a name is not known
+      if (!headers.contains("cuda/std/type_traits")) return false;
+      had.insert("cuda/std/type_traits");
+      return had.insert(absl::StrCat("as written: ", path)).second;
+    }
+    const std::string canonical = cpp::CanonicalHeader(path);
+    const bool needed =
+        headers.contains(canonical) || (cpp::IsRuntimeHeader(path) && Contributes(file));
+    if (!needed || had.contains(canonical)) return false;
+    if (!conditional || canonical == path) had.insert(canonical);
+    return true;
+  }
+
   void AddInclude(uint32_t file, const ResolvedInclude& include, std::set<std::string>& had) {
     const string_view path = include.include.path;
     const bool conditional = include.place.conditional != Conditionals::kNone;
@@ -340,11 +357,7 @@ class Assembler {
       }
       if (own && !conditional) is_hip_ = true;
     } else if (cpp::IsKnownHeader(path)) {
-      const std::string canonical = cpp::CanonicalHeader(path);
-      const bool needed = closure_.headers().contains(canonical) ||
-                          (cpp::IsRuntimeHeader(path) && Contributes(file));
-      if (!needed || had.contains(canonical)) return;
-      if (!conditional || canonical == path) had.insert(canonical);
+      if (!WantsKnown(file, path, conditional, had)) return;
     } else {
       if (!Contributes(file) || !MayDeclare(path) || !had.insert(std::string(path)).second) return;
       const bool package = include.include.angled || IsPackageHeader(path);

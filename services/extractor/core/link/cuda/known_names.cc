@@ -273,7 +273,7 @@ KnownName Qualified(string_view path) {
   if (absl::StartsWith(path, "cooperative_groups::")) return Header("cooperative_groups.h");
   if (absl::StartsWith(path, "nvcuda::wmma")) return Header("mma.h");
   if (absl::StartsWith(path, "nvcuda::")) return Header("");
-  if (absl::StartsWith(path, "cuda::std::")) return Header("");
+  if (absl::StartsWith(path, "cuda::std::")) return Header("cuda/std/type_traits");
   if (absl::StartsWith(path, "cuda::barrier")) return Header("cuda/barrier");
   if (absl::StartsWith(path, "cuda::pipeline")) return Header("cuda/pipeline");
   if (absl::StartsWith(path, "cuda::atomic")) return Header("cuda/atomic");
