@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import textwrap
 import unittest
 
 import harness
@@ -88,13 +89,16 @@ class Audit(unittest.TestCase):
 
     def test_a_copy_of_a_benchmark_is_found(self):
         dataset = Dataset(self.sound)
-        benchmark = self.folder / "benchmark"
-        benchmark.mkdir(exist_ok=True)
+        files = self.folder / "benchmark"
+        files.mkdir()
         longest = max((row for row in dataset.python() if row["dsl"] == "triton"), key=lambda row: len(row["source"]))
-        (benchmark / "kernel.py").write_text("import triton\n\n" + longest["source"])
-        found = counts(contamination.checks(dataset, [benchmark]))
-        self.assertEqual(set(found), {"contamination: source has 50% of a benchmark's kernel",
-                                      "contamination: module has 50% of a benchmark's kernel"})
+        (files / "kernel.py").write_text("import triton\nimport triton.language as tl\n\n" + textwrap.dedent(longest["source"]))
+        benchmark = self.folder / "benchmark.git"
+        harness.make_repository(files, benchmark)
+        found = counts(contamination.checks(self.sound, [str(benchmark)]))
+        self.assertIn("contamination: source has half of a benchmark's text", found)
+        self.assertIn("contamination: module has half of a benchmark's text", found)
+        self.assertIn("contamination: half of fim_sft.csv is a benchmark's", found)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Audits a dataset by script, with code that shares nothing with the programs that made it, and prints a table.
 
-usage: audit.py DATASET [BEFORE] [--holdout FOLDER]... [--examples N] [--strict] [--json FILE]
+usage: audit.py DATASET [BEFORE] [--holdout GIT_DIR[:FOLDER]]... [--examples N] [--strict] [--json FILE]
 DATASET is the folder that an export wrote; BEFORE is one of the same job by another version, for a column beside it.
---holdout names a folder with a benchmark's files, against which all texts are held by brute force. --examples prints
+--holdout names a copy of a benchmark's repository, against which all texts are held by brute force. --examples prints
 N rows behind each count that is not 0. --strict exits with 1 if a check that a sound dataset passes counts anything;
 those are marked with "!".
 """
@@ -12,17 +12,17 @@ import json
 import pathlib
 import sys
 
-from audit_checks import contamination, fields, fim, modules, records, worth
+from audit_checks import contamination, cuda, fields, fim, licences, modules, records, worth
 from audit_checks.dataset import Dataset
 
 
 def all_checks(folder, holdouts):
     dataset = Dataset(folder)
     made = []
-    for part in (records, fields, modules, fim, worth):
+    for part in (records, fields, modules, cuda, fim, licences, worth):
         made += part.checks(dataset)
     if holdouts:
-        made += contamination.checks(dataset, holdouts)
+        made += contamination.checks(folder, holdouts)
     return made
 
 
@@ -50,7 +50,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dataset", type=pathlib.Path)
     parser.add_argument("before", nargs="?", type=pathlib.Path)
-    parser.add_argument("--holdout", action="append", default=[], type=pathlib.Path)
+    parser.add_argument("--holdout", action="append", default=[])
     parser.add_argument("--examples", type=int, default=0, metavar="N")
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)

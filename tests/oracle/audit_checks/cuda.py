@@ -1,0 +1,38 @@
+"""CUDA records: modules that are closed over what the repository has, parameters, launchers."""
+import re
+
+from .dataset import check, place_of
+
+CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE)
+
+
+def _alone(record):
+    """Said to stand alone, with names that it lacks; or the reverse, without a reason."""
+    return record["self_contained"] == bool(record.get("unresolved_names")) and record["form"] != "template"
+
+
+def _lacks_kernel(record):
+    return record["name"].rsplit("::", 1)[-1] not in record["module"]
+
+
+def _conditionals(record):
+    depth = 0
+    for word in CONDITIONAL.findall(record["module"]):
+        depth += -1 if word == "endif" else 1
+        if depth < 0:
+            return "an #endif too many"
+    return depth and "an #if without its end"
+
+
+def checks(dataset):
+    rows = dataset.cuda()
+    return [
+        check("cuda: module without the kernel", rows, _lacks_kernel, place_of),
+        check("cuda: standing alone and unresolved names contradict", rows, _alone, place_of),
+        check("cuda: conditionals of the module do not fit", rows, _conditionals, place_of),
+        check("cuda: module is the source alone", rows, lambda row: row["module"].strip() == row["source"].strip(), place_of,
+              wrong=False),
+        check("cuda: does not stand alone", rows, lambda row: not row["self_contained"], place_of, wrong=False),
+        check("cuda: a syntax error lies in it", rows, lambda row: row["checks"]["parses"] not in (True, "pass"), place_of,
+              wrong=False),
+    ]
