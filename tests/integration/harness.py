@@ -53,8 +53,18 @@ def make_repository(files_from, bare, filters=True):
     git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=bare)
 
 
+OPERATIONS = ("exp", "log", "sqrt", "abs", "sin", "cos", "exp2", "log2", "rsqrt", "sigmoid", "floor", "ceil", "erf")
+
+
+def operations_of(number):
+    """Three of them."""
+    first, step = number % len(OPERATIONS), 1 + number // len(OPERATIONS) % (len(OPERATIONS) // 2)
+    return [OPERATIONS[(first + i * step) % len(OPERATIONS)] for i in range(3)]
+
+
 def write_many_kernels(folder, files, functions):
-    """Writes `files` Python files of `functions` different Triton kernels each, and a licence."""
+    """Writes `files` Python files of `functions` different Triton kernels each, and a licence. Of any two few have the
+    same operations, so that they differ in more than names and numbers."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     (folder / "LICENSE").write_text(MIT_TEXT)
@@ -66,7 +76,7 @@ def write_many_kernels(folder, files, functions):
                       "    offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)", "    mask = offsets < n",
                       "    x = tl.load(x_ptr + offsets, mask=mask)"]
             lines += [f"    v{i} = x * {f * 31 + i} + tl.{op}(x) * SCALE_{f} - {k * 7 + i}"
-                      for i, op in enumerate(["exp", "log", "sqrt", "abs", "sin", "cos"] * 3)]
+                      for i, op in enumerate(operations_of(f * functions + k) * 6)]
             lines += [f"    tl.store(y_ptr + offsets, v{(f * 5 + k) % 18} + {k}, mask=mask)"]
         (folder / f"kernels_{f:05}.py").write_text("\n".join(lines) + "\n")
 

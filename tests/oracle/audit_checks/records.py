@@ -46,7 +46,7 @@ def _sums(dataset):
 
 
 def _missed_pointers(record):
-    missed = [p["name"] for p in record["parameters"] if p["role"] == "other" and POINTER_NAME.search(p["name"])]
+    missed = [p["name"] for p in record["parameters"] if p["role"] == "other" and POINTER_NAME.search(p["name"] or "")]
     return ", ".join(missed)
 
 
