@@ -76,6 +76,20 @@ bool IsWebUrl(absl::string_view url) {
          });
 }
 
+// A password anywhere, and a user but for SSH: they would end in the dataset. The text of the URL
+// is in no message.
+absl::Status CheckNoCredentials(const std::string& where, absl::string_view url) {
+  const size_t scheme = url.find("://");
+  if (scheme == absl::string_view::npos) return absl::OkStatus();
+  absl::string_view authority = url.substr(scheme + 3);
+  authority = authority.substr(0, authority.find_first_of("/?#"));
+  const size_t at = authority.rfind('@');
+  if (at == absl::string_view::npos) return absl::OkStatus();
+  const bool ssh = absl::EqualsIgnoreCase(url.substr(0, scheme), "ssh");
+  if (ssh && !absl::StrContains(authority.substr(0, at), ':')) return absl::OkStatus();
+  return Wrong(where, "is a URL with a user name or password in it: it would end in the dataset");
+}
+
 absl::Status CheckUrl(const std::string& where, const std::string& url) {
   if (url.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckText(where, url));
@@ -125,6 +139,7 @@ absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
     case v1::Source::kGit:
       if (source.git().empty()) return Wrong(where + ".git", "is empty");
       if (!source.sha256().empty()) return Wrong(where + ".sha256", "is for packages and paths");
+      RETURN_IF_ERROR(CheckNoCredentials(where + ".git", source.git()));
       return CheckText(where + ".git", source.git());
     case v1::Source::kPackage:
       if (!source.ref().empty()) return Wrong(where + ".ref", "is for git");
@@ -154,6 +169,7 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   RETURN_IF_ERROR(CheckOrigin(where, source));
   RETURN_IF_ERROR(CheckText(where + ".ref", source.ref()));
   RETURN_IF_ERROR(CheckText(where + ".name", source.name()));
+  RETURN_IF_ERROR(CheckNoCredentials(where + ".name", source.name()));
   RETURN_IF_ERROR(CheckText(where + ".category", source.category()));
   RETURN_IF_ERROR(CheckUrl(where + ".url", source.url()));
   if (!source.sha256().empty() && !IsHex(source.sha256(), 64)) {

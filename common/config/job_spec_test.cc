@@ -13,6 +13,7 @@ namespace kernelmill::config {
 namespace {
 
 using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -70,6 +71,25 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
     v1::JobSpec spec = Job();
     c.spoil(spec);
     EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith(c.message));
+  }
+}
+
+TEST(CheckJobSpec, TakesNoCredentialsAndDoesNotRepeatThem) {
+  for (const char* url : {"https://token@h.org/r", "https://u:secret@h.org/r", "git://u@h/r",
+                          "ssh://git:secret@h/r", "HTTP://u:secret@h"}) {
+    v1::JobSpec job = Job();
+    job.mutable_sources(0)->set_git(url);
+    const absl::Status status = CheckJobSpec(job);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << url;
+    EXPECT_THAT(std::string(status.message()), ::testing::Not(::testing::HasSubstr("secret")));
+    job = Job();
+    job.mutable_sources(0)->set_name(url);
+    EXPECT_THAT(CheckJobSpec(job), StatusIs(absl::StatusCode::kInvalidArgument)) << url;
+  }
+  for (const char* url : {"ssh://git@h.org/r", "https://h.org/@scope/r", "git@h.org:r"}) {
+    v1::JobSpec job = Job();
+    job.mutable_sources(0)->set_git(url);
+    EXPECT_THAT(CheckJobSpec(job), IsOk()) << url;
   }
 }
 

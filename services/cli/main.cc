@@ -233,7 +233,8 @@ class Program {
         ->envname("KERNELMILL_GITHUB_API");
     sub->add_option("--github-token-file", options.github_token_file,
                     "file with a token for it; code search needs one (default: none)")
-        ->envname("KERNELMILL_GITHUB_TOKEN_FILE");
+        ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
+        ->check(CLI::ExistingFile);
     AddCommonFlags(*sub, &flags_);
   }
 

@@ -1,5 +1,8 @@
 // kernelmill-fetcher: the worker that pins and fetches sources.
 #include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "common/config/server_flags.h"
@@ -19,9 +22,13 @@ int main(int argc, char** argv) {
       "kernelmill-fetcher");
   kernelmill::config::AddServerFlags(app, &server);
   kernelmill::config::AddWorkerFlags(app, &worker);
-  app.add_flag("--allow-local", options.allow_local,
-               "allow sources on this machine: paths, file:// URLs and local git repositories")
-      ->envname("KERNELMILL_ALLOW_LOCAL");
+  std::vector<std::string> local;
+  app.add_option("--allow-local", local,
+                 "folders of this machine that sources may lie in: paths, file:// URLs and local "
+                 "git repositories; separated by ':'")
+      ->envname("KERNELMILL_ALLOW_LOCAL")
+      ->delimiter(':')
+      ->check(CLI::ExistingDirectory);
   app.add_flag("--allow-private", options.allow_private,
                "allow git hosts at loopback, link-local and private addresses")
       ->envname("KERNELMILL_ALLOW_PRIVATE");
@@ -33,10 +40,12 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--github-token-file", options.github_token_file,
                  "file with a token for GitHub's REST API; code search needs one (default: none)")
-      ->envname("KERNELMILL_GITHUB_TOKEN_FILE");
+      ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
+      ->check(CLI::ExistingFile);
   app.add_option("--temp-dir", options.temp_dir,
                  "folder for temporary repositories (default: the system's)")
-      ->envname("KERNELMILL_TEMP_DIR");
+      ->envname("KERNELMILL_TEMP_DIR")
+      ->check(CLI::ExistingDirectory);
   double timeout = absl::ToDoubleSeconds(options.command_timeout);
   app.add_option("--command-timeout-seconds", timeout,
                  "how long one git command or download may take")
@@ -44,6 +53,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
   if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
+  options.local = kernelmill::fetcher::LocalFolders(std::move(local));
   options.command_timeout = absl::Seconds(timeout);
   return kernelmill::worker::RunWorkerProcess(server, worker,
                                               kernelmill::fetcher::NewFetcherStages(options), {});

@@ -149,7 +149,7 @@ class ChaosCluster:
     def add_worker(self, role, name=None, *flags, **kwargs):
         name = name or f"{role}-{sum(n.role == role for n in self.nodes.values()) + 1}"
         if role == "fetcher":
-            flags = ("--allow-local", "--allow-private", *flags)
+            flags = ("--allow-local", "/", "--allow-private", *flags)
         return self.add(role, name, "--name", name, *self.addresses(), *flags, **kwargs)
 
     def start(self, each=1):

@@ -111,7 +111,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   RETURN_IF_ERROR(Serve(std::move(coordinator), parts->CoordinatorAddress(), &parts->coordinator));
 
   fetcher::FetcherOptions fetcher_options;
-  fetcher_options.allow_local = true;
+  fetcher_options.local = fetcher::LocalFolders({"/"});
   fetcher_options.package_index = options.package_index;
   if (!options.github_api.empty()) fetcher_options.github_api = options.github_api;
   fetcher_options.github_token_file = options.github_token_file;

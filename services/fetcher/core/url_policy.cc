@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 
@@ -71,21 +72,23 @@ absl::Status ParseAuthority(absl::string_view url, absl::string_view authority, 
   return absl::OkStatus();
 }
 
-absl::StatusOr<GitUrl> LocalUrl(absl::string_view url, bool allow_local) {
-  if (!allow_local) {
-    return absl::PermissionDeniedError(absl::StrCat(
-        JsonString(url), ": local sources are not allowed here (the fetcher's --allow-local)"));
+// A path, or a file:// URL, of which git reads %41 as a letter.
+absl::StatusOr<GitUrl> LocalUrl(absl::string_view url, const LocalFolders& local) {
+  absl::string_view path = url;
+  if (absl::ConsumePrefix(&path, "file://") && absl::StrContains(path, '%')) {
+    return Malformed(url, "has a '%'; write the path as it is, without file://");
   }
+  RETURN_IF_ERROR(local.Check(path));
   return GitUrl{std::string(url), "file", "", 0};
 }
 
 }  // namespace
 
-absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, bool allow_local) {
+absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, const LocalFolders& local) {
   RETURN_IF_ERROR(CheckBytes(url));
   const size_t colon = url.find(':');
   const size_t slash = url.find('/');
-  if (colon == kNone || (slash != kNone && slash < colon)) return LocalUrl(url, allow_local);
+  if (colon == kNone || (slash != kNone && slash < colon)) return LocalUrl(url, local);
   if (absl::StartsWith(url.substr(colon), "::")) {
     return absl::PermissionDeniedError(
         absl::StrCat(JsonString(url), ": transports through a helper program are not allowed"));
@@ -95,7 +98,7 @@ absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, bool allow_local) {
   }
   GitUrl out{std::string(url), absl::AsciiStrToLower(url.substr(0, colon)), "", 0};
   absl::string_view rest = url.substr(colon + 3);
-  if (out.scheme == "file") return LocalUrl(url, allow_local);
+  if (out.scheme == "file") return LocalUrl(url, local);
   if (out.scheme != "https" && out.scheme != "http" && out.scheme != "ssh" && out.scheme != "git") {
     return absl::PermissionDeniedError(
         absl::StrCat(JsonString(url), ": the transport '", out.scheme, "' is not allowed"));

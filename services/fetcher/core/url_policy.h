@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "services/fetcher/core/local_folders.h"
 
 namespace kernelmill::fetcher {
 
@@ -17,11 +18,11 @@ struct GitUrl {
   bool local() const { return scheme == "file"; }
 };
 
-// Checks a source's git URL: https, http, ssh and git URLs, and, with `allow_local`, file:// URLs
-// and paths. INVALID_ARGUMENT: malformed, with a control character, an option in disguise, or a
+// Checks a source's git URL: https, http, ssh and git URLs, and file:// URLs and paths in the given
+// folders. INVALID_ARGUMENT: malformed, with a control character, an option in disguise, or a
 // password in it. PERMISSION_DENIED: another transport (ext:: and its like), or local where that is
 // not allowed.
-absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, bool allow_local);
+absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, const LocalFolders& local);
 
 // INVALID_ARGUMENT unless `ref` can be the name of a branch or tag, a full ref name, HEAD or an
 // object id.

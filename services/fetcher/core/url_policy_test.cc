@@ -9,29 +9,33 @@
 namespace kernelmill::fetcher {
 namespace {
 
+const LocalFolders kEverything({"/"});
+
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
 TEST(UrlPolicy, PublicTransportsPass) {
-  const absl::StatusOr<GitUrl> https = CheckGitUrl("https://example.org:8443/a/b.git", false);
+  const absl::StatusOr<GitUrl> https =
+      CheckGitUrl("https://example.org:8443/a/b.git", LocalFolders());
   ASSERT_THAT(https, IsOk());
   EXPECT_EQ(https->host, "example.org");
   EXPECT_EQ(https->port, 8443);
   EXPECT_FALSE(https->local());
   for (const char* url : {"http://example.org/a", "ssh://git@example.org/a", "git://example.org/a",
                           "https://[::1]:80/a", "HTTPS://example.org/a"}) {
-    EXPECT_THAT(CheckGitUrl(url, false), IsOk()) << url;
+    EXPECT_THAT(CheckGitUrl(url, LocalFolders()), IsOk()) << url;
   }
-  EXPECT_EQ(CheckGitUrl("https://[::1]:80/a", false)->host, "::1");
-  EXPECT_EQ(CheckGitUrl("git://example.org/a", false)->port, 9418);
+  EXPECT_EQ(CheckGitUrl("https://[::1]:80/a", LocalFolders())->host, "::1");
+  EXPECT_EQ(CheckGitUrl("git://example.org/a", LocalFolders())->port, 9418);
 }
 
 // row 17
 TEST(UrlPolicy, LocalOnlyWhereAllowed) {
   for (const char* url : {"file:///tmp/x", "/tmp/x", "./x", "../x", "x", "FILE:///tmp/x"}) {
-    EXPECT_THAT(CheckGitUrl(url, false), StatusIs(absl::StatusCode::kPermissionDenied)) << url;
-    ASSERT_THAT(CheckGitUrl(url, true), IsOk()) << url;
-    EXPECT_TRUE(CheckGitUrl(url, true)->local());
+    EXPECT_THAT(CheckGitUrl(url, LocalFolders()), StatusIs(absl::StatusCode::kPermissionDenied))
+        << url;
+    ASSERT_THAT(CheckGitUrl(url, kEverything), IsOk()) << url;
+    EXPECT_TRUE(CheckGitUrl(url, kEverything)->local());
   }
 }
 
@@ -39,7 +43,8 @@ TEST(UrlPolicy, LocalOnlyWhereAllowed) {
 TEST(UrlPolicy, OtherTransportsAreDenied) {
   for (const char* url : {"ext::sh -c id", "ext::https://x/y", "fd::17", "x::y",
                           "ftp://example.org/a", "ext://example.org/a", "remote-x::/tmp"}) {
-    EXPECT_THAT(CheckGitUrl(url, true), StatusIs(absl::StatusCode::kPermissionDenied)) << url;
+    EXPECT_THAT(CheckGitUrl(url, kEverything), StatusIs(absl::StatusCode::kPermissionDenied))
+        << url;
   }
 }
 
@@ -51,9 +56,9 @@ TEST(UrlPolicy, OptionsAndControlBytesAreRefused) {
         "https://example.org/\r", "https://example.org/a%0ab", "https://example.org/a%00b",
         "https://", "https:///x", "https://:80/x", "https://example.org:99999/x",
         "https://example.org:x/x", "host:path", "git@example.org:a/b", "https://[::1/x"}) {
-    EXPECT_THAT(CheckGitUrl(url, true), StatusIs(absl::StatusCode::kInvalidArgument)) << url;
+    EXPECT_THAT(CheckGitUrl(url, kEverything), StatusIs(absl::StatusCode::kInvalidArgument)) << url;
   }
-  EXPECT_THAT(CheckGitUrl(absl::string_view("https://x/\0y", 12), true),
+  EXPECT_THAT(CheckGitUrl(absl::string_view("https://x/\0y", 12), kEverything),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
@@ -61,7 +66,7 @@ TEST(UrlPolicy, OptionsAndControlBytesAreRefused) {
 TEST(UrlPolicy, PasswordsDoNotPassAndAreNotRepeated) {
   for (const char* url : {"https://user:s3cret@example.org/a", "https://s3cret@example.org/a",
                           "ssh://user:s3cret@example.org/a"}) {
-    const absl::StatusOr<GitUrl> checked = CheckGitUrl(url, false);
+    const absl::StatusOr<GitUrl> checked = CheckGitUrl(url, LocalFolders());
     EXPECT_THAT(checked, StatusIs(absl::StatusCode::kInvalidArgument)) << url;
     EXPECT_EQ(std::string(checked.status().message()).find("s3cret"), std::string::npos);
   }

@@ -9,14 +9,15 @@
 #include "absl/time/time.h"
 #include "common/worker/stage.h"
 #include "services/fetcher/core/assemble.h"
+#include "services/fetcher/core/local_folders.h"
 #include "services/fetcher/core/selection/tree_selection.h"
 
 namespace kernelmill::fetcher {
 
 struct FetcherOptions {
-  // Allow `path` and `inductor` sources, file:// URLs and local git repositories; allows private
-  // addresses too.
-  bool allow_local = false;
+  // Where `path` and `inductor` sources, file:// URLs and local git repositories may lie; allows
+  // private addresses too if there are any.
+  LocalFolders local;
   // Allow git hosts at loopback, link-local and private addresses.
   bool allow_private = false;
   // The simple package index's URL; if empty, what pip would use (ResolvePackageIndex), found out

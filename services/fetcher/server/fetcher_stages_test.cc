@@ -30,7 +30,7 @@ using ::kernelmill::testing::StatusIs;
 class FetcherStagesTest : public ::testing::Test {
  protected:
   FetcherStagesTest() {
-    options_.allow_local = true;
+    options_.local = LocalFolders({"/"});
     options_.temp_dir = temp_.path();
     Restart();
   }
@@ -258,7 +258,7 @@ TEST_F(FetcherStagesTest, LocalSourcesNeedPermission) {
   inductor.set_inductor(local_.path());
   const std::vector<v1::Source> sources = {PathSource(), inductor};
   const std::vector<v1::Source> pinned = {*Pin(sources[0]), *Pin(sources[1])};
-  options_.allow_local = false;
+  options_.local = LocalFolders();
   Restart();
   for (size_t i = 0; i < sources.size(); ++i) {
     EXPECT_THAT(Pin(sources[i]), StatusIs(absl::StatusCode::kPermissionDenied));

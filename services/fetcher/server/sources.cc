@@ -38,8 +38,8 @@ Sources::Sources(const FetcherOptions& options) : options_(options) { GitSetting
 
 absl::StatusOr<GitOptions> Sources::GitSettings() {
   GitOptions git;
-  git.allow_local = options_.allow_local;
-  git.allow_private = options_.allow_private || options_.allow_local;
+  git.local = options_.local;
+  git.allow_private = options_.allow_private || !options_.local.none();
   git.timeout = options_.command_timeout;
   git.pack_bytes = options_.git_bytes;
   git.tree = options_.tree;
@@ -99,10 +99,7 @@ absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
 absl::StatusOr<FetchedSource> Sources::ReadLocal(const v1::Source& source,
                                                  const GlobSet& globs) const {
   const std::string& folder = *LocalFolder(source);
-  if (!options_.allow_local) {
-    return absl::PermissionDeniedError(absl::StrCat(
-        JsonString(folder), ": local sources are not allowed here (the fetcher's --allow-local)"));
-  }
+  RETURN_IF_ERROR(options_.local.Check(folder));
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenLocalTree(folder, globs, options_.tree));
   ASSIGN_OR_RETURN(fetched.tree,

@@ -27,7 +27,7 @@ absl::Status MakeRepository(const std::string& folder);
 absl::Status MakeFolders(const std::string& parent, std::initializer_list<const char*> folders);
 
 struct GitOptions {
-  bool allow_local = false;    // file:// URLs and paths
+  LocalFolders local;          // where file:// URLs and paths may lead
   bool allow_private = false;  // hosts with loopback, link-local and private addresses
   std::string temp_dir;        // the system's if empty
   absl::Duration timeout = absl::Minutes(15);  // of one git command

@@ -52,7 +52,7 @@ std::string Noise(uint32_t state, int size = 2000) {
 class GitFetchCacheTest : public ::testing::Test {
  protected:
   GitFetchCacheTest() : url_(repository_.path()) {
-    options_.allow_local = true;
+    options_.local = LocalFolders({"/"});
     options_.allow_private = true;
     options_.temp_dir = temp_.path();
     for (int i = 0; i < 50; ++i) files_[absl::StrCat("f", i, ".py")] = Noise(i);

@@ -127,7 +127,7 @@ absl::StatusOr<RefIds> FindRefs(const GitUrl& url, const std::vector<std::string
 
 absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
                                    const GitOptions& options) {
-  ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.allow_local));
+  ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.local));
   if (ref.empty()) ref = "HEAD";
   if (IsObjectId(ref)) return absl::AsciiStrToLower(ref);
   RETURN_IF_ERROR(CheckGitRef(ref));

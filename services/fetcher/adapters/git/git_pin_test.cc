@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 class GitPinTest : public ::testing::Test {
  protected:
   GitPinTest() {
-    options_.allow_local = true;
+    options_.local = LocalFolders({"/"});
     options_.temp_dir = temp_.path();
     const std::string tree = repository_.Tree({});
     main_ = repository_.Commit(tree, 1);
@@ -141,7 +141,7 @@ TEST_F(GitPinTest, HostileUrlsAndRefsNeverReachGit) {
   EXPECT_THAT(Pin("--upload-pack=id"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(PinGit("ext::sh -c id", "HEAD", options_),
               StatusIs(absl::StatusCode::kPermissionDenied));
-  options_.allow_local = false;
+  options_.local = LocalFolders();
   EXPECT_THAT(Pin("main"), StatusIs(absl::StatusCode::kPermissionDenied));
 }
 

@@ -148,7 +148,7 @@ absl::StatusOr<std::unique_ptr<GitSnapshot>> OpenWithCached(
 absl::StatusOr<std::unique_ptr<Snapshot>> FetchGit(absl::string_view url, const std::string& commit,
                                                    const GlobSet& globs, const GitOptions& options,
                                                    FetchCache* cache) {
-  ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.allow_local));
+  ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.local));
   const std::optional<CachedFetch> cached = cache == nullptr ? std::nullopt : cache->Load(url);
   ASSIGN_OR_RETURN(std::unique_ptr<GitSnapshot> snapshot,
                    OpenWithCached(checked, commit, cached, globs, options));

@@ -29,7 +29,7 @@ constexpr char kFolder[] = "40000";
 class GitSnapshotTest : public ::testing::Test {
  protected:
   GitSnapshotTest() {
-    options_.allow_local = true;
+    options_.local = LocalFolders({"/"});
     options_.temp_dir = temp_.path();
   }
   void TearDown() override {

@@ -101,7 +101,7 @@ absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only
   if (!absl::ConsumeSuffix(&location, kService)) {
     return absl::FailedPreconditionError("the server redirects to what is no git repository");
   }
-  ASSIGN_OR_RETURN(GitUrl next, CheckGitUrl(location, false));
+  ASSIGN_OR_RETURN(GitUrl next, CheckGitUrl(location, LocalFolders()));
   if (next.scheme != "https" && next.scheme != repository.scheme) {
     return absl::PermissionDeniedError(
         absl::StrCat("redirected from ", repository.scheme, " to ", next.scheme));

@@ -68,7 +68,7 @@ std::vector<std::string> TopicsOf(const Json& repository) {
 }
 
 bool IsWebUrl(const std::string& url) {
-  return CheckGitUrl(url, /*allow_local=*/false).ok() &&
+  return CheckGitUrl(url, LocalFolders()).ok() &&
          (absl::StartsWithIgnoreCase(url, "https://") ||
           absl::StartsWithIgnoreCase(url, "http://"));
 }
