@@ -304,6 +304,7 @@ class HostileSources(unittest.TestCase):
                        self.source("silent") + self.source("stalled").replace("bad", "worse"))
         with harness.Cluster(self.folder / "stalls", lease_ttl=30) as cluster:
             temporary = self.folder / "stalls/tmp"
+            temporary.mkdir()
             for role in (*cluster.WORKERS, "fetcher"):
                 cluster.start_worker(role, *(["--command-timeout-seconds", 2, "--temp-dir", temporary]
                                              if role == "fetcher" else []))
