@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 #include "common/dsl/labels.h"
 #include "common/spdx/expression.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -76,17 +77,9 @@ bool IsWebUrl(absl::string_view url) {
          });
 }
 
-// A password anywhere, and a user but for SSH: they would end in the dataset. The text of the URL
-// is in no message.
+// They would end in the dataset. The text of the URL is in no message.
 absl::Status CheckNoCredentials(const std::string& where, absl::string_view url) {
-  const size_t scheme = url.find("://");
-  if (scheme == absl::string_view::npos) return absl::OkStatus();
-  absl::string_view authority = url.substr(scheme + 3);
-  authority = authority.substr(0, authority.find_first_of("/?#"));
-  const size_t at = authority.rfind('@');
-  if (at == absl::string_view::npos) return absl::OkStatus();
-  const bool ssh = absl::EqualsIgnoreCase(url.substr(0, scheme), "ssh");
-  if (ssh && !absl::StrContains(authority.substr(0, at), ':')) return absl::OkStatus();
+  if (!HasCredentials(url)) return absl::OkStatus();
   return Wrong(where, "is a URL with a user name or password in it: it would end in the dataset");
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -41,14 +42,13 @@ int DefaultPort(absl::string_view scheme) {
 
 // Splits [user@]host[:port] into `out`; `url` is for messages.
 absl::Status ParseAuthority(absl::string_view url, absl::string_view authority, GitUrl& out) {
+  if (HasCredentials(url)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        out.scheme, " URL with a user name or password in it: it would end in the dataset"));
+  }
   const size_t at = authority.rfind('@');
   if (at != kNone) {
-    const absl::string_view user = authority.substr(0, at);
-    if (out.scheme != "ssh" || absl::StrContains(user, ":")) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          out.scheme, " URL with a user name or password in it: it would end in the dataset"));
-    }
-    if (absl::StartsWith(user, "-")) return Malformed(url, "the user begins with '-'");
+    if (absl::StartsWith(authority, "-")) return Malformed(url, "the user begins with '-'");
     authority.remove_prefix(at + 1);
   }
   absl::string_view host = authority, port;
