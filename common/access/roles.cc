@@ -29,6 +29,10 @@ constexpr MethodAccess kMethods[] = {
     {"/kernelmill.v1.Crawl/Cancel", kUsers},
     {"/kernelmill.v1.Crawl/Retry", kUsers},
     {"/kernelmill.v1.Crawl/Delete", kUsers},
+    {"/kernelmill.v1.Crawl/ListFailures", kUsers},
+    {"/kernelmill.v1.Crawl/ReadLock", kUsers},
+    {"/kernelmill.v1.Crawl/ListWorkers", kUsers},
+    {"/kernelmill.v1.Crawl/Timeline", kUsers},
 
     {"/kernelmill.v1.Work/Lease", kWorkers},
     {"/kernelmill.v1.Work/Renew", kWorkers},
@@ -45,6 +49,8 @@ constexpr MethodAccess kMethods[] = {
     {"/kernelmill.v1.Store/Verify", kOperators},
     {"/kernelmill.v1.Store/CollectGarbage", kOperators},
     {"/kernelmill.v1.Store/Backup", kOperators},
+    {"/kernelmill.v1.Store/PruneBackups", kOperators},
+    {"/kernelmill.v1.Store/ForgetResults", kOperators},
 
     {"/build.bazel.remote.execution.v2.ActionCache/GetActionResult", kReaders},
     {"/build.bazel.remote.execution.v2.ActionCache/UpdateActionResult", kWorkers},

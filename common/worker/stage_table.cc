@@ -38,7 +38,7 @@ constexpr StageInfo kStages[] = {
     Shard(StageId::kSign, "sign", 5),
     Job(StageId::kPair, "pair", 4),
     Job(StageId::kResolve, "resolve", 3),
-    Job(StageId::kManifest, "manifest", 3),
+    Job(StageId::kManifest, "manifest", 4),
 };
 
 static_assert(sizeof(kStages) / sizeof(kStages[0]) == kStageCount);
