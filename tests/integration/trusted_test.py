@@ -7,24 +7,7 @@ import textwrap
 import unittest
 
 import harness
-
-CERTS = harness.ROOT / "deploy/certs.sh"
-
-
-def identity(folder, name):
-    return ["--tls-ca", folder / "ca.crt", "--tls-cert", folder / f"{name}.crt", "--tls-key", folder / f"{name}.key"]
-
-
-class TrustedCluster(harness.Cluster):
-    """Each process has a certificate of its own."""
-
-    def __init__(self, folder, certificates, **options):
-        self.certificates = certificates
-        super().__init__(folder, **options)
-
-    def start(self, role, *flags):
-        return super().start(role, *identity(self.certificates, role), *flags)
-
+from trusted_cluster import CERTS, TrustedCluster, identity
 
 class Trusted(unittest.TestCase):
     @classmethod

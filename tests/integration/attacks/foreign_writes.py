@@ -1,0 +1,27 @@
+"""Who may write what datasets are made of."""
+
+import pathlib
+import tempfile
+import unittest
+
+import harness
+from trusted_cluster import CERTS, TrustedCluster, identity
+
+
+class ForeignWrites(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.certificates = cls.folder / "certificates"
+        harness.run(CERTS, cls.certificates)
+        cls.cluster = TrustedCluster(cls.folder / "cluster", cls.certificates)
+        cls.addClassCleanup(cls.cluster.__exit__)
+
+    def test_collecting_garbage_is_refused_to_strangers_and_to_clients(self):
+        address = f"127.0.0.1:{self.cluster.store.port}"
+        for flags, code in (([], 3), (identity(self.certificates, "client"), 2)):
+            done = harness.run(harness.BIN / "kernelmill", "store", "gc", "--target-bytes", "0", "--store", address,
+                               *flags, check=False)
+            self.assertEqual(done.returncode, code, done.stderr)

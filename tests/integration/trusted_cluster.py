@@ -1,0 +1,20 @@
+"""A cluster whose processes and people have identities (deploy/certs.sh)."""
+
+import harness
+
+CERTS = harness.ROOT / "deploy/certs.sh"
+
+
+def identity(folder, name):
+    return ["--tls-ca", folder / "ca.crt", "--tls-cert", folder / f"{name}.crt", "--tls-key", folder / f"{name}.key"]
+
+
+class TrustedCluster(harness.Cluster):
+    """Each process has a certificate of its own."""
+
+    def __init__(self, folder, certificates, **options):
+        self.certificates = certificates
+        super().__init__(folder, **options)
+
+    def start(self, role, *flags):
+        return super().start(role, *identity(self.certificates, role), *flags)
