@@ -104,7 +104,7 @@ class OnKubernetes(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn("disruption budget", refused.stderr + refused.stdout)
         self.addCleanup(self.node.kubectl, "uncordon", "node1")
-        drained = self.node.kubectl("drain", "node1", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=40s",
+        drained = self.node.kubectl("drain", "node1", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=15s",
                                     "--pod-selector=app.kubernetes.io/part-of=kernelmill", check=False)
         self.assertNotEqual(drained.returncode, 0, "the drain took everything")
         after = {component: self.node.uids(component) for component in before}
