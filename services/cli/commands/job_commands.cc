@@ -38,7 +38,7 @@ absl::Status ExportJob(const v1::JobStatus& status, const std::string& out_dir,
   request.lock = status.lock();
   request.failures.assign(status.failures().begin(), status.failures().end());
   request.out_dir = out_dir;
-  return Annotate(exporter::ExportDataset(store, request), "export");
+  return WithRetryHint(Annotate(exporter::ExportDataset(store, request), "export"), status.job());
 }
 
 void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {

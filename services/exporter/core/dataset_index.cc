@@ -179,7 +179,7 @@ absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Dige
   ASSIGN_OR_RETURN(index.manifest, dataset::GetManifest(store, dataset));
   ASSIGN_OR_RETURN(index.clusters, cas::GetMessage<v1::Clusters>(store, index.manifest.clusters()));
   IndexVisitor visitor(&index);
-  RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, visitor));
+  RETURN_IF_ERROR(dataset::WalkCheckedDataset(store, index.manifest, visitor));
   RETURN_IF_ERROR(visitor.Finish());
   return index;
 }

@@ -16,6 +16,7 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dataset/testing/write_files.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -45,11 +46,9 @@ inline v1::Kernel MakeKernel(int n, const std::string& path, int line, const std
   kernel.set_form(v1::KERNEL_FORM_DECORATED);
   kernel.set_path(path);
   kernel.set_first_line(line);
-  kernel.set_last_line(line + 2);
   const std::string head = absl::StrCat("@triton.jit\r\ndef ", kernel.name(), "(x):\r\n");
   kernel.set_source(head + body);
   kernel.set_body_offset(static_cast<int>(head.size()));
-  kernel.set_sha256(Sha256Hex(kernel.source()));
   kernel.set_module(absl::StrCat("import triton\n\n", kernel.source()));
   return kernel;
 }
@@ -106,6 +105,7 @@ class ExporterTest : public ::testing::Test {
   void StartSource(const std::string& name, v1::SourceRole role, int64_t time) {
     v1::Source* source = manifest_.add_sources()->mutable_source();
     source->set_git("https://example.org/" + name);
+    source->set_ref(std::string(40, name[0]));
     if (name == "a") source->set_url("https://github.com/example/a.git");
     source->set_role(role);
     source->set_category("cat-" + name);
@@ -113,7 +113,7 @@ class ExporterTest : public ::testing::Test {
     source->set_weight(0.5);
     tree_.Clear();
     tree_.set_repository(source->git());
-    tree_.set_commit(std::string(40, name[0]));
+    tree_.set_commit(source->ref());
     tree_.set_commit_time(time);
     for (const char* path : {"LICENSE", "NOTICE", "other/LICENSE"}) {
       v1::SourceFile* file = tree_.add_license_files();
@@ -129,26 +129,19 @@ class ExporterTest : public ::testing::Test {
   void AddShard(const std::vector<v1::Kernel>& kernels) {
     v1::KernelShard shard;
     v1::VerdictShard verdicts;
-    std::map<std::string, int> count;
-    for (const v1::Kernel& kernel : kernels) ++count[kernel.path()];
-    for (const auto& [path, n] : count) {
+    for (const v1::Kernel& kernel : kernels) *shard.add_kernels() = kernel;
+    const v1::FileShard files = dataset::WriteFiles(&shard);
+    for (v1::ExtractedFile& file : *shard.mutable_files()) {
       v1::FileEntry* entry = tree_.add_files();
-      entry->set_path(path);
+      entry->set_path(file.path());
       entry->set_fate(v1::FILE_FATE_SHARDED);
-      entry->set_support(path == "z.py");
-      v1::ExtractedFile* file = shard.add_files();
-      file->set_path(path);
-      file->set_size_bytes(100);
-      file->set_lines(10);
-      file->set_sha256(Sha256Hex(path));
-      file->set_has_triton_jit(true);
-      file->set_kernels(n);
-      v1::OtherDsl* dsl = file->add_other_dsls();
+      entry->set_support(file.path() == "z.py");
+      file.set_has_triton_jit(true);
+      v1::OtherDsl* dsl = file.add_other_dsls();
       dsl->set_name("cute");
-      dsl->set_functions(n);
+      dsl->set_functions(file.kernels());
     }
     for (const v1::Kernel& kernel : kernels) {
-      *shard.add_kernels() = kernel;
       v1::Verdict* verdict = verdicts.add_verdicts();
       verdict->set_accepted(true);
       verdict->mutable_license()->set_expression("MIT");
@@ -179,6 +172,7 @@ class ExporterTest : public ::testing::Test {
       verdict->mutable_module_tokens()->set_cl100k_base(100);
     }
     v1::ManifestSource* source = manifest_.mutable_sources(manifest_.sources_size() - 1);
+    *source->add_files() = *cas::PutMessage(store_, files);
     *source->add_kernels() = *cas::PutMessage(store_, shard);
     if (source->source().role() != v1::SOURCE_ROLE_HOLDOUT) {
       *source->add_verdicts() = *cas::PutMessage(store_, verdicts);
