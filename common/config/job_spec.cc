@@ -395,11 +395,6 @@ std::string SourceName(const v1::Source& source) {
   return source.path();
 }
 
-absl::Status CheckFoundUrl(const std::string& where, const std::string& url) {
-  if (url.empty()) return Wrong(where, "is empty");
-  return CheckUrl(where, url);
-}
-
 v1::Source FoundSource(const v1::Source& discover, const std::string& git_url) {
   v1::Source source = discover;
   const bool labelled = source.category() != SourceName(discover);

@@ -34,10 +34,6 @@ v1::JobSpec WithDefaults(v1::JobSpec spec);
 // How records name the source: its name, else git URL, name==version, or path.
 std::string SourceName(const v1::Source& source);
 
-// A URL that a search may find. INVALID_ARGUMENT, naming `where`: it is not http:// or https://, or
-// has credentials, a query or a fragment.
-absl::Status CheckFoundUrl(const std::string& where, const std::string& url);
-
 // A repository that the search `discover` found, as a source of its own.
 v1::Source FoundSource(const v1::Source& discover, const std::string& git_url);
 

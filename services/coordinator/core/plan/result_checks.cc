@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -19,6 +20,17 @@ constexpr int64_t kMaxCount = int64_t{1} << 52;
 constexpr int kMaxFailures = 100;
 constexpr size_t kMaxPath = 64 << 10;  // longer than any file system takes
 constexpr size_t kMaxReason = 4096;
+
+// A URL of the web that a job file might have named in the search's place.
+absl::Status CheckFoundUrl(const v1::Source& search, const std::string& url) {
+  if (!absl::StartsWith(url, "https://") && !absl::StartsWith(url, "http://")) {
+    return absl::InvalidArgumentError(absl::StrCat("found ", JsonString(url)));
+  }
+  v1::JobSpec spec;
+  spec.set_name("found");
+  *spec.add_sources() = config::FoundSource(search, url);
+  return Annotate(config::CheckJobSpec(spec), "found");
+}
 
 }  // namespace
 
@@ -50,7 +62,7 @@ absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result)
         absl::StrCat(result.found_size(), " repositories found, of ", search.discover().limit()));
   }
   for (int i = 0; i < result.found_size(); ++i) {
-    RETURN_IF_ERROR(config::CheckFoundUrl(absl::StrCat("found[", i, "]"), result.found(i)));
+    RETURN_IF_ERROR(CheckFoundUrl(search, result.found(i)));
     if (i > 0 && result.found(i - 1) >= result.found(i)) {
       return absl::InvalidArgumentError(absl::StrCat("found[", i, "]: not in order"));
     }
