@@ -91,6 +91,13 @@ void LedgerVisitor::AddDecision(bool holdout, const v1::Decision* decision) {
   if (fate == v1::FATE_CONTAMINATED) ++sums_.contaminated[KindOf(decision->reason())];
 }
 
+absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                                     const v1::Clusters& clusters) {
+  LedgerVisitor ledger(manifest, clusters);
+  RETURN_IF_ERROR(WalkDataset(store, manifest, ledger));
+  return ledger.sums();
+}
+
 const v1::Decision* DecisionOn(const v1::Clusters& clusters, uint32_t number) {
   if (number >= static_cast<uint32_t>(clusters.decisions_size())) return nullptr;
   return &clusters.decisions(static_cast<int>(number));

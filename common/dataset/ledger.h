@@ -70,6 +70,10 @@ class LedgerVisitor final : public DatasetVisitor {
   LedgerSums sums_;
 };
 
+// The ledger of a whole dataset. Errors as WalkDataset; does not check conservation.
+absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                                     const v1::Clusters& clusters);
+
 // The decision on a kernel, by its number; null where there is none.
 const v1::Decision* DecisionOn(const v1::Clusters& clusters, uint32_t number);
 

@@ -96,14 +96,7 @@ struct Dataset {
   absl::StatusOr<LedgerSums> Sum() {
     cas::MemoryBlobStore store;
     Store(store);
-    return Sum(store);
-  }
-
-  absl::StatusOr<LedgerSums> Sum(cas::BlobStore& store) const {
-    LedgerVisitor ledger(manifest, clusters);
-    const absl::Status walked = WalkDataset(store, manifest, ledger);
-    if (!walked.ok()) return walked;
-    return ledger.sums();
+    return SumLedger(store, manifest, clusters);
   }
 };
 
@@ -153,14 +146,16 @@ TEST(WalkDataset, RefusesVerdictsThatAreNotAsMany) {
   cas::MemoryBlobStore store;
   other.Store(store);
   other.manifest.mutable_sources(0)->mutable_verdicts()->RemoveLast();
-  EXPECT_THAT(other.Sum(store), StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(SumLedger(store, other.manifest, other.clusters),
+              StatusIs(absl::StatusCode::kInternal));
 }
 
 TEST(WalkDataset, NamesABlobThatIsGone) {
   Dataset dataset;
   cas::MemoryBlobStore store, empty;
   dataset.Store(store);
-  EXPECT_THAT(dataset.Sum(empty), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(SumLedger(empty, dataset.manifest, dataset.clusters),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(Ledger, AddsUp) {

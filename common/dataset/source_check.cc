@@ -143,6 +143,33 @@ absl::Status CheckKernels(const Kernels& kernels, const v1::SourceFile& file) {
   return absl::OkStatus();
 }
 
+// An id is made of what was checked; so it is no worker's to say.
+absl::Status CheckIds(const v1::SourceTree& place, const v1::KernelShard& kernels) {
+  v1::KernelShard named;
+  v1::Kernel& kernel = *named.add_kernels();
+  for (const v1::Kernel& told : kernels.kernels()) {
+    kernel.Clear();
+    kernel.set_path(told.path());
+    kernel.set_first_line(told.first_line());
+    kernel.set_sha256(told.sha256());
+    if (told.has_json_pointer()) kernel.set_json_pointer(told.json_pointer());
+    SetKernelIds(place, &named);
+    if (kernel.id() == told.id()) continue;
+    return Annotate(NameKernel(Lie(absl::StrCat("its id is not ", JsonString(told.id()))), told),
+                    JsonString(told.path()));
+  }
+  return absl::OkStatus();
+}
+
+constexpr absl::string_view kMend = "; `kernelmill retry JOB --no-cache` makes the dataset anew";
+
+// The finding with the source's name and what to do about it.
+absl::Status Explain(const absl::Status& status, const v1::ManifestSource& source) {
+  if (!absl::IsDataLoss(status)) return status;
+  return absl::DataLossError(
+      absl::StrCat(JsonString(config::SourceName(source.source())), ": ", status.message(), kMend));
+}
+
 }  // namespace
 
 absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& kernels) {
@@ -179,6 +206,31 @@ absl::Status CheckTree(const v1::Source& source, const v1::SourceTree& tree) {
                             JsonString(pin)));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckingVisitor::VisitTree(int source, const v1::SourceTree& tree) {
+  const v1::ManifestSource& named = manifest_.sources(source);
+  if (named.files_size() != named.kernels_size()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        named.files_size(), " file shards for ", named.kernels_size(),
+        " kernel shards: an older version made the dataset; `kernelmill retry JOB` makes it anew"));
+  }
+  RETURN_IF_ERROR(Explain(CheckTree(named.source(), tree), named));
+  place_.set_repository(tree.repository());
+  place_.set_commit(tree.commit());
+  return inner_.VisitTree(source, tree);
+}
+
+absl::Status CheckingVisitor::CheckShard(const ShardView& view) {
+  const cas::Digest& digest = manifest_.sources(view.source).files(view.shard);
+  ASSIGN_OR_RETURN(const auto files, cas::GetMessage<v1::FileShard>(store_, digest));
+  RETURN_IF_ERROR(CheckSources(files, *view.kernels));
+  return CheckIds(place_, *view.kernels);
+}
+
+absl::Status CheckingVisitor::VisitShard(const ShardView& view) {
+  RETURN_IF_ERROR(Explain(CheckShard(view), manifest_.sources(view.source)));
+  return inner_.VisitShard(view);
 }
 
 }  // namespace kernelmill::dataset

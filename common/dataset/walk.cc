@@ -9,23 +9,9 @@
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
-#include "common/base/text.h"
-#include "common/config/job_spec.h"
-#include "common/dataset/source_check.h"
 
 namespace kernelmill::dataset {
 namespace {
-
-// Whether what stages made is held to the files.
-enum class Sources : uint8_t { kTrusted, kChecked };
-
-constexpr absl::string_view kMend = "; `kernelmill retry JOB --no-cache` makes the dataset anew";
-
-// The check's finding, with what to do about it.
-absl::Status WithMend(const absl::Status& status) {
-  if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat(status.message(), kMend));
-}
 
 // 32 hexadecimal digits of SHA-256 over repository, commit, path, first line, content hash and any
 // JSON pointer, a NUL between them.
@@ -40,20 +26,13 @@ std::string KernelId(absl::string_view repository, absl::string_view commit,
 
 // Loads one shard, visits it and answers how many kernels it has.
 absl::StatusOr<int> LoadShard(cas::BlobStore& store, const v1::ManifestSource& source,
-                              const v1::SourceTree& tree, Sources sources, ShardView view,
-                              DatasetVisitor& visitor) {
+                              const v1::SourceTree& tree, ShardView view, DatasetVisitor& visitor) {
   std::vector<cas::Digest> digests = {source.kernels(view.shard)};
   const bool holdout = IsHoldout(source.source());
   if (!holdout) digests.push_back(source.verdicts(view.shard));
-  if (sources == Sources::kChecked) digests.push_back(source.files(view.shard));
   ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get(digests));
   ASSIGN_OR_RETURN(v1::KernelShard kernels,
                    cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
-  if (sources == Sources::kChecked) {
-    ASSIGN_OR_RETURN(const auto files,
-                     cas::ParseMessage<v1::FileShard>(blobs.back(), digests.back()));
-    RETURN_IF_ERROR(WithMend(CheckSources(files, kernels)));
-  }
   SetKernelIds(tree, &kernels);
   v1::VerdictShard verdicts;
   if (!holdout) {
@@ -69,42 +48,23 @@ absl::StatusOr<int> LoadShard(cas::BlobStore& store, const v1::ManifestSource& s
   return kernels.kernels_size();
 }
 
-absl::Status WalkSource(cas::BlobStore& store, const v1::ManifestSource& source, Sources sources,
-                        int index, uint32_t* number, DatasetVisitor& visitor) {
+absl::Status WalkSource(cas::BlobStore& store, const v1::ManifestSource& source, int index,
+                        uint32_t* number, DatasetVisitor& visitor) {
   const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
   if (source.verdicts_size() != verdicts) {
     return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
                                             source.kernels_size(), " kernel shards"));
   }
-  if (sources == Sources::kChecked && source.files_size() != source.kernels_size()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        source.files_size(), " file shards for ", source.kernels_size(),
-        " kernel shards: an older version made the dataset; `kernelmill retry JOB` makes it anew"));
-  }
   ASSIGN_OR_RETURN(const v1::SourceTree tree,
                    cas::GetMessage<v1::SourceTree>(store, source.tree()));
-  if (sources == Sources::kChecked) RETURN_IF_ERROR(WithMend(CheckTree(source.source(), tree)));
   RETURN_IF_ERROR(visitor.VisitTree(index, tree));
   for (int shard = 0; shard < source.kernels_size(); ++shard) {
     ASSIGN_OR_RETURN(const int kernels,
-                     LoadShard(store, source, tree, sources, {index, shard, *number}, visitor));
+                     LoadShard(store, source, tree, {index, shard, *number}, visitor));
     if (static_cast<uint32_t>(kernels) > std::numeric_limits<uint32_t>::max() - *number) {
       return absl::InternalError("more than 2^32 kernels");
     }
     *number += static_cast<uint32_t>(kernels);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status WalkSources(cas::BlobStore& store, const v1::DatasetManifest& manifest,
-                         Sources sources, DatasetVisitor& visitor) {
-  uint32_t number = 0;
-  for (int i = 0; i < manifest.sources_size(); ++i) {
-    const v1::ManifestSource& source = manifest.sources(i);
-    if (source.failed()) continue;
-    RETURN_IF_ERROR(
-        Annotate(WalkSource(store, source, sources, i, &number, visitor),
-                 absl::StrCat("source ", i, " ", JsonString(config::SourceName(source.source())))));
   }
   return absl::OkStatus();
 }
@@ -138,17 +98,18 @@ absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifes
   const v1::ManifestSource& source = manifest.sources(view.source);
   ASSIGN_OR_RETURN(const v1::SourceTree tree,
                    cas::GetMessage<v1::SourceTree>(store, source.tree()));
-  return LoadShard(store, source, tree, Sources::kTrusted, view, visitor).status();
+  return LoadShard(store, source, tree, view, visitor).status();
 }
 
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                          DatasetVisitor& visitor) {
-  return WalkSources(store, manifest, Sources::kTrusted, visitor);
-}
-
-absl::Status WalkCheckedDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
-                                DatasetVisitor& visitor) {
-  return WalkSources(store, manifest, Sources::kChecked, visitor);
+  uint32_t number = 0;
+  for (int i = 0; i < manifest.sources_size(); ++i) {
+    if (manifest.sources(i).failed()) continue;
+    RETURN_IF_ERROR(Annotate(WalkSource(store, manifest.sources(i), i, &number, visitor),
+                             absl::StrCat("source ", i)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace kernelmill::dataset

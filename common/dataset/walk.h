@@ -52,12 +52,6 @@ absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                          DatasetVisitor& visitor);
 
-// The same walk for those who vouch for what they visit: each tree is held to its source, and each
-// shard to its files (source_check.h), before it is visited. DATA_LOSS names the source, the path
-// and the line of what is not so; FAILED_PRECONDITION: the manifest does not name the files.
-absl::Status WalkCheckedDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
-                                DatasetVisitor& visitor);
-
 // Visits one shard alone, `view` with its place as that walk had it. Errors as above.
 absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                        const ShardView& view, DatasetVisitor& visitor);

@@ -104,22 +104,12 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
   };
   return std::make_unique<Cluster>(
       NewCrawlClient(rpc::Connect(address.coordinator, address.credentials), std::move(reconnect)),
-      cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)),
-      signal);
+      cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)), signal);
 }
 
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {
   return std::make_unique<Cluster>(NewCrawlClient(embedded.coordinator()),
                                    cas::NewGrpcBlobStore(embedded.store(), {}), signal);
-}
-
-absl::Status WithRetryHint(const absl::Status& status, const std::string& job) {
-  if (!absl::IsNotFound(status)) return status;
-  return absl::Status(
-      status.code(),
-      absl::StrCat(status.message(),
-                   "; the store no longer has all of the dataset: `kernelmill retry ", job,
-                   "` makes it again"));
 }
 
 absl::StatusOr<v1::JobStatus> FinishedJob(CrawlClient& jobs, const std::string& job) {

@@ -67,9 +67,6 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
 // The one in this process, which must outlive it.
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal);
 
-// Where the store lost something of a dataset, adds what mends it. `job` may be the word JOB.
-absl::Status WithRetryHint(const absl::Status& status, const std::string& job);
-
 // The status of a job that has a dataset. FAILED_PRECONDITION: it has none, or none yet.
 absl::StatusOr<v1::JobStatus> FinishedJob(CrawlClient& jobs, const std::string& job);
 

@@ -10,6 +10,7 @@
 #include "common/config/job_file.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/retry_hint.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"

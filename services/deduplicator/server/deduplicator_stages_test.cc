@@ -337,7 +337,7 @@ TEST_F(DeduplicatorStagesTest, ManifestRefusesASourceThatItsFileDoesNotHave) {
     const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
     EXPECT_THAT(result, StatusIs(absl::StatusCode::kDataLoss));
     const std::string message(result.status().message());
-    EXPECT_THAT(message, HasSubstr(shard == 0 ? "source 0 \"a\"" : "source 2 \"holdout\""));
+    EXPECT_THAT(message, HasSubstr(shard == 0 ? "source 0: \"a\"" : "source 2: \"holdout\""));
     EXPECT_THAT(message, HasSubstr("\"a.py\": line 1"));
     EXPECT_THAT(message, HasSubstr("retry JOB --no-cache"));
   }

@@ -14,6 +14,7 @@
 #include "common/cas/digest.h"
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
+#include "common/dataset/source_check.h"
 #include "common/dataset/walk.h"
 
 namespace kernelmill::deduplicator {
@@ -134,7 +135,8 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   ASSIGN_OR_RETURN(const v1::DatasetManifest manifest, BuildManifest(action));
   ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, manifest.clusters()));
   dataset::LedgerVisitor ledger(manifest, clusters);
-  RETURN_IF_ERROR(dataset::WalkCheckedDataset(store, manifest, ledger));
+  dataset::CheckingVisitor checked(store, manifest, ledger);
+  RETURN_IF_ERROR(dataset::WalkDataset(store, manifest, checked));
   const dataset::LedgerSums& sums = ledger.sums();
   RETURN_IF_ERROR(dataset::CheckConservation(sums));
   ASSIGN_OR_RETURN(const std::vector<dataset::CuratedPair> pairs,

@@ -114,11 +114,21 @@ TEST_F(ExporterTest, ADatasetThatLiesIsNotExportedAndTheRecordIsNamed) {
     const absl::Status status = Export();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
     EXPECT_THAT(std::string(status.message()),
-                HasSubstr(source == 0 ? "source 0 \"https://example.org/a\": \"z.py\": line 9"
-                                      : "source 2 \"https://example.org/h\": \"h.py\": line 1"));
+                HasSubstr(source == 0 ? "source 0: \"https://example.org/a\": \"z.py\": line 9"
+                                      : "source 2: \"https://example.org/h\": \"h.py\": line 1"));
     EXPECT_TRUE(fs::is_empty(root_.path()));
     digest = truth;
   }
+}
+
+TEST_F(ExporterTest, AnIdIsNoWorkersToSay) {
+  cas::Digest& digest = *manifest_.mutable_sources(0)->mutable_kernels(0);
+  auto shard = *cas::GetMessage<v1::KernelShard>(store_, digest);
+  shard.mutable_kernels(1)->set_id(std::string(32, 'a'));
+  digest = *cas::PutMessage(store_, shard);
+  const absl::Status status = Export();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\"b.py\": line 1, kernel \"k2\": its id"));
 }
 
 TEST_F(ExporterTest, ATreeOfAnotherRepositoryIsNotExported) {

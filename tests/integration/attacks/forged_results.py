@@ -74,7 +74,7 @@ class ForgedResults(unittest.TestCase):
         self.assertEqual(job["state"], "JOB_STATE_FAILED", done.stdout[-2000:])
         failures = harness.last_status(cluster.client("report", job["job"], "--json").stdout)["failures"]
         told = " ".join(f"{failure['code']} {failure['message']}" for failure in failures)
-        for words in ("DATA_LOSS", 'source 0 "kernels"', '.py": line ', what, "kernelmill retry JOB --no-cache"):
+        for words in ("DATA_LOSS", 'source 0: "kernels"', '.py": line ', what, "kernelmill retry JOB --no-cache"):
             self.assertIn(words, told)
         export = cluster.client("export", job["job"], "--out", self.folder / "never", check=False)
         self.assertNotEqual(export.returncode, 0)
@@ -105,7 +105,7 @@ class ForgedResults(unittest.TestCase):
         out = self.folder / "lying"
         export = cluster.client("export", job["job"], "--out", out, check=False)
         self.assertEqual(export.returncode, 1, export.stderr)
-        for words in ('source 0 "kernels"', ".py\": line ", "differ from byte", "kernelmill retry JOB --no-cache"):
+        for words in ('source 0: "kernels"', ".py\": line ", "differ from byte", "kernelmill retry JOB --no-cache"):
             self.assertIn(words, export.stderr)
         self.assertFalse(out.exists())
 

@@ -17,6 +17,7 @@
 #include "common/base/hash.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/dataset/testing/write_files.h"
+#include "common/dataset/walk.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -28,8 +29,6 @@
 
 namespace kernelmill::exporter {
 
-inline std::string Id(int n) { return absl::StrCat(std::string(31, '0'), n); }
-
 // Bodies that fim_sft.csv takes: the same with either line end. Others are too short for it.
 inline constexpr char kBody[] = "    y = tl.load(x + tl.arange(0, 64))\n    tl.store(x, y)\n";
 inline constexpr char kDosBody[] =
@@ -38,7 +37,7 @@ inline constexpr char kDosBody[] =
 inline v1::Kernel MakeKernel(int n, const std::string& path, int line, const std::string& body,
                              const std::string& name = "") {
   v1::Kernel kernel;
-  kernel.set_id(Id(n));
+  kernel.set_id(absl::StrCat(n));  // until the shard is stored: Id()
   kernel.set_name(name.empty() ? absl::StrCat("k", n) : name);
   kernel.set_qualname(kernel.name());
   kernel.set_dsl(v1::DSL_TRITON);
@@ -129,8 +128,16 @@ class ExporterTest : public ::testing::Test {
   void AddShard(const std::vector<v1::Kernel>& kernels) {
     v1::KernelShard shard;
     v1::VerdictShard verdicts;
-    for (const v1::Kernel& kernel : kernels) *shard.add_kernels() = kernel;
+    for (const v1::Kernel& kernel : kernels) {
+      *shard.add_kernels() = kernel;
+      shard.mutable_kernels()->rbegin()->clear_id();
+    }
     const v1::FileShard files = dataset::WriteFiles(&shard);
+    v1::KernelShard named = shard;
+    dataset::SetKernelIds(tree_, &named);
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      ids_[kernels[i].id()] = named.kernels(static_cast<int>(i)).id();
+    }
     for (v1::ExtractedFile& file : *shard.mutable_files()) {
       v1::FileEntry* entry = tree_.add_files();
       entry->set_path(file.path());
@@ -164,7 +171,7 @@ class ExporterTest : public ::testing::Test {
       verdict->set_kind("operation");
       verdict->set_kind_rule("role:kernel");
       verdict->set_target("generic");
-      AddRules(kernel.id() == Id(1), verdict);
+      AddRules(kernel.id() == "1", verdict);
       verdict->mutable_quality()->set_score(0.75);
       verdict->mutable_quality()->set_tier(2);
       verdict->mutable_source_tokens()->set_cl100k_base(10);
@@ -195,6 +202,9 @@ class ExporterTest : public ::testing::Test {
       }
     }
   }
+
+  // Of the kernel that was made with this number.
+  std::string Id(int n) const { return ids_.at(absl::StrCat(n)); }
 
   void EndSource() {
     *manifest_.mutable_sources(manifest_.sources_size() - 1)->mutable_tree() =
@@ -260,6 +270,7 @@ class ExporterTest : public ::testing::Test {
   v1::DatasetManifest manifest_;
   v1::SourceTree tree_;
   v1::Clusters clusters_;
+  std::map<std::string, std::string> ids_;
   ExportRequest request_;
 };
 
