@@ -280,8 +280,9 @@ TEST(JobPlan, ActionsSayWhatEachStagePromises) {
   EXPECT_TRUE(resolve.params().resolve().shards(2).holdout());
   EXPECT_EQ(resolve.params().resolve().shards(2).tier(), 3);
   const v1::Action& manifest = run.actions["manifest 0.0"];
-  EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "tree", "kernels", "kernels", "kernels",
-                                                "kernels", "verdicts", "verdicts", "clusters"));
+  EXPECT_THAT(InputNames(manifest),
+              ElementsAre("tree", "tree", "files", "files", "files", "files", "kernels", "kernels",
+                          "kernels", "kernels", "verdicts", "verdicts", "clusters"));
   EXPECT_EQ(manifest.params().manifest().sources(0).source().category(), "tutorials");
   EXPECT_EQ(manifest.params().manifest().sources(1).shards(), 2);
   EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount);
@@ -372,8 +373,8 @@ TEST(JobPlan, AFailedSourceDoesNotStopTheOthers) {
     const v1::Action& manifest = run.actions["manifest 0.0"];
     EXPECT_TRUE(manifest.params().manifest().sources(0).failed());
     EXPECT_FALSE(manifest.params().manifest().sources(1).failed());
-    EXPECT_THAT(InputNames(manifest),
-                ElementsAre("tree", "kernels", "kernels", "verdicts", "verdicts", "clusters"));
+    EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "files", "files", "kernels", "kernels",
+                                                  "verdicts", "verdicts", "clusters"));
     EXPECT_TRUE(
         cas::SameDigest(manifest.inputs(0).digest(), run.results["fetch 1.0"].outputs(0).digest()));
   }
@@ -438,7 +439,8 @@ TEST(JobPlan, AShardThatCannotBeCheckedOrSignedIsLeftOut) {
       ASSERT_EQ(run.Status().failures_size(), 1);
       EXPECT_EQ(run.Status().failures(0).files(), 10);
       const v1::Action& manifest = run.actions["manifest 0.0"];
-      EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "kernels", "verdicts", "clusters"));
+      EXPECT_THAT(InputNames(manifest),
+                  ElementsAre("tree", "files", "kernels", "verdicts", "clusters"));
       EXPECT_EQ(manifest.params().manifest().sources(0).failed_files(), 10);
       EXPECT_THAT(InputNames(run.actions["pair 0.0"]), ElementsAre("signatures", "shingles"));
     }
