@@ -22,9 +22,11 @@ class LostDataset(unittest.TestCase):
         cls.before = cls.folder / "before"
         cls.cluster.client("submit", job, "--out", cls.before)
         cls.job = cls.cluster.jobs()[0]["job"]
+
+    def setUp(self):
         # Nobody holds anything here: all of it goes.
         harness.run(harness.BIN / "kernelmill", "store", "gc", "--target-bytes", "0", "--store",
-                    f"127.0.0.1:{cls.cluster.store.port}")
+                    f"127.0.0.1:{self.cluster.store.port}")
 
     def assert_told(self, done):
         self.assertNotEqual(done.returncode, 0)

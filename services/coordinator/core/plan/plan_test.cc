@@ -545,7 +545,8 @@ TEST_F(RefusedResult, OfAFetch) {
       [](auto& result) { result.mutable_outputs(1)->mutable_digest()->set_size_bytes(-1); },
       [](auto& result) { result.mutable_outputs(1)->set_items(0); },
       [](auto& result) { result.mutable_outputs(1)->set_items(1 << 30); },
-      [](auto& result) { result.mutable_counters(0)->set_value(-1); },
+      [](auto& result) { result.mutable_counters(0)->set_value(int64_t{1} << 60); },
+      [](auto& result) { result.mutable_counters(0)->set_value(-(int64_t{1} << 60)); },
       [](auto& result) { result.mutable_counters(0)->set_name(std::string(1000, 'n')); },
       [](auto& result) {
         for (int i = 0; i < 101; ++i) result.add_failures();

@@ -80,7 +80,8 @@ absl::Status CheckReport(const v1::StageResult& result) {
     if (counter.name().empty() || counter.name().size() > kMaxCounterName) {
       return absl::InvalidArgumentError("the name of a counter is empty or too long");
     }
-    if (counter.value() < 0 || counter.value() > kMaxCount) {
+    // Negative where a stage corrects what one before it counted.
+    if (counter.value() < -kMaxCount || counter.value() > kMaxCount) {
       return absl::InvalidArgumentError(
           absl::StrCat("counter ", JsonString(counter.name()), " is ", counter.value()));
     }
