@@ -10,6 +10,7 @@
 #include "common/config/job_file.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/retry_hint.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
@@ -38,7 +39,7 @@ absl::Status ExportJob(const v1::JobStatus& status, const std::string& out_dir,
   request.lock = status.lock();
   request.failures.assign(status.failures().begin(), status.failures().end());
   request.out_dir = out_dir;
-  return Annotate(exporter::ExportDataset(store, request), "export");
+  return WithRetryHint(Annotate(exporter::ExportDataset(store, request), "export"), status.job());
 }
 
 void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
