@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
+#include "common/worker/task_store.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -22,8 +23,8 @@ bool IsUnreachable(const absl::Status& status) {
 }  // namespace
 
 TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
-                       const rpc::RetryPolicy& backoff)
-    : store_(store), backoff_(backoff) {
+                       const rpc::RetryPolicy& backoff, std::string worker)
+    : store_(store), backoff_(backoff), worker_(std::move(worker)) {
   for (Stage* stage : stages) stages_[stage->id()] = stage;
 }
 
@@ -37,11 +38,12 @@ absl::Status TaskRunner::RetryWhileUnreachable(const Pause& pause,
   }
 }
 
-absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Action& action) {
+absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Action& action,
+                                                     cas::BlobStore& store) {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<v1::StageResult> result = absl::UnknownError("");
   try {
-    result = stage.Run(action, store_);
+    result = stage.Run(action, store);
   } catch (const std::exception& error) {  // of a library; no code of ours throws
     result = absl::InternalError(absl::StrCat(action.stage(), " threw: ", error.what()));
   }
@@ -51,7 +53,8 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Act
   return result;
 }
 
-std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, const Pause& pause) {
+std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, const Pause& pause) {
+  const v1::Action& action = task.action();
   const StageInfo* const info = FindStage(action.stage());
   const auto known = info == nullptr ? stages_.end() : stages_.find(info->id);
   if (known == stages_.end() || info->version != action.stage_version()) {
@@ -60,24 +63,25 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, con
   }
   Stage& stage = *known->second;
   const cas::Digest digest = ActionDigest(action);
+  TaskStore store(store_, task, digest, worker_);
   absl::StatusOr<cas::ActionResult> kept = absl::NotFoundError("");
   const auto ask = [&] { return (kept = store_.GetActionResult(digest)).status(); };
-  if (info->cacheable) {
+  if (info->cacheable && !task.no_cache()) {
     if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
     if (kept.ok()) {
       absl::StatusOr<v1::StageResult> result = DecodeResult(*kept);
       if (result.ok()) return Outcome{std::move(result), /*cached=*/true};
     }
   }
-  absl::StatusOr<v1::StageResult> result = RunStage(stage, action);
+  absl::StatusOr<v1::StageResult> result = RunStage(stage, action, store);
   // Was it the store that did not answer the stage? Then wait for it, and run again.
   while (IsUnreachable(result.status()) && IsUnreachable(ask())) {
     if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
-    result = RunStage(stage, action);
+    result = RunStage(stage, action, store);
   }
   if (result.ok() && info->cacheable) {
     const absl::Status told = RetryWhileUnreachable(
-        pause, [&] { return store_.PutActionResult(digest, EncodeResult(*result)); });
+        pause, [&] { return store.PutActionResult(digest, EncodeResult(*result)); });
     // The result is good all the same; the next run will not find it.
     if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
   }

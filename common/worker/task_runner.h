@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,6 +15,7 @@
 #include "common/worker/stage.h"
 #include "common/worker/stage_table.h"
 #include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/work.pb.h"
 
 namespace kernelmill::worker {
 
@@ -31,21 +33,23 @@ class TaskRunner {
   };
 
   // `store` and `stages` must outlive it. `backoff`: between calls to a store that is unreachable;
-  // its max_attempts is not used.
+  // its max_attempts is not used. `worker`: the name that results are written under.
   TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
-             const rpc::RetryPolicy& backoff);
+             const rpc::RetryPolicy& backoff, std::string worker);
 
   // None: `pause` gave up. UNIMPLEMENTED: no such stage here; INTERNAL: the stage threw.
-  std::optional<Outcome> Run(const v1::Action& action, const Pause& pause);
+  std::optional<Outcome> Run(const v1::LeasedTask& task, const Pause& pause);
 
  private:
-  absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::Action& action);
+  absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::Action& action,
+                                           cas::BlobStore& store);
   // Calls `call` until the store answers. CANCELLED: `pause` gave up.
   absl::Status RetryWhileUnreachable(const Pause& pause, const std::function<absl::Status()>& call);
 
   cas::BlobStore& store_;
   std::map<StageId, Stage*> stages_;
   const rpc::RetryPolicy backoff_;
+  const std::string worker_;
 };
 
 }  // namespace kernelmill::worker

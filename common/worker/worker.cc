@@ -50,7 +50,7 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
                const std::vector<Stage*>& stages)
     : options_(options),
       queue_(queue),
-      runner_(store, stages, options.unreachable_backoff),
+      runner_(store, stages, options.unreachable_backoff, options.name),
       leases_(queue, options.name),
       sender_(queue, leases_, options.name, options.unreachable_backoff,
               [this](const v1::Completion& completion, const char* outcome) {
@@ -195,7 +195,7 @@ v1::Completion Worker::Work(const v1::LeasedTask& task) {
   *completion.mutable_lease() = lease;
   if (leases_.IsLost(lease)) return completion;  // while it waited
   std::optional<TaskRunner::Outcome> outcome =
-      runner_.Run(task.action(), [&](absl::Duration pause) { return PauseTask(lease, pause); });
+      runner_.Run(task, [&](absl::Duration pause) { return PauseTask(lease, pause); });
   if (!outcome.has_value()) return completion;
   completion.set_cached(outcome->cached);
   if (outcome->result.ok()) {
