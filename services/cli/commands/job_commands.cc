@@ -67,8 +67,9 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
 }
 
 absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec, int priority,
-                                       Console& console) {
-  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, NewRequestId(), priority));
+                                       bool no_cache, Console& console) {
+  ASSIGN_OR_RETURN(std::string job,
+                   cluster.jobs().Submit(spec, NewRequestId(), priority, no_cache));
   console.Note(absl::StrCat("job ", job));
   return job;
 }
@@ -91,7 +92,8 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file}));
   const auto cluster = Connect(*embedded, signal);
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*priority=*/0, console));
+  ASSIGN_OR_RETURN(const std::string job,
+                   SubmitSpec(*cluster, spec, /*priority=*/0, options.no_cache, console));
   absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
   // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
   // process; the store loses nothing by that.
@@ -104,7 +106,8 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.priority, console));
+  ASSIGN_OR_RETURN(const std::string job,
+                   SubmitSpec(*cluster, spec, options.priority, options.no_cache, console));
   if (options.wait || !options.out_dir.empty()) {
     return FollowJob(*cluster, job, address.reconnect_timeout, options.out_dir, console);
   }
@@ -153,7 +156,8 @@ absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& opt
                           rpc::TerminationSignal& signal, Console& console) {
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().RetryJob(options.job));
+  ASSIGN_OR_RETURN(const v1::JobStatus status,
+                   cluster->jobs().RetryJob(options.job, options.no_cache));
   if (options.wait || !options.out_dir.empty()) {
     return FollowJob(*cluster, options.job, address.reconnect_timeout, options.out_dir, console);
   }
