@@ -13,29 +13,11 @@
 #include "common/worker/task_store.h"
 
 namespace kernelmill::worker {
-namespace {
-
-// Nobody answered, as opposed to an answer that says no.
-bool IsUnreachable(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
-}
-
-}  // namespace
 
 TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
                        const rpc::RetryPolicy& backoff, std::string worker)
     : store_(store), backoff_(backoff), worker_(std::move(worker)) {
   for (Stage* stage : stages) stages_[stage->id()] = stage;
-}
-
-absl::Status TaskRunner::RetryWhileUnreachable(const Pause& pause,
-                                               const std::function<absl::Status()>& call) {
-  for (int attempt = 1;; ++attempt) {
-    const absl::Status status = call();
-    if (!IsUnreachable(status)) return status;
-    if (attempt == 1) LogWarning("waiting for the store", {{"error", status.ToString()}});
-    if (!pause(rpc::Backoff(backoff_, attempt))) return absl::CancelledError("no longer wanted");
-  }
 }
 
 absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Action& action,
@@ -61,30 +43,24 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
     return Outcome{absl::UnimplementedError(
         absl::StrCat("this worker has no stage ", action.stage(), " ", action.stage_version()))};
   }
-  Stage& stage = *known->second;
   const cas::Digest digest = ActionDigest(action);
-  TaskStore store(store_, task, digest, worker_);
-  absl::StatusOr<cas::ActionResult> kept = absl::NotFoundError("");
-  const auto ask = [&] { return (kept = store_.GetActionResult(digest)).status(); };
-  if (info->cacheable && !task.no_cache()) {
-    if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
+  TaskStore of_task(store_, task, digest, worker_);
+  PatientStore store(of_task, backoff_, pause);
+  if (info->cacheable) {
+    const absl::StatusOr<cas::ActionResult> kept = store.GetActionResult(digest);
     if (kept.ok()) {
       absl::StatusOr<v1::StageResult> result = DecodeResult(*kept);
       if (result.ok()) return Outcome{std::move(result), /*cached=*/true};
     }
   }
-  absl::StatusOr<v1::StageResult> result = RunStage(stage, action, store);
-  // Was it the store that did not answer the stage? Then wait for it, and run again.
-  while (IsUnreachable(result.status()) && IsUnreachable(ask())) {
-    if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
-    result = RunStage(stage, action, store);
-  }
+  absl::StatusOr<v1::StageResult> result = absl::CancelledError("no longer wanted");
+  if (!store.gave_up()) result = RunStage(*known->second, action, store);
   if (result.ok() && info->cacheable) {
-    const absl::Status told = RetryWhileUnreachable(
-        pause, [&] { return store.PutActionResult(digest, EncodeResult(*result)); });
+    const absl::Status told = store.PutActionResult(digest, EncodeResult(*result));
     // The result is good all the same; the next run will not find it.
     if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
   }
+  if (store.gave_up() && !result.ok()) return std::nullopt;
   return Outcome{std::move(result)};
 }
 
