@@ -33,7 +33,8 @@ struct SubmitOptions {
   int priority = 0;
   bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
-  std::string out_dir;  // waits, and exports to there; empty: nowhere
+  std::string out_dir;     // waits, and exports to there; empty: nowhere
+  std::string request_id;  // names the submission: once more makes no second job. Empty: a new one
 };
 
 struct RetryOptions {

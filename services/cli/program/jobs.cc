@@ -19,6 +19,10 @@ void AddSubmit(CommandLine& line) {
       ->capture_default_str();
   sub->add_flag("--no-cache", options->no_cache,
                 "run every stage anew, whatever the action cache has, and replace what it has");
+  sub->add_option("--request-id", options->request_id,
+                  "names this submission: once more with the same id makes no second job, and\n"
+                  "prints the name of the first")
+      ->option_text("ID");
   sub->add_flag("--wait", options->wait, "watch the job to its end");
   sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
   line.AddClusterFlags(*sub);
