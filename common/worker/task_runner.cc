@@ -10,12 +10,13 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
+#include "common/worker/task_store.h"
 
 namespace kernelmill::worker {
 
 TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
-                       const rpc::RetryPolicy& backoff)
-    : store_(store), backoff_(backoff) {
+                       const rpc::RetryPolicy& backoff, std::string worker)
+    : store_(store), backoff_(backoff), worker_(std::move(worker)) {
   for (Stage* stage : stages) stages_[stage->id()] = stage;
 }
 
@@ -34,15 +35,17 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Act
   return result;
 }
 
-std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, const Pause& pause) {
+std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, const Pause& pause) {
+  const v1::Action& action = task.action();
   const StageInfo* const info = FindStage(action.stage());
   const auto known = info == nullptr ? stages_.end() : stages_.find(info->id);
   if (known == stages_.end() || info->version != action.stage_version()) {
     return Outcome{absl::UnimplementedError(
         absl::StrCat("this worker has no stage ", action.stage(), " ", action.stage_version()))};
   }
-  PatientStore store(store_, backoff_, pause);
   const cas::Digest digest = ActionDigest(action);
+  TaskStore of_task(store_, task, digest, worker_);
+  PatientStore store(of_task, backoff_, pause);
   if (info->cacheable) {
     const absl::StatusOr<cas::ActionResult> kept = store.GetActionResult(digest);
     if (kept.ok()) {

@@ -59,7 +59,7 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
                const std::vector<Stage*>& stages)
     : options_(options),
       queue_(queue),
-      runner_(store, stages, options.unreachable_backoff),
+      runner_(store, stages, options.unreachable_backoff, options.name),
       leases_(queue, options.name),
       sender_(queue, leases_, options.name, options.unreachable_backoff,
               [this](const v1::Completion& completion, const char* outcome) {
@@ -206,7 +206,7 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
   *completion.mutable_lease() = lease;
   if (leases_.IsLost(lease)) return completion;  // while it waited
   std::optional<TaskRunner::Outcome> outcome = runner_.Run(
-      task.action(),
+      task,
       [&](absl::Duration pause, const absl::Status& why) { return PauseTask(taken, pause, why); });
   if (!outcome.has_value()) return completion;
   completion.set_cached(outcome->cached);

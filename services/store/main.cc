@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/config/grant_key_flag.h"
 #include "common/config/server_flags.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
@@ -27,6 +28,7 @@ struct Flags {
   config::ServerFlags server = {
       .version = Version(), .listen = "127.0.0.1:7071", .metrics = "127.0.0.1:8071"};
   store::StoreServer::Options store;
+  std::string grant_key;
 };
 
 void AddFlags(CLI::App& app, Flags* flags) {
@@ -49,6 +51,7 @@ void AddFlags(CLI::App& app, Flags* flags) {
   app.add_option("--backups", flags->store.backups_dir,
                  "a directory that backups may be written to; none are without it")
       ->envname("KERNELMILL_BACKUPS");
+  config::AddGrantKeyFlag(app, &flags->grant_key);
   config::AddServerFlags(app, &flags->server);
 }
 
@@ -86,6 +89,7 @@ void TuneAllocator() {
 // restart reads what is on the disk.
 absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags.server));
+  ASSIGN_OR_RETURN(flags.store.grants, config::OpenGrantKey(flags.grant_key));
   LogFailure failure;
   flags.store.on_broken_log = [&failure](const absl::Status& status) { failure.Set(status); };
   ASSIGN_OR_RETURN(const std::unique_ptr<store::StoreServer> store,

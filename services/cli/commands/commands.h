@@ -25,11 +25,13 @@ struct CrawlOptions {
   std::string package_index;      // of Python packages; empty: what pip would use
   std::string github_api;         // the REST API's URL; empty: GitHub's own
   std::string github_token_file;  // with a token for it; empty: none
+  bool no_cache = false;          // every stage is run anew
 };
 
 struct SubmitOptions {
   std::string job_file;
   int priority = 0;
+  bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
   std::string out_dir;     // waits, and exports to there; empty: nowhere
   std::string request_id;  // names the submission: once more makes no second job. Empty: a new one
@@ -37,6 +39,7 @@ struct SubmitOptions {
 
 struct RetryOptions {
   std::string job;
+  bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
   std::string out_dir;  // as in SubmitOptions
 };
@@ -104,6 +107,16 @@ absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged
                                 rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster, int64_t target_bytes,
                                         rpc::TerminationSignal& signal, Console& console);
+struct ForgetOptions {
+  std::string stage;   // empty: any
+  int version = 0;     // of the stage; 0: any
+  std::string worker;  // that wrote them; empty: any
+  bool dry_run = false;
+};
+// Drops action results, so that the stages run anew. INVALID_ARGUMENT: neither a stage nor a worker
+// is given.
+absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
+                                rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
                                 rpc::TerminationSignal& signal, Console& console);
 // Makes a store's data folder of a backup's folder, both on this machine; no store runs on it.

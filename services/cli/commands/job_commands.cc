@@ -104,10 +104,10 @@ absl::Status CheckRepeated(Cluster& cluster, const std::string& job, const v1::J
 }
 
 absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec,
-                                       const std::string& request_id, int priority,
+                                       const std::string& request_id, int priority, bool no_cache,
                                        Console& console) {
   const std::string id = request_id.empty() ? NewRequestId() : request_id;
-  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, id, priority));
+  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, id, priority, no_cache));
   if (!request_id.empty()) RETURN_IF_ERROR(CheckRepeated(cluster, job, spec, id, console));
   console.Note(absl::StrCat("job ", job));
   return job;
@@ -131,8 +131,8 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file}));
   const auto cluster = Connect(*embedded, signal);
-  ASSIGN_OR_RETURN(const std::string job,
-                   SubmitSpec(*cluster, spec, /*request_id=*/"", /*priority=*/0, console));
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*request_id=*/"",
+                                                     /*priority=*/0, options.no_cache, console));
   absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
   if (absl::IsCancelled(code.status())) {
     code = absl::CancelledError(absl::StrCat(
@@ -149,8 +149,8 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  ASSIGN_OR_RETURN(const std::string job,
-                   SubmitSpec(*cluster, spec, options.request_id, options.priority, console));
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.request_id,
+                                                     options.priority, options.no_cache, console));
   if (options.wait || !options.out_dir.empty()) {
     return FollowThere(address, *cluster, job, options.out_dir, console);
   }
@@ -199,7 +199,8 @@ absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& opt
                           rpc::TerminationSignal& signal, Console& console) {
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().RetryJob(options.job));
+  ASSIGN_OR_RETURN(const v1::JobStatus status,
+                   cluster->jobs().RetryJob(options.job, options.no_cache));
   if (options.wait || !options.out_dir.empty()) {
     return FollowThere(address, *cluster, options.job, options.out_dir, console);
   }

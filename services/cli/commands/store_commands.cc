@@ -79,6 +79,20 @@ absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster, int64_t t
   return kDone;
 }
 
+absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
+                                rpc::TerminationSignal& signal, Console& console) {
+  v1::ForgetResultsRequest request;
+  request.set_stage(options.stage);
+  request.set_version(options.version);
+  request.set_worker(options.worker);
+  request.set_dry_run(options.dry_run);
+  Connection connection(cluster, signal, console);
+  ASSIGN_OR_RETURN(const v1::ForgetResultsResponse response,
+                   connection.store().ForgetResults(request));
+  Print(response, ForgetText(response, options.dry_run), console);
+  return kDone;
+}
+
 absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
                                 rpc::TerminationSignal& signal, Console& console) {
   Connection connection(cluster, signal, console);

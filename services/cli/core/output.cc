@@ -287,6 +287,11 @@ std::string GarbageText(const v1::CollectGarbageResponse& response) {
   return text + "\n";
 }
 
+std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run) {
+  return absl::StrCat(dry_run ? "would forget " : "forgot ", response.results(),
+                      response.results() == 1 ? " result\n" : " results\n");
+}
+
 std::string BackupText(const v1::BackupResponse& response) {
   return absl::StrCat(OneLine(response.path()), "  ", ShortBytes(response.bytes()), "\n");
 }

@@ -42,6 +42,7 @@ std::string VerifyLine(const v1::VerifyProgress& progress, const v1::StatRespons
 std::string VerifyText(const v1::VerifyProgress& last, bool dropped);
 
 std::string GarbageText(const v1::CollectGarbageResponse& response);
+std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run);
 std::string BackupText(const v1::BackupResponse& response);
 
 }  // namespace kernelmill::cli

@@ -209,6 +209,13 @@ TEST(VerifyText, ListsWhatIsDamaged) {
   EXPECT_EQ(VerifyLine(last, whole), "3 of 9 blobs, 1.0 KiB of 4.0 KiB read, 1 damaged");
 }
 
+TEST(ForgetText, SaysWhetherItWasATrial) {
+  v1::ForgetResultsResponse response;
+  EXPECT_EQ(ForgetText(response, /*dry_run=*/false), "forgot 0 results\n");
+  response.set_results(1);
+  EXPECT_EQ(ForgetText(response, /*dry_run=*/true), "would forget 1 result\n");
+}
+
 TEST(GarbageText, SaysWhatWentAndWhatCouldNot) {
   v1::CollectGarbageResponse response;
   response.set_dropped_blobs(2);

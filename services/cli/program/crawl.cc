@@ -51,6 +51,8 @@ void AddCrawl(CommandLine& line) {
                   "file with a token for it; code search needs one (default: none)")
       ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
       ->check(CLI::ExistingFile);
+  sub->add_flag("--no-cache", options->no_cache,
+                "run every stage anew, whatever the action cache has, and replace what it has");
   line.AddCommonFlags(*sub);
 }
 

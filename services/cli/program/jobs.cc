@@ -17,6 +17,8 @@ void AddSubmit(CommandLine& line) {
                   "of the jobs that wait for workers, those with the highest go first: -100 to 100")
       ->check(CLI::Range(-100, 100))
       ->capture_default_str();
+  sub->add_flag("--no-cache", options->no_cache,
+                "run every stage anew, whatever the action cache has, and replace what it has");
   sub->add_option("--request-id", options->request_id,
                   "names this submission: once more with the same id makes no second job, and\n"
                   "prints the name of the first")
@@ -33,6 +35,8 @@ void AddRetry(CommandLine& line) {
                              return Retry(line.cluster(), *options, line.signal(), console);
                            });
   sub->add_option("JOB", options->job, "the job's name")->required();
+  sub->add_flag("--no-cache", options->no_cache,
+                "run every stage anew, whatever the action cache has, and replace what it has");
   sub->add_flag("--wait", options->wait, "watch the job to its end");
   sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
   line.AddClusterFlags(*sub);

@@ -46,6 +46,24 @@ void AddCollectGarbage(CommandLine& line, CLI::App* store) {
       ->check(CLI::NonNegativeNumber);
 }
 
+void AddForget(CommandLine& line, CLI::App* store) {
+  const auto options = std::make_shared<ForgetOptions>();
+  CLI::App* sub =
+      AddOnStore(line, store, "forget",
+                 "drop the results of a stage, a version or a worker; they are made anew",
+                 [&line, options](Console& console) {
+                   return StoreForget(line.cluster(), *options, line.signal(), console);
+                 });
+  CLI::Option* stage = sub->add_option("--stage", options->stage, "of this stage, e.g. extract");
+  sub->add_option("--version", options->version, "of this version of the stage; default: any")
+      ->needs(stage)
+      ->check(CLI::PositiveNumber);
+  sub->add_option(
+      "--worker", options->worker,
+      "that this worker wrote: by certificate or token; without TLS as it calls itself");
+  sub->add_flag("--dry-run", options->dry_run, "count them, and drop none");
+}
+
 void AddBackup(CommandLine& line, CLI::App* store) {
   const auto name = std::make_shared<std::string>();
   AddOnStore(line, store, "backup", "write a copy into the store's folder for backups",
@@ -80,6 +98,7 @@ void AddStoreCommands(CommandLine& line) {
   AddStat(line, store);
   AddVerify(line, store);
   AddCollectGarbage(line, store);
+  AddForget(line, store);
   AddBackup(line, store);
   AddRestore(line, store);
 }

@@ -51,8 +51,8 @@ absl::Status WatchJob(Scheduler& scheduler, const grpc::ServerContext& context,
 
 grpc::Status CrawlService::Submit(grpc::ServerContext* context, const v1::SubmitRequest* request,
                                   v1::SubmitResponse* response) {
-  const absl::StatusOr<std::string> job =
-      scheduler_.Submit(request->spec(), request->request_id(), request->priority());
+  const absl::StatusOr<std::string> job = scheduler_.Submit(
+      request->spec(), request->request_id(), request->priority(), request->no_cache());
   const std::string target = job.value_or(request->spec().name());
   if (job.ok()) response->set_job(*job);
   return access::Audited(*context, "Submit", target, rpc::ToGrpcStatus(job.status()));
@@ -89,7 +89,7 @@ grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::Cancel
 
 grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
                                  v1::JobStatus* response) {
-  absl::StatusOr<v1::JobStatus> status = scheduler_.Retry(request->job());
+  absl::StatusOr<v1::JobStatus> status = scheduler_.Retry(request->job(), request->no_cache());
   if (status.ok()) *response = *std::move(status);
   return access::Audited(*context, "Retry", request->job(), rpc::ToGrpcStatus(status.status()));
 }

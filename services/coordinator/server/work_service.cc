@@ -7,10 +7,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
+#include "common/cas/digest.h"
 #include "common/rpc/status.h"
+#include "common/worker/stage.h"
 #include "common/worker/stage_table.h"
 #include "common/worker/work_queue.h"
 #include "services/coordinator/server/coordinator_metrics.h"
@@ -59,13 +62,6 @@ StageSet StagesOf(const v1::LeaseRequest& request) {
   return stages;
 }
 
-// Who calls, as leases are tied to it: the role and name of its certificate or token.
-std::string CallerName(const grpc::ServerContext& context) {
-  const access::Caller caller = access::CallerOf(context);
-  if (!caller.role.has_value()) return "";
-  return absl::StrCat(access::RoleName(*caller.role), " ", caller.name);
-}
-
 // What the renewed tasks wait for, as their worker says.
 std::string WaitsFor(const grpc::ServerContext& context) {
   const auto found = context.client_metadata().find(worker::kWaitsForMetadata);
@@ -79,7 +75,7 @@ LeaseQuery QueryOf(const v1::LeaseRequest& request, const grpc::ServerContext& c
           .held = request.held(),
           .worker = request.worker(),
           .incarnation = request.incarnation(),
-          .caller = CallerName(context)};
+          .caller = access::CallerName(context)};
 }
 
 // Waits for tasks; an empty answer once the time is up.
@@ -123,9 +119,23 @@ grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseReq
   absl::StatusOr<Leases> leases = WaitForTasks(scheduler_, *context, *request);
   if (!leases.ok()) return rpc::ToGrpcStatus(leases.status());
   CountLeases(leases->tasks.size());
-  for (v1::LeasedTask& task : leases->tasks) *response->add_tasks() = std::move(task);
+  const std::string caller = access::CallerName(*context);
+  for (v1::LeasedTask& task : leases->tasks) {
+    AddGrant(caller, task);
+    *response->add_tasks() = std::move(task);
+  }
   response->set_finish_first(leases->finish_first);
   return grpc::Status::OK;
+}
+
+void WorkService::AddGrant(const std::string& caller, v1::LeasedTask& task) const {
+  if (grants_ == nullptr) return;
+  const v1::Action& action = task.action();
+  task.set_grant(grants_->Sign({.action = cas::ToString(worker::ActionDigest(action)),
+                                .stage = action.stage(),
+                                .version = action.stage_version(),
+                                .caller = caller,
+                                .expiry = absl::Now() + access::kGrantLife}));
 }
 
 grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
@@ -133,7 +143,7 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
   const absl::Status bad = CheckBatch(request->leases_size());
   if (!bad.ok()) return rpc::ToGrpcStatus(bad);
   const auto lost = scheduler_.Renew({request->leases().begin(), request->leases().end()},
-                                     CallerName(*context), WaitsFor(*context));
+                                     access::CallerName(*context), WaitsFor(*context));
   if (!lost.ok()) return rpc::ToGrpcStatus(lost.status());
   for (const v1::LeaseRef& lease : *lost) *response->add_lost() = lease;
   return grpc::Status::OK;
@@ -142,7 +152,7 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
 grpc::Status WorkService::Complete(grpc::ServerContext* context, const v1::CompleteRequest* request,
                                    v1::CompleteResponse* response) {
   absl::StatusOr<v1::CompleteResponse> answer =
-      CompleteAll(scheduler_, *request, CallerName(*context));
+      CompleteAll(scheduler_, *request, access::CallerName(*context));
   if (!answer.ok()) return rpc::ToGrpcStatus(answer.status());
   *response = std::move(*answer);
   return grpc::Status::OK;

@@ -282,6 +282,15 @@ absl::Status LruStore::PutResult(absl::string_view instance, const BlobId& actio
   return absl::OkStatus();
 }
 
+absl::StatusOr<int64_t> LruStore::DeleteResults(absl::Span<const ResultId> results) {
+  std::vector<BlobId> actions;
+  for (const ResultId& result : results) actions.push_back(result.action);
+  const KeyLocks::Lock lock_keys(&key_locks_, actions);
+  // Exclusively: who reads a result records its use, and must not do so once it is gone.
+  absl::MutexLock lock(&eviction_mutex_);
+  return blobs_.DeleteResults(results);
+}
+
 absl::StatusOr<std::vector<BlobId>> LruStore::Hold(const HoldRequest& request) {
   // First the hold, then the question: what is found after the hold was saved is not evicted.
   RETURN_IF_ERROR(holds_.Hold(request, epoch()));

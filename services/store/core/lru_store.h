@@ -73,6 +73,9 @@ class LruStore {
   absl::Status PutResult(absl::string_view instance, const BlobId& action,
                          absl::string_view result);
 
+  // Deletes those that are there, durably; how many were.
+  absl::StatusOr<int64_t> DeleteResults(absl::Span<const ResultId> results);
+
   // Makes the hold; which of its blobs are not there.
   absl::StatusOr<std::vector<BlobId>> Hold(const HoldRequest& request);
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,12 @@ struct CheckedBlob {
 struct StoredResult {
   std::string bytes;
   Epoch last_use = 0;
+};
+
+// Names a result.
+struct ResultId {
+  std::string instance;
+  BlobId action;
 };
 
 // What is kept; `written` counts all content that ever was.
@@ -95,6 +102,14 @@ class Blobs {
                                                  const BlobId& action) = 0;
   virtual absl::Status PutResult(absl::string_view instance, const BlobId& action,
                                  absl::string_view result, Epoch now) = 0;
+
+  // At most `max` results that come after `after` (null: from the first) in an order that stays;
+  // passes each with its bytes. The last one's name; none: there were no more.
+  using ResultSink = absl::FunctionRef<void(const ResultId&, absl::string_view)>;
+  virtual absl::StatusOr<std::optional<ResultId>> ListResults(const ResultId* after, size_t max,
+                                                              ResultSink sink) = 0;
+  // Deletes those that are there; how many were. Nobody writes or touches them at the time.
+  virtual absl::StatusOr<int64_t> DeleteResults(absl::Span<const ResultId> results) = 0;
 
   // At most `max` blobs that come after `after` (null: from the first) in the order of their
   // hashes.

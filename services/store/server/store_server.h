@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/access/grants.h"
 #include "common/rpc/stall_guard.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
@@ -28,7 +29,8 @@ class StoreServer {
   struct Options {
     std::string data_dir;  // made if it is not there; one process at a time
     size_t block_cache_bytes = 64 << 20;
-    std::string backups_dir;  // empty: Backup is refused
+    std::string backups_dir;                   // empty: Backup is refused
+    std::shared_ptr<access::GrantKey> grants;  // null: who writes a result needs no grant
     Limits limits;
     RetentionOptions retention;
     GarbageCollector::Options collector;

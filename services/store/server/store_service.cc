@@ -33,6 +33,12 @@ absl::Status CheckBackupName(absl::string_view name) {
       "'.'");
 }
 
+// For the audit.
+std::string WhichResults(const v1::ForgetResultsRequest& request) {
+  return absl::StrCat("stage '", request.stage(), "' version ", request.version(), " worker '",
+                      request.worker(), "'", request.dry_run() ? ", as a trial" : "");
+}
+
 class StoreService final : public v1::Store::Service {
  public:
   explicit StoreService(const StoreServiceParts& parts) : parts_(parts) {}
@@ -107,6 +113,24 @@ class StoreService final : public v1::Store::Service {
                            }));
   }
 
+  grpc::Status ForgetResults(grpc::ServerContext* context, const v1::ForgetResultsRequest* request,
+                             v1::ForgetResultsResponse* response) override {
+    const auto go_on = [context] {
+      return context->IsCancelled() ? absl::CancelledError("the client has gone")
+                                    : absl::OkStatus();
+    };
+    return access::Audited(
+        *context, "ForgetResults", WhichResults(*request), forget_.Run([&]() -> absl::Status {
+          ASSIGN_OR_RETURN(const int64_t results,
+                           parts_.store->ForgetResults({.stage = request->stage(),
+                                                        .version = request->version(),
+                                                        .worker = request->worker()},
+                                                       request->dry_run(), go_on));
+          response->set_results(results);
+          return absl::OkStatus();
+        }));
+  }
+
   grpc::Status Backup(grpc::ServerContext* context, const v1::BackupRequest* request,
                       v1::BackupResponse* response) override {
     return access::Audited(*context, "Backup", request->name(), backup_.Run([&]() -> absl::Status {
@@ -149,6 +173,7 @@ class StoreService final : public v1::Store::Service {
   MethodMetrics stat_{"Stat"};
   MethodMetrics verify_{"Verify"};
   MethodMetrics collect_{"CollectGarbage"};
+  MethodMetrics forget_{"ForgetResults"};
   MethodMetrics backup_{"Backup"};
 };
 

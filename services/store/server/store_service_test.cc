@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
+#include "common/cas/result_origin.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/server/wire_test_base.h"
 
@@ -182,6 +183,29 @@ TEST_F(WireTest, ALimitThatIsTooSmallIsRefused) {
           .status()
           .code(),
       kInvalid);
+}
+
+TEST_F(StoreServiceTest, ForgetsTheResultsThatPlainReapiClientsWrote) {
+  reapi::UpdateActionResultRequest update;
+  *update.mutable_action_digest() = cas::DigestOf("an action");
+  cas::SetStage("extract", 11, update.mutable_action_result());
+  cas::SetWorker("w3", update.mutable_action_result());
+  reapi::ActionResult result;
+  ASSERT_EQ(Call(*action_cache_, &reapi::ActionCache::Stub::UpdateActionResult, update, &result),
+            kOk);
+  EXPECT_EQ(result.execution_metadata().worker(), "w3") << "nobody knows better without TLS";
+  v1::ForgetResultsRequest request;
+  v1::ForgetResultsResponse response;
+  EXPECT_EQ(Call(*own_, &Stub::ForgetResults, request, &response), kInvalid);
+  request.set_worker("w3");
+  request.set_dry_run(true);
+  ASSERT_EQ(Call(*own_, &Stub::ForgetResults, request, &response), kOk);
+  EXPECT_EQ(response.results(), 1);
+  EXPECT_EQ(Stat().action_results(), 1);
+  request.set_dry_run(false);
+  ASSERT_EQ(Call(*own_, &Stub::ForgetResults, request, &response), kOk);
+  EXPECT_EQ(response.results(), 1);
+  EXPECT_EQ(Stat().action_results(), 0);
 }
 
 }  // namespace

@@ -19,11 +19,12 @@ class GrpcCrawlClient : public CrawlClient {
       : stub_(v1::Crawl::NewStub(std::move(channel))), caller_(std::move(reconnect)) {}
 
   absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                     int priority) override {
+                                     int priority, bool no_cache) override {
     v1::SubmitRequest request;
     *request.mutable_spec() = spec;
     request.set_request_id(request_id);
     request.set_priority(priority);
+    request.set_no_cache(no_cache);
     v1::SubmitResponse response;
     RETURN_IF_ERROR(caller_.Call("submit", [&](grpc::ClientContext& context) {
       return stub_->Submit(&context, request, &response);
@@ -47,8 +48,15 @@ class GrpcCrawlClient : public CrawlClient {
     return CallOn<v1::CancelRequest>("cancel", &v1::Crawl::Stub::Cancel, job);
   }
 
-  absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job) override {
-    return CallOn<v1::RetryRequest>("retry", &v1::Crawl::Stub::Retry, job);
+  absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job, bool no_cache) override {
+    v1::RetryRequest request;
+    request.set_job(job);
+    request.set_no_cache(no_cache);
+    v1::JobStatus response;
+    RETURN_IF_ERROR(caller_.Call("retry", [&](grpc::ClientContext& context) {
+      return stub_->Retry(&context, request, &response);
+    }));
+    return response;
   }
 
   absl::Status DeleteJob(const std::string& job) override {

@@ -25,9 +25,9 @@ class CrawlClient {
   virtual ~CrawlClient() = default;
 
   // Answers the new job's name. The same request id again answers with the same job.
-  // INVALID_ARGUMENT: the spec is wrong, and how.
+  // `no_cache`: every stage is run anew. INVALID_ARGUMENT: the spec is wrong, and how.
   virtual absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                             int priority) = 0;
+                                             int priority, bool no_cache) = 0;
   // NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) = 0;
   // Newest first.
@@ -35,7 +35,7 @@ class CrawlClient {
   // Ends a running job; answers how it ended. NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) = 0;
   // Runs an ended job again. NOT_FOUND: no such job.
-  virtual absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job) = 0;
+  virtual absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job, bool no_cache) = 0;
   // Forgets an ended job. NOT_FOUND: no such job; FAILED_PRECONDITION: it is running.
   virtual absl::Status DeleteJob(const std::string& job) = 0;
   // A WatchCall on the job. NOT_FOUND: no such job.

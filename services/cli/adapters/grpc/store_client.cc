@@ -63,6 +63,11 @@ class GrpcStoreClient : public StoreClient {
     return Ask<v1::CollectGarbageResponse>("gc", &v1::Store::Stub::CollectGarbage, request);
   }
 
+  absl::StatusOr<v1::ForgetResultsResponse> ForgetResults(
+      const v1::ForgetResultsRequest& request) override {
+    return Ask<v1::ForgetResultsResponse>("forget", &v1::Store::Stub::ForgetResults, request);
+  }
+
   absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) override {
     v1::BackupRequest request;
     request.set_name(name);

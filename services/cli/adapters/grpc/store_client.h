@@ -30,6 +30,8 @@ class StoreClient {
   virtual absl::StatusOr<v1::VerifyProgress> Verify(
       bool drop_damaged, const std::function<void(const v1::VerifyProgress&)>& on_progress) = 0;
   virtual absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes) = 0;
+  virtual absl::StatusOr<v1::ForgetResultsResponse> ForgetResults(
+      const v1::ForgetResultsRequest& request) = 0;
   // FAILED_PRECONDITION: the store has no folder for backups.
   virtual absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) = 0;
   // Ends the calls that are running and every later one.

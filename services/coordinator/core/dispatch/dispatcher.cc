@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/worker/stage.h"
 #include "services/coordinator/core/dispatch/pin_history.h"
 
@@ -19,7 +20,9 @@ std::string HostOf(const Job& job, uint32_t index) {
 LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action) {
   LeaseTerms terms;
   terms.alone = job.Find(index)->crashes > 0;
-  terms.action = worker::ActionDigest(action).hash();
+  // A task that is to use no cache must not share what a worker found there.
+  terms.action =
+      absl::StrCat(worker::ActionDigest(action).hash(), job.no_cache() ? " without cache" : "");
   terms.host = HostOf(job, index);
   return terms;
 }
@@ -108,6 +111,7 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   task.set_attempt(static_cast<int32_t>(job.Find(index)->attempts) + 1);
   task.set_job(job.id());
   task.set_alone(alone);
+  task.set_no_cache(job.no_cache());
   *task.mutable_action() = std::move(action);
   return true;
 }

@@ -41,7 +41,7 @@ struct Leases {
 //   which task      the one that was created first, of the stages that the worker has
 //   which host      a few tasks at a time, and none while it asks to be left alone (HostLimits)
 //   equal actions   once at a time, whatever jobs they are of; later ones follow the first, and
-//                   share its result (InFlightActions)
+//                   share its result (InFlightActions). Those that use no cache are apart
 //
 // Not thread-safe: the scheduler's mutex guards it.
 class Dispatcher {

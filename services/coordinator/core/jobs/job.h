@@ -159,6 +159,8 @@ class Job {
   size_t task_count() const { return tasks_.size(); }
   int leased() const { return leased_; }
   int32_t priority() const { return base_.priority(); }
+  // Its tasks are run anew, whatever the action cache has.
+  bool no_cache() const { return base_.no_cache(); }
   // How often the job was begun: 1, and 1 more with each retry.
   int32_t runs() const { return base_.runs(); }
   const v1::JobSpec& spec() const { return plan_.spec(); }

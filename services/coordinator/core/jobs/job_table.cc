@@ -100,7 +100,7 @@ absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::strin
 }
 
 absl::StatusOr<std::string> JobTable::Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                             int32_t priority, Change& change) {
+                                             int32_t priority, bool no_cache, Change& change) {
   const auto known = requests_.find(request_id);
   if (!request_id.empty() && known != requests_.end()) return IdOf(known->second);
   RETURN_IF_ERROR(CheckRoom());
@@ -114,6 +114,7 @@ absl::StatusOr<std::string> JobTable::Submit(const v1::JobSpec& spec, const std:
   row.status.set_state(v1::JOB_STATE_RUNNING);
   row.status.set_submitted_unix_ms(WallMillis());
   row.status.set_priority(priority);
+  row.status.set_no_cache(no_cache);
   row.status.set_runs(1);
   ids_[id] = row.sequence;
   if (!request_id.empty()) requests_[request_id] = row.sequence;
@@ -121,7 +122,8 @@ absl::StatusOr<std::string> JobTable::Submit(const v1::JobSpec& spec, const std:
   return id;
 }
 
-absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, Change& change) {
+absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, bool no_cache,
+                                Change& change) {
   RETURN_IF_ERROR(CheckRoom());
   JobRow row;
   row.sequence = sequence;
@@ -134,6 +136,7 @@ absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, 
   row.status.set_state(v1::JOB_STATE_RUNNING);
   row.status.set_submitted_unix_ms(before.submitted_unix_ms());
   row.status.set_priority(before.priority());
+  row.status.set_no_cache(no_cache);
   row.status.set_runs(std::max(before.runs(), 1) + 1);
   LogInfo("job runs again", {{"job", before.job()}, {"run", row.status.runs()}});
   ended_.erase(sequence);

@@ -62,9 +62,10 @@ class JobTable {
   // Starts a job; returns its id. Nothing happens if the request id is known: the answer is the job
   // that it made. RESOURCE_EXHAUSTED: too much has not ended.
   absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                     int32_t priority, Change& change);
+                                     int32_t priority, bool no_cache, Change& change);
   // Starts an ended job anew. `before` is its status as it ended.
-  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, Change& change);
+  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, bool no_cache,
+                        Change& change);
   // The job, which has ended, is kept as its summary from now on, and `job` is gone.
   void End(Job& job, Change& change);
   // FAILED_PRECONDITION: it is running.

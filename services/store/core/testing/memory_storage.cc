@@ -132,7 +132,32 @@ absl::Status MemoryStorage::PutResult(absl::string_view instance, const BlobId& 
   usage_.results += fresh;
   usage_.written += static_cast<int64_t>(result.size());
   at->second = {.bytes = std::string(result), .last = now};
+  result_ids_[at->first] = {.instance = std::string(instance), .action = action};
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<ResultId>> MemoryStorage::ListResults(const ResultId* after,
+                                                                   size_t max, ResultSink sink) {
+  absl::MutexLock lock(&mutex_);
+  auto at = after == nullptr ? results_.begin()
+                             : results_.upper_bound(ResultKey(after->instance, after->action));
+  std::optional<ResultId> last;
+  for (size_t passed = 0; at != results_.end() && passed < max; ++at, ++passed) {
+    last = result_ids_[at->first];
+    sink(*last, at->second.bytes);
+  }
+  return last;
+}
+
+absl::StatusOr<int64_t> MemoryStorage::DeleteResults(absl::Span<const ResultId> results) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  int64_t deleted = 0;
+  for (const ResultId& result : results) {
+    deleted += static_cast<int64_t>(results_.erase(ResultKey(result.instance, result.action)));
+  }
+  usage_.results -= deleted;
+  return deleted;
 }
 
 EpochState MemoryStorage::epoch() const {
