@@ -50,6 +50,8 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
               }),
       backlog_(options.slots) {
   lease_request_.set_worker(options.name);
+  lease_request_.set_version(options.version);
+  lease_request_.set_slots(options.slots);
   lease_request_.set_incarnation(NewIncarnation());
   lease_request_.set_wait_ms(static_cast<int32_t>(absl::ToInt64Milliseconds(options.poll)));
   for (const Stage* stage : stages) {

@@ -30,8 +30,9 @@ namespace kernelmill::worker {
 class Worker {
  public:
   struct Options {
-    std::string name;  // for the coordinator's logs
-    int slots = 1;     // tasks at a time
+    std::string name;     // for the coordinator's logs
+    std::string version;  // of its build, likewise
+    int slots = 1;        // tasks at a time
     // How long one Lease call waits for a task. A drain waits for the call to end: a call that is
     // broken off could take a lease with it.
     absl::Duration poll = absl::Seconds(2);

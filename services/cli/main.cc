@@ -119,6 +119,7 @@ class Program {
     AddSubmit();
     AddWatch();
     AddJobs();
+    AddWorkers();
     AddReport();
     AddCancel();
     AddRetry();
@@ -265,6 +266,15 @@ class Program {
     CLI::App* sub = Add("jobs", "list the jobs, newest first", [this](cli::Console& console) {
       return cli::ListJobs(flags_.cluster, signal_, console);
     });
+    AddCluster(*sub);
+  }
+
+  void AddWorkers() {
+    CLI::App* sub =
+        Add("workers", "list the workers that the coordinator heard of lately, and what they run",
+            [this](cli::Console& console) {
+              return cli::ListWorkers(flags_.cluster, signal_, console);
+            });
     AddCluster(*sub);
   }
 

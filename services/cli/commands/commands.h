@@ -49,6 +49,9 @@ absl::StatusOr<int> Watch(const ClusterAddress& cluster, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> ListJobs(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                              Console& console);
+// The workers that the coordinator heard of lately, and what they hold; with --json a line each.
+absl::StatusOr<int> ListWorkers(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
+                                Console& console);
 absl::StatusOr<int> Report(const ClusterAddress& cluster, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console);
 // Ends a job; one that has ended stays as it is.

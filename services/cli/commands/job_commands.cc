@@ -14,6 +14,7 @@
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
 #include "services/cli/core/watch.h"
+#include "services/cli/core/workers.h"
 #include "services/cli/embedded/embedded_cluster.h"
 #include "services/exporter/core/exporter.h"
 #include "services/exporter/core/output/output_dir.h"
@@ -127,6 +128,18 @@ absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSign
     return kDone;
   }
   for (const v1::JobStatus& job : jobs) console.Result(StatusJson(job) + "\n");
+  return kDone;
+}
+
+absl::StatusOr<int> ListWorkers(const ClusterAddress& address, rpc::TerminationSignal& signal,
+                                Console& console) {
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  ASSIGN_OR_RETURN(const std::vector<v1::WorkerInfo> workers, cluster->jobs().ListWorkers());
+  if (!console.json()) {
+    console.Result(WorkersText(workers, absl::Now()));
+    return kDone;
+  }
+  for (const v1::WorkerInfo& worker : workers) console.Result(MessageJson(worker) + "\n");
   return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
 #include "services/cli/core/watch.h"
+#include "services/cli/core/workers.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -96,6 +97,16 @@ constexpr absl::Duration kPlainPause = absl::Seconds(2);
 
 constexpr int kMaxLine = 200;  // columns, of errors where no terminal sets a limit
 
+// What hinders the job, a line each.
+std::vector<std::string> RemarksOn(const v1::JobStatus& status) {
+  if (HasEnded(status)) return {};
+  std::vector<std::string> remarks = UnservedLines(status);
+  if (std::string trouble = TroubleLine(status); !trouble.empty()) {
+    remarks.push_back(std::move(trouble));
+  }
+  return remarks;
+}
+
 std::string ReconnectingLine(const absl::Status& error) {
   return absl::StrCat("the coordinator does not answer; trying again: ", ErrorLine(error));
 }
@@ -109,21 +120,21 @@ class ProgressBars : public ProgressPrinter {
     tracker_.Update(status, now);
     if (now < next_ && !HasEnded(status)) return;
     next_ = now + kRedraw;
-    Draw(HasEnded(status) ? "" : TroubleLine(status));
+    Draw(RemarksOn(status));
   }
 
   void ShowReconnecting(const absl::Status& error) override {
     next_ = absl::InfinitePast();
-    Draw(ReconnectingLine(error));
+    Draw({ReconnectingLine(error)});
   }
 
  private:
-  // The bars, and `remark` below them unless it is empty.
-  void Draw(const std::string& remark) {
+  // The bars, and the remarks below them.
+  void Draw(const std::vector<std::string>& remarks) {
     const int width = width_() - 1;
     std::vector<std::string> lines;
     for (const StageView& stage : tracker_.stages()) lines.push_back(BarLine(stage, width));
-    if (!remark.empty()) lines.push_back(CutTo(remark, width));
+    for (const std::string& remark : remarks) lines.push_back(CutTo(remark, width));
     // Up over the lines of last time; each is cleared before it is written anew, and what is left
     // of them below.
     std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
@@ -152,8 +163,12 @@ class ProgressLines : public ProgressPrinter {
       const std::string line = PlainLine(stage);
       if (std::exchange(shown_[stage.stage], line) != line) write_(line + "\n");
     }
-    const std::string trouble = HasEnded(status) ? "" : CutTo(TroubleLine(status), kMaxLine);
-    if (std::exchange(trouble_, trouble) != trouble && !trouble.empty()) write_(trouble + "\n");
+    std::vector<std::string> remarks = RemarksOn(status);
+    for (std::string& remark : remarks) remark = CutTo(remark, kMaxLine);
+    for (const std::string& remark : remarks) {
+      if (std::count(remarks_.begin(), remarks_.end(), remark) == 0) write_(remark + "\n");
+    }
+    remarks_ = std::move(remarks);
   }
 
   void ShowReconnecting(const absl::Status& error) override {
@@ -165,7 +180,7 @@ class ProgressLines : public ProgressPrinter {
   ProgressTracker tracker_;
   absl::Time next_ = absl::InfinitePast();
   std::map<std::string, std::string> shown_;  // the last line, by stage
-  std::string trouble_;                       // as last shown
+  std::vector<std::string> remarks_;          // as last shown
 };
 
 class ProgressJson : public ProgressPrinter {

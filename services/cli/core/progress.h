@@ -64,12 +64,12 @@ class ProgressPrinter {
 
 using Writer = std::function<void(absl::string_view)>;
 
-// A bar a stage, redrawn in place on a terminal, and a line if tasks are tried again. `width`
-// answers with its columns now.
+// A bar a stage, redrawn in place on a terminal, and a line for what hinders the job: stages
+// without a worker, and tasks that are tried again. `width` answers with its columns now.
 std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int()> width);
 
-// A line for each stage that has moved, at most every two seconds and when the job ends; one when
-// other tasks are tried again.
+// A line for each stage that has moved, at most every two seconds and when the job ends; one for
+// each other thing that hinders it.
 std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write);
 
 // The status as a JSON object a line, at every change.

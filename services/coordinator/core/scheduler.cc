@@ -69,7 +69,11 @@ absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
   {
     absl::MutexLock lock(&mutex_);
     ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
-    if (const Job* const job = jobs_.Running(sequence)) return job->Status();
+    if (const Job* const job = jobs_.Running(sequence)) {
+      v1::JobStatus status = job->Status();
+      dispatcher_.unserved().AddTo(*job, status);
+      return status;
+    }
     ticket = jobs_.EndTicket(sequence);
   }
   // That a job has ended is told once it is kept: a crash must not take it back.
@@ -81,12 +85,18 @@ absl::StatusOr<uint64_t> Scheduler::JobVersion(const std::string& id) {
   absl::MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
   const Job* const job = jobs_.Running(sequence);
-  return job == nullptr ? 0 : job->version();
+  // Both only grow, and so does their sum with a change of either.
+  return job == nullptr ? 0 : job->version() + dispatcher_.unserved().version();
 }
 
 std::vector<v1::JobStatus> Scheduler::ListJobs() {
   absl::MutexLock lock(&mutex_);
-  return jobs_.List();
+  std::vector<v1::JobStatus> jobs = jobs_.List();
+  for (v1::JobStatus& status : jobs) {
+    if (status.state() != v1::JOB_STATE_RUNNING) continue;
+    dispatcher_.unserved().AddTo(*jobs_.Running(*jobs_.SequenceOf(status.job())), status);
+  }
+  return jobs;
 }
 
 std::vector<JobSummary> Scheduler::JobSummaries() const {
@@ -170,26 +180,28 @@ absl::StatusOr<Leases> Scheduler::Lease(const LeaseQuery& query) {
 }
 
 absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(const std::vector<v1::LeaseRef>& leases,
-                                                           const std::string& caller) {
+                                                           const WorkerId& worker) {
   RETURN_IF_ERROR(status());
   absl::MutexLock lock(&mutex_);
   Change change;
+  dispatcher_.HearAgain(worker);
   outcomes_.Expire(change);
   Append(std::move(change));  // kept with the next change that somebody waits for
-  return dispatcher_.Renew(leases, caller);
+  return dispatcher_.Renew(leases, worker.caller);
 }
 
 absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
-    const std::vector<v1::Completion>& completions, const std::string& caller) {
+    const std::vector<v1::Completion>& completions, const WorkerId& worker) {
   RETURN_IF_ERROR(status());
   std::vector<std::optional<absl::Status>> taken;
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
     Change change;
+    dispatcher_.HearAgain(worker);
     outcomes_.Expire(change);
     for (const v1::Completion& completion : completions) {
-      taken.push_back(outcomes_.Complete(completion, caller, change));
+      taken.push_back(outcomes_.Complete(completion, worker.caller, change));
     }
     // Of changes made before too: a repeated completion answers for them.
     ticket = Append(std::move(change));
@@ -217,6 +229,7 @@ void Scheduler::Tick() {
     absl::MutexLock lock(&mutex_);
     Change change;
     outcomes_.Expire(change);
+    if (dispatcher_.LookForWorkers()) changed_.Notify();
     ticket = Append(std::move(change));
   }
   // An error stays in status(), where the owner looks.
@@ -235,6 +248,16 @@ void Scheduler::Drain() {
 bool Scheduler::draining() const {
   absl::MutexLock lock(&mutex_);
   return dispatcher_.draining();
+}
+
+std::vector<v1::WorkerInfo> Scheduler::ListWorkers() const {
+  absl::MutexLock lock(&mutex_);
+  return dispatcher_.Workers();
+}
+
+Scheduler::WorkerStats Scheduler::CountWorkers() const {
+  absl::MutexLock lock(&mutex_);
+  return {dispatcher_.Census(), dispatcher_.UnservedTasks()};
 }
 
 QueueStats Scheduler::Stats() const {

@@ -67,12 +67,12 @@ class Scheduler {
 
   // Leases ready tasks. UNAVAILABLE: draining.
   absl::StatusOr<Leases> Lease(const LeaseQuery& query);
-  // Extends leases; returns those that are lost. `caller` as LeaseQuery has it, here and below.
+  // Extends leases; returns those that are lost.
   absl::StatusOr<std::vector<v1::LeaseRef>> Renew(const std::vector<v1::LeaseRef>& leases,
-                                                  const std::string& caller = "");
+                                                  const WorkerId& worker = {});
   // Takes results; one status each (see Work.Complete).
   absl::StatusOr<std::vector<absl::Status>> Complete(const std::vector<v1::Completion>& completions,
-                                                     const std::string& caller = "");
+                                                     const WorkerId& worker = {});
 
   // Takes back the leases that have run out and readies the tasks whose pause is over. Call it
   // often.
@@ -91,8 +91,16 @@ class Scheduler {
   const Notifier& ready() const { return ready_; }
   const Notifier& changed() const { return changed_; }
 
+  // As Crawl.ListWorkers answers.
+  std::vector<v1::WorkerInfo> ListWorkers() const;
+
   // For metrics.
   QueueStats Stats() const;
+  struct WorkerStats {
+    WorkerCensus workers;
+    StageCounts unserved{};  // ready tasks of stages without a worker
+  };
+  WorkerStats CountWorkers() const;
 
  private:
   Scheduler(const Options& options, StateStore& store, const Clock& clock);

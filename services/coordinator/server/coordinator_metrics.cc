@@ -42,6 +42,25 @@ void ShowTasks(const std::string& stage, const char* state, int64_t count) {
       .Set(static_cast<double>(count));
 }
 
+void SetWorkers(const std::string& stage, const std::string& version, const char* state,
+                int64_t count) {
+  metrics::Gauge("kernelmill_coordinator_workers",
+                 "Workers that have the stage; version: the one planned with, or other",
+                 {{"stage", stage}, {"version", version}, {"state", state}})
+      .Set(static_cast<double>(count));
+}
+
+void ShowGroup(const std::string& stage, const std::string& version,
+               const StageWorkers::Group& group) {
+  SetWorkers(stage, version, "idle", group.idle);
+  SetWorkers(stage, version, "busy", group.busy);
+  SetWorkers(stage, version, "silent", group.silent);
+  metrics::Gauge("kernelmill_coordinator_worker_slots",
+                 "Slots of the connected workers that have the stage",
+                 {{"stage", stage}, {"version", version}})
+      .Set(static_cast<double>(group.slots));
+}
+
 }  // namespace
 
 void CountLeases(size_t tasks) {
@@ -74,6 +93,18 @@ void ShowStats(const QueueStats& stats) {
   }
   metrics::Gauge("kernelmill_coordinator_leases", "Leases held")
       .Set(static_cast<double>(stats.leases));
+}
+
+void ShowWorkers(const Scheduler::WorkerStats& stats) {
+  for (const worker::StageInfo& info : worker::StageTable()) {
+    const std::string stage(info.name);
+    const auto i = static_cast<size_t>(info.id);
+    ShowGroup(stage, std::to_string(info.version), stats.workers[i].same);
+    ShowGroup(stage, "other", stats.workers[i].other);
+    metrics::Gauge("kernelmill_coordinator_unserved_tasks",
+                   "Ready tasks of a stage that no connected worker can run", {{"stage", stage}})
+        .Set(static_cast<double>(stats.unserved[i]));
+  }
 }
 
 }  // namespace kernelmill::coordinator

@@ -100,4 +100,13 @@ grpc::Status CrawlService::Delete(grpc::ServerContext* context, const v1::Delete
                          rpc::ToGrpcStatus(scheduler_.Delete(request->job())));
 }
 
+grpc::Status CrawlService::ListWorkers(grpc::ServerContext* context,
+                                       const v1::ListWorkersRequest* request,
+                                       v1::ListWorkersResponse* response) {
+  for (v1::WorkerInfo& worker : scheduler_.ListWorkers()) {
+    *response->add_workers() = std::move(worker);
+  }
+  return grpc::Status::OK;
+}
+
 }  // namespace kernelmill::coordinator

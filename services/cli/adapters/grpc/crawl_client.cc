@@ -43,6 +43,14 @@ class GrpcCrawlClient : public CrawlClient {
     return std::vector<v1::JobStatus>(response.jobs().begin(), response.jobs().end());
   }
 
+  absl::StatusOr<std::vector<v1::WorkerInfo>> ListWorkers() override {
+    v1::ListWorkersResponse response;
+    RETURN_IF_ERROR(caller_.Call("list workers", [&](grpc::ClientContext& context) {
+      return stub_->ListWorkers(&context, v1::ListWorkersRequest(), &response);
+    }));
+    return std::vector<v1::WorkerInfo>(response.workers().begin(), response.workers().end());
+  }
+
   absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) override {
     return CallOn<v1::CancelRequest>("cancel", &v1::Crawl::Stub::Cancel, job);
   }

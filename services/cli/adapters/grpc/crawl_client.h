@@ -32,6 +32,8 @@ class CrawlClient {
   virtual absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) = 0;
   // Newest first.
   virtual absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() = 0;
+  // The workers heard of lately, by name.
+  virtual absl::StatusOr<std::vector<v1::WorkerInfo>> ListWorkers() = 0;
   // Ends a running job; answers how it ended. NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) = 0;
   // Runs an ended job again. NOT_FOUND: no such job.

@@ -62,6 +62,10 @@ class ReadyQueue {
   std::optional<uint32_t> PopAlone(const StageSet& stages) { return PopFrom(alone_, stages); }
   bool HasAlone(const StageSet& stages) const { return Any(alone_, stages); }
   bool HasShared(const StageSet& stages) const { return Any(shared_, stages); }
+  int64_t Count(StageId stage) const {
+    const auto i = static_cast<int>(stage);
+    return static_cast<int64_t>(shared_[i].size() + alone_[i].size());
+  }
 
  private:
   using Heap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
@@ -114,6 +118,8 @@ class Job {
   std::optional<uint32_t> PopAlone(const StageSet& stages) { return ready_.PopAlone(stages); }
   bool HasAlone(const StageSet& stages) const { return ready_.HasAlone(stages); }
   bool HasShared(const StageSet& stages) const { return ready_.HasShared(stages); }
+  // Tasks of the stage that PopReady and PopAlone could give.
+  int64_t ReadyCount(StageId stage) const { return ready_.Count(stage); }
   void Requeue(uint32_t index);
 
   void Leased(uint32_t index, uint64_t token, Change& change);
@@ -147,6 +153,10 @@ class Job {
   v1::Action ActionOf(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
   // The source that the task pins; null if it is no pin.
   const v1::Source* SourceToPin(uint32_t index) const;
+  // As reports name its source; empty: of the whole job.
+  std::string SourceNameOf(uint32_t index) const {
+    return plan_.SourceNameOf(tasks_[index - 1].key);
+  }
   // How many files an extraction has.
   int32_t FileCountOf(uint32_t index) const { return plan_.FileCountOf(tasks_[index - 1].key); }
   // The tasks that hold a lease, for a restart.
