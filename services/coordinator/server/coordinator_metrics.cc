@@ -43,8 +43,7 @@ void ShowTasks(const std::string& stage, const char* state, int64_t count) {
 
 void SetWorkers(const std::string& stage, const std::string& version, const char* state,
                 int64_t count) {
-  metrics::Gauge("kernelmill_coordinator_workers",
-                 "Workers that have the stage; version: the one planned with, or other",
+  metrics::Gauge(metrics::kConnectedWorkers,
                  {{"stage", stage}, {"version", version}, {"state", state}})
       .Set(static_cast<double>(count));
 }
@@ -54,9 +53,7 @@ void ShowGroup(const std::string& stage, const std::string& version,
   SetWorkers(stage, version, "idle", group.idle);
   SetWorkers(stage, version, "busy", group.busy);
   SetWorkers(stage, version, "silent", group.silent);
-  metrics::Gauge("kernelmill_coordinator_worker_slots",
-                 "Slots of the connected workers that have the stage",
-                 {{"stage", stage}, {"version", version}})
+  metrics::Gauge(metrics::kWorkerSlots, {{"stage", stage}, {"version", version}})
       .Set(static_cast<double>(group.slots));
 }
 
@@ -102,8 +99,7 @@ void ShowWorkers(const Scheduler::WorkerStats& stats) {
     const auto i = static_cast<size_t>(info.id);
     ShowGroup(stage, std::to_string(info.version), stats.workers[i].same);
     ShowGroup(stage, "other", stats.workers[i].other);
-    metrics::Gauge("kernelmill_coordinator_unserved_tasks",
-                   "Ready tasks of a stage that no connected worker can run", {{"stage", stage}})
+    metrics::Gauge(metrics::kUnservedTasks, {{"stage", stage}})
         .Set(static_cast<double>(stats.unserved[i]));
   }
 }
