@@ -36,7 +36,7 @@ bool Backlog::Add(const v1::LeasedTask& task) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return false;
-    waiting_.push_back(task);
+    waiting_.push_back({task, Clock::now()});
     alone_ |= task.alone();
   }
   changed_.notify_all();
@@ -52,7 +52,9 @@ std::optional<Backlog::Taken> Backlog::Take() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
   if (closed_) return std::nullopt;
-  Taken taken{std::move(waiting_.front()), Clock::now()};
+  Waiting& next = waiting_.front();
+  const Clock::time_point now = Clock::now();
+  Taken taken{std::move(next.task), now, now - next.since};
   waiting_.pop_front();
   running_.insert(taken.start);
   lock.unlock();
@@ -87,7 +89,7 @@ std::vector<v1::LeasedTask> Backlog::Close() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
-    tasks.assign(waiting_.begin(), waiting_.end());
+    for (Waiting& waiting : waiting_) tasks.push_back(std::move(waiting.task));
     waiting_.clear();
     unsent_ += static_cast<int>(tasks.size());  // they are handed back
   }

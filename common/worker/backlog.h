@@ -40,6 +40,7 @@ class Backlog {
   struct Taken {
     v1::LeasedTask task;
     Clock::time_point start;
+    Clock::duration waited{};  // before that
   };
   // Waits for a task to run. None: it is closed.
   std::optional<Taken> Take();
@@ -57,10 +58,15 @@ class Backlog {
   int Held() const { return static_cast<int>(waiting_.size() + running_.size()) + unsent_; }
   int RoomNow() const;
 
+  struct Waiting {
+    v1::LeasedTask task;
+    Clock::time_point since;
+  };
+
   const int slots_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<v1::LeasedTask> waiting_;
+  std::deque<Waiting> waiting_;
   std::multiset<Clock::time_point> running_;
   int unsent_ = 0;
   bool alone_ = false;          // until nothing is held

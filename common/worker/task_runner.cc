@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
+#include "common/worker/lap_timer.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -58,15 +59,18 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, con
     return Outcome{absl::UnimplementedError(
         absl::StrCat("this worker has no stage ", action.stage(), " ", action.stage_version()))};
   }
+  v1::TaskTiming timing;
+  LapTimer timer;
   Stage& stage = *known->second;
   const cas::Digest digest = ActionDigest(action);
   absl::StatusOr<cas::ActionResult> kept = absl::NotFoundError("");
   const auto ask = [&] { return (kept = store_.GetActionResult(digest)).status(); };
   if (info->cacheable) {
     if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
+    timing.set_lookup_us(timer.Lap());
     if (kept.ok()) {
       absl::StatusOr<v1::StageResult> result = DecodeResult(*kept);
-      if (result.ok()) return Outcome{std::move(result), /*cached=*/true};
+      if (result.ok()) return Outcome{std::move(result), /*cached=*/true, timing};
     }
   }
   absl::StatusOr<v1::StageResult> result = RunStage(stage, action);
@@ -75,13 +79,15 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, con
     if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
     result = RunStage(stage, action);
   }
+  timing.set_run_us(timer.Lap());
   if (result.ok() && info->cacheable) {
     const absl::Status told = RetryWhileUnreachable(
         pause, [&] { return store_.PutActionResult(digest, EncodeResult(*result)); });
     // The result is good all the same; the next run will not find it.
     if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
+    timing.set_store_us(timer.Lap());
   }
-  return Outcome{std::move(result)};
+  return Outcome{std::move(result), /*cached=*/false, timing};
 }
 
 }  // namespace kernelmill::worker

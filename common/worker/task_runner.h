@@ -14,6 +14,7 @@
 #include "common/worker/stage.h"
 #include "common/worker/stage_table.h"
 #include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/work.pb.h"
 
 namespace kernelmill::worker {
 
@@ -28,6 +29,7 @@ class TaskRunner {
   struct Outcome {
     absl::StatusOr<v1::StageResult> result;
     bool cached = false;
+    v1::TaskTiming timing;  // all but how long it waited
   };
 
   // `store` and `stages` must outlive it. `backoff`: between calls to a store that is unreachable;

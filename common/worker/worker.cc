@@ -51,6 +51,7 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
     : options_(options),
       queue_(queue),
       runner_(store, stages, options.unreachable_backoff),
+      log_(options.name),
       leases_(queue, options.name),
       sender_(queue, leases_, options.name, options.unreachable_backoff,
               [this](const v1::Completion& completion, const char* outcome) {
@@ -161,6 +162,7 @@ bool Worker::LeaseInto(const Backlog::Room& room) {
   if (leased->finish_first()) backlog_.FinishFirst();
   for (const v1::LeasedTask& task : leased->tasks()) {
     leases_.Hold(task);
+    log_.Leased(task);
     if (!backlog_.Add(task)) HandBack(task);
   }
   return true;
@@ -178,7 +180,7 @@ void Worker::CheckStuck() const {
 
 void Worker::RunTasks() {
   while (const std::optional<Backlog::Taken> taken = backlog_.Take()) {
-    v1::Completion completion = Work(taken->task);
+    v1::Completion completion = Work(*taken);
     backlog_.Ran(taken->start);
     sender_.Put(std::move(completion));
   }
@@ -191,15 +193,20 @@ void Worker::HandBack(const v1::LeasedTask& task) {
   sender_.Put(std::move(completion));
 }
 
-v1::Completion Worker::Work(const v1::LeasedTask& task) {
+v1::Completion Worker::Work(const Backlog::Taken& taken) {
+  const v1::LeasedTask& task = taken.task;
   const v1::LeaseRef lease = LeaseOf(task);
   v1::Completion completion;
   *completion.mutable_lease() = lease;
   if (leases_.IsLost(lease)) return completion;  // while it waited
+  log_.Started(task);
   std::optional<TaskRunner::Outcome> outcome =
       runner_.Run(task.action(), [&](absl::Duration pause) { return PauseTask(lease, pause); });
   if (!outcome.has_value()) return completion;
   completion.set_cached(outcome->cached);
+  *completion.mutable_timing() = outcome->timing;
+  completion.mutable_timing()->set_waited_us(
+      std::chrono::duration_cast<std::chrono::microseconds>(taken.waited).count());
   if (outcome->result.ok()) {
     *completion.mutable_result() = *std::move(outcome->result);
   } else {
@@ -208,18 +215,13 @@ v1::Completion Worker::Work(const v1::LeasedTask& task) {
     if (const std::optional<absl::Duration> wait = RetryAfterOf(failure); wait.has_value()) {
       completion.set_retry_after_ms(absl::ToInt64Milliseconds(*wait));
     }
-    LogWarning("task failed", {{"job", task.job()},
-                               {"task", task.task()},
-                               {"stage", task.action().stage()},
-                               {"attempt", task.attempt()},
-                               {"error", completion.error().message()}});
   }
   return completion;
 }
 
 void Worker::Ended(const v1::Completion& completion, const char* outcome) {
   metrics::Counter(metrics::kWorkerTasks, {{"outcome", outcome}}).Increment();
-  Log(LogLevel::kDebug, "task ended", {{"task", completion.lease().task()}, {"outcome", outcome}});
+  log_.Ended(completion, outcome);
   backlog_.Finished(1);
 }
 

@@ -17,6 +17,7 @@
 #include "common/worker/completion_sender.h"
 #include "common/worker/lease_renewer.h"
 #include "common/worker/stage.h"
+#include "common/worker/task_log.h"
 #include "common/worker/task_runner.h"
 #include "common/worker/work_queue.h"
 #include "kernelmill/v1/work.pb.h"
@@ -67,7 +68,7 @@ class Worker {
   // Leases what there is room for; returns whether the coordinator answered.
   bool LeaseInto(const Backlog::Room& room);
   // What to hand in for the task; without an outcome if its lease was lost or a drain gave it up.
-  v1::Completion Work(const v1::LeasedTask& task);
+  v1::Completion Work(const Backlog::Taken& taken);
   void HandBack(const v1::LeasedTask& task);
   void Ended(const v1::Completion& completion, const char* outcome);
   // False at once if the lease is lost.
@@ -81,6 +82,7 @@ class Worker {
   WorkQueue& queue_;
   v1::LeaseRequest lease_request_;
   TaskRunner runner_;
+  TaskLog log_;
   LeaseRenewer leases_;
   CompletionSender sender_;
   Backlog backlog_;

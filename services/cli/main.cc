@@ -44,6 +44,7 @@ struct Flags {
   cli::SubmitOptions submit;
   std::string job;
   cli::RetryOptions retry;
+  cli::ReportOptions report;
   cli::SimilarOptions similar;
   std::string out_dir;
   std::vector<std::string> paths;
@@ -236,6 +237,7 @@ class Program {
                     "file with a token for it; code search needs one (default: none)")
         ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
         ->check(CLI::ExistingFile);
+    AddTrace(*sub, &options.trace);
     AddCommonFlags(*sub, &flags_);
   }
 
@@ -278,9 +280,23 @@ class Program {
     AddCluster(*sub);
   }
 
+  static void AddTrace(CLI::App& command, std::string* file) {
+    command.add_option("--trace", *file,
+                       "write when each task waited and ran to this file, which Perfetto and\n"
+                       "Chrome open (trace events, JSON)");
+  }
+
   void AddReport() {
-    AddOnJob("report", "print a job's ledger: every file and kernel by what became of it",
-             cli::Report);
+    CLI::App* sub =
+        Add("report", "print a job's ledger: every file and kernel by what became of it",
+            [this](cli::Console& console) {
+              return cli::Report(flags_.cluster, flags_.report, signal_, console);
+            });
+    sub->add_option("JOB", flags_.report.job, "the job's name, as submit printed it")->required();
+    sub->add_flag("--timeline", flags_.report.timeline,
+                  "in its place where the job's time went: queue, lookup, run and store by stage");
+    AddTrace(*sub, &flags_.report.trace);
+    AddCluster(*sub);
   }
 
   void AddCancel() { AddOnJob("cancel", "end a running job", cli::Cancel); }

@@ -10,6 +10,7 @@
 #include "common/config/job_file.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/timeline_output.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
@@ -94,6 +95,12 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   const auto cluster = Connect(*embedded, signal);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*priority=*/0, console));
   absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
+  if (!options.trace.empty()) {
+    const absl::StatusOr<Timeline> timeline = cluster->jobs().GetTimeline(job);
+    const absl::Status traced =
+        timeline.ok() ? WriteTraceFile(*timeline, job, options.trace) : timeline.status();
+    if (code.ok() && !traced.ok()) code = traced;
+  }
   // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
   // process; the store loses nothing by that.
   if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());
@@ -143,10 +150,18 @@ absl::StatusOr<int> ListWorkers(const ClusterAddress& address, rpc::TerminationS
   return kDone;
 }
 
-absl::StatusOr<int> Report(const ClusterAddress& address, const std::string& job,
+absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(job));
+  if (options.timeline || !options.trace.empty()) {
+    ASSIGN_OR_RETURN(const Timeline timeline, cluster->jobs().GetTimeline(options.job));
+    if (!options.trace.empty()) {
+      RETURN_IF_ERROR(WriteTraceFile(timeline, options.job, options.trace));
+    }
+    if (options.timeline) PrintTimeline(timeline, console);
+    return kDone;
+  }
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(options.job));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
   return kDone;
 }

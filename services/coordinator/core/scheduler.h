@@ -94,6 +94,14 @@ class Scheduler {
   // As Crawl.ListWorkers answers.
   std::vector<v1::WorkerInfo> ListWorkers() const;
 
+  struct TimelinePage {
+    std::vector<v1::TaskSpan> spans;  // by task and attempt
+    uint32_t next = 0;  // the index of the task that the next page begins with; 0: none
+  };
+  // What is known of when the job's tasks waited and ran, from the task with that index (from 1)
+  // on, some tasks at a time. Attempts that are just ending may be missing. NOT_FOUND: no such job.
+  absl::StatusOr<TimelinePage> Timeline(const std::string& id, uint32_t first);
+
   // For metrics.
   QueueStats Stats() const;
   struct WorkerStats {
@@ -106,6 +114,7 @@ class Scheduler {
   Scheduler(const Options& options, StateStore& store, const Clock& clock);
 
   absl::Status Load();
+  Change NewChange() const;
   // Queues the change to be stored; returns its ticket, or of an empty one that of the last.
   uint64_t Append(Change change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The answer to a completion of a job that has ended.
@@ -113,11 +122,13 @@ class Scheduler {
 
   const bool sync_completions_;
   StateStore& store_;
+  const Clock& clock_;
   CommitQueue commits_;
   Notifier ready_;
   Notifier changed_;
 
   mutable absl::Mutex mutex_;
+  AttemptLog attempts_ ABSL_GUARDED_BY(mutex_);
   JobTable jobs_ ABSL_GUARDED_BY(mutex_);
   Dispatcher dispatcher_ ABSL_GUARDED_BY(mutex_);  // uses jobs_
   Outcomes outcomes_ ABSL_GUARDED_BY(mutex_);      // uses jobs_ and dispatcher_

@@ -51,6 +51,26 @@ class GrpcCrawlClient : public CrawlClient {
     return std::vector<v1::WorkerInfo>(response.workers().begin(), response.workers().end());
   }
 
+  absl::StatusOr<Timeline> GetTimeline(const std::string& job) override {
+    constexpr absl::Duration kDeadline = absl::Minutes(10);  // millions of attempts
+    v1::TimelineRequest request;
+    request.set_job(job);
+    Timeline timeline;
+    RETURN_IF_ERROR(caller_.Call(
+        "timeline",
+        [&](grpc::ClientContext& context) {
+          timeline = {};
+          const auto reader = stub_->Timeline(&context, request);
+          v1::TimelinePart part;
+          while (reader->Read(&part)) {
+            for (const v1::TaskSpan& span : part.spans()) timeline.Add(span);
+          }
+          return reader->Finish();
+        },
+        kDeadline));
+    return timeline;
+  }
+
   absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) override {
     return CallOn<v1::CancelRequest>("cancel", &v1::Crawl::Stub::Cancel, job);
   }

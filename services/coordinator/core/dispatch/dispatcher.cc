@@ -61,7 +61,8 @@ void Dispatcher::RestoreLeases() {
   for (const auto& [sequence, job] : jobs_.running()) {
     for (const uint32_t index : job->LeasedTasks()) {
       const uint64_t task = TaskId(sequence, index);
-      LeaseTerms terms = TermsOf(*job, index, job->ActionOf(index));
+      LeaseTerms terms = coordinator::TermsOf(*job, index, job->ActionOf(index));
+      terms.leased_unix_ms = absl::ToUnixMillis(clock_.WallNow());
       in_flight_.Lead(terms.action, task);
       hosts_.Take(terms.host, task, now);
       leases_.Restore(task, job->Find(index)->token, now, std::move(terms));
@@ -125,17 +126,18 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   const Clock::Time now = clock_.Now();
   const uint64_t id = TaskId(job.sequence(), index);
   v1::Action action = job.ActionOf(index);
-  LeaseTerms terms = TermsOf(job, index, action);
+  LeaseTerms terms = coordinator::TermsOf(job, index, action);
   terms.worker = run;
   terms.caller = query.worker.caller;
   terms.name = query.worker.name;
-  terms.leased_unix_ms = absl::ToUnixMillis(clock_.WallNow());
+  terms.leased_unix_ms = change.unix_ms;
   const bool alone = terms.alone;
   if (!hosts_.Take(terms.host, id, now)) return false;
   if (!in_flight_.Lead(terms.action, id)) {
     hosts_.Release(terms.host);
     return false;
   }
+  attempts_.Leased(job, index, terms);
   const uint64_t token = leases_.Grant(id, now, std::move(terms));
   job.Leased(index, token, change);
   v1::LeasedTask& task = leases.tasks.emplace_back();
@@ -159,6 +161,7 @@ bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
   if (!last.ok() || !IsRecent(*last, job.spec().visits(), clock_.WallNow())) return false;
   const absl::StatusOr<v1::StageResult> pinned = ResultFrom(*last, *source);
   if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
+  attempts_.Ended(job, index, {}, {"recent", pinned.status()}, change);
   if (pinned.ok()) {
     job.Succeeded(index, *pinned, /*cached=*/true, change);
   } else {
@@ -219,9 +222,10 @@ void Dispatcher::Requeue(uint64_t task) {
 
 void Dispatcher::ReadyDue() {
   const Clock::Time now = clock_.Now();
+  const int64_t unix_ms = absl::ToUnixMillis(clock_.WallNow());
   for (const uint64_t task : hosts_.TakeRunnable(now)) Requeue(task);
   for (const auto& [sequence, job] : jobs_.running()) {
-    if (job->Promote(now)) ready_.Notify();
+    if (job->Promote(now, unix_ms)) ready_.Notify();
   }
 }
 
@@ -254,6 +258,17 @@ StageCounts Dispatcher::UnservedTasks() const {
 WorkerCensus Dispatcher::Census() const {
   const Clock::Duration silence = std::max<Clock::Duration>(leases_.ttl(), kShortestSilence);
   return CountWorkers(workers_, leases_, clock_.Now() - silence);
+}
+
+std::vector<v1::TaskSpan> Dispatcher::OpenSpans(const Job& job, uint32_t first,
+                                                uint32_t end) const {
+  std::vector<v1::TaskSpan> spans;
+  for (uint32_t index = first; index < end && job.Find(index) != nullptr; ++index) {
+    const TaskState state = job.Find(index)->state;
+    if (state != TaskState::kReady && state != TaskState::kLeased) continue;
+    spans.push_back(OpenSpan(job, index, TermsOf(TaskId(job.sequence(), index))));
+  }
+  return spans;
 }
 
 std::vector<v1::WorkerInfo> Dispatcher::Workers() const {

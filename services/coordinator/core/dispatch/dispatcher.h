@@ -9,6 +9,7 @@
 
 #include "common/base/notifier.h"
 #include "kernelmill/v1/work.pb.h"
+#include "services/coordinator/core/dispatch/attempt_log.h"
 #include "services/coordinator/core/dispatch/host_limits.h"
 #include "services/coordinator/core/dispatch/lease_table.h"
 #include "services/coordinator/core/dispatch/unserved_stages.h"
@@ -57,11 +58,12 @@ class Dispatcher {
 
   // All must outlive it. `ready` is notified when tasks have become ready.
   Dispatcher(const Options& options, JobTable& jobs, StateStore& store, const Clock& clock,
-             Notifier& ready)
+             Notifier& ready, AttemptLog& attempts)
       : jobs_(jobs),
         store_(store),
         clock_(clock),
         ready_(ready),
+        attempts_(attempts),
         leases_(options.lease_ttl),
         hosts_(options.host_limit),
         unserved_(options.unserved_grace) {}
@@ -83,6 +85,8 @@ class Dispatcher {
     return leases_.Holds(lease.task(), lease.token(), caller);
   }
 
+  // Of a task that is leased; null: it is not.
+  const LeaseTerms* TermsOf(uint64_t task) const { return leases_.TermsOf(task); }
   // Ends the task's lease and frees the place at its host. Returns the tasks that wait for its
   // result: they get it, or are to be requeued.
   std::vector<uint64_t> ReleaseLease(uint64_t task);
@@ -112,6 +116,8 @@ class Dispatcher {
   // Ready tasks of the stages that unserved() has.
   StageCounts UnservedTasks() const;
   WorkerCensus Census() const;
+  // The attempts that wait or run, of the job's tasks with these indices, `end` not included.
+  std::vector<v1::TaskSpan> OpenSpans(const Job& job, uint32_t first, uint32_t end) const;
   // As Crawl.ListWorkers answers.
   std::vector<v1::WorkerInfo> Workers() const;
 
@@ -136,6 +142,7 @@ class Dispatcher {
   StateStore& store_;
   const Clock& clock_;
   Notifier& ready_;
+  AttemptLog& attempts_;
   LeaseTable leases_;
   InFlightActions in_flight_;
   HostLimits hosts_;

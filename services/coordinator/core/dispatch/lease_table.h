@@ -22,7 +22,7 @@ struct LeaseTerms {
   std::string host;     // at which it has a place; empty: none
   std::string caller;   // that it was leased to, as LeaseQuery has it; empty: whoever has the token
   std::string name;     // of the worker; empty: it gave none, or the lease is from before a restart
-  int64_t leased_unix_ms = 0;  // 0: before a restart
+  int64_t leased_unix_ms = 0;  // or when it was taken up after a restart
 
   WorkerId holder() const { return {caller, name}; }
 };
@@ -54,6 +54,11 @@ class LeaseTable {
   void Restore(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms = {});
   // Extends a lease. False: the caller does not hold it.
   bool Renew(uint64_t task, uint64_t token, const std::string& caller, Clock::Time now);
+  // Null: it is not leased.
+  const LeaseTerms* TermsOf(uint64_t task) const {
+    const auto at = leases_.find(task);
+    return at == leases_.end() ? nullptr : &at->second.terms;
+  }
   // Whether the token is the task's, and the caller the one that it was leased to.
   bool Holds(uint64_t task, uint64_t token, const std::string& caller) const;
   // Ends a lease; none is no error.

@@ -26,7 +26,7 @@ class WorkerListTest : public SchedulerTest {
     }
     return Ask(query).tasks;
   }
-  const StageWorkers CountOf(StageId stage) {
+  StageWorkers CountOf(StageId stage) {
     return scheduler_->CountWorkers().workers[static_cast<int>(stage)];
   }
 };
