@@ -69,8 +69,8 @@ TEST(Timeline, SaysWhereTheTimeOfEachStageWent) {
   EXPECT_THAT(text, HasSubstr("1.0s/1.0s/1.0s"));
   EXPECT_THAT(text, HasSubstr("2.9s/2.9s/2.9s"));
   EXPECT_THAT(text, HasSubstr("15ms/15ms/15ms")) << "waits in the coordinator and in the worker";
-  // A tenth of the job waits, three more run.
-  EXPECT_THAT(text, HasSubstr("|....============="));
+  // It waits for a tenth of the job, and runs for three more.
+  EXPECT_THAT(text, HasSubstr("|...============= "));
   EXPECT_THAT(text, HasSubstr("slowest\n      5.0s  extract of demo, task 2"));
 }
 
@@ -104,15 +104,15 @@ TEST(Trace, IsWhatChromeAndPerfettoRead) {
   for (const auto& event : trace["traceEvents"]) {
     const std::string phase = event["ph"];
     if (phase == "M") continue;
-    EXPECT_GE(event["ts"], 0) << event;
-    if (phase == "b") ++open[event["id"]];
-    if (phase == "e") --open[event["id"]];
+    EXPECT_GE(event["ts"].get<int64_t>(), 0) << event;
+    if (phase == "b") ++open[event["id"].get<std::string>()];
+    if (phase == "e") --open[event["id"].get<std::string>()];
     if (phase != "X") continue;
-    EXPECT_GE(event["dur"], 0) << event;
+    EXPECT_GE(event["dur"].get<int64_t>(), 0) << event;
     if (!event.contains("args")) continue;  // a part of another slice
-    const std::pair<int, int> row(event["pid"], event["tid"]);
+    const std::pair<int, int> row(event["pid"].get<int>(), event["tid"].get<int>());
     rows.insert(row);
-    EXPECT_GE(event["ts"], free_from[row]) << "overlaps: " << event;
+    EXPECT_GE(event["ts"].get<int64_t>(), free_from[row]) << "overlaps: " << event;
     free_from[row] = event["ts"].get<int64_t>() + event["dur"].get<int64_t>();
     ++slices;
   }

@@ -279,6 +279,7 @@ absl::StatusOr<Scheduler::TimelinePage> Scheduler::Timeline(const std::string& i
   constexpr uint32_t kTasks = 1000;
   const uint32_t end = first + kTasks;
   TimelinePage page;
+  std::vector<v1::TaskSpan> open;
   uint32_t sequence = 0;
   uint64_t ticket = 0;
   {
@@ -287,21 +288,20 @@ absl::StatusOr<Scheduler::TimelinePage> Scheduler::Timeline(const std::string& i
     if (jobs_.Running(sequence) == nullptr) {
       ticket = jobs_.EndTicket(sequence);
     } else {
-      page.spans = dispatcher_.OpenSpans(*jobs_.Running(sequence), first, end);
+      open = dispatcher_.OpenSpans(*jobs_.Running(sequence), first, end);
       if (jobs_.Running(sequence)->task_count() >= end) page.next = end;
     }
   }
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/false));
-  std::vector<v1::TaskSpan> ended;
   RETURN_IF_ERROR(store_.ForEachSpan(TaskId(sequence, first), [&](const v1::TaskSpan& span) {
     if (IndexOf(span.task()) >= end) {
       page.next = end;
       return false;
     }
-    ended.push_back(span);
+    page.spans.push_back(span);
     return true;
   }));
-  std::move(ended.begin(), ended.end(), std::back_inserter(page.spans));
+  std::move(open.begin(), open.end(), std::back_inserter(page.spans));
   std::stable_sort(page.spans.begin(), page.spans.end(), [](const auto& a, const auto& b) {
     return std::make_pair(a.task(), a.attempt()) < std::make_pair(b.task(), b.attempt());
   });
