@@ -194,7 +194,8 @@ absl::StatusOr<Leases> Scheduler::Lease(const LeaseQuery& query) {
 }
 
 absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(const std::vector<v1::LeaseRef>& leases,
-                                                           const WorkerId& worker) {
+                                                           const WorkerId& worker,
+                                                           const std::string& waits_for) {
   RETURN_IF_ERROR(status());
   AttemptLog::Lines lines;
   absl::MutexLock lock(&mutex_);
@@ -203,7 +204,9 @@ absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(const std::vector<v1:
   outcomes_.Expire(change);
   attempts_.MoveTo(lines);
   Append(std::move(change));  // kept with the next change that somebody waits for
-  return dispatcher_.Renew(leases, worker.caller);
+  std::vector<v1::LeaseRef> lost = dispatcher_.Renew(leases, worker.caller);
+  if (dispatcher_.SetWaiting(leases, worker.caller, waits_for)) changed_.Notify();
+  return lost;
 }
 
 absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(

@@ -12,6 +12,7 @@
 #include "common/base/status.h"
 #include "common/rpc/status.h"
 #include "common/worker/stage_table.h"
+#include "common/worker/work_queue.h"
 #include "services/coordinator/server/coordinator_metrics.h"
 
 namespace kernelmill::coordinator {
@@ -81,6 +82,13 @@ StageVersions VersionsOf(const v1::LeaseRequest& request) {
   return versions;
 }
 
+// What the renewed tasks wait for, as their worker says.
+std::string WaitsFor(const grpc::ServerContext& context) {
+  const auto found = context.client_metadata().find(worker::kWaitsForMetadata);
+  if (found == context.client_metadata().end()) return "";
+  return std::string(found->second.data(), found->second.size());
+}
+
 LeaseQuery QueryOf(const v1::LeaseRequest& request, const grpc::ServerContext& context) {
   return {.stages = StagesOf(request),
           .max_tasks = request.max_tasks(),
@@ -143,7 +151,7 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
   const absl::Status bad = CheckBatch(request->leases_size());
   if (!bad.ok()) return rpc::ToGrpcStatus(bad);
   const auto lost = scheduler_.Renew({request->leases().begin(), request->leases().end()},
-                                     {CallerName(*context), request->worker()});
+                                     {CallerName(*context), request->worker()}, WaitsFor(*context));
   if (!lost.ok()) return rpc::ToGrpcStatus(lost.status());
   for (const v1::LeaseRef& lease : *lost) *response->add_lost() = lease;
   return grpc::Status::OK;
