@@ -16,7 +16,8 @@ constexpr const Family* kFamilies[] = {
     &kProcessMaxFiles, &kProcessThreads, &kProcessStart, &kServerStarted, &kServerHandled,
     &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds,
     // The coordinator.
-    &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions,
+    &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions, &kConnectedWorkers, &kWorkerSlots,
+    &kUnservedTasks,
     // Workers.
     &kWorkerTasks, &kStageSeconds,
     // The store.

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
+#include "common/worker/lap_timer.h"
 #include "common/worker/task_store.h"
 
 namespace kernelmill::worker {
@@ -43,25 +44,30 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
     return Outcome{absl::UnimplementedError(
         absl::StrCat("this worker has no stage ", action.stage(), " ", action.stage_version()))};
   }
+  v1::TaskTiming timing;
+  LapTimer timer;
   const cas::Digest digest = ActionDigest(action);
   TaskStore of_task(store_, task, digest, worker_);
   PatientStore store(of_task, backoff_, pause);
   if (info->cacheable) {
     const absl::StatusOr<cas::ActionResult> kept = store.GetActionResult(digest);
+    timing.set_lookup_us(timer.Lap());
     if (kept.ok()) {
       absl::StatusOr<v1::StageResult> result = DecodeResult(*kept);
-      if (result.ok()) return Outcome{std::move(result), /*cached=*/true};
+      if (result.ok()) return Outcome{std::move(result), /*cached=*/true, timing};
     }
   }
   absl::StatusOr<v1::StageResult> result = absl::CancelledError("no longer wanted");
   if (!store.gave_up()) result = RunStage(*known->second, action, store);
+  timing.set_run_us(timer.Lap());
   if (result.ok() && info->cacheable) {
     const absl::Status told = store.PutActionResult(digest, EncodeResult(*result));
     // The result is good all the same; the next run will not find it.
     if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
+    timing.set_store_us(timer.Lap());
   }
   if (store.gave_up() && !result.ok()) return std::nullopt;
-  return Outcome{std::move(result)};
+  return Outcome{std::move(result), /*cached=*/false, timing};
 }
 
 }  // namespace kernelmill::worker

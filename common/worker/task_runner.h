@@ -25,6 +25,7 @@ class TaskRunner {
   struct Outcome {
     absl::StatusOr<v1::StageResult> result;
     bool cached = false;
+    v1::TaskTiming timing{};  // all but how long it waited
   };
 
   // `store` and `stages` must outlive it. `backoff`: between calls to a store that is away;

@@ -50,6 +50,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(to_coordinator);
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
+  options.version = flags.version;
   options.slots = worker_flags.slots;
   options.task_timeout = absl::Seconds(worker_flags.task_timeout_seconds);
   options.on_stuck = [] { std::_Exit(kStuckExit); };

@@ -26,6 +26,13 @@ struct CrawlOptions {
   std::string github_api;         // the REST API's URL; empty: GitHub's own
   std::string github_token_file;  // with a token for it; empty: none
   bool no_cache = false;          // every stage is run anew
+  std::string trace;              // a file, as ReportOptions has it
+};
+
+struct ReportOptions {
+  std::string job;
+  bool timeline = false;  // where its time went, in place of the ledger
+  std::string trace;      // a file to write the timeline to, for Perfetto and Chrome; empty: none
 };
 
 struct SubmitOptions {
@@ -53,7 +60,10 @@ absl::StatusOr<int> Watch(const ClusterAddress& cluster, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> ListJobs(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                              Console& console);
-absl::StatusOr<int> Report(const ClusterAddress& cluster, const std::string& job,
+// The workers that the coordinator heard of lately, and what they hold; with --json a line each.
+absl::StatusOr<int> ListWorkers(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
+                                Console& console);
+absl::StatusOr<int> Report(const ClusterAddress& cluster, const ReportOptions& options,
                            rpc::TerminationSignal& signal, Console& console);
 // Ends a job; one that has ended stays as it is.
 absl::StatusOr<int> Cancel(const ClusterAddress& cluster, const std::string& job,

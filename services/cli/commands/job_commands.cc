@@ -11,10 +11,12 @@
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/commands.h"
 #include "services/cli/commands/retry_hint.h"
+#include "services/cli/commands/timeline_output.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
 #include "services/cli/core/watch.h"
+#include "services/cli/core/workers.h"
 #include "services/cli/embedded/embedded_cluster.h"
 #include "services/exporter/core/exporter.h"
 #include "services/exporter/core/output/output_dir.h"
@@ -134,6 +136,12 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*request_id=*/"",
                                                      /*priority=*/0, options.no_cache, console));
   absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
+  if (!options.trace.empty()) {
+    const absl::StatusOr<Timeline> timeline = cluster->jobs().GetTimeline(job);
+    const absl::Status traced =
+        timeline.ok() ? WriteTraceFile(*timeline, job, options.trace) : timeline.status();
+    if (code.ok() && !traced.ok()) code = traced;
+  }
   if (absl::IsCancelled(code.status())) {
     code = absl::CancelledError(absl::StrCat(
         "interrupted; the same command goes on from what is done (--data ", options.data_dir, ")"));
@@ -176,10 +184,30 @@ absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSign
   return kDone;
 }
 
-absl::StatusOr<int> Report(const ClusterAddress& address, const std::string& job,
+absl::StatusOr<int> ListWorkers(const ClusterAddress& address, rpc::TerminationSignal& signal,
+                                Console& console) {
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  ASSIGN_OR_RETURN(const std::vector<v1::WorkerInfo> workers, cluster->jobs().ListWorkers());
+  if (!console.json()) {
+    console.Result(WorkersText(workers, absl::Now()));
+    return kDone;
+  }
+  for (const v1::WorkerInfo& worker : workers) console.Result(MessageJson(worker) + "\n");
+  return kDone;
+}
+
+absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(job));
+  if (options.timeline || !options.trace.empty()) {
+    ASSIGN_OR_RETURN(const Timeline timeline, cluster->jobs().GetTimeline(options.job));
+    if (!options.trace.empty()) {
+      RETURN_IF_ERROR(WriteTraceFile(timeline, options.job, options.trace));
+    }
+    if (options.timeline) PrintTimeline(timeline, console);
+    return kDone;
+  }
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(options.job));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
   return kDone;
 }

@@ -193,14 +193,19 @@ TEST_F(JobCommandsTest, ARunningJobIsNotDeleted) {
   EXPECT_EQ(out_, "{\"job\":\"j\",\"deleted\":true}\n");
 }
 
+absl::StatusOr<int> ReportJob(const ClusterAddress& cluster, const std::string& job,
+                              rpc::TerminationSignal& signal, Console& console) {
+  return Report(cluster, {.job = job}, signal, console);
+}
+
 TEST_F(JobCommandsTest, ReportsAndListsTellWhatIsTriedAgain) {
   v1::Troubled* task = service_.job.add_troubled();
   task->set_stage("fetch");
   task->set_source("demo");
   task->set_attempts(2);
-  EXPECT_EQ(RunOn(false, Report).value(), kDone);
+  EXPECT_EQ(RunOn(false, ReportJob).value(), kDone);
   EXPECT_THAT(out_, HasSubstr("demo  fetch  after 2 attempts"));
-  EXPECT_EQ(RunOn(true, Report).value(), kDone);
+  EXPECT_EQ(RunOn(true, ReportJob).value(), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_)["troubled"][0]["source"], "demo");
   const auto list = Run(false, [this](Console& c) { return ListJobs(cluster_, signal_, c); });
   EXPECT_EQ(list.value(), kDone);

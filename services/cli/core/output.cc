@@ -17,6 +17,7 @@
 #include "common/cas/digest.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
+#include "services/cli/core/workers.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -208,6 +209,7 @@ std::string ReportText(const v1::JobStatus& status) {
     absl::StrAppendFormat(&text, "  %-10s %8d %8d %8d %8d\n", stage.stage(), stage.total(),
                           stage.done() - stage.cached(), stage.cached(), stage.failed());
   }
+  for (const std::string& line : UnservedLines(status)) absl::StrAppend(&text, line, "\n");
   return text + TroubledText(status) + FailuresText(status);
 }
 
@@ -235,6 +237,7 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
                          absl::UTCTimeZone()),
         absl::StrCat(done, "/", total), FailureCount(job), job.priority(), job.runs(),
         OneLine(job.name()));
+    for (const std::string& line : UnservedLines(job)) absl::StrAppend(&text, "  ", line, "\n");
   }
   return text;
 }

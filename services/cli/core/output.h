@@ -23,7 +23,8 @@ std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir)
 // paths, and what is tried again.
 std::string ReportText(const v1::JobStatus& status);
 
-// A line a job, below a heading, with how many inputs failed.
+// A line a job, below a heading, with how many inputs failed; and one for each of its stages that
+// no worker serves.
 std::string JobsText(const std::vector<v1::JobStatus>& jobs);
 
 // "triton-seeds-000007  cancelled": what became of it. A job whose every source failed is not just

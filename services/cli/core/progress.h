@@ -66,16 +66,16 @@ class ProgressPrinter {
 
 using Writer = std::function<void(absl::string_view)>;
 
-// A bar a stage, redrawn in place on a terminal, and a line if tasks are tried again. `width`
-// answers with its columns now.
+// A bar a stage, redrawn in place on a terminal, and a line for what hinders the job: stages
+// without a worker, and tasks that are tried again. `width` answers with its columns now.
 std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int()> width);
 
 // How long nothing is written before a line says that the job still runs; of printers without a
 // terminal.
 inline constexpr absl::Duration kHeartbeat = absl::Seconds(60);
 
-// A line for each stage that has moved, at most every two seconds and when the job ends; one when
-// other tasks are tried again; a heartbeat.
+// A line for each stage that has moved, at most every two seconds and when the job ends; one for
+// each other thing that hinders it; a heartbeat.
 std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write);
 
 // The status as a JSON object a line, at every change; the last again as a heartbeat.

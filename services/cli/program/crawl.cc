@@ -26,6 +26,12 @@ std::string DefaultDataDir() {
   return home.empty() ? "kernelmill.data" : home + "/.cache/kernelmill";
 }
 
+void AddTrace(CLI::App& command, std::string* file) {
+  command.add_option("--trace", *file,
+                     "write when each task waited and ran to this file, which Perfetto and\n"
+                     "Chrome open (trace events, JSON)");
+}
+
 void AddCrawl(CommandLine& line) {
   const auto options = std::make_shared<CrawlOptions>();
   CLI::App* sub = line.Add(
@@ -53,6 +59,7 @@ void AddCrawl(CommandLine& line) {
       ->check(CLI::ExistingFile);
   sub->add_flag("--no-cache", options->no_cache,
                 "run every stage anew, whatever the action cache has, and replace what it has");
+  AddTrace(*sub, &options->trace);
   line.AddCommonFlags(*sub);
 }
 

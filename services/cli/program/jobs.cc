@@ -49,6 +49,27 @@ void AddJobs(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+void AddWorkers(CommandLine& line) {
+  CLI::App* sub = line.Add(
+      "workers", "list the workers that the coordinator heard of lately, and what they run",
+      [&line](Console& console) { return ListWorkers(line.cluster(), line.signal(), console); });
+  line.AddClusterFlags(*sub);
+}
+
+void AddReport(CommandLine& line) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App* sub =
+      line.Add("report", "print a job's ledger: every file and kernel by what became of it",
+               [&line, options](Console& console) {
+                 return Report(line.cluster(), *options, line.signal(), console);
+               });
+  sub->add_option("JOB", options->job, "the job's name, as submit printed it")->required();
+  sub->add_flag("--timeline", options->timeline,
+                "in its place where the job's time went: queue, lookup, run and store by stage");
+  AddTrace(*sub, &options->trace);
+  line.AddClusterFlags(*sub);
+}
+
 // A command whose one argument is a job.
 void AddOnJob(CommandLine& line, const char* name, const char* help,
               absl::StatusOr<int> (*run)(const ClusterAddress&, const std::string&,
@@ -67,8 +88,8 @@ void AddJobCommands(CommandLine& line) {
   AddSubmit(line);
   AddOnJob(line, "watch", "follow a job to its end", Watch);
   AddJobs(line);
-  AddOnJob(line, "report", "print a job's ledger: every file and kernel by what became of it",
-           Report);
+  AddWorkers(line);
+  AddReport(line);
   AddOnJob(line, "cancel", "end a running job", Cancel);
   AddRetry(line);
   AddOnJob(line, "delete", "forget a job that has ended, and let the store drop its dataset",

@@ -67,14 +67,14 @@ class Scheduler {
 
   // Leases ready tasks. UNAVAILABLE: draining.
   absl::StatusOr<Leases> Lease(const LeaseQuery& query);
-  // Extends leases; returns those that are lost. `caller` as LeaseQuery has it, here and below.
-  // `waits_for`: what keeps the tasks from going on; empty: nothing does.
+  // Extends leases; returns those that are lost. `waits_for`: what keeps the tasks from going on;
+  // empty: nothing does.
   absl::StatusOr<std::vector<v1::LeaseRef>> Renew(const std::vector<v1::LeaseRef>& leases,
-                                                  const std::string& caller = "",
+                                                  const WorkerId& worker = {},
                                                   const std::string& waits_for = "");
   // Takes results; one status each (see Work.Complete).
   absl::StatusOr<std::vector<absl::Status>> Complete(const std::vector<v1::Completion>& completions,
-                                                     const std::string& caller = "");
+                                                     const WorkerId& worker = {});
 
   // Takes back the leases that have run out and readies the tasks whose pause is over. Call it
   // often.
@@ -93,13 +93,30 @@ class Scheduler {
   const Notifier& ready() const { return ready_; }
   const Notifier& changed() const { return changed_; }
 
+  // As Crawl.ListWorkers answers.
+  std::vector<v1::WorkerInfo> ListWorkers() const;
+
+  struct TimelinePage {
+    std::vector<v1::TaskSpan> spans;  // by task and attempt
+    uint32_t next = 0;  // the index of the task that the next page begins with; 0: none
+  };
+  // What is known of when the job's tasks waited and ran, from the task with that index (from 1)
+  // on, some tasks at a time. Attempts that are just ending may be missing. NOT_FOUND: no such job.
+  absl::StatusOr<TimelinePage> Timeline(const std::string& id, uint32_t first);
+
   // For metrics.
   QueueStats Stats() const;
+  struct WorkerStats {
+    WorkerCensus workers;
+    StageCounts unserved{};  // ready tasks of stages without a worker
+  };
+  WorkerStats CountWorkers() const;
 
  private:
   Scheduler(const Options& options, StateStore& store, const Clock& clock);
 
   absl::Status Load();
+  Change NewChange() const;
   // Queues the change to be stored; returns its ticket, or of an empty one that of the last.
   uint64_t Append(Change change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The answer to a completion of a job that has ended.
@@ -107,11 +124,13 @@ class Scheduler {
 
   const bool sync_completions_;
   StateStore& store_;
+  const Clock& clock_;
   CommitQueue commits_;
   Notifier ready_;
   Notifier changed_;
 
   mutable absl::Mutex mutex_;
+  AttemptLog attempts_ ABSL_GUARDED_BY(mutex_);
   JobTable jobs_ ABSL_GUARDED_BY(mutex_);
   Dispatcher dispatcher_ ABSL_GUARDED_BY(mutex_);  // uses jobs_
   Outcomes outcomes_ ABSL_GUARDED_BY(mutex_);      // uses jobs_ and dispatcher_

@@ -84,7 +84,10 @@ struct CoordinatorServer::Parts {
     PrefillMetrics();
     for (int tick = 0; !stopping; ++tick) {
       scheduler->Tick();
-      if (tick % kTicksPerStats == 0) ShowStats(scheduler->Stats());
+      if (tick % kTicksPerStats == 0) {
+        ShowStats(scheduler->Stats());
+        ShowWorkers(scheduler->CountWorkers());
+      }
       if (tick % kTicksPerCleaning == 0) {
         // An error stays in status(), where the owner looks.
         scheduler->DeleteOldJobs(absl::Now()).IgnoreError();

@@ -47,6 +47,19 @@ absl::Status WatchJob(Scheduler& scheduler, const grpc::ServerContext& context,
   }
 }
 
+// Calls `write` with the job's timeline, a page at a time.
+absl::Status WriteTimeline(Scheduler& scheduler, const std::string& job,
+                           const std::function<bool(const v1::TimelinePart&)>& write) {
+  for (uint32_t first = 1; first != 0;) {
+    ASSIGN_OR_RETURN(Scheduler::TimelinePage page, scheduler.Timeline(job, first));
+    v1::TimelinePart part;
+    for (v1::TaskSpan& span : page.spans) *part.add_spans() = std::move(span);
+    if (!write(part)) return absl::CancelledError("the reader has gone");
+    first = page.next;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 grpc::Status CrawlService::Submit(grpc::ServerContext* context, const v1::SubmitRequest* request,
@@ -98,6 +111,23 @@ grpc::Status CrawlService::Delete(grpc::ServerContext* context, const v1::Delete
                                   v1::DeleteResponse* response) {
   return access::Audited(*context, "Delete", request->job(),
                          rpc::ToGrpcStatus(scheduler_.Delete(request->job())));
+}
+
+grpc::Status CrawlService::ListWorkers(grpc::ServerContext* context,
+                                       const v1::ListWorkersRequest* request,
+                                       v1::ListWorkersResponse* response) {
+  for (v1::WorkerInfo& worker : scheduler_.ListWorkers()) {
+    *response->add_workers() = std::move(worker);
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status CrawlService::Timeline(grpc::ServerContext* context,
+                                    const v1::TimelineRequest* request,
+                                    grpc::ServerWriter<v1::TimelinePart>* writer) {
+  return rpc::ToGrpcStatus(
+      WriteTimeline(scheduler_, request->job(),
+                    [&](const v1::TimelinePart& part) { return writer->Write(part); }));
 }
 
 }  // namespace kernelmill::coordinator

@@ -27,6 +27,10 @@ class CrawlService final : public v1::Crawl::Service {
                      v1::JobStatus* response) override;
   grpc::Status Delete(grpc::ServerContext* context, const v1::DeleteRequest* request,
                       v1::DeleteResponse* response) override;
+  grpc::Status ListWorkers(grpc::ServerContext* context, const v1::ListWorkersRequest* request,
+                           v1::ListWorkersResponse* response) override;
+  grpc::Status Timeline(grpc::ServerContext* context, const v1::TimelineRequest* request,
+                        grpc::ServerWriter<v1::TimelinePart>* writer) override;
 
  private:
   Scheduler& scheduler_;

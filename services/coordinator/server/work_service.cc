@@ -37,6 +37,10 @@ absl::Status CheckLease(const v1::LeaseRequest& request) {
   if (request.worker().size() > kMaxName) {
     return absl::InvalidArgumentError(absl::StrCat("worker: longer than ", kMaxName, " bytes"));
   }
+  if (request.version().size() > kMaxName) {
+    return absl::InvalidArgumentError(absl::StrCat("version: longer than ", kMaxName, " bytes"));
+  }
+  if (request.slots() < 0) return absl::InvalidArgumentError("slots: is negative");
   if (request.held() < 0) return absl::InvalidArgumentError("held: is negative");
   if (request.wait_ms() < 0 || request.wait_ms() > kMaxWaitMs) {
     return absl::InvalidArgumentError(absl::StrCat("wait_ms: is not 0 to ", kMaxWaitMs));
@@ -62,6 +66,18 @@ StageSet StagesOf(const v1::LeaseRequest& request) {
   return stages;
 }
 
+// What it has of the stages that this build knows; of one in several versions the one that fits.
+StageVersions VersionsOf(const v1::LeaseRequest& request) {
+  StageVersions versions{};
+  for (const v1::StageName& name : request.stages()) {
+    const worker::StageInfo* const stage = worker::FindStage(name.stage());
+    if (stage == nullptr) continue;
+    int32_t& version = versions[static_cast<size_t>(stage->id)];
+    if (version != stage->version) version = name.version();
+  }
+  return versions;
+}
+
 // What the renewed tasks wait for, as their worker says.
 std::string WaitsFor(const grpc::ServerContext& context) {
   const auto found = context.client_metadata().find(worker::kWaitsForMetadata);
@@ -73,9 +89,11 @@ LeaseQuery QueryOf(const v1::LeaseRequest& request, const grpc::ServerContext& c
   return {.stages = StagesOf(request),
           .max_tasks = request.max_tasks(),
           .held = request.held(),
-          .worker = request.worker(),
-          .incarnation = request.incarnation(),
-          .caller = access::CallerName(context)};
+          .worker = {access::CallerName(context), request.worker()},
+          .facts = {.incarnation = request.incarnation(),
+                    .version = request.version(),
+                    .slots = request.slots(),
+                    .stages = VersionsOf(request)}};
 }
 
 // Waits for tasks; an empty answer once the time is up.
@@ -97,12 +115,12 @@ absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, const grpc::ServerCont
 
 absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
                                                  const v1::CompleteRequest& request,
-                                                 const std::string& caller) {
+                                                 const WorkerId& worker) {
   RETURN_IF_ERROR(CheckBatch(request.completions_size()));
   const std::vector<v1::Completion> completions(request.completions().begin(),
                                                 request.completions().end());
   ASSIGN_OR_RETURN(const std::vector<absl::Status> statuses,
-                   scheduler.Complete(completions, caller));
+                   scheduler.Complete(completions, worker));
   v1::CompleteResponse response;
   for (size_t i = 0; i < statuses.size(); ++i) {
     *response.add_statuses() = rpc::ToProtoStatus(statuses[i]);
@@ -143,7 +161,7 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
   const absl::Status bad = CheckBatch(request->leases_size());
   if (!bad.ok()) return rpc::ToGrpcStatus(bad);
   const auto lost = scheduler_.Renew({request->leases().begin(), request->leases().end()},
-                                     access::CallerName(*context), WaitsFor(*context));
+                                     {access::CallerName(*context), request->worker()}, WaitsFor(*context));
   if (!lost.ok()) return rpc::ToGrpcStatus(lost.status());
   for (const v1::LeaseRef& lease : *lost) *response->add_lost() = lease;
   return grpc::Status::OK;
@@ -152,7 +170,7 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
 grpc::Status WorkService::Complete(grpc::ServerContext* context, const v1::CompleteRequest* request,
                                    v1::CompleteResponse* response) {
   absl::StatusOr<v1::CompleteResponse> answer =
-      CompleteAll(scheduler_, *request, access::CallerName(*context));
+      CompleteAll(scheduler_, *request, {access::CallerName(*context), request->worker()});
   if (!answer.ok()) return rpc::ToGrpcStatus(answer.status());
   *response = std::move(*answer);
   return grpc::Status::OK;

@@ -44,6 +44,34 @@ class GrpcCrawlClient : public CrawlClient {
     return std::vector<v1::JobStatus>(response.jobs().begin(), response.jobs().end());
   }
 
+  absl::StatusOr<std::vector<v1::WorkerInfo>> ListWorkers() override {
+    v1::ListWorkersResponse response;
+    RETURN_IF_ERROR(caller_.Call("list workers", [&](grpc::ClientContext& context) {
+      return stub_->ListWorkers(&context, v1::ListWorkersRequest(), &response);
+    }));
+    return std::vector<v1::WorkerInfo>(response.workers().begin(), response.workers().end());
+  }
+
+  absl::StatusOr<Timeline> GetTimeline(const std::string& job) override {
+    constexpr absl::Duration kDeadline = absl::Minutes(10);  // millions of attempts
+    v1::TimelineRequest request;
+    request.set_job(job);
+    Timeline timeline;
+    RETURN_IF_ERROR(caller_.Call(
+        "timeline",
+        [&](grpc::ClientContext& context) {
+          timeline = {};
+          const auto reader = stub_->Timeline(&context, request);
+          v1::TimelinePart part;
+          while (reader->Read(&part)) {
+            for (const v1::TaskSpan& span : part.spans()) timeline.Add(span);
+          }
+          return reader->Finish();
+        },
+        kDeadline));
+    return timeline;
+  }
+
   absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) override {
     return CallOn<v1::CancelRequest>("cancel", &v1::Crawl::Stub::Cancel, job);
   }

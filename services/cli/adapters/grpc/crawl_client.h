@@ -10,6 +10,7 @@
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
 #include "services/cli/adapters/grpc/retrying_caller.h"
+#include "services/cli/core/timeline.h"
 #include "services/cli/core/watch.h"
 
 namespace grpc {
@@ -32,6 +33,10 @@ class CrawlClient {
   virtual absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) = 0;
   // Newest first.
   virtual absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() = 0;
+  // The workers heard of lately, by name.
+  virtual absl::StatusOr<std::vector<v1::WorkerInfo>> ListWorkers() = 0;
+  // When the job's tasks waited and ran. NOT_FOUND: no such job.
+  virtual absl::StatusOr<Timeline> GetTimeline(const std::string& job) = 0;
   // Ends a running job; answers how it ended. NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) = 0;
   // Runs an ended job again. NOT_FOUND: no such job.

@@ -11,6 +11,7 @@
 //                      token:8 rest
 //                      rest: of a DONE task StageResult; else google.rpc.Status, of the last error,
 //                      if there was one
+//   "a/"<task><attempt:4>  -> TaskSpan without its task, of an attempt that ended
 //   "v/"<sha256>    -> how the last attempt to pin a git repository's ref went; the key is the
 //   SHA-256, in
 //                      hexadecimal, of its URL, a line feed and the ref. Value: Unix seconds:8
@@ -82,8 +83,17 @@ rocksdb::Status PutJob(const JobRow& row, rocksdb::WriteBatch* batch) {
   return status;
 }
 
+std::string SpanKeyOf(uint64_t task, uint32_t attempt) {
+  std::string key = "a/";
+  AppendFixed64(&key, task);
+  AppendFixed32(&key, attempt);
+  return key;
+}
+
 rocksdb::Status DeleteTasks(uint32_t job, rocksdb::WriteBatch* batch) {
-  return batch->DeleteRange(TaskKeyOf(TaskId(job, 0)), TaskKeyOf(TaskId(job + 1, 0)));
+  const uint64_t first = TaskId(job, 0), end = TaskId(job + 1, 0);
+  const rocksdb::Status status = batch->DeleteRange(TaskKeyOf(first), TaskKeyOf(end));
+  return status.ok() ? batch->DeleteRange(SpanKeyOf(first, 0), SpanKeyOf(end, 0)) : status;
 }
 
 rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
@@ -110,6 +120,11 @@ rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
   for (const TaskRow& task : change.tasks) {
     if (!status.ok()) return status;
     status = batch->Put(TaskKeyOf(task.id), EncodeTask(task));
+  }
+  for (const v1::TaskSpan& span : change.spans) {
+    if (!status.ok()) return status;
+    const auto attempt = static_cast<uint32_t>(span.attempt());
+    status = batch->Put(SpanKeyOf(span.task(), attempt), EncodeSpan(span));
   }
   for (const PinRecord& pin : change.pins) {
     if (!status.ok()) return status;
@@ -246,6 +261,27 @@ absl::Status RocksDbStateStore::ForEachTask(uint32_t job,
     if (!visit(row)) return absl::OkStatus();
   }
   return FromRocksStatus(at->status(), "tasks");
+}
+
+absl::Status RocksDbStateStore::ForEachSpan(uint64_t first_task,
+                                            absl::FunctionRef<bool(const v1::TaskSpan&)> visit) {
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
+  const std::string prefix = JobKey("a/", JobOf(first_task));
+  at->Seek(SpanKeyOf(first_task, 0));
+  for (; at->Valid() && at->key().starts_with(prefix); at->Next()) {
+    absl::string_view key(at->key().data() + 2, at->key().size() - 2);
+    uint64_t task = 0;
+    uint32_t attempt = 0;
+    if (!TakeFixed64(&key, &task) || !TakeFixed32(&key, &attempt) || !key.empty()) {
+      return absl::DataLossError("an attempt's key is not readable");
+    }
+    ASSIGN_OR_RETURN(const v1::TaskSpan span,
+                     DecodeSpan(task, absl::string_view(at->value().data(), at->value().size())));
+    if (!visit(span)) return absl::OkStatus();
+  }
+  return FromRocksStatus(at->status(), "attempts");
 }
 
 absl::StatusOr<v1::JobSpec> RocksDbStateStore::Spec(uint32_t job) {

@@ -30,6 +30,8 @@ class RocksDbStateStore : public StateStore {
   absl::StatusOr<std::vector<JobRow>> Jobs() override;
   absl::StatusOr<uint32_t> LastSequence() override;
   absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) override;
+  absl::Status ForEachSpan(uint64_t first_task,
+                           absl::FunctionRef<bool(const v1::TaskSpan&)> visit) override;
   absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;

@@ -225,5 +225,43 @@ TEST(Rows, DamagedTasksAreRefused) {
   EXPECT_THAT(DecodeTask(1, state), StatusIs(absl::StatusCode::kDataLoss));
 }
 
+TEST_F(RocksDbStateStoreTest, AttemptsAreKeptInOrderAndGoWithTheirJob) {
+  const auto span = [](uint32_t job, uint32_t index, int32_t attempt, const char* outcome) {
+    v1::TaskSpan span;
+    span.set_task(TaskId(job, index));
+    span.set_attempt(attempt);
+    span.set_outcome(outcome);
+    return span;
+  };
+  Change change;
+  change.spans = {span(1, 2, 1, "handed_back"), span(1, 10, 2, "done"), span(1, 10, 1, "failed"),
+                  span(1, 2, 1, "done"), span(2, 1, 1, "done")};
+  EXPECT_FALSE(change.empty());
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  Open();
+  const auto read = [&](uint64_t first) {
+    std::string text;
+    EXPECT_THAT(store_->ForEachSpan(first,
+                                    [&](const v1::TaskSpan& span) {
+                                      absl::StrAppend(&text, IndexOf(span.task()), "/",
+                                                      span.attempt(), " ", span.outcome(), ";");
+                                      return true;
+                                    }),
+                IsOk());
+    return text;
+  };
+  EXPECT_EQ(read(TaskId(1, 1)), "2/1 done;10/1 failed;10/2 done;");
+  EXPECT_EQ(read(TaskId(1, 3)), "10/1 failed;10/2 done;");
+  Change erase;
+  erase.erased = {1};
+  ASSERT_THAT(store_->Write({erase}, true), IsOk());
+  EXPECT_EQ(read(TaskId(1, 1)), "");
+  EXPECT_EQ(read(TaskId(2, 1)), "1/1 done;");
+  Change deletion;
+  deletion.deleted = {2};
+  ASSERT_THAT(store_->Write({deletion}, true), IsOk());
+  EXPECT_EQ(read(TaskId(2, 1)), "");
+}
+
 }  // namespace
 }  // namespace kernelmill::coordinator

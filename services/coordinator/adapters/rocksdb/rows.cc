@@ -98,6 +98,21 @@ absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value) {
   return row;
 }
 
+std::string EncodeSpan(const v1::TaskSpan& span) {
+  v1::TaskSpan value = span;
+  value.clear_task();
+  return value.SerializeAsString();
+}
+
+absl::StatusOr<v1::TaskSpan> DecodeSpan(uint64_t task, absl::string_view value) {
+  v1::TaskSpan span;
+  if (!span.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+    return absl::DataLossError(absl::StrCat("an attempt at task ", task, " is not readable"));
+  }
+  span.set_task(task);
+  return span;
+}
+
 std::string PinKeyOf(const std::string& git, const std::string& ref) {
   return absl::StrCat("v/", Sha256Hex(absl::StrCat(git, "\n", ref)));
 }

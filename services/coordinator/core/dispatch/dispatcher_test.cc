@@ -161,11 +161,12 @@ TEST_F(DispatcherTest, AHostIsCalledOnByAFewTasksAtATime) {
 
 TEST_F(DispatcherTest, AStartedAnewWorkersTasksAreFreeAtOnce) {
   Submit(GitJob(1));
-  const LeaseQuery before = {.stages = StageSet().set(), .worker = "w", .incarnation = 1};
+  const LeaseQuery before = {
+      .stages = StageSet().set(), .worker = {"", "w"}, .facts = {.incarnation = 1}};
   const std::vector<v1::LeasedTask> lost = Ask(before).tasks;
   ASSERT_EQ(lost.size(), 1u);
   LeaseQuery after = before;
-  after.incarnation = 2;
+  after.facts.incarnation = 2;
   const std::vector<v1::LeasedTask> again = Ask(after).tasks;
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].task(), lost[0].task());

@@ -51,9 +51,10 @@ void JobTable::Abandon(const JobRow& row, Change& change) {
 absl::Status JobTable::Resume(JobRow row, Change& change) {
   if (row.plan == PlanFingerprint()) {
     auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
-    ASSIGN_OR_RETURN(const bool fits, job->Replay([&](Job::RowVisitor visit) {
+    const auto rows = [&](Job::RowVisitor visit) {
       return store_.ForEachTask(row.sequence, visit);
-    }));
+    };
+    ASSIGN_OR_RETURN(const bool fits, job->Replay(rows, change.unix_ms));
     if (fits) {
       running_[row.sequence] = std::move(job);
       return absl::OkStatus();

@@ -64,16 +64,20 @@ struct PinRecord {
 
 // What changes together: all of it is kept, or nothing.
 struct Change {
+  int64_t unix_ms = 0;            // when, by the wall clock: for timelines
   std::vector<JobRow> jobs;       // new ones, or replanned
   std::vector<uint32_t> erased;   // jobs whose tasks are all dropped, before `tasks` are put
   std::vector<uint32_t> deleted;  // jobs of which nothing stays
   std::vector<std::pair<uint32_t, v1::JobStatus>> statuses;
   std::vector<TaskRow> tasks;
   std::vector<PinRecord> pins;
+  // Attempts that ended. One takes the place of an earlier one at the same task with the same
+  // number, which was handed back.
+  std::vector<v1::TaskSpan> spans;
 
   bool empty() const {
     return jobs.empty() && erased.empty() && deleted.empty() && statuses.empty() && tasks.empty() &&
-           pins.empty();
+           pins.empty() && spans.empty();
   }
 };
 
@@ -94,6 +98,9 @@ class StateStore {
   virtual absl::StatusOr<uint32_t> LastSequence() = 0;
   // Passes a job's tasks by id, until there is none or `visit` returns false.
   virtual absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) = 0;
+  // Likewise the attempts that ended, by task, from that one on, and number.
+  virtual absl::Status ForEachSpan(uint64_t first_task,
+                                   absl::FunctionRef<bool(const v1::TaskSpan&)> visit) = 0;
   // The spec of a job, ended or not. NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobSpec> Spec(uint32_t job) = 0;
   // NOT_FOUND: no such job, no such task.

@@ -2,18 +2,20 @@
 
 namespace kernelmill::coordinator {
 
+void MemoryStateStore::State::EraseTasks(uint32_t job) {
+  const uint64_t first = TaskId(job, 0), end = TaskId(job + 1, 0);
+  tasks.erase(tasks.lower_bound(first), tasks.lower_bound(end));
+  spans.erase(spans.lower_bound({first, 0}), spans.lower_bound({end, 0}));
+}
+
 absl::Status MemoryStateStore::Write(const std::vector<Change>& changes, bool sync) {
   absl::MutexLock lock(&mutex_);
   if (!error_.ok()) return error_;
   for (const Change& change : changes) {
-    for (const uint32_t job : change.erased) {
-      now_.tasks.erase(now_.tasks.lower_bound(TaskId(job, 0)),
-                       now_.tasks.lower_bound(TaskId(job + 1, 0)));
-    }
+    for (const uint32_t job : change.erased) now_.EraseTasks(job);
     for (const uint32_t job : change.deleted) {
       now_.jobs.erase(job);
-      now_.tasks.erase(now_.tasks.lower_bound(TaskId(job, 0)),
-                       now_.tasks.lower_bound(TaskId(job + 1, 0)));
+      now_.EraseTasks(job);
     }
     for (const JobRow& job : change.jobs) {
       now_.jobs[job.sequence] = job;
@@ -21,6 +23,7 @@ absl::Status MemoryStateStore::Write(const std::vector<Change>& changes, bool sy
     }
     for (const auto& [job, status] : change.statuses) now_.jobs[job].status = status;
     for (const TaskRow& task : change.tasks) now_.tasks[task.id] = task;
+    for (const v1::TaskSpan& span : change.spans) now_.spans[{span.task(), span.attempt()}] = span;
     for (const PinRecord& pin : change.pins) now_.pins[{pin.git, pin.ref}] = pin;
   }
   if (sync) synced_ = now_;
@@ -44,6 +47,16 @@ absl::Status MemoryStateStore::ForEachTask(uint32_t job,
   absl::MutexLock lock(&mutex_);
   for (auto at = now_.tasks.lower_bound(TaskId(job, 0));
        at != now_.tasks.end() && JobOf(at->first) == job; ++at) {
+    if (!visit(at->second)) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStateStore::ForEachSpan(uint64_t first_task,
+                                           absl::FunctionRef<bool(const v1::TaskSpan&)> visit) {
+  absl::MutexLock lock(&mutex_);
+  for (auto at = now_.spans.lower_bound({first_task, 0});
+       at != now_.spans.end() && JobOf(at->first.first) == JobOf(first_task); ++at) {
     if (!visit(at->second)) break;
   }
   return absl::OkStatus();

@@ -23,6 +23,8 @@ class MemoryStateStore : public StateStore {
   absl::StatusOr<std::vector<JobRow>> Jobs() override;
   absl::StatusOr<uint32_t> LastSequence() override;
   absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) override;
+  absl::Status ForEachSpan(uint64_t first_task,
+                           absl::FunctionRef<bool(const v1::TaskSpan&)> visit) override;
   absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
@@ -38,7 +40,10 @@ class MemoryStateStore : public StateStore {
     std::map<uint32_t, JobRow> jobs;
     std::map<uint64_t, TaskRow> tasks;
     std::map<std::pair<std::string, std::string>, PinRecord> pins;  // by git, ref
+    std::map<std::pair<uint64_t, int32_t>, v1::TaskSpan> spans;     // by task, attempt
     uint32_t last_sequence = 0;
+
+    void EraseTasks(uint32_t job);
   };
   absl::Mutex mutex_;
   State now_ ABSL_GUARDED_BY(mutex_);
