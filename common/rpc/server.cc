@@ -22,10 +22,12 @@
 #include "absl/time/clock.h"
 #include "common/base/log.h"
 #include "common/base/monotonic_waits.h"
+#include "common/rpc/large_answers.h"
 
 namespace kernelmill::rpc {
 namespace {
 
+constexpr int kMaxLargeAnswerBytes = 512 << 20;
 constexpr int kKeepaliveMs = 20'000;
 // Unfinished calls that one client connection may have; further ones wait at the client.
 constexpr int kMaxStreamsPerConnection = 256;
@@ -98,9 +100,9 @@ void BoundStrangers(const Server::Options& options, grpc::ServerBuilder* builder
                               kKeepaliveMs / 2);
 }
 
-grpc::ChannelArguments ClientArguments() {
+grpc::ChannelArguments ClientArguments(int max_answer_bytes = kMaxMessageBytes) {
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetMaxReceiveMessageSize(max_answer_bytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2'000);
@@ -131,7 +133,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
         options.credentials ? options.credentials : grpc::InsecureServerCredentials(), &port);
   }
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  builder.SetMaxSendMessageSize(kMaxMessageBytes);
+  // Answers are bounded by those who make them, and by what the client takes.
+  builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
   for (grpc::Service* service : services) builder.RegisterService(service);
@@ -168,6 +171,13 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& target,
   KeepLibrary();
   if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
   return grpc::CreateCustomChannel(target, credentials, ClientArguments());
+}
+
+std::shared_ptr<grpc::Channel> ConnectForLargeAnswers(
+    const std::string& target, std::shared_ptr<grpc::ChannelCredentials> credentials) {
+  KeepLibrary();
+  if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
+  return grpc::CreateCustomChannel(target, credentials, ClientArguments(kMaxLargeAnswerBytes));
 }
 
 TerminationSignal::TerminationSignal() {

@@ -17,6 +17,7 @@
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/metrics/metrics.h"
+#include "common/rpc/large_answers.h"
 #include "common/rpc/server.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
@@ -52,7 +53,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
                    rpc::Server::Start({flags.listen, flags.reflection, server_side}, services));
   const std::unique_ptr<WorkQueue> queue =
-      NewGrpcWorkQueue(rpc::Connect(worker_flags.coordinator, client_side));
+      NewGrpcWorkQueue(rpc::ConnectForLargeAnswers(worker_flags.coordinator, client_side));
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
   options.slots = worker_flags.slots;

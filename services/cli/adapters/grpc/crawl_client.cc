@@ -13,6 +13,9 @@
 namespace kernelmill::cli {
 namespace {
 
+// That of a job with 100,000 sources has some tens of megabytes.
+constexpr absl::Duration kLockDeadline = absl::Minutes(10);
+
 class GrpcCrawlClient : public CrawlClient {
  public:
   GrpcCrawlClient(std::shared_ptr<grpc::Channel> channel, ReconnectOptions reconnect)
@@ -33,6 +36,36 @@ class GrpcCrawlClient : public CrawlClient {
 
   absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) override {
     return CallOn<v1::GetJobRequest>("get job", &v1::Crawl::Stub::GetJob, job);
+  }
+
+  absl::StatusOr<std::vector<v1::Failure>> ListFailures(const std::string& job) override {
+    v1::ListFailuresRequest request;
+    request.set_job(job);
+    std::vector<v1::Failure> all;
+    do {
+      v1::ListFailuresResponse page;
+      RETURN_IF_ERROR(caller_.Call("list failures", [&](grpc::ClientContext& context) {
+        return stub_->ListFailures(&context, request, &page);
+      }));
+      for (v1::Failure& failure : *page.mutable_failures()) all.push_back(std::move(failure));
+      request.set_page_token(page.next_page_token());
+    } while (!request.page_token().empty());
+    return all;
+  }
+
+  absl::StatusOr<v1::JobSpec> ReadLock(const std::string& job) override {
+    v1::ReadLockRequest request;
+    request.set_job(job);
+    v1::JobSpec lock;
+    const auto read = [&](grpc::ClientContext& context) {
+      lock.Clear();
+      const auto reader = stub_->ReadLock(&context, request);
+      v1::JobSpec part;
+      while (reader->Read(&part)) lock.MergeFrom(part);
+      return reader->Finish();
+    };
+    RETURN_IF_ERROR(caller_.Call("read lock", read, kLockDeadline));
+    return lock;
   }
 
   absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() override {
