@@ -22,6 +22,7 @@
 #include "absl/time/clock.h"
 #include "common/base/log.h"
 #include "common/base/monotonic_waits.h"
+#include "common/rpc/call_metrics.h"
 #include "common/rpc/large_answers.h"
 
 namespace kernelmill::rpc {
@@ -109,6 +110,15 @@ grpc::ChannelArguments ClientArguments(int max_answer_bytes = kMaxMessageBytes) 
   return arguments;
 }
 
+std::shared_ptr<grpc::Channel> NewChannel(const std::string& target,
+                                          std::shared_ptr<grpc::ChannelCredentials> credentials,
+                                          int max_answer_bytes) {
+  KeepLibrary();
+  if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
+  return grpc::experimental::CreateCustomChannelWithInterceptors(
+      target, credentials, ClientArguments(max_answer_bytes), ClientCallMetrics());
+}
+
 sigset_t TerminationSet() {
   sigset_t set;
   sigemptyset(&set);
@@ -137,6 +147,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
+  builder.experimental().SetInterceptorCreators(ServerCallMetrics());
   for (grpc::Service* service : services) builder.RegisterService(service);
   // Health alone is not enough for gRPC to start. This answers UNIMPLEMENTED to all else.
   auto rest = std::make_unique<grpc::CallbackGenericService>();
@@ -168,16 +179,12 @@ void Server::Shutdown(absl::Duration grace) {
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& target,
                                        std::shared_ptr<grpc::ChannelCredentials> credentials) {
-  KeepLibrary();
-  if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
-  return grpc::CreateCustomChannel(target, credentials, ClientArguments());
+  return NewChannel(target, std::move(credentials), kMaxMessageBytes);
 }
 
 std::shared_ptr<grpc::Channel> ConnectForLargeAnswers(
     const std::string& target, std::shared_ptr<grpc::ChannelCredentials> credentials) {
-  KeepLibrary();
-  if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
-  return grpc::CreateCustomChannel(target, credentials, ClientArguments(kMaxLargeAnswerBytes));
+  return NewChannel(target, std::move(credentials), kMaxLargeAnswerBytes);
 }
 
 TerminationSignal::TerminationSignal() {
