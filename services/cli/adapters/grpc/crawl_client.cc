@@ -6,7 +6,9 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/rpc/server.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "services/cli/adapters/grpc/retrying_caller.h"
 
@@ -15,6 +17,14 @@ namespace {
 
 // That of a job with 100,000 sources has some tens of megabytes.
 constexpr absl::Duration kLockDeadline = absl::Minutes(10);
+
+absl::Status CheckSize(const v1::SubmitRequest& request) {
+  const size_t bytes = request.ByteSizeLong();
+  if (bytes <= rpc::kMaxMessageBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the job has ", bytes, " bytes with its lists; ",
+                                                 rpc::kMaxMessageBytes,
+                                                 " are what one may have: make two of it"));
+}
 
 class GrpcCrawlClient : public CrawlClient {
  public:
@@ -27,6 +37,7 @@ class GrpcCrawlClient : public CrawlClient {
     *request.mutable_spec() = spec;
     request.set_request_id(request_id);
     request.set_priority(priority);
+    RETURN_IF_ERROR(CheckSize(request));
     v1::SubmitResponse response;
     RETURN_IF_ERROR(caller_.Call("submit", [&](grpc::ClientContext& context) {
       return stub_->Submit(&context, request, &response);
