@@ -97,6 +97,21 @@ class LargeJob(unittest.TestCase):
         self.assertGreater(len(lock), MESSAGE_BYTES)
         self.assertEqual(lock.count("- path: "), SOURCES)
 
+    def test_the_action_of_a_whole_job_may_be_larger_than_a_message(self):
+        """A manifest's action has each source with its URL three times: here 25 MB."""
+        job_file = self.folder / "long.yaml"
+        job_file.write_text("name: long\nsources:\n  - list: long.txt\n")
+        # Each of a host of its own, which no fetcher calls on.
+        (self.folder / "long.txt").write_text(
+            "".join(f"https://127.1.{n // 250}.{n % 250 + 1}/{'r' * 4000}\n" for n in range(2100)))
+        with harness.Cluster(self.folder / "cluster-long", lease_ttl=30, hold=True) as cluster:
+            job = self.quickly(cluster, "submit", job_file).strip()
+            for role in ("fetcher", "fetcher", "deduplicator"):
+                cluster.start_worker(role)
+            harness.wait_until(lambda: cluster.jobs()[0]["state"] != "JOB_STATE_RUNNING", "the end", 120, pause=0.2)
+            sources, _ = self.check_report(cluster, job, "JOB_STATE_DONE")
+            self.assertEqual(len(sources), 2100)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
