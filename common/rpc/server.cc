@@ -24,6 +24,7 @@
 #include "common/base/monotonic_waits.h"
 #include "common/rpc/call_metrics.h"
 #include "common/rpc/large_answers.h"
+#include "common/rpc/wrong_server.h"
 
 namespace kernelmill::rpc {
 namespace {
@@ -114,9 +115,11 @@ std::shared_ptr<grpc::Channel> NewChannel(const std::string& target,
                                           std::shared_ptr<grpc::ChannelCredentials> credentials,
                                           int max_answer_bytes) {
   KeepLibrary();
+  auto interceptors = ClientCallMetrics();
+  interceptors.push_back(WrongServerExplainer(target, credentials != nullptr));
   if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
   return grpc::experimental::CreateCustomChannelWithInterceptors(
-      target, credentials, ClientArguments(max_answer_bytes), ClientCallMetrics());
+      target, credentials, ClientArguments(max_answer_bytes), std::move(interceptors));
 }
 
 sigset_t TerminationSet() {
