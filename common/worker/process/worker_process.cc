@@ -14,6 +14,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
+#include "common/rpc/large_answers.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
 #include "common/worker/process/peers.h"
@@ -40,7 +41,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   const auto& credentials = process->client_credentials();
   const std::shared_ptr<grpc::Channel> to_store = rpc::Connect(worker_flags.store, credentials);
   const std::shared_ptr<grpc::Channel> to_coordinator =
-      rpc::Connect(worker_flags.coordinator, credentials);
+      rpc::ConnectForLargeAnswers(worker_flags.coordinator, credentials);
   const std::unique_ptr<cas::BlobStore> store = cas::NewGrpcBlobStore(to_store, {});
   const std::unique_ptr<grpc::Service> service = make_service ? make_service(*store) : nullptr;
   std::vector<grpc::Service*> services;

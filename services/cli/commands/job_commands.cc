@@ -34,14 +34,24 @@ std::string NewRequestId() {
   return id;
 }
 
-absl::Status ExportJob(const v1::JobStatus& status, const std::string& out_dir,
-                       cas::BlobStore& store) {
+absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const std::string& out_dir) {
   exporter::ExportRequest request;
   request.dataset = status.dataset();
-  request.lock = status.lock();
-  request.failures.assign(status.failures().begin(), status.failures().end());
+  ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
+  ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
   request.out_dir = out_dir;
-  return WithRetryHint(Annotate(exporter::ExportDataset(store, request), "export"), status.job());
+  return WithRetryHint(Annotate(exporter::ExportDataset(cluster.store(), request), "export"),
+                       status.job());
+}
+
+// Puts all failures into a status, which has the first of them.
+absl::Status AddAllFailures(Cluster& cluster, v1::JobStatus& status) {
+  if (status.failure_count() == status.failures_size()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
+                   cluster.jobs().ListFailures(status.job()));
+  status.mutable_failures()->Assign(failures.begin(), failures.end());
+  status.set_failure_count(status.failures_size());  // of a job that runs there may be more by now
+  return absl::OkStatus();
 }
 
 void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
@@ -64,7 +74,7 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
       const v1::JobStatus status,
       WatchJob(watch, options, [&](const v1::JobStatus& now) { printer->Show(now, absl::Now()); }));
   const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
-  if (exported) RETURN_IF_ERROR(ExportJob(status, out_dir, cluster.store()));
+  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, out_dir));
   PrintSummary(status, exported ? out_dir : "", console);
   return ExitCodeOf(status);
 }
@@ -207,7 +217,8 @@ absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& o
     if (options.timeline) PrintTimeline(timeline, console);
     return kDone;
   }
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(options.job));
+  ASSIGN_OR_RETURN(v1::JobStatus status, cluster->jobs().GetJob(options.job));
+  RETURN_IF_ERROR(AddAllFailures(*cluster, status));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
   return kDone;
 }
@@ -251,7 +262,7 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
   RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster->jobs(), job));
-  RETURN_IF_ERROR(ExportJob(status, out_dir, cluster->store()));
+  RETURN_IF_ERROR(ExportJob(*cluster, status, out_dir));
   PrintSummary(status, out_dir, console);
   return ExitCodeOf(status);
 }

@@ -86,10 +86,13 @@ std::string FailureLine(const v1::Failure& failure) {
   return line + "\n";
 }
 
-std::string FailuresText(const v1::JobStatus& status) {
-  if (status.failures().empty()) return "";
-  std::string text = absl::StrCat("failures   ", status.failures_size(), "\n");
+// `rest` is where those are that the status does not name.
+std::string FailuresText(const v1::JobStatus& status, absl::string_view rest) {
+  if (status.failure_count() == 0) return "";
+  std::string text = absl::StrCat("failures   ", status.failure_count(), "\n");
   for (const v1::Failure& failure : status.failures()) text += FailureLine(failure);
+  const int64_t more = status.failure_count() - status.failures_size();
+  if (more > 0) absl::StrAppend(&text, "  and ", more, " more: ", rest, "\n");
   return text;
 }
 
@@ -174,7 +177,8 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
         Sum(counters, "dataset.files.seen"), Sum(counters, "dataset.files.extracted"),
         Sum(counters, "dataset.files.skipped"), Sum(counters, "dataset.files.failed"));
   }
-  text += FailuresText(status);
+  const std::string report = absl::StrCat("kernelmill report ", status.job());
+  text += FailuresText(status, out_dir.empty() ? report : absl::StrCat(out_dir, "/report.json"));
   if (!out_dir.empty()) absl::StrAppend(&text, "written to ", out_dir, "\n");
   return text;
 }
@@ -210,7 +214,7 @@ std::string ReportText(const v1::JobStatus& status) {
                           stage.done() - stage.cached(), stage.cached(), stage.failed());
   }
   for (const std::string& line : UnservedLines(status)) absl::StrAppend(&text, line, "\n");
-  return text + TroubledText(status) + FailuresText(status);
+  return text + TroubledText(status) + FailuresText(status, "not listed");
 }
 
 std::string StateText(const v1::JobStatus& status) {

@@ -20,7 +20,8 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
 std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir);
 
 // The whole ledger as a table: files and kernels by fate and reason, stages, failures with their
-// paths, and what is tried again.
+// paths, and what is tried again. Those failures that the status has: a coordinator's answer names
+// the first hundred.
 std::string ReportText(const v1::JobStatus& status);
 
 // A line a job, below a heading, with how many inputs failed; and one for each of its stages that

@@ -5,8 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/status.h"
+#include "services/coordinator/core/jobs/failure_page.h"
 
 namespace kernelmill::coordinator {
 
@@ -49,7 +51,7 @@ uint64_t Scheduler::Append(Change change) {
   for (const TaskRow& task : change.tasks) readied |= task.state == TaskState::kReady;
   const bool any = !change.empty();
   std::vector<uint32_t> ended;
-  for (const auto& [sequence, status] : change.statuses) ended.push_back(sequence);
+  for (const EndedJob& job : change.ended) ended.push_back(job.sequence);
   const uint64_t ticket = commits_.Append(std::move(change));
   for (const uint32_t sequence : ended) jobs_.SetEndTicket(sequence, ticket);
   if (any) changed_.Notify();
@@ -90,6 +92,61 @@ absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
   // That a job has ended is told once it is kept: a crash must not take it back.
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
   return store_.Status(sequence);
+}
+
+absl::StatusOr<v1::ListFailuresResponse> Scheduler::ListFailures(
+    const v1::ListFailuresRequest& request) {
+  ASSIGN_OR_RETURN(const FailurePage page, FailurePage::Of(request));
+  uint32_t sequence = 0;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(request.job()));
+    if (const Job* const job = jobs_.Running(sequence)) {
+      return page.Answer(job->Failures(page.after(), page.limit()));
+    }
+    ticket = jobs_.EndTicket(sequence);
+  }
+  RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
+  ASSIGN_OR_RETURN(std::vector<TaskFailure> failures,
+                   store_.Failures(sequence, page.after(), page.limit()));
+  return page.Answer(std::move(failures));
+}
+
+absl::StatusOr<uint32_t> Scheduler::WaitForEnd(const std::string& id) {
+  uint32_t sequence = 0;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
+    if (jobs_.Running(sequence) != nullptr) {
+      return absl::FailedPreconditionError(absl::StrCat("job ", id, " is running"));
+    }
+    ticket = jobs_.EndTicket(sequence);
+  }
+  RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
+  return sequence;
+}
+
+absl::Status Scheduler::ReadLockOf(uint32_t sequence,
+                                   absl::FunctionRef<bool(const v1::JobSpec&)> visit) {
+  bool any = false;
+  RETURN_IF_ERROR(store_.ForEachLockPart(sequence, [&](const v1::JobSpec& part) {
+    any = true;
+    return visit(part);
+  }));
+  if (any) return absl::OkStatus();
+  ASSIGN_OR_RETURN(v1::JobSpec spec, store_.Spec(sequence));
+  for (const v1::JobSpec& part : PartsOf(std::move(spec))) {
+    if (!visit(part)) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Scheduler::ReadLock(const std::string& id,
+                                 absl::FunctionRef<bool(const v1::JobSpec&)> write) {
+  ASSIGN_OR_RETURN(const uint32_t sequence, WaitForEnd(id));
+  return ReadLockOf(sequence, write);
 }
 
 absl::StatusOr<uint64_t> Scheduler::JobVersion(const std::string& id) {
@@ -135,13 +192,20 @@ absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, bool no_ca
   RETURN_IF_ERROR(status());
   ASSIGN_OR_RETURN(const v1::JobStatus before, GetJob(id));
   if (before.state() == v1::JOB_STATE_RUNNING) return before;
+  v1::JobSpec pinned;
+  const absl::StatusOr<uint32_t> sequence = WaitForEnd(id);
+  if (absl::IsFailedPrecondition(sequence.status())) return GetJob(id);  // somebody was faster
+  RETURN_IF_ERROR(sequence.status());
+  RETURN_IF_ERROR(ReadLockOf(*sequence, [&](const v1::JobSpec& part) {
+    pinned.MergeFrom(part);
+    return true;
+  }));
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
     Change change = NewChange();
-    if (jobs_.Running(sequence) == nullptr) {  // nobody else was faster
-      RETURN_IF_ERROR(jobs_.RunAgain(sequence, before, no_cache, change));
+    if (jobs_.HasEnded(*sequence)) {  // nobody else was faster
+      RETURN_IF_ERROR(jobs_.RunAgain(*sequence, before, std::move(pinned), no_cache, change));
     }
     ticket = Append(std::move(change));
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -57,11 +58,15 @@ class Scheduler {
   absl::StatusOr<v1::JobStatus> Cancel(const std::string& id);
   absl::StatusOr<v1::JobStatus> Retry(const std::string& id, bool no_cache = false);
   absl::Status Delete(const std::string& id);
-  // NOT_FOUND: no such job.
+  // With the first failures alone. NOT_FOUND: no such job.
   absl::StatusOr<v1::JobStatus> GetJob(const std::string& id);
+  // As the Crawl service has it.
+  absl::StatusOr<v1::ListFailuresResponse> ListFailures(const v1::ListFailuresRequest& request);
+  // Passes the lock in parts, as the Crawl service streams it, until `write` returns false.
+  absl::Status ReadLock(const std::string& id, absl::FunctionRef<bool(const v1::JobSpec&)> write);
   // A number that grows with every change of the job; 0 once it has ended. NOT_FOUND: no such job.
   absl::StatusOr<uint64_t> JobVersion(const std::string& id);
-  // The newest first, without failures, counters and locks; of troubled tasks those that wait.
+  // The newest first, without failures and counters; of troubled tasks those that wait.
   std::vector<v1::JobStatus> ListJobs();
   std::vector<JobSummary> JobSummaries() const;
 
@@ -117,6 +122,10 @@ class Scheduler {
 
   absl::Status Load();
   Change NewChange() const;
+  // Returns once the job's end is kept; its sequence number. FAILED_PRECONDITION: it is running.
+  absl::StatusOr<uint32_t> WaitForEnd(const std::string& id);
+  // The spec of an ended job with its pins, as far as it has any.
+  absl::Status ReadLockOf(uint32_t sequence, absl::FunctionRef<bool(const v1::JobSpec&)> visit);
   // Queues the change to be stored; returns its ticket, or of an empty one that of the last.
   uint64_t Append(Change change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The answer to a completion of a job that has ended.

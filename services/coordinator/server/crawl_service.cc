@@ -86,6 +86,21 @@ grpc::Status CrawlService::GetJob(grpc::ServerContext* context, const v1::GetJob
   return grpc::Status::OK;
 }
 
+grpc::Status CrawlService::ListFailures(grpc::ServerContext* context,
+                                        const v1::ListFailuresRequest* request,
+                                        v1::ListFailuresResponse* response) {
+  absl::StatusOr<v1::ListFailuresResponse> page = scheduler_.ListFailures(*request);
+  if (page.ok()) *response = *std::move(page);
+  return rpc::ToGrpcStatus(page.status());
+}
+
+grpc::Status CrawlService::ReadLock(grpc::ServerContext* context,
+                                    const v1::ReadLockRequest* request,
+                                    grpc::ServerWriter<v1::JobSpec>* writer) {
+  return rpc::ToGrpcStatus(scheduler_.ReadLock(
+      request->job(), [&](const v1::JobSpec& part) { return writer->Write(part); }));
+}
+
 grpc::Status CrawlService::ListJobs(grpc::ServerContext* context,
                                     const v1::ListJobsRequest* request,
                                     v1::ListJobsResponse* response) {

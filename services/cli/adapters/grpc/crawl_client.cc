@@ -6,12 +6,25 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/rpc/server.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "services/cli/adapters/grpc/retrying_caller.h"
 
 namespace kernelmill::cli {
 namespace {
+
+// That of a job with 100,000 sources has some tens of megabytes.
+constexpr absl::Duration kLockDeadline = absl::Minutes(10);
+
+absl::Status CheckSize(const v1::SubmitRequest& request) {
+  const size_t bytes = request.ByteSizeLong();
+  if (bytes <= rpc::kMaxMessageBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the job has ", bytes, " bytes with its lists; ",
+                                                 rpc::kMaxMessageBytes,
+                                                 " are what one may have: make two of it"));
+}
 
 class GrpcCrawlClient : public CrawlClient {
  public:
@@ -25,6 +38,7 @@ class GrpcCrawlClient : public CrawlClient {
     request.set_request_id(request_id);
     request.set_priority(priority);
     request.set_no_cache(no_cache);
+    RETURN_IF_ERROR(CheckSize(request));
     v1::SubmitResponse response;
     RETURN_IF_ERROR(caller_.Call("submit", [&](grpc::ClientContext& context) {
       return stub_->Submit(&context, request, &response);
@@ -34,6 +48,36 @@ class GrpcCrawlClient : public CrawlClient {
 
   absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) override {
     return CallOn<v1::GetJobRequest>("get job", &v1::Crawl::Stub::GetJob, job);
+  }
+
+  absl::StatusOr<std::vector<v1::Failure>> ListFailures(const std::string& job) override {
+    v1::ListFailuresRequest request;
+    request.set_job(job);
+    std::vector<v1::Failure> all;
+    do {
+      v1::ListFailuresResponse page;
+      RETURN_IF_ERROR(caller_.Call("list failures", [&](grpc::ClientContext& context) {
+        return stub_->ListFailures(&context, request, &page);
+      }));
+      for (v1::Failure& failure : *page.mutable_failures()) all.push_back(std::move(failure));
+      request.set_page_token(page.next_page_token());
+    } while (!request.page_token().empty());
+    return all;
+  }
+
+  absl::StatusOr<v1::JobSpec> ReadLock(const std::string& job) override {
+    v1::ReadLockRequest request;
+    request.set_job(job);
+    v1::JobSpec lock;
+    const auto read = [&](grpc::ClientContext& context) {
+      lock.Clear();
+      const auto reader = stub_->ReadLock(&context, request);
+      v1::JobSpec part;
+      while (reader->Read(&part)) lock.MergeFrom(part);
+      return reader->Finish();
+    };
+    RETURN_IF_ERROR(caller_.Call("read lock", read, kLockDeadline));
+    return lock;
   }
 
   absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() override {

@@ -31,6 +31,11 @@ class CrawlClient {
                                              int priority, bool no_cache) = 0;
   // NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) = 0;
+  // All inputs that failed. NOT_FOUND: no such job.
+  virtual absl::StatusOr<std::vector<v1::Failure>> ListFailures(const std::string& job) = 0;
+  // The spec of an ended job with every source pinned that could be. NOT_FOUND: no such job;
+  // FAILED_PRECONDITION: it is running.
+  virtual absl::StatusOr<v1::JobSpec> ReadLock(const std::string& job) = 0;
   // Newest first.
   virtual absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() = 0;
   // The workers heard of lately, by name.

@@ -25,6 +25,11 @@ absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value);
 std::string EncodeSpan(const v1::TaskSpan& span);
 absl::StatusOr<v1::TaskSpan> DecodeSpan(uint64_t task, absl::string_view value);
 
+// The bytes of a task's place in its job, which sort as the places do.
+std::string EncodeTaskKey(const TaskKey& task);
+// Cuts the place off the front of `in`. False: it is none.
+bool TakeTaskKey(absl::string_view* in, TaskKey* task);
+
 // Likewise a pin record's key and value.
 std::string PinKeyOf(const std::string& git, const std::string& ref);
 std::string EncodePin(const PinRecord& pin);

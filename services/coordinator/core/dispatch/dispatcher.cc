@@ -46,13 +46,17 @@ std::string HostOf(const Job& job, uint32_t index) {
   return HostOfSource(job.spec().sources(key.source));
 }
 
-LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action) {
+// Of one answer to a worker. The actions of pair, resolve and manifest name every shard of the job,
+// tens of megabytes for 100,000 sources: such a one goes with no other.
+constexpr size_t kMaxLeaseBytes = 4 << 20;
+
+LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action, std::string host) {
   LeaseTerms terms;
   terms.alone = job.Find(index)->crashes > 0;
   // A task that is to use no cache must not share what a worker found there.
   terms.action =
       absl::StrCat(worker::ActionDigest(action).hash(), job.no_cache() ? " without cache" : "");
-  terms.host = HostOf(job, index);
+  terms.host = std::move(host);
   return terms;
 }
 
@@ -63,7 +67,8 @@ void Dispatcher::RestoreLeases() {
   for (const auto& [sequence, job] : jobs_.running()) {
     for (const uint32_t index : job->LeasedTasks()) {
       const uint64_t task = TaskId(sequence, index);
-      LeaseTerms terms = coordinator::TermsOf(*job, index, job->ActionOf(index));
+      LeaseTerms terms =
+          coordinator::TermsOf(*job, index, job->ActionOf(index), HostOf(*job, index));
       terms.leased_unix_ms = absl::ToUnixMillis(clock_.WallNow());
       in_flight_.Lead(terms.action, task);
       hosts_.Take(terms.host, task, now);
@@ -95,12 +100,15 @@ Leases Dispatcher::Lease(const LeaseQuery& query, uint64_t run, Change& change) 
 
 void Dispatcher::LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leases,
                              Change& change) {
-  while (static_cast<int>(leases.tasks.size()) < query.max_tasks) {
+  size_t bytes = 0;
+  while (static_cast<int>(leases.tasks.size()) < query.max_tasks && bytes < kMaxLeaseBytes) {
     const Choice choice = ChooseJob(query.stages);
     if (choice.job == nullptr || choice.alone) return;
     last_served_ = choice.job->sequence();
     const std::optional<uint32_t> index = choice.job->PopReady(query.stages);
-    LeaseOne(query, *choice.job, *index, run, leases, change);
+    if (LeaseOne(query, *choice.job, *index, run, leases, change)) {
+      bytes += leases.tasks.back().ByteSizeLong();
+    }
   }
 }
 
@@ -127,14 +135,16 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   if (PinFromHistory(job, index, change)) return false;
   const Clock::Time now = clock_.Now();
   const uint64_t id = TaskId(job.sequence(), index);
+  // Before the action is made: of 100,000 repositories of one host all but a few wait here.
+  std::string host = HostOf(job, index);
+  if (!hosts_.Take(host, id, now)) return false;
   v1::Action action = job.ActionOf(index);
-  LeaseTerms terms = coordinator::TermsOf(job, index, action);
+  LeaseTerms terms = coordinator::TermsOf(job, index, action, std::move(host));
   terms.worker = run;
   terms.caller = query.worker.caller;
   terms.name = query.worker.name;
   terms.leased_unix_ms = change.unix_ms;
   const bool alone = terms.alone;
-  if (!hosts_.Take(terms.host, id, now)) return false;
   if (!in_flight_.Lead(terms.action, id)) {
     hosts_.Release(terms.host);
     return false;

@@ -258,6 +258,7 @@ std::vector<uint32_t> Job::LeasedTasks() const {
 v1::JobStatus Job::Summary() const {
   v1::JobStatus status = base_;
   status.set_state(plan_.state());
+  status.set_failure_count(plan_.failure_count());
   for (const v1::StageProgress& progress : progress_) *status.add_stages() = progress;
   if (ended()) return status;
   for (const auto& [index, waits_for] : waiting_) {
@@ -284,6 +285,15 @@ v1::JobStatus Job::Status() const {
     if (waiting_.count(index) == 0) AddTroubled(index, error.ToString(), status);
   }
   return status;
+}
+
+EndedJob Job::TakeEnd() {
+  EndedJob end;
+  end.sequence = sequence_;
+  end.status = Status();
+  end.failures = plan_.TakeFailures();
+  end.lock = PartsOf(plan_.TakeSpec());
+  return end;
 }
 
 }  // namespace kernelmill::coordinator

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -184,9 +185,16 @@ class Job {
   bool ended() const { return plan_.state() != v1::JOB_STATE_RUNNING; }
   // Grows with every change.
   uint64_t version() const { return version_; }
+  // With the first failures alone, and without the lock: cheap, however many sources there are.
   v1::JobStatus Status() const;
-  // Without failures, counters, dataset and lock; of troubled tasks those that wait.
+  // Without failures, counters and dataset; of troubled tasks those that wait.
   v1::JobStatus Summary() const;
+  // As JobPlan has them.
+  std::vector<TaskFailure> Failures(const TaskKey* after, size_t limit) const {
+    return plan_.Failures(after, limit);
+  }
+  // How it ended; the job is of no further use.
+  EndedJob TakeEnd();
 
  private:
   Task& At(uint32_t index) { return tasks_[index - 1]; }

@@ -63,8 +63,9 @@ class JobTable {
   // that it made. RESOURCE_EXHAUSTED: too much has not ended.
   absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
                                      int32_t priority, bool no_cache, Change& change);
-  // Starts an ended job anew. `before` is its status as it ended.
-  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, bool no_cache,
+  // Starts an ended job anew, with the pins of `lock`. `before` is its status as it ended.
+  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
+                        bool no_cache,
                         Change& change);
   // The job, which has ended, is kept as its summary from now on, and `job` is gone.
   void End(Job& job, Change& change);
@@ -85,7 +86,7 @@ class JobTable {
   uint64_t EndTicket(uint32_t sequence) const { return ended_.at(sequence).ticket; }
   void SetEndTicket(uint32_t sequence, uint64_t ticket);
 
-  // The newest first, without failures, counters and locks.
+  // The newest first, without failures and counters.
   std::vector<v1::JobStatus> List() const;
   std::vector<JobSummary> Summaries() const;
   // Adds the jobs and their tasks.
