@@ -18,6 +18,7 @@
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
 #include "common/metrics/metrics.h"
+#include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
 #include "common/version/version.h"
 #include "services/store/server/store_server.h"
@@ -47,6 +48,21 @@ void AddFlags(CLI::App& app, Flags* flags) {
                                  "what the database may take on the disk, e.g. 200GB; what was "
                                  "used least recently goes first. 0: no limit"))
       ->envname("KERNELMILL_LIMIT_BYTES")
+      ->capture_default_str();
+  config::AsBytes(app.add_option("--keep-free-bytes", flags->store.retention.keep_free_bytes,
+                                 "room to leave free on the disk: with less, nothing is written "
+                                 "until there is more. 0: until the disk is full"))
+      ->envname("KERNELMILL_KEEP_FREE_BYTES")
+      ->capture_default_str();
+  app.add_option("--max-uploads-per-caller", flags->store.uploads.max_open_per_caller,
+                 "uploads that one caller, or without TLS one host, may have open at a time")
+      ->envname("KERNELMILL_MAX_UPLOADS_PER_CALLER")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  config::AsBytes(app.add_option("--max-upload-bytes-per-caller",
+                                 flags->store.uploads.max_bytes_per_caller,
+                                 "what they may come to together"))
+      ->envname("KERNELMILL_MAX_UPLOAD_BYTES_PER_CALLER")
       ->capture_default_str();
   app.add_option("--backups", flags->store.backups_dir,
                  "a directory that backups may be written to; none are without it")
@@ -105,6 +121,7 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
                                        .reflection = flags.server.reflection,
                                        .credentials = credentials},
                                       store->services()));
+  const rpc::Readiness readiness(*server, [&store] { return store->HasRoom(); });
   LogInfo("serving", {{"listen", flags.server.listen},
                       {"port", server->port()},
                       {"metrics", flags.server.metrics},

@@ -17,6 +17,7 @@
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/metrics/metrics.h"
+#include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
@@ -44,15 +45,21 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   if (!flags.metrics.empty()) {
     ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version, readers));
   }
-  const std::unique_ptr<cas::BlobStore> store =
-      cas::NewGrpcBlobStore(rpc::Connect(worker_flags.store, client_side), {});
+  const std::shared_ptr<grpc::Channel> to_store = rpc::Connect(worker_flags.store, client_side);
+  const std::shared_ptr<grpc::Channel> to_coordinator =
+      rpc::Connect(worker_flags.coordinator, client_side);
+  const std::unique_ptr<cas::BlobStore> store = cas::NewGrpcBlobStore(to_store, {});
   const std::unique_ptr<grpc::Service> service = make_service ? make_service(*store) : nullptr;
   std::vector<grpc::Service*> services;
   if (service != nullptr) services.push_back(service.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
                    rpc::Server::Start({flags.listen, flags.reflection, server_side}, services));
-  const std::unique_ptr<WorkQueue> queue =
-      NewGrpcWorkQueue(rpc::Connect(worker_flags.coordinator, client_side));
+  const rpc::Readiness readiness(*server, [&]() -> absl::Status {
+    RETURN_IF_ERROR(rpc::CheckReach(*to_store, absl::StrCat("the store ", worker_flags.store)));
+    return rpc::CheckReach(*to_coordinator,
+                           absl::StrCat("the coordinator ", worker_flags.coordinator));
+  });
+  const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(to_coordinator);
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
   options.slots = worker_flags.slots;

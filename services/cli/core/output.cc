@@ -17,6 +17,7 @@
 #include "common/cas/digest.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
+#include "services/cli/core/progress.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -196,6 +197,9 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
         absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(job.submitted_unix_ms()),
                          absl::UTCTimeZone()),
         absl::StrCat(done, "/", total), job.priority(), job.runs(), OneLine(job.name()));
+    if (const std::string waits = WaitLine(job); !waits.empty()) {
+      absl::StrAppend(&text, "  ", waits, "\n");
+    }
   }
   return text;
 }

@@ -53,12 +53,20 @@ void GarbageCollector::Run() {
 
 absl::StatusOr<bool> GarbageCollector::Pass() {
   absl::MutexLock lock(&pass_);
+  RETURN_IF_ERROR(MeasureFree());
   RETURN_IF_ERROR(store_->holds().Expire());
   RETURN_IF_ERROR(store_->holds().SaveChanged());
   ASSIGN_OR_RETURN(const bool uploads_deleted, store_->blobs().DeleteAbandonedUpload());
   if (!uploads_deleted) return true;
   RETURN_IF_ERROR(EnforceLimit());
   return above_;
+}
+
+// First: on a full disk the rest of a pass may fail.
+absl::Status GarbageCollector::MeasureFree() {
+  ASSIGN_OR_RETURN(const Space space, store_->disk().Measure());
+  store_->admission().FreeMeasured(space.free_bytes);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> GarbageCollector::Measure() {

@@ -58,6 +58,7 @@ class GarbageCollector {
   void Run();
   absl::Status EnforceLimit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
   absl::StatusOr<Collected> EvictUpTo(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
+  absl::Status MeasureFree() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
   absl::StatusOr<int64_t> Measure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
   // Without a limit: broken uploads and mended blobs leave garbage, too.
   absl::Status ReclaimGarbage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);

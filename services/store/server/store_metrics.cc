@@ -57,6 +57,20 @@ grpc::Status MethodMetrics::Run(absl::FunctionRef<absl::Status()> body) {
   return rpc::ToGrpcStatus(status);
 }
 
+BlobErrors::BlobErrors(const std::string& method) {
+  for (size_t code = 0; code < errors_.size(); ++code) {
+    errors_[code] = &metrics::Counter(
+        "kernelmill_store_blob_errors_total",
+        "Blobs that were answered with an error, in calls that succeeded.",
+        {{"method", method},
+         {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(code))}});
+  }
+}
+
+void BlobErrors::Count(const absl::Status& status) {
+  if (!status.ok()) errors_[static_cast<size_t>(status.code()) % errors_.size()]->Increment();
+}
+
 void CountBytesIn(int64_t bytes) {
   static prometheus::Counter& counter = metrics::Counter(
       "kernelmill_store_received_bytes_total", "Bytes of content received, as on the wire.");

@@ -55,6 +55,9 @@ class StoreServer {
   // What is asked for is still answered.
   void Drain() { collector_.Stop(); }
 
+  // Whether writes find room. RESOURCE_EXHAUSTED: the disk, or the store, is full.
+  absl::Status HasRoom() { return store_.lru().admission().HasRoom(); }
+
   // For rpc::Server::Start. They live as long as this, which must outlive the server.
   std::vector<grpc::Service*> services();
 
