@@ -107,14 +107,6 @@ Caller CallerOf(const grpc::ServerContext& context) {
   return caller;
 }
 
-std::string CallerShare(const grpc::ServerContext& context) {
-  const Caller caller = CallerOf(context);
-  if (caller.role.has_value()) return absl::StrCat(RoleName(*caller.role), " ", caller.name);
-  // "ipv4:192.0.2.1:4711", "ipv6:[::1]:4711", "unix:": each connection has a port of its own.
-  const bool has_port = absl::StartsWith(caller.name, "ip");
-  return caller.name.substr(0, has_port ? caller.name.rfind(':') : std::string::npos);
-}
-
 grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,
                      absl::string_view target, grpc::Status status) {
   const Caller caller = CallerOf(context);

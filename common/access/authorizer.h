@@ -2,7 +2,6 @@
 #define KERNELMILL_COMMON_ACCESS_AUTHORIZER_H_
 
 #include <memory>
-#include <string>
 
 #include "absl/strings/string_view.h"
 #include "common/access/roles.h"
@@ -25,10 +24,6 @@ std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Token
 // Who calls, in a handler that the authorizer let through: by certificate, else by token. Where the
 // server has no TLS a caller without a role, named by its address.
 Caller CallerOf(const grpc::ServerContext& context);
-
-// Whose share of a limit a call takes: the role and name of its certificate or token, else the host
-// that it comes from.
-std::string CallerShare(const grpc::ServerContext& context);
 
 // A line in the log for a call that changes what others rely on: who called what, of which job,
 // hold or backup, and how it ended. Returns the status.

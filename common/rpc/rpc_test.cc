@@ -212,6 +212,43 @@ TEST(StallGuard, NoMoreStreamsThanMayBe) {
   EXPECT_TRUE(guard.Admit([] {}).ok());
 }
 
+TEST(StallGuard, OneCallerDoesNotTakeTheStreamsOfOthers) {
+  StallGuard guard({.max_streams = 4, .max_streams_per_caller = 2});
+  auto first = guard.Admit([] {}, "mallory");
+  auto second = guard.Admit([] {}, "mallory");
+  EXPECT_THAT(guard.Admit([] {}, "mallory").status(),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_TRUE(guard.Admit([] {}, "alice").ok());
+  first->reset();
+  EXPECT_TRUE(guard.Admit([] {}, "mallory").ok());
+}
+
+TEST(Readiness, HealthOfTheReadyServiceFollowsTheCheckAndTheServersOwnDoesNot) {
+  const auto server = *Server::Start({}, {});
+  const auto channel = server->InProcessChannel();
+  std::atomic<bool> ready = false;
+  const Readiness readiness(
+      *server, [&] { return ready ? absl::OkStatus() : absl::UnavailableError("the store"); },
+      absl::Milliseconds(5));
+  const auto says = [&](const std::string& service, const std::string& expected) {
+    const absl::Time give_up = absl::Now() + absl::Seconds(30);
+    while (HealthOf(channel, service) != expected && absl::Now() < give_up) {
+      absl::SleepFor(absl::Milliseconds(5));
+    }
+    EXPECT_EQ(HealthOf(channel, service), expected) << service;
+  };
+  says(kReadyService, "NOT_SERVING");
+  says("", "SERVING");
+  ready = true;
+  says(kReadyService, "SERVING");
+  server->StopServing();
+  ready = false;
+  says(kReadyService, "NOT_SERVING");
+  ready = true;
+  absl::SleepFor(absl::Milliseconds(30));
+  says(kReadyService, "NOT_SERVING");
+}
+
 // How a call of reflection ends.
 grpc::Status AskForServices(Server& server) {
   grpc::GenericStub stub(server.InProcessChannel());

@@ -64,9 +64,14 @@ void AddFlags(CLI::App& app, Flags* flags) {
                                  "what they may come to together"))
       ->envname("KERNELMILL_MAX_UPLOAD_BYTES_PER_CALLER")
       ->capture_default_str();
-  app.add_option("--backups", flags->store.backups_dir,
+  app.add_option("--backups", flags->store.backups.dir,
                  "a directory that backups may be written to; none are without it")
       ->envname("KERNELMILL_BACKUPS");
+  app.add_option("--max-backups", flags->store.backups.max_backups,
+                 "backups that there may be; a further one is refused")
+      ->envname("KERNELMILL_MAX_BACKUPS")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   config::AddServerFlags(app, &flags->server);
 }
 

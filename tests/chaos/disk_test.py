@@ -53,6 +53,21 @@ class FullDisk(workload.ChaosTest):
             self.assert_unharmed(submission)
             self.assertEqual(cluster.store.starts, 1)
 
+    def test_a_job_waits_for_a_full_store_as_long_as_it_takes(self):
+        disk = self.disk_of("store")
+        with self.cluster(lease_ttl=5, max_attempts=2) as cluster:
+            submission = self.submit(cluster)
+            submission.wait_until_done(10)
+            disk.fill()
+            full = "the store's disk is full"
+            harness.wait_until(lambda: full in cluster.client("jobs").stdout or not submission.running(),
+                               "`jobs` to say that the disk is full", clusters.DEADLINE)
+            self.assertTrue(submission.running(), submission.log.read_text())
+            time.sleep(12)  # two attempts at a task are over much sooner
+            self.assertFalse((cluster.status(submission.job) or {}).get("failures"))
+            disk.free()
+            self.assert_unharmed(submission, seconds=240)
+
     def test_a_store_that_finds_its_disk_full_says_so_and_starts_later(self):
         disk = self.disk_of("store")
         with self.cluster() as cluster:

@@ -125,6 +125,16 @@ std::string HoldText(const v1::HoldInfo& hold) {
   return absl::StrFormat("  %-40s %s\n", OneLine(hold.name()), what);
 }
 
+std::string BackupLine(const v1::BackupInfo& backup) {
+  const std::string made =
+      backup.made_unix_ms() == 0
+          ? "not whole"
+          : absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(backup.made_unix_ms()),
+                             absl::UTCTimeZone());
+  return absl::StrFormat("  %-40s %s, %s\n", OneLine(backup.name()), ShortBytes(backup.bytes()),
+                         made);
+}
+
 }  // namespace
 
 std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir) {
@@ -223,6 +233,10 @@ std::string StatText(const v1::StatResponse& stat) {
                         ShortBytes(stat.free_disk_bytes()));
   absl::StrAppendFormat(&text, "%-16s %d\n", "holds", stat.holds_size());
   for (const v1::HoldInfo& hold : stat.holds()) text += HoldText(hold);
+  if (!stat.backups().empty()) {
+    absl::StrAppendFormat(&text, "%-16s %d\n", "backups", stat.backups_size());
+  }
+  for (const v1::BackupInfo& backup : stat.backups()) text += BackupLine(backup);
   return text;
 }
 
@@ -254,6 +268,12 @@ std::string GarbageText(const v1::CollectGarbageResponse& response) {
 
 std::string BackupText(const v1::BackupResponse& response) {
   return absl::StrCat(OneLine(response.path()), "  ", ShortBytes(response.bytes()), "\n");
+}
+
+std::string PruneText(const v1::PruneBackupsResponse& response) {
+  std::string text = absl::StrFormat("%-16s %d\n", "backups dropped", response.dropped_size());
+  for (const v1::BackupInfo& backup : response.dropped()) text += BackupLine(backup);
+  return text;
 }
 
 }  // namespace kernelmill::cli

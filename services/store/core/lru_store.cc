@@ -327,6 +327,12 @@ absl::StatusOr<Evicted> LruStore::EvictOldest(int64_t bytes) {
   return evicted;
 }
 
+absl::StatusOr<Evictable> LruStore::CountEvictable(int64_t bytes) {
+  const Epoch now = epoch() + kEpochsKept;
+  const Epoch before = std::min(now + 1 - kEpochsKept, holds_.HeldSince());
+  return uses_.CountOldest({.before = before, .now = now, .bytes = bytes});
+}
+
 bool LruStore::HoldsKeepMoreThanRecency() const {
   return holds_.HeldSince() < epoch() + 1 - kEpochsKept;
 }

@@ -82,6 +82,8 @@ class LruStore {
   Epoch epoch() const { return epoch_.load(std::memory_order_acquire); }
   // One step: evicts up to `bytes` of those used longest ago that nothing keeps.
   absl::StatusOr<Evicted> EvictOldest(int64_t bytes);
+  // What evicting `bytes` would evict, were two epochs begun first. Changes nothing.
+  absl::StatusOr<Evictable> CountEvictable(int64_t bytes);
   // Whether a hold of uses keeps more than recency does.
   bool HoldsKeepMoreThanRecency() const;
 

@@ -13,6 +13,7 @@
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
+#include "services/store/server/backups.h"
 #include "services/store/server/store_metrics.h"
 
 namespace grpc {
@@ -28,7 +29,7 @@ class StoreServer {
   struct Options {
     std::string data_dir;  // made if it is not there; one process at a time
     size_t block_cache_bytes = 64 << 20;
-    std::string backups_dir;  // empty: Backup is refused
+    BackupOptions backups;
     Limits limits;
     RetentionOptions retention;
     GarbageCollector::Options collector;
