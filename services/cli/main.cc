@@ -49,8 +49,10 @@ struct Flags {
   std::vector<std::string> paths;
   double reconnect_seconds = 60;
   bool drop_damaged = false;
-  int64_t target_bytes = 0;
+  cli::GarbageOptions garbage;
   std::string backup;  // a name, or for restore a folder
+  cli::PruneOptions prune;
+  double prune_days = 0;
   std::string data_dir;
 };
 
@@ -361,23 +363,36 @@ class Program {
                })
         ->add_flag("--drop-damaged", flags_.drop_damaged,
                    "drop them, so that the stages which need them make them anew");
-    AddOnStore(store, "gc", "drop what was used least recently and nobody holds",
-               [this](auto& console) {
-                 return cli::StoreCollectGarbage(flags_.cluster, flags_.target_bytes, signal_,
-                                                 console);
-               })
-        ->add_option("--target-bytes", flags_.target_bytes,
-                     "until no more content than this is left, e.g. 20GB; 0: all that is not held")
+    CLI::App* gc = AddOnStore(
+        store, "gc", "drop what was used least recently and nobody holds", [this](auto& console) {
+          return cli::StoreCollectGarbage(flags_.cluster, flags_.garbage, signal_, console);
+        });
+    gc->add_option("--target-bytes", flags_.garbage.target_bytes,
+                   "until no more content than this is left, e.g. 20GB; 0: all that is not held")
         ->required()
         ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
         ->check(CLI::NonNegativeNumber);
-    AddOnStore(store, "backup", "write a copy into the store's folder for backups",
-               [this](auto& console) {
-                 return cli::StoreBackup(flags_.cluster, flags_.backup, signal_, console);
-               })
+    gc->add_option("--coordinator", flags_.cluster.coordinator,
+                   "whose jobs' datasets are looked for first, host:port")
+        ->envname("KERNELMILL_COORDINATOR")
+        ->capture_default_str();
+    gc->add_flag("--yes", flags_.garbage.yes,
+                 "also where nobody holds all of a job's dataset, or the coordinator does not say");
+    CLI::App* backup = AddOnStore(
+        store, "backup", "write a copy into the store's folder for backups", [this](auto& console) {
+          SetPruneAge();
+          return cli::StoreBackup(flags_.cluster, flags_.backup, flags_.prune, signal_, console);
+        });
+    backup
         ->add_option("NAME", flags_.backup,
                      "the copy's name; one that is there is brought up to date")
         ->required();
+    AddPruneFlags(*backup, "--prune", "drop the oldest afterwards, until this many are left");
+    CLI::App* prune = AddOnStore(store, "prune", "drop old backups", [this](auto& console) {
+      SetPruneAge();
+      return cli::StorePrune(flags_.cluster, flags_.prune, signal_, console);
+    });
+    AddPruneFlags(*prune, "--keep", "drop the oldest, until this many are left");
     CLI::App* restore =
         AddStoreCommand(store, "restore", "make a store's data folder of a backup, on this machine",
                         [this](cli::Console& console) {
@@ -387,6 +402,13 @@ class Program {
     restore->add_option("--data", flags_.data_dir, "the folder to make; no store may run on it")
         ->required();
   }
+
+  void AddPruneFlags(CLI::App& sub, const char* keep, const char* help) {
+    sub.add_option(keep, flags_.prune.keep, help)->check(CLI::Range(1, 10000));
+    sub.add_option("--older-than-days", flags_.prune_days, "drop those that are older")
+        ->check(CLI::Range(0.001, 36500.0));
+  }
+  void SetPruneAge() { flags_.prune.max_age = absl::Hours(24) * flags_.prune_days; }
 
   CLI::App* AddStoreCommand(CLI::App* store, const char* name, const char* help, Command command) {
     CLI::App* sub = store->add_subcommand(name, help);
