@@ -28,7 +28,7 @@ class StallGuard {
     absl::Duration stall_budget = absl::Seconds(60);
     int64_t min_rate = 16 << 10;  // bytes a second
     int max_streams = 512;        // each takes a thread
-    int max_streams_per_caller = 256;
+    int max_streams_per_caller = 384;
   };
 
   explicit StallGuard(const Options& options);

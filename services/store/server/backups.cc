@@ -50,7 +50,7 @@ absl::StatusOr<Backups::Made> Backups::Make(const std::string& name) {
 }
 
 absl::StatusOr<int64_t> Backups::MakeNew(const std::string& name) {
-  ASSIGN_OR_RETURN(const std::vector<Backup> there, List());
+  ASSIGN_OR_RETURN(const std::vector<BackupEntry> there, List());
   if (static_cast<int>(there.size()) >= options_.max_backups) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "there are ", there.size(), " backups, and may be no more than ", options_.max_backups,
@@ -71,8 +71,8 @@ absl::StatusOr<int64_t> Backups::MakeNew(const std::string& name) {
   return bytes;
 }
 
-absl::StatusOr<std::vector<Backup>> Backups::List() {
-  std::vector<Backup> backups;
+absl::StatusOr<std::vector<BackupEntry>> Backups::List() {
+  std::vector<BackupEntry> backups;
   std::error_code error;
   if (options_.dir.empty() || !fs::is_directory(options_.dir, error)) return backups;
   for (const auto& entry : fs::directory_iterator(options_.dir, error)) {
@@ -84,14 +84,14 @@ absl::StatusOr<std::vector<Backup>> Backups::List() {
     backups.push_back({.name = name, .bytes = state.bytes, .made_unix_ms = state.made_unix_ms});
   }
   if (error) return ErrnoStatus(error.value(), options_.dir);
-  std::sort(backups.begin(), backups.end(), [](const Backup& a, const Backup& b) {
+  std::sort(backups.begin(), backups.end(), [](const BackupEntry& a, const BackupEntry& b) {
     return std::pair(b.made_unix_ms, b.name) < std::pair(a.made_unix_ms, a.name);
   });
   return backups;
 }
 
-absl::StatusOr<std::vector<Backup>> Backups::Prune(int keep, absl::Duration max_age,
-                                                   absl::Time now) {
+absl::StatusOr<std::vector<BackupEntry>> Backups::Prune(int keep, absl::Duration max_age,
+                                                        absl::Time now) {
   if (keep < 0 || max_age < absl::ZeroDuration()) {
     return absl::InvalidArgumentError("how many backups to keep, or their age, is negative");
   }
@@ -100,10 +100,10 @@ absl::StatusOr<std::vector<Backup>> Backups::Prune(int keep, absl::Duration max_
   }
   RETURN_IF_ERROR(CheckFolder());
   absl::MutexLock lock(&making_);
-  ASSIGN_OR_RETURN(const std::vector<Backup> backups, List());
-  std::vector<Backup> dropped;
+  ASSIGN_OR_RETURN(const std::vector<BackupEntry> backups, List());
+  std::vector<BackupEntry> dropped;
   for (size_t i = backups.size(); i > 0; --i) {  // the oldest first
-    const Backup& backup = backups[i - 1];
+    const BackupEntry& backup = backups[i - 1];
     const bool too_many = keep > 0 && i > static_cast<size_t>(keep);
     const bool too_old =
         max_age > absl::ZeroDuration() && now - absl::FromUnixMillis(backup.made_unix_ms) > max_age;

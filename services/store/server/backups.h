@@ -20,7 +20,7 @@ struct BackupOptions {
 };
 
 // A backup that is there.
-struct Backup {
+struct BackupEntry {
   std::string name;
   int64_t bytes = 0;
   int64_t made_unix_ms = 0;
@@ -44,12 +44,12 @@ class Backups {
   absl::StatusOr<Made> Make(const std::string& name);
 
   // The newest first; none where there is no folder.
-  absl::StatusOr<std::vector<Backup>> List();
+  absl::StatusOr<std::vector<BackupEntry>> List();
 
   // Drops the oldest until no more than `keep` are left (0: any number), and all older than
   // `max_age` (zero: of any age). Returns what it dropped. INVALID_ARGUMENT: neither is given, or
   // one is negative.
-  absl::StatusOr<std::vector<Backup>> Prune(int keep, absl::Duration max_age, absl::Time now);
+  absl::StatusOr<std::vector<BackupEntry>> Prune(int keep, absl::Duration max_age, absl::Time now);
 
  private:
   absl::Status CheckFolder() const;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kDamagedAMessage = 10'000;  // well under the largest message
 
-void Fill(const Backup& backup, v1::BackupInfo* info) {
+void Fill(const BackupEntry& backup, v1::BackupInfo* info) {
   info->set_name(backup.name);
   info->set_bytes(backup.bytes);
   info->set_made_unix_ms(backup.made_unix_ms);
@@ -75,8 +75,8 @@ class StoreService final : public v1::Store::Service {
         info.set_expires_in_ms(
             for_ever ? 0 : std::max<int64_t>(absl::ToInt64Milliseconds(hold.left), 1));
       }
-      ASSIGN_OR_RETURN(const std::vector<Backup> backups, backups_.List());
-      for (const Backup& backup : backups) Fill(backup, response->add_backups());
+      ASSIGN_OR_RETURN(const std::vector<BackupEntry> backups, backups_.List());
+      for (const BackupEntry& backup : backups) Fill(backup, response->add_backups());
       return absl::OkStatus();
     });
   }
@@ -125,9 +125,9 @@ class StoreService final : public v1::Store::Service {
         absl::StrCat("all but ", request->keep(), ", older than ", request->max_age_ms(), " ms");
     return access::Audited(*context, "PruneBackups", bounds, prune_.Run([&]() -> absl::Status {
       ASSIGN_OR_RETURN(
-          const std::vector<Backup> dropped,
+          const std::vector<BackupEntry> dropped,
           backups_.Prune(request->keep(), absl::Milliseconds(request->max_age_ms()), absl::Now()));
-      for (const Backup& backup : dropped) Fill(backup, response->add_dropped());
+      for (const BackupEntry& backup : dropped) Fill(backup, response->add_dropped());
       return absl::OkStatus();
     }));
   }
