@@ -207,7 +207,9 @@ TEST_F(StoreServiceTest, ABackupThatFailsLeavesNothing) {
   store_->Drain();  // backups end with CANCELLED from here on
   v1::BackupResponse backup;
   EXPECT_EQ(Backup("nightly", &backup), absl::StatusCode::kCancelled);
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  for (const char* name : {"/nightly", "/.nightly.new"}) {
+    EXPECT_FALSE(std::filesystem::exists(folder + name)) << name;
+  }
 }
 
 TEST_F(StoreServiceTest, WhatACollectionWouldDropIsToldAndStays) {
