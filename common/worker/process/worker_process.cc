@@ -17,6 +17,7 @@
 #include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
+#include "common/worker/process/peers.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
 
@@ -24,6 +25,7 @@ namespace kernelmill::worker {
 namespace {
 
 constexpr int kStuckExit = 70;  // EX_SOFTWARE of sysexits.h
+constexpr absl::Duration kPatience = absl::Seconds(2);
 
 std::string DefaultName() {
   char host[256] = {};
@@ -45,6 +47,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   std::vector<grpc::Service*> services;
   if (service != nullptr) services.push_back(service.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server, process->Serve(services));
+  RETURN_IF_ERROR(CheckPeers(to_coordinator, to_store, kPatience));
   const rpc::Readiness readiness(*server, [&]() -> absl::Status {
     RETURN_IF_ERROR(rpc::CheckReach(*to_store, absl::StrCat("the store ", worker_flags.store)));
     return rpc::CheckReach(*to_coordinator,

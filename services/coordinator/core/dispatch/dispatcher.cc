@@ -121,11 +121,8 @@ bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
   if (!last.ok() || !IsRecent(*last, job.spec().visits(), clock_.WallNow())) return false;
   const absl::StatusOr<v1::StageResult> pinned = ResultFrom(*last, *source);
   if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
-  if (pinned.ok()) {
-    job.Succeeded(index, *pinned, /*cached=*/true, change);
-  } else {
-    job.Failed(index, /*token=*/0, pinned.status(), change);
-  }
+  if (pinned.ok()) return job.Succeeded(index, *pinned, /*cached=*/true, change).ok();
+  job.Failed(index, /*token=*/0, pinned.status(), change);
   return true;
 }
 

@@ -136,14 +136,10 @@ void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error,
   change.tasks.push_back(RowOf(index));
 }
 
-void Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change) {
+absl::Status Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
+                            Change& change) {
   Task& task = At(index);
-  absl::StatusOr<std::vector<TaskKey>> next = plan_.Succeed(task.key, result);
-  if (!next.ok()) {
-    Failed(index, task.token,
-           absl::InternalError(absl::StrCat("not a result: ", next.status().message())), change);
-    return;
-  }
+  ASSIGN_OR_RETURN(const std::vector<TaskKey> next, plan_.Succeed(task.key, result));
   SetState(index, TaskState::kDone);
   errors_.erase(index);
   if (cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
@@ -151,7 +147,8 @@ void Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached, 
   row.cached = cached;
   row.result = result;
   change.tasks.push_back(std::move(row));
-  Create(*next, 0, change);
+  Create(next, 0, change);
+  return absl::OkStatus();
 }
 
 void Job::Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change) {

@@ -127,8 +127,9 @@ class Job {
   enum class Crash { kNone, kInCompany, kAlone };
   void AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
                    Clock::Time retry_at, Change& change);
-  // A result that the plan refuses fails the task.
-  void Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change);
+  // INVALID_ARGUMENT: the result is not what the stage promises; nothing has changed.
+  absl::Status Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
+                         Change& change);
   void Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change);
   // Puts the halves of its sub-shard in the task's place, each with `crashes` to begin with if it
   // can be split further. False: it cannot be split; nothing has changed.
