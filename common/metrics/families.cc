@@ -21,9 +21,9 @@ constexpr const Family* kFamilies[] = {
     // Workers.
     &kWorkerTasks, &kStageSeconds,
     // The store.
-    &kStoreRequests, &kStoreSeconds, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes,
-    &kActionResults, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes,
-    &kEvictions, &kEvictedBytes};
+    &kStoreRequests, &kStoreSeconds, &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs,
+    &kBlobBytes, &kActionResults, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes,
+    &kLimitBytes, &kEvictions, &kEvictedBytes};
 
 struct Group {
   uint8_t programs;

@@ -120,6 +120,9 @@ inline constexpr Family kStoreRequests = {Type::kCounter, "kernelmill_store_requ
                                           "method, code", kStore, "Requests answered."};
 inline constexpr Family kStoreSeconds = {Type::kHistogram, "kernelmill_store_request_seconds",
                                          "method", kStore, "Time to answer a request."};
+inline constexpr Family kBlobErrors = {
+    Type::kCounter, "kernelmill_store_blob_errors_total", "method, code", kStore,
+    "Blobs that were answered with an error, in batches that were answered."};
 inline constexpr Family kReceivedBytes = {Type::kCounter, "kernelmill_store_received_bytes_total",
                                           "", kStore, "Bytes of content received, as on the wire."};
 inline constexpr Family kSentBytes = {Type::kCounter, "kernelmill_store_sent_bytes_total", "",

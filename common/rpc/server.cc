@@ -160,6 +160,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   if (server == nullptr || (wants_port && port == 0)) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address));
   }
+  server->GetHealthCheckService()->SetServingStatus(kReadyService, true);
   server->GetHealthCheckService()->SetServingStatus(true);
   return std::unique_ptr<Server>(new Server(std::move(rest), std::move(server), port));
 }
@@ -174,7 +175,16 @@ std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return server_->InProcessChannel(ClientArguments());
 }
 
-void Server::StopServing() { server_->GetHealthCheckService()->SetServingStatus(false); }
+void Server::StopServing() {
+  absl::MutexLock lock(&mutex_);
+  stopped_ = true;
+  server_->GetHealthCheckService()->SetServingStatus(false);
+}
+
+void Server::SetReady(bool ready) {
+  absl::MutexLock lock(&mutex_);
+  if (!stopped_) server_->GetHealthCheckService()->SetServingStatus(kReadyService, ready);
+}
 
 void Server::Shutdown(absl::Duration grace) {
   server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));

@@ -15,6 +15,7 @@
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/rpc/large_answers.h"
+#include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
 #include "common/worker/process/peers.h"
@@ -48,6 +49,11 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   if (service != nullptr) services.push_back(service.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server, process->Serve(services));
   RETURN_IF_ERROR(CheckPeers(to_coordinator, to_store, kPatience));
+  const rpc::Readiness readiness(*server, [&]() -> absl::Status {
+    RETURN_IF_ERROR(rpc::CheckReach(*to_store, absl::StrCat("the store ", worker_flags.store)));
+    return rpc::CheckReach(*to_coordinator,
+                           absl::StrCat("the coordinator ", worker_flags.coordinator));
+  });
   const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(to_coordinator);
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;

@@ -115,7 +115,15 @@ absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSig
 // Exit code 1 if blobs are damaged, also where they were dropped: what they were is gone.
 absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged,
                                 rpc::TerminationSignal& signal, Console& console);
-absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster, int64_t target_bytes,
+struct GarbageOptions {
+  int64_t target_bytes = 0;
+  // Also where the dataset of a job is not held, or the coordinator cannot say which jobs there
+  // are.
+  bool yes = false;
+};
+// FAILED_PRECONDITION: something of a job's dataset could be dropped, or nobody knows.
+absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
+                                        const GarbageOptions& options,
                                         rpc::TerminationSignal& signal, Console& console);
 struct ForgetOptions {
   std::string stage;   // empty: any
@@ -127,8 +135,16 @@ struct ForgetOptions {
 // is given.
 absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
                                 rpc::TerminationSignal& signal, Console& console);
+struct PruneOptions {
+  int keep = 0;                                   // 0: any number
+  absl::Duration max_age = absl::ZeroDuration();  // zero: of any age
+};
+// Prunes after the backup, where `prune` says how.
 absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
-                                rpc::TerminationSignal& signal, Console& console);
+                                const PruneOptions& prune, rpc::TerminationSignal& signal,
+                                Console& console);
+absl::StatusOr<int> StorePrune(const ClusterAddress& cluster, const PruneOptions& prune,
+                               rpc::TerminationSignal& signal, Console& console);
 // Makes a store's data folder of a backup's folder, both on this machine; no store runs on it.
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console);

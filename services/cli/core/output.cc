@@ -17,6 +17,7 @@
 #include "common/cas/digest.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
+#include "services/cli/core/progress.h"
 #include "services/cli/core/workers.h"
 
 namespace kernelmill::cli {
@@ -161,6 +162,16 @@ std::string HoldText(const v1::HoldInfo& hold) {
   return absl::StrFormat("  %-40s %s\n", OneLine(hold.name()), what);
 }
 
+std::string BackupLine(const v1::BackupInfo& backup) {
+  const std::string made =
+      backup.made_unix_ms() == 0
+          ? "not whole"
+          : absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(backup.made_unix_ms()),
+                             absl::UTCTimeZone());
+  return absl::StrFormat("  %-40s %s, %s\n", OneLine(backup.name()), ShortBytes(backup.bytes()),
+                         made);
+}
+
 }  // namespace
 
 std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir) {
@@ -242,6 +253,9 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
         absl::StrCat(done, "/", total), FailureCount(job), job.priority(), job.runs(),
         OneLine(job.name()));
     for (const std::string& line : UnservedLines(job)) absl::StrAppend(&text, "  ", line, "\n");
+    if (const std::string waits = WaitLine(job); !waits.empty()) {
+      absl::StrAppend(&text, "  ", waits, "\n");
+    }
   }
   return text;
 }
@@ -265,6 +279,10 @@ std::string StatText(const v1::StatResponse& stat) {
                         ShortBytes(stat.free_disk_bytes()));
   absl::StrAppendFormat(&text, "%-16s %d\n", "holds", stat.holds_size());
   for (const v1::HoldInfo& hold : stat.holds()) text += HoldText(hold);
+  if (!stat.backups().empty()) {
+    absl::StrAppendFormat(&text, "%-16s %d\n", "backups", stat.backups_size());
+  }
+  for (const v1::BackupInfo& backup : stat.backups()) text += BackupLine(backup);
   return text;
 }
 
@@ -301,6 +319,12 @@ std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run) 
 
 std::string BackupText(const v1::BackupResponse& response) {
   return absl::StrCat(OneLine(response.path()), "  ", ShortBytes(response.bytes()), "\n");
+}
+
+std::string PruneText(const v1::PruneBackupsResponse& response) {
+  std::string text = absl::StrFormat("%-16s %d\n", "backups dropped", response.dropped_size());
+  for (const v1::BackupInfo& backup : response.dropped()) text += BackupLine(backup);
+  return text;
 }
 
 }  // namespace kernelmill::cli

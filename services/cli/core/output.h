@@ -46,6 +46,8 @@ std::string VerifyText(const v1::VerifyProgress& last, bool dropped);
 std::string GarbageText(const v1::CollectGarbageResponse& response);
 std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run);
 std::string BackupText(const v1::BackupResponse& response);
+// A line a backup that was dropped.
+std::string PruneText(const v1::PruneBackupsResponse& response);
 
 }  // namespace kernelmill::cli
 

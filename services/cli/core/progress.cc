@@ -5,9 +5,12 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
@@ -78,7 +81,24 @@ std::string PlainLine(const StageView& stage) {
   return line;
 }
 
+// How the coordinator begins the error of a task that waits for something.
+constexpr absl::string_view kWaits = "waits for ";
+
+std::string WaitLine(const v1::JobStatus& status) {
+  const v1::Troubled* first = nullptr;
+  int tasks = 0;
+  for (const v1::Troubled& task : status.troubled()) {
+    if (!absl::StartsWith(task.last_error(), kWaits)) continue;
+    if (++tasks == 1) first = &task;
+  }
+  if (tasks == 0) return "";
+  return OneLine(absl::StrCat(tasks, tasks >= kMostTroubled ? " or more" : "",
+                              tasks == 1 ? " task waits for " : " tasks wait for ",
+                              absl::StripPrefix(first->last_error(), kWaits)));
+}
+
 std::string TroubleLine(const v1::JobStatus& status) {
+  if (const std::string waits = WaitLine(status); !waits.empty()) return waits;
   const int tasks = status.troubled_size();
   if (tasks == 0) return "";
   const v1::Troubled* worst = &status.troubled(0);

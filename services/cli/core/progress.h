@@ -49,8 +49,12 @@ std::string BarLine(const StageView& stage, int width);
 // "extract 12/30, 3 cached, 1 failed".
 std::string PlainLine(const StageView& stage);
 
-// "2 tasks are tried again: fetch of demo: UNAVAILABLE: ...": how many tasks have failed and are
-// not given up, and the worst of them. Empty if there is none.
+// "12 tasks wait for the store: the store's disk is full". Empty if none waits.
+std::string WaitLine(const v1::JobStatus& status);
+
+// What keeps tasks from going on: WaitLine, or else "2 tasks are tried again: fetch of demo:
+// UNAVAILABLE: ...": how many have failed and are not given up, and the worst of them. Empty if
+// there is none.
 std::string TroubleLine(const v1::JobStatus& status);
 
 // Shows a job's progress while it runs. Not thread-safe.

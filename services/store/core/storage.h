@@ -146,6 +146,13 @@ struct Evicted {
   bool finished = false;  // nothing else may be evicted
 };
 
+// What could be evicted.
+struct Evictable {
+  int64_t blobs = 0;
+  int64_t results = 0;
+  int64_t bytes = 0;  // of both
+};
+
 // When each blob and result was used last, and the eviction of the least recently used. Records of
 // uses, the epoch and evictions survive the process, not the loss of power: what was evicted is
 // there again then.
@@ -167,6 +174,8 @@ class Uses {
   // Evicts a bounded number of those used longest ago that no hold names. Nobody touches at the
   // time.
   virtual absl::StatusOr<Evicted> EvictOldest(const EvictRequest& request) = 0;
+  // What repeated calls of EvictOldest would evict until `bytes` are reached. Changes nothing.
+  virtual absl::StatusOr<Evictable> CountOldest(const EvictRequest& request) = 0;
 };
 
 // A hold without its blobs.

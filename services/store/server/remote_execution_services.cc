@@ -133,6 +133,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
       const absl::StatusOr<absl::string_view> content =
           id.ok() ? Content(blob, &decompressed[i]) : id.status();
       *answer->mutable_status() = rpc::ToProtoStatus(content.status());
+      update_errors_.Count(content.status());
       if (!content.ok()) continue;
       blobs.push_back({*id, *content});
       places.push_back(i);
@@ -140,6 +141,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
     const std::vector<absl::Status> statuses = store_->Put(blobs);
     for (size_t i = 0; i < statuses.size(); ++i) {
       *response->mutable_responses(places[i])->mutable_status() = rpc::ToProtoStatus(statuses[i]);
+      update_errors_.Count(statuses[i]);
     }
   }
 
@@ -149,6 +151,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
     const absl::StatusOr<BlobId> id = ToBlobId(digest);
     absl::StatusOr<std::string> bytes = id.ok() ? store_->Get(*id) : id.status();
     *answer->mutable_status() = rpc::ToProtoStatus(bytes.status());
+    read_errors_.Count(bytes.status());
     if (!bytes.ok()) return;
     CountBytesOut(bytes->size());
     answer->set_data(*std::move(bytes));
@@ -158,6 +161,8 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
   MethodMetrics find_{"FindMissingBlobs"};
   MethodMetrics update_{"BatchUpdateBlobs"};
   MethodMetrics read_{"BatchReadBlobs"};
+  BlobErrors update_errors_{"BatchUpdateBlobs"};
+  BlobErrors read_errors_{"BatchReadBlobs"};
 };
 
 // Hints of the request (what to inline, the priority) are not taken.

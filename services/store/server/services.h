@@ -9,6 +9,7 @@
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
+#include "services/store/server/backups.h"
 
 namespace grpc {
 class Service;
@@ -29,7 +30,7 @@ std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store)
 struct StoreServiceParts {
   ContentStore* store = nullptr;
   GarbageCollector* collector = nullptr;
-  std::string backups_dir;  // empty: none
+  BackupOptions backups;
 };
 std::unique_ptr<grpc::Service> NewStoreService(const StoreServiceParts& parts);
 

@@ -103,7 +103,7 @@ TEST_F(StoreClientTest, HandsRequestsAndAnswersThrough) {
   const auto stat = client_->Stat();
   ASSERT_THAT(stat, IsOk());
   EXPECT_EQ(stat->blobs(), 3);
-  const auto garbage = client_->CollectGarbage(77);
+  const auto garbage = client_->CollectGarbage(77, /*dry_run=*/false);
   ASSERT_THAT(garbage, IsOk());
   EXPECT_EQ(garbage->held_bytes(), 77);
   v1::ForgetResultsRequest forget;
@@ -157,7 +157,7 @@ TEST_F(StoreClientTest, AStoreOfAnotherMakeIsCalledThat) {
   const auto client = NewStoreClient(rpc::Connect(address));
   for (const absl::Status& status :
        {client->Stat().status(), client->Verify(false, [](const auto&) {}).status(),
-        client->CollectGarbage(0).status(), client->Backup("x").status()}) {
+        client->CollectGarbage(0, false).status(), client->Backup("x").status()}) {
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnimplemented));
     EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("not a kernelmill-store"));
   }

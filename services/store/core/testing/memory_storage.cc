@@ -219,6 +219,24 @@ absl::StatusOr<Evicted> MemoryStorage::EvictOldest(const EvictRequest& request) 
   return evicted;
 }
 
+absl::StatusOr<Evictable> MemoryStorage::CountOldest(const EvictRequest& request) {
+  absl::MutexLock lock(&mutex_);
+  std::multimap<Epoch, std::pair<bool, int64_t>> items;  // whether it is a blob; its size
+  for (const auto& [key, blob] : blobs_) {
+    if (!IsHeld(key)) items.insert({blob.last, {true, ids_[key].size}});
+  }
+  for (const auto& [key, result] : results_) {
+    items.insert({result.last, {false, static_cast<int64_t>(result.bytes.size())}});
+  }
+  Evictable sum;
+  for (const auto& [last, item] : items) {
+    if (last >= request.before || sum.bytes >= request.bytes) break;
+    ++(item.first ? sum.blobs : sum.results);
+    sum.bytes += item.second;
+  }
+  return sum;
+}
+
 absl::Status MemoryStorage::Delete(const BlobId& id) {
   absl::MutexLock lock(&mutex_);
   if (blobs_.erase(ToString(id)) == 0) return absl::OkStatus();

@@ -50,6 +50,7 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   EpochState epoch() const override;
   absl::Status SetEpoch(const EpochState& epoch) override;
   absl::StatusOr<Evicted> EvictOldest(const EvictRequest& request) override;
+  absl::StatusOr<Evictable> CountOldest(const EvictRequest& request) override;
 
   absl::Status Save(const HoldRecord& hold, absl::Span<const BlobId> blobs) override;
   absl::Status Update(const HoldRecord& hold) override;
