@@ -42,6 +42,18 @@ std::optional<Caller> CallerOfUri(absl::string_view uri) {
   return Caller{role, std::string(parts[2])};
 }
 
+// Without it there is no authorizer: what a caller says of itself is not checked.
+bool UsesTls(const grpc::AuthContext& context) {
+  for (const grpc::string_ref& type :
+       context.FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME)) {
+    if (View(type) == GRPC_SSL_TRANSPORT_SECURITY_TYPE ||
+        View(type) == GRPC_TLS_TRANSPORT_SECURITY_TYPE) {
+      return true;
+    }
+  }
+  return false;
+}
+
 class Authorizer final : public grpc::AuthMetadataProcessor {
  public:
   explicit Authorizer(std::shared_ptr<Tokens> tokens) : tokens_(std::move(tokens)) {}
@@ -49,8 +61,13 @@ class Authorizer final : public grpc::AuthMetadataProcessor {
   // A look into two tables is done where the call came in.
   bool IsBlocking() const override { return false; }
 
-  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context, OutputMetadata*,
-                       OutputMetadata*) override {
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
+                       OutputMetadata* consumed, OutputMetadata*) override {
+    // Handlers believe a token that they see (CallerOf): it must be one that was looked up here.
+    if (const auto token = metadata.find("authorization");
+        tokens_ == nullptr && token != metadata.end()) {
+      consumed->emplace("authorization", std::string(View(token->second)));
+    }
     const auto path = metadata.find(":path");
     if (path == metadata.end()) return {grpc::StatusCode::INTERNAL, "a call without a method"};
     const absl::string_view method = View(path->second);
@@ -99,12 +116,20 @@ Caller CertificateCaller(const grpc::AuthContext& context) {
 }
 
 Caller CallerOf(const grpc::ServerContext& context) {
-  // A token goes before the certificate, as in the authorizer, which has found it by now.
-  if (auto caller = ClaimOf(BearerOf(context.client_metadata()))) return *std::move(caller);
   Caller caller;
-  if (const auto peer = context.auth_context(); peer != nullptr) caller = CertificateCaller(*peer);
+  if (const auto peer = context.auth_context(); peer != nullptr && UsesTls(*peer)) {
+    // A token goes before the certificate, as in the authorizer, which has found it by now.
+    if (auto claim = ClaimOf(BearerOf(context.client_metadata()))) return *std::move(claim);
+    caller = CertificateCaller(*peer);
+  }
   if (!caller.role.has_value()) caller.name = context.peer();
   return caller;
+}
+
+std::string CallerName(const grpc::ServerContext& context) {
+  const Caller caller = CallerOf(context);
+  if (!caller.role.has_value()) return "";
+  return absl::StrCat(RoleName(*caller.role), " ", caller.name);
 }
 
 grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,

@@ -2,6 +2,7 @@
 #define KERNELMILL_COMMON_ACCESS_AUTHORIZER_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "common/access/roles.h"
@@ -24,6 +25,8 @@ std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Token
 // Who calls, in a handler that the authorizer let through: by certificate, else by token. Where the
 // server has no TLS a caller without a role, named by its address.
 Caller CallerOf(const grpc::ServerContext& context);
+// The same as leases and grants are tied to it: "worker w3"; empty where nobody says who they are.
+std::string CallerName(const grpc::ServerContext& context);
 
 // A line in the log for a call that changes what others rely on: who called what, of which job,
 // hold or backup, and how it ended. Returns the status.

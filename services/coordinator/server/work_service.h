@@ -1,15 +1,23 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_SERVER_WORK_SERVICE_H_
 #define KERNELMILL_SERVICES_COORDINATOR_SERVER_WORK_SERVICE_H_
 
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/access/grants.h"
 #include "kernelmill/v1/work.grpc.pb.h"
 #include "services/coordinator/core/scheduler.h"
 
 namespace kernelmill::coordinator {
 
-// Work over gRPC. Thread-safe; `scheduler` must outlive it.
+// Work over gRPC. Thread-safe; `scheduler` must outlive it. With a key, a grant goes with each
+// task, for the worker that it is leased to.
 class WorkService final : public v1::Work::Service {
  public:
-  explicit WorkService(Scheduler& scheduler) : scheduler_(scheduler) {}
+  // `grants` may be null: none are given.
+  explicit WorkService(Scheduler& scheduler, std::shared_ptr<access::GrantKey> grants = nullptr)
+      : scheduler_(scheduler), grants_(std::move(grants)) {}
 
   grpc::Status Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
                      v1::LeaseResponse* response) override;
@@ -19,7 +27,10 @@ class WorkService final : public v1::Work::Service {
                         v1::CompleteResponse* response) override;
 
  private:
+  void AddGrant(const std::string& caller, v1::LeasedTask& task) const;
+
   Scheduler& scheduler_;
+  const std::shared_ptr<access::GrantKey> grants_;
 };
 
 }  // namespace kernelmill::coordinator

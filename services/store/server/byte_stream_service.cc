@@ -5,7 +5,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/access/authorizer.h"
 #include "common/base/status.h"
 #include "common/rpc/stall_guard.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
@@ -54,6 +57,18 @@ class PieceWriter {
   bytestream::ReadResponse message_;
 };
 
+// Whose share a stream takes: the role and name of its certificate or token, else the host that it
+// comes from.
+std::string CallerOf(const grpc::ServerContext& context) {
+  const access::Caller caller = access::CallerOf(context);
+  if (caller.role.has_value()) {
+    return absl::StrCat(access::RoleName(*caller.role), " ", caller.name);
+  }
+  // "ipv4:192.0.2.1:4711", "ipv6:[::1]:4711", "unix:": each connection has a port of its own.
+  const bool has_port = absl::StartsWith(caller.name, "ip");
+  return caller.name.substr(0, has_port ? caller.name.rfind(':') : std::string::npos);
+}
+
 class ByteStreamService final : public bytestream::ByteStream::Service {
  public:
   ByteStreamService(ContentStore* store, Uploads* uploads, const rpc::StallGuard::Options& streams)
@@ -63,7 +78,8 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
                     grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
     return read_.Run([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
-      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); }));
+      ASSIGN_OR_RETURN(const auto guarded,
+                       guard_.Admit([context] { context->TryCancel(); }, CallerOf(*context)));
       PieceWriter writer(stream, guarded.get());
       const auto send = [&writer](absl::string_view bytes) { return writer.Send(bytes); };
       if (name.compression == Compression::kNone) {
@@ -84,8 +100,9 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
                      grpc::ServerReader<bytestream::WriteRequest>* stream,
                      bytestream::WriteResponse* response) override {
     return write_.Run([&]() -> absl::Status {
-      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); }));
-      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get()));
+      ASSIGN_OR_RETURN(const auto guarded,
+                       guard_.Admit([context] { context->TryCancel(); }, CallerOf(*context)));
+      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get(), CallerOf(*context)));
       response->set_committed_size(committed);
       return absl::OkStatus();
     });
@@ -107,7 +124,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   // Takes one stream; returns what of its upload has arrived. A stream that ends early, or breaks,
   // leaves the upload to be resumed.
   absl::StatusOr<int64_t> Receive(grpc::ServerReader<bytestream::WriteRequest>* stream,
-                                  GuardedStream* guarded) {
+                                  GuardedStream* guarded, const std::string& caller) {
     bytestream::WriteRequest request;
     const auto read = [&] {
       bool more = false;
@@ -120,7 +137,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
     if (!read()) return absl::InvalidArgumentError("a write without a message");
     const std::string resource = request.resource_name();
     ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
-    ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name));
+    ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name, caller));
     if (upload->state().complete) return upload->state().committed;
     do {
       if (!request.resource_name().empty() && request.resource_name() != resource) {

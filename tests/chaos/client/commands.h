@@ -15,7 +15,7 @@ using Words = std::vector<std::string>;
 // Bytes that do not compress, the same for the same numbers.
 std::string MakeBlob(uint64_t seed, uint64_t index, size_t size);
 
-// health ADDRESS: SERVING, NOT_SERVING or UNREACHABLE.
+// health ADDRESS SERVICE: SERVING, NOT_SERVING or UNREACHABLE; "": the server's own.
 int Health(const Words& words);
 // put STORE SEED COUNT BYTES: uploads made blobs, each until it is stored; a line with its digest
 // after each acknowledgement.

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     size_t words;  // at least
   };
   const std::map<std::string, Command> commands = {
-      {"health", {Health, 1}},   {"put", {Put, 4}},     {"check", {Check, 4}},
+      {"health", {Health, 2}},   {"put", {Put, 4}},     {"check", {Check, 4}},
       {"hostile", {Hostile, 2}}, {"stall", {Stall, 2}}, {"work-proxy", {WorkProxy, 3}},
       {"forge", {Forge, 5}}};
   const Words words(argv + 1, argv + argc);

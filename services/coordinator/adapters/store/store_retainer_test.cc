@@ -152,6 +152,14 @@ TEST_F(StoreRetainerTest, ALargeDatasetIsHeldInPartsThatAllGo) {
     for (const auto& blob : hold.blobs()) hashes.insert(blob.hash());
   }
   EXPECT_EQ(hashes.size(), 120'003u);
+  EXPECT_THAT(retainer_->List()->incomplete, IsEmpty());
+  // An operator has released a part, or the last.
+  for (const char* part : {"dataset/j@aaaaaaaa#2", "dataset/j@aaaaaaaa#3"}) {
+    store_.holds.erase(part);
+    EXPECT_THAT(retainer_->List()->incomplete, ElementsAre("j")) << part;
+    ASSERT_THAT(retainer_->HoldDataset("j", large), IsOk());
+    EXPECT_THAT(retainer_->List()->incomplete, IsEmpty()) << part;
+  }
   // A retry made a smaller one.
   ASSERT_THAT(retainer_->HoldDataset("j", Put(Dataset(1))), IsOk());
   EXPECT_THAT(store_.holds, ElementsAre(Key("dataset/j@aaaaaaaa")));

@@ -45,12 +45,17 @@ class Outcomes {
   };
 
   // All must outlive it.
-  Outcomes(const Options& options, JobTable& jobs, Dispatcher& dispatcher, const Clock& clock)
-      : options_(options), jobs_(jobs), dispatcher_(dispatcher), clock_(clock) {}
+  Outcomes(const Options& options, JobTable& jobs, Dispatcher& dispatcher, const Clock& clock,
+           AttemptLog& attempts)
+      : options_(options),
+        jobs_(jobs),
+        dispatcher_(dispatcher),
+        clock_(clock),
+        attempts_(attempts) {}
 
   // Takes what a worker hands in; answers as Work.Complete does. None: the lease is not held and
   // its job has ended; StatusOfRepeated says what to answer.
-  std::optional<absl::Status> Complete(const v1::Completion& completion, const std::string& caller,
+  std::optional<absl::Status> Complete(const v1::Completion& completion, const WorkerId& worker,
                                        Change& change);
   // The answer to a completion whose lease is not held: OK if it was taken before. `token` is that
   // of the task's row.
@@ -86,6 +91,7 @@ class Outcomes {
   JobTable& jobs_;
   Dispatcher& dispatcher_;
   const Clock& clock_;
+  AttemptLog& attempts_;
   absl::BitGen random_;  // for the jitter of retries
 };
 

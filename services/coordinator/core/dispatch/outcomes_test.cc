@@ -36,10 +36,10 @@ TEST_F(OutcomesTest, ATaskThatWaitsIsShownAndCostsNoAttempt) {
   const v1::LeasedTask task = LeaseOne();
   const std::vector<v1::LeaseRef> lease = {For(task).lease()};
   const uint64_t before = *scheduler_->JobVersion(job);
-  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  ASSERT_TRUE(scheduler_->Renew(lease, {}, "the store: full")->empty());
   EXPECT_GT(*scheduler_->JobVersion(job), before) << "watchers are told";
   const uint64_t told = *scheduler_->JobVersion(job);
-  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  ASSERT_TRUE(scheduler_->Renew(lease, {}, "the store: full")->empty());
   EXPECT_EQ(*scheduler_->JobVersion(job), told) << "once";
   for (const v1::JobStatus& status : {Get(job), scheduler_->ListJobs().front()}) {
     ASSERT_EQ(status.troubled_size(), 1);
@@ -48,10 +48,10 @@ TEST_F(OutcomesTest, ATaskThatWaitsIsShownAndCostsNoAttempt) {
   }
   ASSERT_TRUE(scheduler_->Renew(lease)->empty());
   EXPECT_EQ(Get(job).troubled_size(), 0) << "it goes on";
-  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  ASSERT_TRUE(scheduler_->Renew(lease, {}, "the store: full")->empty());
   EXPECT_THAT(Complete(Done(task)), IsOk());
   EXPECT_EQ(Get(job).troubled_size(), 0) << "it is done";
-  EXPECT_EQ(scheduler_->Renew(lease, "", "the store: full")->size(), 1u);
+  EXPECT_EQ(scheduler_->Renew(lease, {}, "the store: full")->size(), 1u);
   EXPECT_EQ(Get(job).troubled_size(), 0) << "who does not hold the lease says nothing";
 }
 
@@ -155,7 +155,7 @@ TEST_F(OutcomesTest, WhatIsNotAResultIsRefusedAndAnotherWorkerIsAsked) {
   RunAll();
   EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
   EXPECT_EQ(Get(job).failures_size(), 0);
-  EXPECT_EQ(Get(job).lock().sources(0).git(), "r0");
+  EXPECT_EQ(Lock(job).sources(0).git(), "r0");
 }
 
 TEST_F(OutcomesTest, WhereAllWorkersLieTheTaskFails) {
@@ -189,7 +189,7 @@ TEST_F(OutcomesTest, AForgedPinIsNotRemembered) {
                 Get("job-000001").stages(static_cast<int>(StageId::kPin)).cached(),
             1)
       << "one follows the other, and neither takes it from the history";
-  EXPECT_NE(Get(second).lock().sources(0).ref(), std::string(40, 'e'));
+  EXPECT_NE(Lock(second).sources(0).ref(), std::string(40, 'e'));
 }
 
 // A lie about an action that two jobs ask for costs neither of them.

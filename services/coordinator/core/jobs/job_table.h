@@ -62,9 +62,11 @@ class JobTable {
   // Starts a job; returns its id. Nothing happens if the request id is known: the answer is the job
   // that it made. RESOURCE_EXHAUSTED: too much has not ended.
   absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                     int32_t priority, Change& change);
-  // Starts an ended job anew. `before` is its status as it ended.
-  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, Change& change);
+                                     int32_t priority, bool no_cache, Change& change);
+  // Starts an ended job anew, with the pins of `lock`. `before` is its status as it ended.
+  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
+                        bool no_cache,
+                        Change& change);
   // The job, which has ended, is kept as its summary from now on, and `job` is gone.
   void End(Job& job, Change& change);
   // FAILED_PRECONDITION: it is running.
@@ -84,7 +86,7 @@ class JobTable {
   uint64_t EndTicket(uint32_t sequence) const { return ended_.at(sequence).ticket; }
   void SetEndTicket(uint32_t sequence, uint64_t ticket);
 
-  // The newest first, without failures, counters and locks.
+  // The newest first, without failures and counters.
   std::vector<v1::JobStatus> List() const;
   std::vector<JobSummary> Summaries() const;
   // Adds the jobs and their tasks.

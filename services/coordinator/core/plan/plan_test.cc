@@ -107,7 +107,7 @@ TEST(JobPlan, RunsTheWholeGraph) {
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
   const v1::JobStatus status = run.Status();
   EXPECT_TRUE(cas::SameDigest(status.dataset(), run.results["manifest 0.0"].outputs(0).digest()));
-  EXPECT_TRUE(config::IsPinned(status.lock().sources(0)));
+  EXPECT_TRUE(config::IsPinned(run.plan.spec().sources(0)));
   EXPECT_THAT(status.failures(), IsEmpty());
 }
 
@@ -141,7 +141,7 @@ TEST(JobPlan, WhatSearchesFindTakesTheirPlacesEachRepositoryOnce) {
     run.stages.found = {{"a", {Url("r1"), Url("x"), Url("y")}}, {"b", {Url("y"), Url("z")}}};
     run.RunAll(seed);
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
-    EXPECT_THAT(GitsOf(run.Status().lock()),
+    EXPECT_THAT(GitsOf(run.plan.spec()),
                 ElementsAre("r0", Url("x"), Url("y"), Url("r1"), Url("z")));
     EXPECT_EQ(run.actions.count("pin 4.0"), 1u);
     EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().sources_size(), 5);
@@ -176,9 +176,9 @@ TEST(JobPlan, ASearchThatFailsCostsItsSourceAndIsSearchedAgainByARetry) {
   const v1::JobStatus status = run.Status();
   ASSERT_EQ(status.failures_size(), 1);
   EXPECT_EQ(status.failures(0).stage(), "discover");
-  ASSERT_EQ(status.lock().sources_size(), 4);
-  EXPECT_EQ(status.lock().sources(3).discover().code(), "b");
-  Runner again(status.lock());
+  ASSERT_EQ(run.plan.spec().sources_size(), 4);
+  EXPECT_EQ(run.plan.spec().sources(3).discover().code(), "b");
+  Runner again(run.plan.spec());
   EXPECT_THAT(Names(again.plan.Start()), ElementsAre("discover 3.0"));
 }
 
@@ -202,7 +202,7 @@ TEST(JobPlan, AFoundSourceHasWhatTheSearchSays) {
   Runner run(spec);
   run.stages.found = {{"a", {Url("x")}}};
   run.RunAll();
-  const v1::Source source = run.Status().lock().sources(0);
+  const v1::Source source = run.plan.spec().sources(0);
   EXPECT_EQ(source.git(), Url("x"));
   EXPECT_EQ(source.category(), Url("x"));
   EXPECT_EQ(source.include(0), "kernels/**");
@@ -240,7 +240,7 @@ TEST(JobPlan, PairsGoIntoTheManifestAndThoseThatCouldNotBeMadeAreAFailureOfADone
   const v1::Action manifest = run.actions["manifest 0.0"];
   ASSERT_EQ(manifest.params().manifest().pairs_size(), 1);
   EXPECT_EQ(manifest.params().manifest().pairs(0).cuda().path(), "a.cu");
-  EXPECT_EQ(run.Status().lock().pairs_size(), 1);
+  EXPECT_EQ(run.plan.spec().pairs_size(), 1);
   EXPECT_TRUE(run.Status().failures().empty());
 
   Runner unmade(spec);
@@ -447,6 +447,24 @@ TEST(JobPlan, AShardThatCannotBeCheckedOrSignedIsLeftOut) {
   }
 }
 
+TEST(JobPlan, AStatusNamesTheFirstHundredFailuresAndPagesHaveAll) {
+  Runner run(GitJob(250));
+  for (int i = 0; i < 250; ++i) run.fails[absl::StrCat("pin ", i, ".0")] = absl::NotFoundError("x");
+  run.fails["pin 7.0"] = absl::NotFoundError(std::string(1 << 20, 'x'));
+  run.RunAll(/*seed=*/3);
+  const v1::JobStatus status = run.Status();
+  EXPECT_EQ(status.failures_size(), 100);
+  EXPECT_EQ(status.failure_count(), 250);
+  EXPECT_FALSE(status.has_lock());
+  EXPECT_LT(status.failures(7).message().size(), 5000u) << "a worker may say too much";
+  const TaskKey last = {.stage = StageId::kPin, .source = 199};
+  const std::vector<TaskFailure> rest = run.plan.Failures(&last, 1000);
+  ASSERT_EQ(rest.size(), 50u);
+  EXPECT_EQ(rest[0].failure.source(), "r200");
+  EXPECT_EQ(run.plan.Failures(nullptr, 30).size(), 30u);
+  EXPECT_EQ(run.plan.TakeFailures().size(), 250u);
+}
+
 TEST(JobPlan, FailuresOfJobWideStagesFailTheJob) {
   for (const char* stage : {"pair 0.0", "resolve 0.0", "manifest 0.0"}) {
     Runner run(GitJob(1));
@@ -455,7 +473,7 @@ TEST(JobPlan, FailuresOfJobWideStagesFailTheJob) {
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_FAILED) << stage;
     EXPECT_EQ(run.Status().failures_size(), 1) << stage;
     EXPECT_FALSE(run.Status().has_dataset());
-    EXPECT_TRUE(run.Status().has_lock());
+    EXPECT_EQ(run.plan.spec().sources_size(), 1);
   }
 }
 
@@ -531,7 +549,6 @@ TEST_F(RefusedResult, OfAPinThatIsOpenOrOfAnotherSource) {
       [](auto& result) { result.mutable_pinned()->set_license("MIT"); },
       [](auto& result) { result.mutable_pinned()->set_sha256(std::string(64, 'a')); },
   });
-  EXPECT_EQ(run.Status().lock().sources_size(), 0) << "still running";
   EXPECT_EQ(run.plan.spec().sources(0).git(), "r0");
   EXPECT_TRUE(config::IsPinned(run.plan.spec().sources(0)));
 }
