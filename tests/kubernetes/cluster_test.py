@@ -78,7 +78,8 @@ class OnKubernetes(unittest.TestCase):
 
     def assert_unharmed(self, submission, job=None):
         self.assertTrue(submission.running(), "the job was over before the fault was")
-        self.assertEqual(submission.wait(nodes.PATIENCE), 0, submission.log.read_text()[-2000:])
+        ended = submission.wait(nodes.PATIENCE)
+        self.assertEqual(ended, 0, (submission.cluster.status(submission.job) or {}).get("failures"))
         digest = (job or self.job).check(submission.out)
         workload.check_status(submission.cluster.status(submission.job))
         self.say(f"digest {digest}, as of one process")
@@ -195,20 +196,28 @@ class OnKubernetes(unittest.TestCase):
         self.on_node("wait", "--for=condition=complete", "job/backup-now", "--timeout=300s")
         backup, = (self.node.folder / "volumes/store-backups").iterdir()
         self.say(f"backed up to {backup.name}, in the middle of a job")
-        # The store loses all that came after: what the job needs of it is made again.
+        # The store loses all that came after. A job that had it names what it lost; submitted again, it makes it anew.
         self.addCleanup(self.back_to_normal)
         self.on_node("scale", "statefulset/store", "--replicas=0")
         self.on_node("wait", "--for=delete", "pod/store-0", "--timeout=120s")
+        folder = f"/data/restored-{int(self.began)}"  # a new one, also on a cluster that was kept
         restore = (harness.ROOT / "deploy/kubernetes/store/restore.yaml").read_text()
-        self.node.apply(restore.replace("kernelmill:0.1.0", "kernelmill:now").replace("monday", backup.name))
+        self.node.apply(restore.replace("kernelmill:0.1.0", "kernelmill:now").replace("monday", backup.name).replace("/data/restored", folder))
         self.addCleanup(self.on_node, "delete", "pod", "restore")
         self.on_node("wait", "pod/restore", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=120s")
         data = "KERNELMILL_DATA: /data\n  KERNELMILL_LIMIT"  # of the store's settings
-        self.node.apply(self.node.render(MANIFESTS / "cluster", [(data, data.replace("/data", "/data/restored"))]))
+        self.node.apply(self.node.render(MANIFESTS / "cluster", [(data, data.replace("/data", folder))]))
         self.on_node("delete", "pod", "-l", "app.kubernetes.io/component=store", "--ignore-not-found")
         self.node.wait_rolled_out()
         self.say("the store runs on what was restored")
-        self.assert_unharmed(submission)
+        submission.wait(nodes.PATIENCE)
+        lost = submission.cluster.status(submission.job).get("failures", [])
+        self.assertLessEqual({failure["code"] for failure in lost}, {"NOT_FOUND"})
+        self.say(f"the job that ran meanwhile names {len(lost)} losses")
+        again = submission.cluster.submit(self.job.file, self.folder / "again", "again")
+        self.addCleanup(again.abandon)
+        self.assertEqual(again.wait(nodes.PATIENCE), 0, again.log.read_text()[-2000:])
+        self.say(f"submitted again: digest {self.job.check(again.out)}, as of one process")
 
     def test_09_identities(self):
         certificates = self.folder / "certs"
