@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -40,6 +41,21 @@ std::optional<Caller> CallerOfUri(absl::string_view uri) {
   const std::optional<Role> role = RoleOfName(parts[1]);
   if (!role.has_value()) return std::nullopt;
   return Caller{role, std::string(parts[2])};
+}
+
+// Whether the authorizer has looked at the call. Without TLS there is none, and whoever calls may
+// claim anything.
+bool IsAuthorized(const grpc::ServerContext& context) {
+  const auto peer = context.auth_context();
+  if (peer == nullptr) return false;
+  for (const grpc::string_ref& type :
+       peer->FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME)) {
+    if (View(type) == GRPC_SSL_TRANSPORT_SECURITY_TYPE ||
+        View(type) == GRPC_TLS_TRANSPORT_SECURITY_TYPE) {
+      return true;
+    }
+  }
+  return false;
 }
 
 class Authorizer final : public grpc::AuthMetadataProcessor {
@@ -99,12 +115,30 @@ Caller CertificateCaller(const grpc::AuthContext& context) {
 }
 
 Caller CallerOf(const grpc::ServerContext& context) {
-  // A token goes before the certificate, as in the authorizer, which has found it by now.
-  if (auto caller = ClaimOf(BearerOf(context.client_metadata()))) return *std::move(caller);
   Caller caller;
-  if (const auto peer = context.auth_context(); peer != nullptr) caller = CertificateCaller(*peer);
+  if (IsAuthorized(context)) {
+    // A token goes before the certificate, as in the authorizer, which has found it by now.
+    if (auto claim = ClaimOf(BearerOf(context.client_metadata()))) return *std::move(claim);
+    caller = CertificateCaller(*context.auth_context());
+  }
   if (!caller.role.has_value()) caller.name = context.peer();
   return caller;
+}
+
+std::string CallerKey(const grpc::ServerContext& context) {
+  const Caller caller = CallerOf(context);
+  if (!caller.role.has_value()) return HostOfPeer(caller.name);
+  return absl::StrCat(RoleName(*caller.role), " ", caller.name);
+}
+
+std::string HostOfPeer(absl::string_view peer) {
+  if (absl::StartsWith(peer, "unix")) return "unix";
+  for (const absl::string_view scheme : {"ipv4:", "ipv6:"}) {
+    if (!absl::ConsumePrefix(&peer, scheme)) continue;
+    // IPv6 addresses stand in brackets, which gRPC writes as in a URI.
+    return absl::StrReplaceAll(peer.substr(0, peer.rfind(':')), {{"%5B", "["}, {"%5D", "]"}});
+  }
+  return "unknown";
 }
 
 grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,

@@ -2,6 +2,7 @@
 #define KERNELMILL_COMMON_ACCESS_AUTHORIZER_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "common/access/roles.h"
@@ -24,6 +25,12 @@ std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Token
 // Who calls, in a handler that the authorizer let through: by certificate, else by token. Where the
 // server has no TLS a caller without a role, named by its address.
 Caller CallerOf(const grpc::ServerContext& context);
+
+// What CallerLimits counts the caller under: "ROLE NAME"; where nobody says who they are the host
+// that the call came from, so that all behind one address are one caller.
+std::string CallerKey(const grpc::ServerContext& context);
+// The host of a peer as gRPC writes it (ipv4:10.0.0.7:50312), without the port.
+std::string HostOfPeer(absl::string_view peer);
 
 // A line in the log for a call that changes what others rely on: who called what, of which job,
 // hold or backup, and how it ended. Returns the status.
