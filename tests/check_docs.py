@@ -35,7 +35,6 @@ FILE = re.compile(r"[\w/]+\.(?:h|cc|proto)")
 COMMAND = re.compile(r"(?<![\w/-])(?:[\w./-]*/)?kernelmill ((?:store )?[a-z]+)\b")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]+)")
 OPTION = re.compile(r'add_(?:option|flag)\(\s*"--([a-z-]+)')
-METRIC = re.compile(r'"(kernelmill_[a-z_]+)"')
 FIELD = re.compile(r"^  (?:optional |repeated )?[\w.]+ (\w+) = \d+;|^    [\w.]+ (\w+) = \d+;", re.MULTILINE)
 # What a string literal may hold, and adjacent literals that make one.
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
@@ -80,7 +79,6 @@ class Checker:
         self.words = set(LITERAL.findall("\n".join(programs)))
         scripts = list(sources(root, "tests", "deploy"))
         self.options = {option for text in programs for option in OPTION.findall(text)}
-        self.metrics = {metric for text in programs for metric in METRIC.findall(text)}
         self.flags = {flag for text in programs + scripts for flag in FLAG.findall(text)}
         self.files = [f"/{path.relative_to(root).as_posix()}" for top in ("common", "services", "tests", "proto")
                       for path in (root / top).rglob("*") if path.suffix in (".h", ".cc", ".proto")]
@@ -147,7 +145,7 @@ class Checker:
                    for path in (self.root / top).glob("*/CMakeLists.txt")}
         self.check_named("ARCHITECTURE.md", folders)
         flags = {f"--{option}" for option in self.options}
-        self.check_named("docs/operations.md", flags | self.metrics, "docs/commands.md")
+        self.check_named("docs/operations.md", flags, "docs/commands.md")
 
     def check_schemas(self):
         page = self.root / "docs/dataset.md"

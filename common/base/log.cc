@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
+
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/text.h"
@@ -32,6 +35,9 @@ absl::string_view LevelName(LogLevel level) {
   }
 }
 
+// By level; lines written.
+std::array<std::atomic<int64_t>, 5> lines;
+
 }  // namespace
 
 void ConfigureLog(absl::string_view service, LogLevel least) {
@@ -39,8 +45,13 @@ void ConfigureLog(absl::string_view service, LogLevel least) {
   Config().least = least;
 }
 
+int64_t LogLines(LogLevel level) {
+  return lines[static_cast<size_t>(level)].load(std::memory_order_relaxed);
+}
+
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields) {
   if (level < Config().least) return;
+  lines[static_cast<size_t>(level)].fetch_add(1, std::memory_order_relaxed);
   std::string line = absl::StrCat(
       "{\"time\":\"", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()),
       "\",\"level\":\"", LevelName(level), "\",\"service\":", JsonString(Config().service),

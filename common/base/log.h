@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_BASE_LOG_H_
 #define KERNELMILL_COMMON_BASE_LOG_H_
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -33,6 +34,9 @@ inline void LogWarning(absl::string_view m, std::initializer_list<LogField> f = 
 inline void LogError(absl::string_view m, std::initializer_list<LogField> f = {}) {
   Log(LogLevel::kError, m, f);
 }
+
+// How many lines of the level this process has written.
+int64_t LogLines(LogLevel level);
 
 // Names the process in every line, and drops lines below `least`. Call once, before other threads
 // start.

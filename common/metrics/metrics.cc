@@ -1,19 +1,59 @@
 #include "common/metrics/metrics.h"
 
 #include <prometheus/counter.h>
-#include <prometheus/exposer.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
-#include <exception>
-#include <utility>
+#include <cassert>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace kernelmill::metrics {
 namespace {
+
+const prometheus::Histogram::BucketBoundaries& Buckets() {
+  static const auto* const kBuckets = new prometheus::Histogram::BucketBoundaries{
+      0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
+  return *kBuckets;
+}
+
+[[maybe_unused]] bool AreDeclared(const Family& family, const Labels& labels) {
+  const std::vector<std::string> declared = absl::StrSplit(family.labels, ", ", absl::SkipEmpty());
+  if (declared.size() != labels.size()) return false;
+  for (const std::string& name : declared) {
+    if (labels.count(name) == 0) return false;
+  }
+  return true;
+}
+
+void Create(const Family& family, const Labels& labels) {
+  switch (family.type) {
+    case Type::kCounter:
+      Counter(family, labels);
+      break;
+    case Type::kGauge:
+      Gauge(family, labels);
+      break;
+    case Type::kHistogram:
+      Histogram(family, labels);
+      break;
+  }
+}
+
+void PrefillFrom(const Family& family, const LabelValues& values, size_t next, Labels& labels) {
+  if (next == values.size()) {
+    Create(family, labels);
+    return;
+  }
+  for (const std::string& value : values[next].second) {
+    labels[values[next].first] = value;
+    PrefillFrom(family, values, next + 1, labels);
+  }
+}
+
+}  // namespace
 
 // Lives as long as the process: instruments are handed out by reference.
 const std::shared_ptr<prometheus::Registry>& ProcessRegistry() {
@@ -22,46 +62,40 @@ const std::shared_ptr<prometheus::Registry>& ProcessRegistry() {
   return *registry;
 }
 
-}  // namespace
-
-prometheus::Counter& Counter(const std::string& name, const std::string& help,
-                             const Labels& labels) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(*ProcessRegistry()).Add(labels);
-}
-
-prometheus::Gauge& Gauge(const std::string& name, const std::string& help, const Labels& labels) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(*ProcessRegistry()).Add(labels);
-}
-
-prometheus::Histogram& Seconds(const std::string& name, const std::string& help,
-                               const Labels& labels) {
-  static const prometheus::Histogram::BucketBoundaries kBuckets = {
-      0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
-  return prometheus::BuildHistogram()
-      .Name(name)
-      .Help(help)
+prometheus::Counter& Counter(const Family& family, const Labels& labels) {
+  assert(family.type == Type::kCounter && AreDeclared(family, labels));
+  return prometheus::BuildCounter()
+      .Name(family.name)
+      .Help(family.help)
       .Register(*ProcessRegistry())
-      .Add(labels, kBuckets);
+      .Add(labels);
 }
 
-absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Start(const std::string& address,
-                                                          const std::string& version,
-                                                          const MayRead& may_read) {
-  Gauge("kernelmill_build_info", "Always 1; the label says which release runs.",
-        {{"version", version}})
-      .Set(1);
-  try {
-    auto exposer = std::make_unique<prometheus::Exposer>(address, 2);
-    if (may_read != nullptr) exposer->RegisterAuth(may_read, "kernelmill");
-    exposer->RegisterCollectable(ProcessRegistry());
-    return std::unique_ptr<Endpoint>(new Endpoint(std::move(exposer)));
-  } catch (const std::exception& error) {  // civetweb's way to say that bind failed
-    return absl::UnavailableError(absl::StrCat("metrics on ", address, ": ", error.what()));
-  }
+prometheus::Gauge& Gauge(const Family& family, const Labels& labels) {
+  assert(family.type == Type::kGauge && AreDeclared(family, labels));
+  return prometheus::BuildGauge()
+      .Name(family.name)
+      .Help(family.help)
+      .Register(*ProcessRegistry())
+      .Add(labels);
 }
 
-Endpoint::Endpoint(std::unique_ptr<prometheus::Exposer> exposer) : exposer_(std::move(exposer)) {}
-Endpoint::~Endpoint() = default;
-int Endpoint::port() const { return exposer_->GetListeningPorts().front(); }
+prometheus::Histogram& Histogram(const Family& family, const Labels& labels) {
+  assert(family.type == Type::kHistogram && AreDeclared(family, labels));
+  return prometheus::BuildHistogram()
+      .Name(family.name)
+      .Help(family.help)
+      .Register(*ProcessRegistry())
+      .Add(labels, Buckets());
+}
+
+void RaiseTo(double sum, prometheus::Counter& counter) {
+  if (const double more = sum - counter.Value(); more > 0) counter.Increment(more);
+}
+
+void Prefill(const Family& family, const LabelValues& values) {
+  Labels labels;
+  PrefillFrom(family, values, 0, labels);
+}
 
 }  // namespace kernelmill::metrics

@@ -1,16 +1,16 @@
 #ifndef KERNELMILL_COMMON_METRICS_METRICS_H_
 #define KERNELMILL_COMMON_METRICS_METRICS_H_
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "absl/status/statusor.h"
+#include "common/metrics/families.h"
 
 namespace prometheus {
 class Counter;
-class Exposer;
 class Gauge;
 class Histogram;
 class Registry;
@@ -20,37 +20,24 @@ namespace kernelmill::metrics {
 
 using Labels = std::map<std::string, std::string>;
 
-// The process's metrics. Names are kernelmill_<service>_<what>_<unit>; counters end in _total. Each
-// call with the same name and labels returns the same instrument, valid for the life of the
-// process. Thread-safe. Label values must come from a small fixed set, never from input.
-prometheus::Counter& Counter(const std::string& name, const std::string& help,
-                             const Labels& labels = {});
-prometheus::Gauge& Gauge(const std::string& name, const std::string& help,
-                         const Labels& labels = {});
-// Seconds, with buckets from 1 ms to 5 min.
-prometheus::Histogram& Seconds(const std::string& name, const std::string& help,
-                               const Labels& labels = {});
+// The process's metrics. A call with the same family and labels returns the same instrument, valid
+// for the life of the process. `labels` has those that the family declares. Thread-safe. Label
+// values must come from a small fixed set, or go through a BoundedLabel; never from input.
+prometheus::Counter& Counter(const Family& family, const Labels& labels = {});
+prometheus::Gauge& Gauge(const Family& family, const Labels& labels = {});
+// Buckets from 1 ms to 5 min.
+prometheus::Histogram& Histogram(const Family& family, const Labels& labels = {});
 
-// Whether a user with that password may read; HTTP's basic authentication.
-using MayRead = std::function<bool(const std::string& user, const std::string& password)>;
+// Brings a counter, which only this process moves, up to a sum that is kept elsewhere.
+void RaiseTo(double sum, prometheus::Counter& counter);
 
-// Serves GET /metrics while it lives.
-class Endpoint {
- public:
-  // `address` is host:port; port 0 picks one. `version` is the program's, which the metric
-  // kernelmill_build_info is labelled with. Anyone may read where `may_read` is null. UNAVAILABLE:
-  // the address cannot be bound.
-  static absl::StatusOr<std::unique_ptr<Endpoint>> Start(const std::string& address,
-                                                         const std::string& version,
-                                                         const MayRead& may_read);
-  ~Endpoint();
+// Creates the series of all combinations of these values, with 0, so that increase() sees their
+// first event.
+using LabelValues = std::vector<std::pair<std::string, std::vector<std::string>>>;
+void Prefill(const Family& family, const LabelValues& values = {});
 
-  int port() const;
-
- private:
-  explicit Endpoint(std::unique_ptr<prometheus::Exposer> exposer);
-  std::unique_ptr<prometheus::Exposer> exposer_;
-};
+// Where the instruments are registered; what Endpoint serves.
+const std::shared_ptr<prometheus::Registry>& ProcessRegistry();
 
 }  // namespace kernelmill::metrics
 

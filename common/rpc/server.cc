@@ -22,6 +22,7 @@
 #include "absl/time/clock.h"
 #include "common/base/log.h"
 #include "common/base/monotonic_waits.h"
+#include "common/rpc/call_metrics.h"
 
 namespace kernelmill::rpc {
 namespace {
@@ -134,6 +135,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   builder.SetMaxSendMessageSize(kMaxMessageBytes);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
+  builder.experimental().SetInterceptorCreators(ServerCallMetrics());
   for (grpc::Service* service : services) builder.RegisterService(service);
   // Health alone is not enough for gRPC to start. This answers UNIMPLEMENTED to all else.
   auto rest = std::make_unique<grpc::CallbackGenericService>();
@@ -167,7 +169,8 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& target,
                                        std::shared_ptr<grpc::ChannelCredentials> credentials) {
   KeepLibrary();
   if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
-  return grpc::CreateCustomChannel(target, credentials, ClientArguments());
+  return grpc::experimental::CreateCustomChannelWithInterceptors(
+      target, credentials, ClientArguments(), ClientCallMetrics());
 }
 
 TerminationSignal::TerminationSignal() {

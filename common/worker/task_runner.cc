@@ -46,8 +46,7 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Act
     result = absl::InternalError(absl::StrCat(action.stage(), " threw: ", error.what()));
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  metrics::Seconds("kernelmill_worker_stage_seconds", "Time that a stage took on one action",
-                   {{"stage", std::string(stage.info().name)}})
+  metrics::Histogram(metrics::kStageSeconds, {{"stage", std::string(stage.info().name)}})
       .Observe(taken.count());
   return result;
 }

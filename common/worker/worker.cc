@@ -36,6 +36,14 @@ v1::LeaseRef LeaseOf(const v1::LeasedTask& task) {
   return lease;
 }
 
+void PrefillMetrics(const std::vector<Stage*>& stages) {
+  metrics::Prefill(metrics::kWorkerTasks,
+                   {{"outcome", {"done", "cached", "error", "handed_back", "lost", "refused"}}});
+  for (const Stage* stage : stages) {
+    metrics::Prefill(metrics::kStageSeconds, {{"stage", {std::string(stage->info().name)}}});
+  }
+}
+
 }  // namespace
 
 Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
@@ -49,6 +57,7 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
                 Ended(completion, outcome);
               }),
       backlog_(options.slots) {
+  PrefillMetrics(stages);
   lease_request_.set_worker(options.name);
   lease_request_.set_incarnation(NewIncarnation());
   lease_request_.set_wait_ms(static_cast<int32_t>(absl::ToInt64Milliseconds(options.poll)));
@@ -207,9 +216,7 @@ v1::Completion Worker::Work(const v1::LeasedTask& task) {
 }
 
 void Worker::Ended(const v1::Completion& completion, const char* outcome) {
-  metrics::Counter("kernelmill_worker_tasks_total", "Tasks leased, by what became of them",
-                   {{"outcome", outcome}})
-      .Increment();
+  metrics::Counter(metrics::kWorkerTasks, {{"outcome", outcome}}).Increment();
   Log(LogLevel::kDebug, "task ended", {{"task", completion.lease().task()}, {"outcome", outcome}});
   backlog_.Finished(1);
 }

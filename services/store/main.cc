@@ -17,7 +17,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
-#include "common/metrics/metrics.h"
+#include "common/metrics/endpoint.h"
 #include "common/rpc/server.h"
 #include "common/version/version.h"
 #include "services/store/server/store_server.h"

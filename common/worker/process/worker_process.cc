@@ -16,7 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
-#include "common/metrics/metrics.h"
+#include "common/metrics/endpoint.h"
 #include "common/rpc/server.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"

@@ -37,30 +37,32 @@ const char* StateName(v1::JobState state) {
 }
 
 void ShowTasks(const std::string& stage, const char* state, int64_t count) {
-  metrics::Gauge("kernelmill_coordinator_tasks", "Tasks of the running jobs",
-                 {{"stage", stage}, {"state", state}})
+  metrics::Gauge(metrics::kTasks, {{"stage", stage}, {"state", state}})
       .Set(static_cast<double>(count));
 }
 
 }  // namespace
 
+void PrefillMetrics() {
+  metrics::Prefill(metrics::kLeasesGranted);
+  metrics::Prefill(metrics::kCompletions,
+                   {{"outcome", {"done", "cached", "error", "handed_back", "stale", "refused"}}});
+}
+
 void CountLeases(size_t tasks) {
-  static prometheus::Counter& granted =
-      metrics::Counter("kernelmill_coordinator_leases_total", "Leases granted");
+  static prometheus::Counter& granted = metrics::Counter(metrics::kLeasesGranted);
   granted.Increment(static_cast<double>(tasks));
 }
 
 void CountCompletion(const v1::Completion& completion, const absl::Status& status) {
-  metrics::Counter("kernelmill_coordinator_completions_total", "Completions handed in",
-                   {{"outcome", OutcomeOf(completion, status)}})
-      .Increment();
+  metrics::Counter(metrics::kCompletions, {{"outcome", OutcomeOf(completion, status)}}).Increment();
 }
 
 void ShowStats(const QueueStats& stats) {
   for (const v1::JobState state : {v1::JOB_STATE_RUNNING, v1::JOB_STATE_DONE, v1::JOB_STATE_FAILED,
                                    v1::JOB_STATE_ABANDONED, v1::JOB_STATE_CANCELLED}) {
     const auto at = stats.jobs.find(state);
-    metrics::Gauge("kernelmill_coordinator_jobs", "Jobs", {{"state", StateName(state)}})
+    metrics::Gauge(metrics::kJobs, {{"state", StateName(state)}})
         .Set(at == stats.jobs.end() ? 0 : static_cast<double>(at->second));
   }
   for (const worker::StageInfo& info : worker::StageTable()) {
@@ -72,8 +74,7 @@ void ShowStats(const QueueStats& stats) {
     ShowTasks(stage, "leased", sum.running());
     ShowTasks(stage, "waiting", sum.total() - sum.done() - sum.failed() - sum.running());
   }
-  metrics::Gauge("kernelmill_coordinator_leases", "Leases held")
-      .Set(static_cast<double>(stats.leases));
+  metrics::Gauge(metrics::kLeases).Set(static_cast<double>(stats.leases));
 }
 
 }  // namespace kernelmill::coordinator

@@ -10,6 +10,9 @@
 namespace kernelmill::coordinator {
 
 // The coordinator's metrics (kernelmill_coordinator_*). Thread-safe.
+
+// Makes what counts events, with 0. Call once, before the first event.
+void PrefillMetrics();
 void CountLeases(size_t tasks);
 // A completion and what became of it.
 void CountCompletion(const v1::Completion& completion, const absl::Status& status);

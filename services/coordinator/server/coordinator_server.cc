@@ -81,6 +81,7 @@ struct CoordinatorServer::Parts {
   }
 
   void RunTicker() {
+    PrefillMetrics();
     for (int tick = 0; !stopping; ++tick) {
       scheduler->Tick();
       if (tick % kTicksPerStats == 0) ShowStats(scheduler->Stats());

@@ -15,34 +15,25 @@ namespace {
 
 constexpr absl::Duration kInterval = absl::Seconds(5);
 
-void SetGauge(const std::string& name, const std::string& help, double value) {
-  metrics::Gauge(name, help).Set(value);
-}
-
-// Brings a counter, which only this process moves, up to a sum that is kept elsewhere.
-void RaiseCounter(const std::string& name, const std::string& help, double sum,
-                  const metrics::Labels& labels = {}) {
-  prometheus::Counter& counter = metrics::Counter(name, help, labels);
-  if (const double more = sum - counter.Value(); more > 0) counter.Increment(more);
-}
+void SetGauge(const metrics::Family& family, double value) { metrics::Gauge(family).Set(value); }
 
 void PublishQuestions(const StoreCounters& counters) {
-  const std::string name = "kernelmill_store_lookups_total";
-  const std::string help = "Blobs and action results asked for, and whether they were there.";
-  RaiseCounter(name, help, counters.blobs_found, {{"kind", "blob"}, {"found", "true"}});
-  RaiseCounter(name, help, counters.blobs_missing, {{"kind", "blob"}, {"found", "false"}});
-  RaiseCounter(name, help, counters.results_found, {{"kind", "result"}, {"found", "true"}});
-  RaiseCounter(name, help, counters.results_missing, {{"kind", "result"}, {"found", "false"}});
+  const auto raise = [](double sum, const char* kind, const char* found) {
+    metrics::RaiseTo(sum, metrics::Counter(metrics::kLookups, {{"kind", kind}, {"found", found}}));
+  };
+  raise(counters.blobs_found, "blob", "true");
+  raise(counters.blobs_missing, "blob", "false");
+  raise(counters.results_found, "result", "true");
+  raise(counters.results_missing, "result", "false");
 }
 
 }  // namespace
 
 MethodMetrics::MethodMetrics(const std::string& method)
-    : seconds_(&metrics::Seconds("kernelmill_store_request_seconds", "Time to answer a request.",
-                                 {{"method", method}})) {
+    : seconds_(&metrics::Histogram(metrics::kStoreSeconds, {{"method", method}})) {
   for (size_t code = 0; code < calls_.size(); ++code) {
     calls_[code] = &metrics::Counter(
-        "kernelmill_store_requests_total", "Requests answered.",
+        metrics::kStoreRequests,
         {{"method", method},
          {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(code))}});
   }
@@ -58,19 +49,21 @@ grpc::Status MethodMetrics::Run(absl::FunctionRef<absl::Status()> body) {
 }
 
 void CountBytesIn(int64_t bytes) {
-  static prometheus::Counter& counter = metrics::Counter(
-      "kernelmill_store_received_bytes_total", "Bytes of content received, as on the wire.");
+  static prometheus::Counter& counter = metrics::Counter(metrics::kReceivedBytes);
   counter.Increment(static_cast<double>(bytes));
 }
 
 void CountBytesOut(int64_t bytes) {
-  static prometheus::Counter& counter = metrics::Counter("kernelmill_store_sent_bytes_total",
-                                                         "Bytes of content sent, as on the wire.");
+  static prometheus::Counter& counter = metrics::Counter(metrics::kSentBytes);
   counter.Increment(static_cast<double>(bytes));
 }
 
 RetentionMetrics::RetentionMetrics(ContentStore* store, const GarbageCollector* collector)
-    : store_(store), collector_(collector), thread_([this] { Run(); }) {}
+    : store_(store), collector_(collector) {
+  metrics::Prefill(metrics::kReceivedBytes);
+  metrics::Prefill(metrics::kSentBytes);
+  thread_ = std::thread([this] { Run(); });
+}
 
 RetentionMetrics::~RetentionMetrics() {
   stopping_ = true;
@@ -89,26 +82,20 @@ void RetentionMetrics::Run() {
 void RetentionMetrics::Publish() {
   LruStore& lru = store_->lru();
   const Usage usage = lru.blobs().usage();
-  SetGauge("kernelmill_store_blobs", "Blobs kept.", usage.blobs);
-  SetGauge("kernelmill_store_blob_bytes", "Content kept, uncompressed.", usage.blob_bytes);
-  SetGauge("kernelmill_store_action_results", "Action results kept.", usage.results);
-  SetGauge("kernelmill_store_limit_bytes", "What the database may take; 0: no limit.",
-           lru.admission().limit());
-  SetGauge("kernelmill_store_holds", "Holds that keep blobs from being evicted.",
-           lru.holds().size());
-  SetGauge("kernelmill_store_damaged_blobs", "Blobs known to be damaged.", lru.damaged());
+  SetGauge(metrics::kBlobs, usage.blobs);
+  SetGauge(metrics::kBlobBytes, usage.blob_bytes);
+  SetGauge(metrics::kActionResults, usage.results);
+  SetGauge(metrics::kLimitBytes, lru.admission().limit());
+  SetGauge(metrics::kHolds, lru.holds().size());
+  SetGauge(metrics::kDamagedBlobs, lru.damaged());
   if (const absl::StatusOr<Space> space = lru.disk().Measure(); space.ok()) {
-    SetGauge("kernelmill_store_disk_bytes", "What the database takes.", space->disk_bytes);
-    SetGauge("kernelmill_store_free_disk_bytes", "Room on the disk of the database.",
-             space->free_bytes);
+    SetGauge(metrics::kDiskBytes, space->disk_bytes);
+    SetGauge(metrics::kFreeDiskBytes, space->free_bytes);
   }
   const Collected evicted = collector_->total();
-  const std::string name = "kernelmill_store_evictions_total";
-  const std::string help = "Blobs and action results evicted to make room.";
-  RaiseCounter(name, help, evicted.blobs, {{"kind", "blob"}});
-  RaiseCounter(name, help, evicted.results, {{"kind", "result"}});
-  RaiseCounter("kernelmill_store_evicted_bytes_total", "Content evicted to make room.",
-               evicted.bytes);
+  metrics::RaiseTo(evicted.blobs, metrics::Counter(metrics::kEvictions, {{"kind", "blob"}}));
+  metrics::RaiseTo(evicted.results, metrics::Counter(metrics::kEvictions, {{"kind", "result"}}));
+  metrics::RaiseTo(evicted.bytes, metrics::Counter(metrics::kEvictedBytes));
   PublishQuestions(store_->counters());
 }
 

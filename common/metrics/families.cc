@@ -1,0 +1,90 @@
+#include "common/metrics/families.h"
+
+#include <iterator>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+
+namespace kernelmill::metrics {
+namespace {
+
+constexpr const Family* kFamilies[] = {
+    // Every process.
+    &kBuildInfo, &kLogLines, &kProcessCpu, &kProcessMemory, &kProcessVirtual, &kProcessFiles,
+    &kProcessMaxFiles, &kProcessThreads, &kProcessStart, &kServerStarted, &kServerHandled,
+    &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds,
+    // The coordinator.
+    &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions,
+    // Workers.
+    &kWorkerTasks, &kStageSeconds,
+    // The store.
+    &kStoreRequests, &kStoreSeconds, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes,
+    &kActionResults, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes,
+    &kEvictions, &kEvictedBytes};
+
+struct Group {
+  uint8_t programs;
+  const char* name;
+};
+constexpr Group kGroups[] = {
+    {kEveryProgram, "Every process"},
+    {kCoordinator, "Coordinator"},
+    {kStore, "Store"},
+    {kWorkers, "Workers"},
+    {kFetcher, "Fetcher"},
+    {kExtractor, "Extractor"},
+    {kValidator, "Validator"},
+    {kDeduplicator, "Deduplicator"},
+};
+
+const char* TypeName(Type type) {
+  switch (type) {
+    case Type::kCounter:
+      return "counter";
+    case Type::kGauge:
+      return "gauge";
+    case Type::kHistogram:
+      return "histogram";
+  }
+  return "";
+}
+
+std::string Row(const Family& family) {
+  std::string labels = family.labels;
+  if (!labels.empty()) {
+    labels = absl::StrCat("`", absl::StrReplaceAll(labels, {{", ", "`, `"}}), "`");
+  }
+  return absl::StrCat("| `", family.name, "` | ", TypeName(family.type), " | ", labels, " | ",
+                      family.help, family.from_start ? "" : " *", " |\n");
+}
+
+constexpr char kHead[] =
+    "# Metrics\n\n"
+    "Every process serves them at `GET /metrics` ([ports](cluster.md#processes)), in Prometheus's "
+    "text format or, where\nit is asked for, in OpenMetrics with exemplars that name a job and a "
+    "task. Series are there from the start, with 0; those\nmarked * come with their first event. "
+    "Histograms are of seconds.\n\n"
+    "This page is made of the table in [families.h](../common/metrics/families.h): "
+    "`KERNELMILL_WRITE_METRICS=1\nbuild/release/common/metrics/common_metrics_test` writes it.\n";
+
+}  // namespace
+
+absl::Span<const Family* const> AllFamilies() { return kFamilies; }
+
+std::string FamiliesAsMarkdown() {
+  std::string text = kHead;
+  for (const Group& group : kGroups) {
+    std::string rows;
+    for (const Family* family : kFamilies) {
+      if (family->programs == group.programs) absl::StrAppend(&rows, Row(*family));
+    }
+    if (rows.empty()) continue;
+    absl::StrAppend(&text, "\n## ", group.name,
+                    "\n\n| metric | type | labels | what it is |\n|---|---|---|---|\n", rows);
+  }
+  return text;
+}
+
+}  // namespace kernelmill::metrics
