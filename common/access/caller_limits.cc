@@ -9,8 +9,7 @@ namespace kernelmill::access {
 namespace {
 
 prometheus::Counter& Refusals(const Limit& limit) {
-  return metrics::Counter("kernelmill_limit_refusals_total",
-                          "Calls refused because a limit was reached", {{"limit", limit.flag}});
+  return metrics::Counter(metrics::kLimitRefusals, {{"limit", limit.flag}});
 }
 
 // Without overflow, whatever a caller asks for.

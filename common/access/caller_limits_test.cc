@@ -27,7 +27,7 @@ CallerLimits::Options Watches(int64_t each, int64_t all) {
 }
 
 double Refusals(const std::string& limit) {
-  return metrics::Counter("kernelmill_limit_refusals_total", "", {{"limit", limit}}).Value();
+  return metrics::Counter(metrics::kLimitRefusals, {{"limit", limit}}).Value();
 }
 
 TEST(CallerLimitsTest, ACallerBeyondItsLimitIsRefusedAndOthersAreNot) {
