@@ -48,14 +48,30 @@ absl::StatusOr<CallerLimits::Place> CallerLimits::Take(const std::string& caller
   return Add(caller, amount);
 }
 
+absl::StatusOr<CallerLimits::Place> CallerLimits::Await(const std::string& caller,
+                                                        absl::Duration patience) {
+  absl::MutexLock lock(&mutex_);
+  const auto fits = [&] {
+    mutex_.AssertHeld();
+    return !Exceeds(options_.each, Has(caller), 1) && !Exceeds(options_.all, all_, 1);
+  };
+  mutex_.AwaitWithTimeout(absl::Condition(&fits), patience);
+  if (const absl::Status full = Check(caller, 1); !full.ok()) return full;
+  return Add(caller, 1);
+}
+
 CallerLimits::Place CallerLimits::Keep(const std::string& caller, int64_t amount) {
   absl::MutexLock lock(&mutex_);
   return Add(caller, amount);
 }
 
-absl::Status CallerLimits::Check(const std::string& caller, int64_t amount) const {
+int64_t CallerLimits::Has(const std::string& caller) const {
   const auto at = each_.find(caller);
-  const int64_t has = at == each_.end() ? 0 : at->second;
+  return at == each_.end() ? 0 : at->second;
+}
+
+absl::Status CallerLimits::Check(const std::string& caller, int64_t amount) const {
+  const int64_t has = Has(caller);
   if (Exceeds(options_.each, has, amount)) {
     refused_each_.Increment();
     return Refusal(options_.each, caller.empty() ? "the caller" : caller, has, amount);

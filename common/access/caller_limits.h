@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 
 namespace prometheus {
 class Counter;
@@ -64,6 +65,8 @@ class CallerLimits {
   // RESOURCE_EXHAUSTED: the caller, or all together, would have more than they may. The text has
   // the flag and its value.
   absl::StatusOr<Place> Take(const std::string& caller, int64_t amount = 1);
+  // Waits for a place of 1, at most that long; then as Take.
+  absl::StatusOr<Place> Await(const std::string& caller, absl::Duration patience);
   // Counts what the caller has had since before a restart, be it too much.
   Place Keep(const std::string& caller, int64_t amount = 1);
 
@@ -72,6 +75,7 @@ class CallerLimits {
   size_t callers() const;
 
  private:
+  int64_t Has(const std::string& caller) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Check(const std::string& caller, int64_t amount) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Refusal(const Limit& limit, absl::string_view who, int64_t has,

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/metrics/metrics.h"
 #include "common/testing/status_matchers.h"
@@ -71,6 +73,18 @@ TEST(CallerLimitsTest, APlaceIsFreeOnceItsHolderIsGone) {
       << "a place that was moved on is held";
   moved = {};
   EXPECT_THAT(limits.Take("a"), IsOk());
+}
+
+TEST(CallerLimitsTest, APlaceCanBeWaitedForAndOthersDoNotWaitForIt) {
+  CallerLimits limits(Watches(1, 2));
+  std::optional<CallerLimits::Place> place = *limits.Take("a");
+  EXPECT_THAT(limits.Await("a", absl::Milliseconds(20)),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(limits.Await("b", absl::ZeroDuration()), IsOk());
+  std::thread waiter([&] { EXPECT_THAT(limits.Await("a", absl::Minutes(1)), IsOk()); });
+  absl::SleepFor(absl::Milliseconds(20));
+  place.reset();
+  waiter.join();
 }
 
 TEST(CallerLimitsTest, WhatWasThereBeforeARestartCountsAndIsNotRefused) {

@@ -17,8 +17,7 @@
 
 namespace kernelmill::rpc {
 
-// How many calls a service works on at a time, by the flags --max-calls-per-caller and --max-calls.
-// 0: no limit.
+// How many calls may be under way at a time, of a caller and of all. 0: no limit.
 struct CallLimits {
   int64_t each = 0;
   int64_t all = 0;
@@ -32,7 +31,14 @@ struct CallLimits {
 // runs before the request has come.
 class LimitedCalls {
  public:
-  explicit LimitedCalls(const CallLimits& limits);
+  struct Options {
+    CallLimits under_way;  // beyond it calls are refused
+    // Of these, how many are read and worked on at a time; the others wait for their turn.
+    CallLimits at_work;
+    std::string flag = "max-calls";  // sets `under_way` of all; with "-per-caller" of each
+  };
+
+  explicit LimitedCalls(const Options& options);
 
   // Reads the request, and writes what `handle(request, &response)`, a grpc::Status, makes of it.
   template <typename Request, typename Response, typename Handle>
@@ -55,14 +61,14 @@ class LimitedCalls {
 
  private:
   struct Admitted {
-    access::CallerLimits::Place place;
+    access::CallerLimits::Place place, turn;
     std::unique_ptr<StallGuard::Stream> stream;
   };
   // RESOURCE_EXHAUSTED: the caller, or all callers, have as many calls as may be.
   absl::StatusOr<Admitted> Admit(grpc::ServerContext& context);
   static absl::Status NotRead(const StallGuard::Stream& stream);
 
-  access::CallerLimits limits_;
+  access::CallerLimits limits_, turns_;
   StallGuard guard_;
 };
 

@@ -47,8 +47,9 @@ uint64_t Scheduler::Append(Change change) {
   return ticket;
 }
 
-absl::StatusOr<std::string> Scheduler::Submit(const v1::JobSpec& spec,
-                                              const std::string& request_id, int32_t priority) {
+absl::StatusOr<std::string> Scheduler::Submit(v1::JobSpec spec,
+                                              const std::string& request_id, int32_t priority,
+                                              const std::string& caller) {
   RETURN_IF_ERROR(JobTable::CheckSubmission(spec, request_id, priority));
   RETURN_IF_ERROR(status());
   std::string id;
@@ -56,7 +57,7 @@ absl::StatusOr<std::string> Scheduler::Submit(const v1::JobSpec& spec,
   {
     absl::MutexLock lock(&mutex_);
     Change change;
-    ASSIGN_OR_RETURN(id, jobs_.Submit(spec, request_id, priority, change));
+    ASSIGN_OR_RETURN(id, jobs_.Submit(std::move(spec), request_id, priority, caller, change));
     ticket = Append(std::move(change));
   }
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
@@ -108,7 +109,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
   return GetJob(id);  // which waits until its end is kept
 }
 
-absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id) {
+absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std::string& caller) {
   RETURN_IF_ERROR(status());
   ASSIGN_OR_RETURN(const v1::JobStatus before, GetJob(id));
   if (before.state() == v1::JOB_STATE_RUNNING) return before;
@@ -118,7 +119,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id) {
     ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
     Change change;
     if (jobs_.Running(sequence) == nullptr) {  // nobody else was faster
-      RETURN_IF_ERROR(jobs_.RunAgain(sequence, before, change));
+      RETURN_IF_ERROR(jobs_.RunAgain(sequence, before, caller, change));
     }
     ticket = Append(std::move(change));
   }

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "services/coordinator/server/coordinator_limits.h"
 
 namespace grpc {
 class Service;
@@ -26,7 +27,7 @@ class CoordinatorServer {
     absl::Duration retry_backoff = absl::Seconds(1);  // Outcomes::Options
     int crash_limit = 3;                              // likewise
     int host_limit = 4;
-    int max_unfinished_jobs = 1000;
+    CoordinatorLimits limits;
     absl::Duration job_retention = absl::ZeroDuration();
     // The store that is to keep what jobs need, host:port or unix:/path. Empty: none is told.
     std::string store;

@@ -1,16 +1,19 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_SERVER_WORK_SERVICE_H_
 #define KERNELMILL_SERVICES_COORDINATOR_SERVER_WORK_SERVICE_H_
 
+#include "common/access/caller_limits.h"
 #include "kernelmill/v1/work.grpc.pb.h"
 #include "services/coordinator/core/scheduler.h"
+#include "services/coordinator/server/coordinator_limits.h"
 
 namespace kernelmill::coordinator {
 
 // Work over gRPC. Thread-safe; `scheduler` must outlive it.
 class WorkService final : public v1::Work::Service {
  public:
-  explicit WorkService(Scheduler& scheduler) : scheduler_(scheduler) {}
+  WorkService(Scheduler& scheduler, const CoordinatorLimits& limits);
 
+  // RESOURCE_EXHAUSTED: nothing is ready, and too many wait already.
   grpc::Status Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
                      v1::LeaseResponse* response) override;
   grpc::Status Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
@@ -20,6 +23,7 @@ class WorkService final : public v1::Work::Service {
 
  private:
   Scheduler& scheduler_;
+  access::CallerLimits waiting_;
 };
 
 }  // namespace kernelmill::coordinator

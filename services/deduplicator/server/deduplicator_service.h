@@ -4,16 +4,14 @@
 #include <memory>
 
 #include "common/cas/blob_store.h"
-
-namespace grpc {
-class Service;
-}
+#include "common/rpc/limited_calls.h"
 
 namespace kernelmill::deduplicator {
 
 // Deduplication, and search in the datasets of `store`, as plain calls (stages.proto). Holds no
 // state; thread-safe.
-std::unique_ptr<grpc::Service> NewDeduplicatorService(cas::BlobStore& store);
+std::unique_ptr<grpc::Service> NewDeduplicatorService(cas::BlobStore& store,
+                                                      const rpc::CallLimits& limits = {});
 
 }  // namespace kernelmill::deduplicator
 

@@ -3,14 +3,12 @@
 
 #include <memory>
 
-namespace grpc {
-class Service;
-}
+#include "common/rpc/limited_calls.h"
 
 namespace kernelmill::extractor {
 
 // kernelmill.v1.Extractor: extraction and linking as one plain call. Thread-safe.
-std::unique_ptr<grpc::Service> NewExtractorService();
+std::unique_ptr<grpc::Service> NewExtractorService(const rpc::CallLimits& limits = {});
 
 }  // namespace kernelmill::extractor
 

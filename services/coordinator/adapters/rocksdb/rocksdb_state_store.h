@@ -40,6 +40,8 @@ class RocksDbStateStore : public StateStore {
   absl::Status CheckFormat();
   absl::Status Upgrade();
   absl::StatusOr<std::string> Read(const std::string& key);
+  // Empty where there is no such key.
+  absl::StatusOr<std::string> ReadOrEmpty(const std::string& key);
 
   std::unique_ptr<rocksdb::DB> db_;
   uint32_t last_sequence_ = 0;  // for Write alone

@@ -31,7 +31,7 @@ std::string NamedFailures(const v1::StageResult& result, int64_t total) {
 
 std::string JobPlan::SourceNameOf(const TaskKey& task) const {
   if (StageInfoOf(task.stage).scope == StageScope::kJob) return "";
-  return config::SourceName(spec_.sources(task.source));
+  return config::SourceName(packed_.Get(task.source));
 }
 
 v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
@@ -92,7 +92,7 @@ void JobPlan::FillStatus(v1::JobStatus& status) const {
     counter->set_value(value);
   }
   if (state_ == v1::JOB_STATE_RUNNING) return;
-  *status.mutable_lock() = spec_;
+  *status.mutable_lock() = Spec();
   if (state_ != v1::JOB_STATE_DONE) return;
   *status.mutable_dataset() = ToNamedDigest(manifest_, "manifest").digest();
 }
