@@ -26,6 +26,7 @@ BIN = pathlib.Path(os.environ.get("KERNELMILL_BIN", ROOT / "build/release/bin"))
 PEER = ROOT / "build/peers/bazel-remote"
 STORED = {"small": 4096, "large": 16}  # 16 MiB and 256 MiB of each kind
 PEER_GIB = 200
+CERTIFICATES = ROOT / "build/bench-certificates"
 
 # name: what store_bench is asked for, whether content matters, and operations by connections.
 LOADS = {
@@ -98,13 +99,24 @@ def bazel_remote(mode):
     return command
 
 
-SERVERS = {"ours": ours, "zstd": bazel_remote("zstd"), "plain": bazel_remote("uncompressed")}
+def ours_with_tls(folder, port):
+    return ours(folder, port) + identity("store")
+
+
+def identity(name):
+    return ["--tls-ca", CERTIFICATES / "ca.crt", "--tls-cert", CERTIFICATES / f"{name}.crt", "--tls-key",
+            CERTIFICATES / f"{name}.key"]
+
+
+SERVERS = {"ours": ours, "tls": ours_with_tls, "zstd": bazel_remote("zstd"), "plain": bazel_remote("uncompressed")}
 
 
 def bench(server, load, source, **flags):
     command = [BIN / "store_bench", "--target", f"127.0.0.1:{server.port}", "--load", load]
     for flag, value in flags.items():
         command += [f"--{flag}", str(value)]
+    if server.name == "tls":
+        command += identity("extractor")
     done = subprocess.run(command + (["--source"] if source else []), capture_output=True, text=True, timeout=580)
     if done.returncode != 0:
         raise SystemExit(f"{server.name}: {load}: {done.stderr}")
@@ -228,6 +240,7 @@ def print_setting(options):
           f"zstd: {PEER.resolve().name}, --storage_mode zstd (its default; zstd in Go)\n"
           f"plain: the same with --storage_mode uncompressed; both --max_size {PEER_GIB} (GiB), access log off; it\n"
           f"  syncs each file before it answers, but not the folder that names it\n"
+          f"tls: ours, with mutual TLS on each connection\n"
           f"client: store_bench, one call at a time on each connection, on the same machine; {os.cpu_count()} cores;"
           f" {mount.stdout.strip()}\n"
           f"content: random bytes, or text like source code; medians of {options.rounds} rounds. cpu is the server's"
@@ -241,13 +254,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")], default=[1, 8, 64])
     parser.add_argument("--loads", type=names, default=list(LOADS))
-    parser.add_argument("--servers", type=names, default=list(SERVERS))
+    parser.add_argument("--servers", type=names, default=["ours", "zstd", "plain"])
     parser.add_argument("--folder", default=str(ROOT / "build"))
     parser.add_argument("--json", help="where to leave the rows")
     options = parser.parse_args()
-    for program in (BIN / "store_bench", BIN / "kernelmill-store", PEER):
+    peers = [PEER] if {"zstd", "plain"} & set(options.servers) else []
+    for program in (BIN / "store_bench", BIN / "kernelmill-store", *peers):
         if not program.exists():
             sys.exit(f"store.py: no {program}: run tests/bench/store.sh")
+    if "tls" in options.servers:
+        subprocess.run([ROOT / "deploy/certs.sh", CERTIFICATES], check=True, stdout=subprocess.DEVNULL)
     print_setting(options)
     results = run_rounds(options, lambda text: print(text, file=sys.stderr, flush=True))
     rows = [row_of(key, by_server) for key, by_server in results.items()]

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <netinet/in.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/access/credentials.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
@@ -97,14 +100,41 @@ struct Workload {
   }
 };
 
+// Where the programs are, where their data goes, and how one talks to them.
+struct Setting {
+  std::string bin = "build/release/bin";
+  std::string dir = "build/bench";
+  std::string certificates;  // the folder of certs.sh: TLS over loopback; empty: no TLS
+  bool tcp = false;          // loopback too without TLS, to compare; else Unix sockets
+
+  access::Identity IdentityOf(const std::string& name) const {
+    if (certificates.empty()) return {};
+    return {.certificate = absl::StrCat(certificates, "/", name, ".crt"),
+            .key = absl::StrCat(certificates, "/", name, ".key"),
+            .authority = certificates + "/ca.crt"};
+  }
+};
+
+// A port that was free a moment ago.
+int FreePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
 // A real coordinator on a folder of its own, and stubs to call it with.
 class Cluster {
  public:
-  static absl::StatusOr<std::unique_ptr<Cluster>> Create(const std::string& bin,
-                                                         const std::string& parent) {
+  static absl::StatusOr<std::unique_ptr<Cluster>> Create(const Setting& setting) {
     auto cluster = std::make_unique<Cluster>();
-    cluster->bin_ = bin;
-    ASSIGN_OR_RETURN(TempDir dir, TempDir::Create(parent));
+    cluster->setting_ = setting;
+    ASSIGN_OR_RETURN(TempDir dir, TempDir::Create(setting.dir));
     cluster->dir_ = std::make_unique<TempDir>(std::move(dir));
     RETURN_IF_ERROR(cluster->StartCoordinator().status());
     return cluster;
@@ -115,22 +145,20 @@ class Cluster {
     coordinator_.reset();
     const auto start = Clock::now();
     ASSIGN_OR_RETURN(coordinator_,
-                     Process::Start({bin_ + "/kernelmill-coordinator", "--data",
-                                     path("coordinator"), "--listen", Address("c"), "--metrics", "",
-                                     "--log-level", "error", "--host-limit", "0"}));
+                     Process::Start(Command("coordinator", Address("c"), {"--host-limit", "0"})));
     RETURN_IF_ERROR(rpc::Retry({.max_attempts = 0, .max_backoff = absl::Milliseconds(20)},
                                "coordinator", [&] { return ListJobs(); }));
     return SecondsSince(start);
   }
   absl::Status StartStore() {
-    ASSIGN_OR_RETURN(
-        store_, Process::Start({bin_ + "/kernelmill-store", "--data", path("store"), "--listen",
-                                Address("s"), "--metrics", "", "--log-level", "error"}));
+    ASSIGN_OR_RETURN(store_, Process::Start(Command("store", Address("s"), {})));
     return absl::OkStatus();
   }
 
-  std::shared_ptr<grpc::Channel> Channel() const { return rpc::Connect(Address("c")); }
-  std::shared_ptr<grpc::Channel> StoreChannel() const { return rpc::Connect(Address("s")); }
+  // As a client of jobs, and as a worker.
+  std::shared_ptr<grpc::Channel> Channel() const { return Connect("c", "client"); }
+  std::shared_ptr<grpc::Channel> WorkChannel() const { return Connect("c", "extractor"); }
+  std::shared_ptr<grpc::Channel> StoreChannel() const { return Connect("s", "extractor"); }
   const Process& coordinator() const { return *coordinator_; }
 
   absl::StatusOr<std::string> Submit(const v1::JobSpec& spec) const {
@@ -156,7 +184,34 @@ class Cluster {
 
  private:
   std::string path(const std::string& name) const { return dir_->path() + "/" + name; }
-  std::string Address(const std::string& name) const { return "unix:" + path(name + ".sock"); }
+  std::string Address(const std::string& name) const {
+    if (!setting_.tcp && setting_.certificates.empty()) return "unix:" + path(name + ".sock");
+    return absl::StrCat("127.0.0.1:", ports_.at(name));
+  }
+  std::shared_ptr<grpc::Channel> Connect(const std::string& to, const std::string& as) const {
+    return rpc::Connect(Address(to), *access::ChannelCredentials(setting_.IdentityOf(as)));
+  }
+  std::vector<std::string> Command(const std::string& role, const std::string& address,
+                                   const std::vector<std::string>& more) const {
+    std::vector<std::string> command = {absl::StrCat(setting_.bin, "/kernelmill-", role),
+                                        "--data",
+                                        path(role),
+                                        "--listen",
+                                        address,
+                                        "--metrics",
+                                        "",
+                                        "--log-level",
+                                        "error"};
+    command.insert(command.end(), more.begin(), more.end());
+    if (const access::Identity own = setting_.IdentityOf(role); own.uses_tls()) {
+      for (const auto& [flag, file] : {std::pair{"--tls-ca", own.authority},
+                                       {"--tls-cert", own.certificate},
+                                       {"--tls-key", own.key}}) {
+        command.insert(command.end(), {flag, file});
+      }
+    }
+    return command;
+  }
   absl::Status ListJobs() const {
     grpc::ClientContext context;
     v1::ListJobsResponse response;
@@ -164,7 +219,8 @@ class Cluster {
         v1::Crawl::NewStub(Channel())->ListJobs(&context, v1::ListJobsRequest(), &response));
   }
 
-  std::string bin_;
+  Setting setting_;
+  const std::map<std::string, int> ports_ = {{"c", FreePort()}, {"s", FreePort()}};
   std::unique_ptr<TempDir> dir_;
   std::unique_ptr<Process> coordinator_, store_;
 };
@@ -173,7 +229,9 @@ class Cluster {
 class BareWorker {
  public:
   BareWorker(const Cluster& cluster, const Workload& workload, int batch)
-      : stub_(v1::Work::NewStub(cluster.Channel())), stages_(workload.Stages()), batch_(batch) {}
+      : stub_(v1::Work::NewStub(cluster.WorkChannel())),
+        stages_(workload.Stages()),
+        batch_(batch) {}
 
   // Completes one batch; returns how many there were.
   absl::StatusOr<int> Step(const std::vector<StageId>& of) {
@@ -217,9 +275,9 @@ class BareWorker {
   const int batch_;
 };
 
-absl::Status MeasureCompletions(const std::string& bin, const std::string& dir, int threads) {
+absl::Status MeasureCompletions(const Setting& setting, int threads) {
   const Workload workload{20, 2000};
-  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(bin, dir));
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(setting));
   RETURN_IF_ERROR(cluster->Submit(workload.Spec()).status());
   BareWorker first(*cluster, workload, 1);
   int64_t prepared = 0;
@@ -246,9 +304,9 @@ absl::Status MeasureCompletions(const std::string& bin, const std::string& dir, 
   return absl::OkStatus();
 }
 
-absl::Status MeasureQueue(const std::string& bin, const std::string& dir) {
+absl::Status MeasureQueue(const Setting& setting) {
   const Workload workload{100, 10'000};
-  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(bin, dir));
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(setting));
   const double empty_mib = static_cast<double>(cluster->coordinator().ResidentBytes()) / (1 << 20);
   RETURN_IF_ERROR(cluster->Submit(workload.Spec()).status());
   BareWorker worker(*cluster, workload, 1);
@@ -287,12 +345,12 @@ class TrivialStage : public worker::Stage {
   const ScriptedStages stages_;
 };
 
-absl::Status MeasureTasks(const std::string& bin, const std::string& dir, int slots) {
+absl::Status MeasureTasks(const Setting& setting, int slots) {
   const Workload workload{10, 330};  // 3,300 each of extract, validate and sign, and a few
-  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(bin, dir));
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(setting));
   RETURN_IF_ERROR(cluster->StartStore());
   const auto blobs = cas::NewGrpcBlobStore(cluster->StoreChannel(), {});
-  const auto queue = worker::NewGrpcWorkQueue(cluster->Channel());
+  const auto queue = worker::NewGrpcWorkQueue(cluster->WorkChannel());
   std::vector<std::unique_ptr<TrivialStage>> stages;
   std::vector<worker::Stage*> borrowed;
   for (int i = 0; i < worker::kStageCount; ++i) {
@@ -318,21 +376,24 @@ absl::Status MeasureTasks(const std::string& bin, const std::string& dir, int sl
 
 int Main(int argc, char** argv) {
   CLI::App app("Measures the coordinator.");
-  std::string bin = "build/release/bin", dir = "build/bench";
-  app.add_option("--bin", bin, "where the programs are")->capture_default_str();
-  app.add_option("--dir", dir, "where data is written")->capture_default_str();
+  Setting setting;
+  app.add_option("--bin", setting.bin, "where the programs are")->capture_default_str();
+  app.add_option("--dir", setting.dir, "where data is written")->capture_default_str();
+  app.add_option("--certs", setting.certificates,
+                 "TLS over loopback, with the certificates in this folder (deploy/certs.sh)");
+  app.add_flag("--tcp", setting.tcp, "loopback in Unix sockets' place, to compare with TLS");
   std::string part = "all";
   app.add_option("--part", part, "what to measure: all, completions, queue or tasks")
       ->check(CLI::IsMember({"all", "completions", "queue", "tasks"}))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   const std::multimap<std::string, std::function<absl::Status()>> parts = {
-      {"completions", [&] { return MeasureCompletions(bin, dir, 1); }},
-      {"completions", [&] { return MeasureCompletions(bin, dir, 4); }},
-      {"completions", [&] { return MeasureCompletions(bin, dir, 16); }},
-      {"queue", [&] { return MeasureQueue(bin, dir); }},
-      {"tasks", [&] { return MeasureTasks(bin, dir, 2); }},
-      {"tasks", [&] { return MeasureTasks(bin, dir, 8); }}};
+      {"completions", [&] { return MeasureCompletions(setting, 1); }},
+      {"completions", [&] { return MeasureCompletions(setting, 4); }},
+      {"completions", [&] { return MeasureCompletions(setting, 16); }},
+      {"queue", [&] { return MeasureQueue(setting); }},
+      {"tasks", [&] { return MeasureTasks(setting, 2); }},
+      {"tasks", [&] { return MeasureTasks(setting, 8); }}};
   for (const auto& [name, measure] : parts) {
     if (part != "all" && part != name) continue;
     if (const absl::Status status = measure(); !status.ok()) {

@@ -15,17 +15,21 @@ std::chrono::system_clock::time_point In(std::chrono::seconds time) {
   return std::chrono::system_clock::now() + time;
 }
 
-std::shared_ptr<grpc::Channel> NewChannel(const std::string& target) {
+std::shared_ptr<grpc::Channel> NewChannel(
+    const std::string& target, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
   arguments.SetMaxReceiveMessageSize(rpc::kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(rpc::kMaxMessageBytes);
-  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(
+      target, credentials ? credentials : grpc::InsecureChannelCredentials(), arguments);
 }
 
 }  // namespace
 
-Connection::Connection(const std::string& target) : channel_(NewChannel(target)), stub_(channel_) {}
+Connection::Connection(const std::string& target,
+                       const std::shared_ptr<grpc::ChannelCredentials>& credentials)
+    : channel_(NewChannel(target, credentials)), stub_(channel_) {}
 
 Connection::~Connection() {
   queue_.Shutdown();

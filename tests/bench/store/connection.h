@@ -12,6 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+namespace grpc {
+class ChannelCredentials;
+}
+
 namespace kernelmill::bench {
 
 // One HTTP/2 connection to a server, with one call at a time on it. Messages are bytes that were
@@ -19,7 +23,9 @@ namespace kernelmill::bench {
 // Not thread-safe.
 class Connection {
  public:
-  explicit Connection(const std::string& target);
+  // Without TLS where there are no credentials.
+  Connection(const std::string& target,
+             const std::shared_ptr<grpc::ChannelCredentials>& credentials);
   ~Connection();
 
   // UNAVAILABLE: nobody answers in time.

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/access/credentials.h"
 #include "common/base/status.h"
 #include "tests/bench/store/connection.h"
 #include "tests/bench/store/load.h"
@@ -54,10 +55,12 @@ void Drive(const Load& load, Connection& connection, int operations, std::atomic
   }
 }
 
-absl::Status Measure(const Load& load, const std::string& target, int connections, int operations) {
+absl::Status Measure(const Load& load, const std::string& target, const access::Identity& identity,
+                     int connections, int operations) {
+  ASSIGN_OR_RETURN(const auto credentials, access::ChannelCredentials(identity));
   std::vector<std::unique_ptr<Connection>> open;
   for (int i = 0; i < connections; ++i) {
-    open.push_back(std::make_unique<Connection>(target));
+    open.push_back(std::make_unique<Connection>(target, credentials));
     RETURN_IF_ERROR(open.back()->WaitUntilReady());
   }
   std::atomic<int> next = 0;
@@ -92,8 +95,12 @@ int Main(int argc, char** argv) {
   std::string name;
   bool source = false;
   int connections = 1;
+  access::Identity identity;
   LoadOptions options;
   app.add_option("--target", target, "host:port or unix:/path")->required();
+  app.add_option("--tls-ca", identity.authority, "the authority of the server's certificate");
+  app.add_option("--tls-cert", identity.certificate, "the client's own");
+  app.add_option("--tls-key", identity.key, "its key");
   app.add_option("--load", name, "find, find-half, update, read, write or stream")->required();
   app.add_flag("--source", source,
                "content like source code, which shrinks; default: random bytes");
@@ -109,7 +116,8 @@ int Main(int argc, char** argv) {
   options.kind = source ? Kind::kSource : Kind::kRandom;
   const auto load = MakeLoad(name, options);
   const absl::Status status =
-      load.ok() ? Measure(**load, target, connections, options.operations) : load.status();
+      load.ok() ? Measure(**load, target, identity, connections, options.operations)
+                : load.status();
   if (status.ok()) return 0;
   std::fprintf(stderr, "store_bench: %s\n", status.ToString().c_str());
   return 1;

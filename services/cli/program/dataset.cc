@@ -1,0 +1,61 @@
+#include <memory>
+#include <string>
+
+#include "services/cli/commands/commands.h"
+#include "services/cli/program/groups.h"
+
+namespace kernelmill::cli {
+namespace {
+
+void AddExport(CommandLine& line) {
+  struct Options {
+    std::string job;
+    std::string out_dir;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* sub =
+      line.Add("export", "write a job's dataset to a folder", [&line, options](Console& console) {
+        return Export(line.cluster(), options->job, options->out_dir, line.signal(), console);
+      });
+  sub->add_option("JOB", options->job, "the job's name")->required();
+  sub->add_option("--out", options->out_dir, "the folder to write to")->required();
+  line.AddClusterFlags(*sub);
+}
+
+void AddSimilar(CommandLine& line) {
+  const auto options = std::make_shared<SimilarOptions>();
+  CLI::App* sub = line.Add("similar", "list the kernels of a dataset that are most like a file's",
+                           [&line, options](Console& console) {
+                             if (!options->out_dir.empty() && options->data_dir.empty()) {
+                               options->data_dir = DefaultDataDir();
+                             }
+                             return Similar(line.cluster(), *options, line.signal(), console);
+                           });
+  sub->add_option("FILE", options->file,
+                  "a file with kernels, or any text, compared as a whole; -: standard input")
+      ->required();
+  CLI::Option_group* which = sub->add_option_group("dataset", "which dataset; one of");
+  which->add_option("--job", options->job, "the job whose dataset it is");
+  which->add_option("--dataset", options->dataset, "its digest, hash/size");
+  which->add_option("--out", options->out_dir, "the folder that crawl wrote it to");
+  which->require_option(1);
+  sub->add_option("--data", options->data_dir,
+                  "read from a crawl's --data folder, and not from a cluster; with --out\n"
+                  "always, by default from crawl's own");
+  sub->add_option("--top", options->top, "at most so many for each kernel")
+      ->check(CLI::Range(1, 16384))
+      ->capture_default_str();
+  sub->add_option("--threshold", options->threshold, "how similar at least, over 0 to 1")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  line.AddClusterFlags(*sub);
+}
+
+}  // namespace
+
+void AddDatasetCommands(CommandLine& line) {
+  AddExport(line);
+  AddSimilar(line);
+}
+
+}  // namespace kernelmill::cli

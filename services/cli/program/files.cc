@@ -1,0 +1,29 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "services/cli/commands/commands.h"
+#include "services/cli/program/groups.h"
+
+namespace kernelmill::cli {
+namespace {
+
+void AddOnFiles(CommandLine& line, const char* name, const char* help,
+                absl::StatusOr<int> (*run)(const std::vector<std::string>&, Console&)) {
+  const auto paths = std::make_shared<std::vector<std::string>>();
+  CLI::App* sub =
+      line.Add(name, help, [paths, run](Console& console) { return run(*paths, console); });
+  sub->add_option("PATH", *paths, "Python files, or folders of them")->required();
+  line.AddCommonFlags(*sub);
+}
+
+}  // namespace
+
+void AddFileCommands(CommandLine& line) {
+  AddOnFiles(line, "extract", "list the kernels in files and folders", ExtractFiles);
+  AddOnFiles(line, "validate",
+             "check the kernels in files and folders; exit code 1 if any is rejected",
+             ValidateFiles);
+}
+
+}  // namespace kernelmill::cli

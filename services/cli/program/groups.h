@@ -1,0 +1,24 @@
+#ifndef KERNELMILL_SERVICES_CLI_PROGRAM_GROUPS_H_
+#define KERNELMILL_SERVICES_CLI_PROGRAM_GROUPS_H_
+
+#include <string>
+
+#include "services/cli/program/command_line.h"
+
+namespace kernelmill::cli {
+
+// The commands of `kernelmill`, a function for each group: it adds them with their options. Options
+// are held by the commands that they are for, so that none is shared by accident.
+
+void AddCrawl(CommandLine& line);            // crawl.cc: crawl
+void AddJobCommands(CommandLine& line);      // jobs.cc: submit, watch, jobs, report, cancel, ...
+void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, similar
+void AddFileCommands(CommandLine& line);     // files.cc: extract, validate
+void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc, ...
+
+// Where a crawl keeps its results unless it is told (crawl.cc).
+std::string DefaultDataDir();
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_PROGRAM_GROUPS_H_

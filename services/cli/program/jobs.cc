@@ -1,0 +1,70 @@
+#include <memory>
+#include <string>
+
+#include "services/cli/commands/commands.h"
+#include "services/cli/program/groups.h"
+
+namespace kernelmill::cli {
+namespace {
+
+void AddSubmit(CommandLine& line) {
+  const auto options = std::make_shared<SubmitOptions>();
+  CLI::App* sub = line.Add("submit", "hand a job to a cluster", [&line, options](Console& console) {
+    return Submit(line.cluster(), *options, line.signal(), console);
+  });
+  sub->add_option("JOB.yaml", options->job_file, "the job file")->required();
+  sub->add_option("--priority", options->priority,
+                  "of the jobs that wait for workers, those with the highest go first: -100 to 100")
+      ->check(CLI::Range(-100, 100))
+      ->capture_default_str();
+  sub->add_flag("--wait", options->wait, "watch the job to its end");
+  sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
+  line.AddClusterFlags(*sub);
+}
+
+void AddRetry(CommandLine& line) {
+  const auto options = std::make_shared<RetryOptions>();
+  CLI::App* sub = line.Add("retry", "run a job that has ended again; only what failed is done anew",
+                           [&line, options](Console& console) {
+                             return Retry(line.cluster(), *options, line.signal(), console);
+                           });
+  sub->add_option("JOB", options->job, "the job's name")->required();
+  sub->add_flag("--wait", options->wait, "watch the job to its end");
+  sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
+  line.AddClusterFlags(*sub);
+}
+
+void AddJobs(CommandLine& line) {
+  CLI::App* sub = line.Add("jobs", "list the jobs, newest first", [&line](Console& console) {
+    return ListJobs(line.cluster(), line.signal(), console);
+  });
+  line.AddClusterFlags(*sub);
+}
+
+// A command whose one argument is a job.
+void AddOnJob(CommandLine& line, const char* name, const char* help,
+              absl::StatusOr<int> (*run)(const ClusterAddress&, const std::string&,
+                                         rpc::TerminationSignal&, Console&)) {
+  const auto job = std::make_shared<std::string>();
+  CLI::App* sub = line.Add(name, help, [&line, job, run](Console& console) {
+    return run(line.cluster(), *job, line.signal(), console);
+  });
+  sub->add_option("JOB", *job, "the job's name, as submit printed it")->required();
+  line.AddClusterFlags(*sub);
+}
+
+}  // namespace
+
+void AddJobCommands(CommandLine& line) {
+  AddSubmit(line);
+  AddOnJob(line, "watch", "follow a job to its end", Watch);
+  AddJobs(line);
+  AddOnJob(line, "report", "print a job's ledger: every file and kernel by what became of it",
+           Report);
+  AddOnJob(line, "cancel", "end a running job", Cancel);
+  AddRetry(line);
+  AddOnJob(line, "delete", "forget a job that has ended, and let the store drop its dataset",
+           Delete);
+}
+
+}  // namespace kernelmill::cli
