@@ -277,13 +277,11 @@ class NotingService final : public v1::Crawl::Service {
 TEST(Callers, AreCountedByTheirName) {
   const Certificates certificates;
   NotingService service;
-  const auto server =
-      *rpc::Server::Start({.address = "127.0.0.1:0",
-                           .credentials = *ServerCredentials(certificates.Of("server"))},
-                          {&service});
-  const auto stub = v1::Crawl::NewStub(
-      rpc::Connect(absl::StrCat("127.0.0.1:", server->port()),
-                   *ChannelCredentials(certificates.Of("client"))));
+  const auto server = *rpc::Server::Start(
+      {.address = "127.0.0.1:0", .credentials = *ServerCredentials(certificates.Of("server"))},
+      {&service});
+  const auto stub = v1::Crawl::NewStub(rpc::Connect(
+      absl::StrCat("127.0.0.1:", server->port()), *ChannelCredentials(certificates.Of("client"))));
   grpc::ClientContext context;
   v1::ListJobsResponse response;
   ASSERT_TRUE(stub->ListJobs(&context, {}, &response).ok());
@@ -293,8 +291,7 @@ TEST(Callers, AreCountedByTheirName) {
 TEST(Callers, WithoutTlsAreCountedByTheirHostWhateverTheyClaim) {
   NotingService service;
   const auto server = *rpc::Server::Start({.address = "127.0.0.1:0"}, {&service});
-  const auto stub =
-      v1::Crawl::NewStub(rpc::Connect(absl::StrCat("127.0.0.1:", server->port())));
+  const auto stub = v1::Crawl::NewStub(rpc::Connect(absl::StrCat("127.0.0.1:", server->port())));
   grpc::ClientContext context;
   context.AddMetadata("authorization", absl::StrCat("Bearer operator.anyone.", kSecret));
   v1::ListJobsResponse response;

@@ -85,9 +85,9 @@ absl::Status CallerLimits::Check(const std::string& caller, int64_t amount) cons
 
 absl::Status CallerLimits::Refusal(const Limit& limit, absl::string_view who, int64_t has,
                                    int64_t amount) const {
-  std::string text = absl::StrCat("--", limit.flag, " is ", limit.value, ": ", who,
-                                  who == "all callers" ? " have " : " has ", has, " ",
-                                  options_.what);
+  std::string text =
+      absl::StrCat("--", limit.flag, " is ", limit.value, ": ", who,
+                   who == "all callers" ? " have " : " has ", has, " ", options_.what);
   if (amount > 1) absl::StrAppend(&text, ", and this is ", amount, " more");
   if (!options_.hint.empty()) absl::StrAppend(&text, "; ", options_.hint);
   return absl::ResourceExhaustedError(text);

@@ -85,8 +85,10 @@ inline constexpr Family kClientSeconds = {
     kEveryProgram,    "Time from a call made to its end.", kFromFirstEvent};
 
 inline constexpr Family kLimitRefusals = {
-    Type::kCounter, "kernelmill_limit_refusals_total",
-    "limit",        kEveryProgram,
+    Type::kCounter,
+    "kernelmill_limit_refusals_total",
+    "limit",
+    kEveryProgram,
     "Calls refused because a limit was reached, by the flag that sets it.",
     kFromFirstEvent};  // where a program has no limits, there is none
 

@@ -17,10 +17,8 @@ constexpr absl::Duration kStallBudget = absl::Seconds(20);
 
 access::CallerLimits::Options LimitsOf(const std::string& what, const std::string& flag,
                                        const CallLimits& limits) {
-  return {what,
-          {absl::StrCat(flag, "-per-caller"), limits.each},
-          {flag, limits.all},
-          "wait for some"};
+  return {
+      what, {absl::StrCat(flag, "-per-caller"), limits.each}, {flag, limits.all}, "wait for some"};
 }
 
 StallGuard::Options GuardOptions() {
@@ -48,7 +46,8 @@ absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& 
 
 absl::Status LimitedCalls::NotRead(const StallGuard::Stream& stream) {
   if (stream.ended()) return absl::DeadlineExceededError("the request came too slowly");
-  return absl::InvalidArgumentError("the request cannot be read, or is larger than a message may be");
+  return absl::InvalidArgumentError(
+      "the request cannot be read, or is larger than a message may be");
 }
 
 }  // namespace kernelmill::rpc

@@ -30,11 +30,10 @@ int main(int argc, char** argv) {
                  "where shingles go that do not fit into memory; default: for temporary files")
       ->envname("KERNELMILL_SPILL_DIR");
   if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
-  return kernelmill::worker::RunWorkerProcess(server_flags, worker_flags,
-                                              deduplicator::NewDeduplicatorStages(spill),
-                                              [&calls](kernelmill::cas::BlobStore& store) {
-                                                return deduplicator::NewDeduplicatorService(
-                                                    store, {calls.max_calls_per_caller,
-                                                            calls.max_calls});
-                                              });
+  return kernelmill::worker::RunWorkerProcess(
+      server_flags, worker_flags, deduplicator::NewDeduplicatorStages(spill),
+      [&calls](kernelmill::cas::BlobStore& store) {
+        return deduplicator::NewDeduplicatorService(store,
+                                                    {calls.max_calls_per_caller, calls.max_calls});
+      });
 }

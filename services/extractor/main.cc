@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
   kernelmill::config::AddCallFlags(app, &calls);
   if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
   return kernelmill::worker::RunWorkerProcess(
-      server, worker, kernelmill::extractor::NewExtractorStages(),
-      [&calls](auto&) {
-        return kernelmill::extractor::NewExtractorService({calls.max_calls_per_caller, calls.max_calls});
+      server, worker, kernelmill::extractor::NewExtractorStages(), [&calls](auto&) {
+        return kernelmill::extractor::NewExtractorService(
+            {calls.max_calls_per_caller, calls.max_calls});
       });
 }

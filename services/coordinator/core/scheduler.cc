@@ -47,9 +47,8 @@ uint64_t Scheduler::Append(Change change) {
   return ticket;
 }
 
-absl::StatusOr<std::string> Scheduler::Submit(v1::JobSpec spec,
-                                              const std::string& request_id, int32_t priority,
-                                              const std::string& caller) {
+absl::StatusOr<std::string> Scheduler::Submit(v1::JobSpec spec, const std::string& request_id,
+                                              int32_t priority, const std::string& caller) {
   RETURN_IF_ERROR(JobTable::CheckSubmission(spec, request_id, priority));
   RETURN_IF_ERROR(status());
   std::string id;

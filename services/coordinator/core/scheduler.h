@@ -49,8 +49,9 @@ class Scheduler {
                                                          const Clock& clock);
 
   // Accepts a job of the caller, as access::CallerLimits knows it; returns its id.
-  // INVALID_ARGUMENT: the spec or the priority is wrong; RESOURCE_EXHAUSTED: too much has not ended.
-  // A request id that was seen before returns the job that it made; an empty one is always new.
+  // INVALID_ARGUMENT: the spec or the priority is wrong; RESOURCE_EXHAUSTED: too much has not
+  // ended. A request id that was seen before returns the job that it made; an empty one is always
+  // new.
   absl::StatusOr<std::string> Submit(v1::JobSpec spec, const std::string& request_id,
                                      int32_t priority = 0, const std::string& caller = "");
   // As the Crawl service has them.

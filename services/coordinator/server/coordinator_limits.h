@@ -11,7 +11,8 @@ struct CoordinatorLimits {
   int64_t jobs_per_caller = 500;
   int64_t queued_bytes = int64_t{128} << 20;  // of these jobs' specs
   int64_t queued_bytes_per_caller = int64_t{64} << 20;
-  // Each of these takes a thread, of which rpc::Server has 2048: some must be left to answer others.
+  // Each of these takes a thread, of which rpc::Server has 2048: some must be left to answer
+  // others.
   int64_t waiting_leases = 1024;
   int64_t waiting_leases_per_caller = 512;
   int64_t watches = 512;

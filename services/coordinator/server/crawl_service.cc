@@ -113,7 +113,8 @@ grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::Cancel
 
 grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
                                  v1::JobStatus* response) {
-  absl::StatusOr<v1::JobStatus> status = scheduler_.Retry(request->job(), access::CallerKey(*context));
+  absl::StatusOr<v1::JobStatus> status =
+      scheduler_.Retry(request->job(), access::CallerKey(*context));
   if (status.ok()) *response = *std::move(status);
   return access::Audited(*context, "Retry", request->job(), rpc::ToGrpcStatus(status.status()));
 }

@@ -10,8 +10,7 @@
 namespace kernelmill::coordinator {
 
 // Crawl over gRPC. Thread-safe; `scheduler` must outlive it.
-class CrawlService final
-    : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::Crawl::Service> {
+class CrawlService final : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::Crawl::Service> {
  public:
   CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits);
 

@@ -14,9 +14,8 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-using PlainService =
-    v1::Deduplicator::WithStreamedUnaryMethod_Deduplicate<
-        v1::Deduplicator::WithStreamedUnaryMethod_Similar<v1::Deduplicator::Service>>;
+using PlainService = v1::Deduplicator::WithStreamedUnaryMethod_Deduplicate<
+    v1::Deduplicator::WithStreamedUnaryMethod_Similar<v1::Deduplicator::Service>>;
 
 class DeduplicatorService final : public PlainService {
  public:
@@ -26,11 +25,12 @@ class DeduplicatorService final : public PlainService {
   grpc::Status StreamedDeduplicate(
       grpc::ServerContext* context,
       grpc::ServerUnaryStreamer<v1::DeduplicateRequest, v1::DeduplicateResponse>* call) override {
-    return calls_.Answer(*context, *call, [](const v1::DeduplicateRequest& request, auto* response) {
-      absl::StatusOr<v1::Clusters> clusters = deduplicator::Deduplicate(request);
-      if (clusters.ok()) *response->mutable_clusters() = *std::move(clusters);
-      return rpc::ToGrpcStatus(clusters.status());
-    });
+    return calls_.Answer(
+        *context, *call, [](const v1::DeduplicateRequest& request, auto* response) {
+          absl::StatusOr<v1::Clusters> clusters = deduplicator::Deduplicate(request);
+          if (clusters.ok()) *response->mutable_clusters() = *std::move(clusters);
+          return rpc::ToGrpcStatus(clusters.status());
+        });
   }
 
   // A caller that is gone, or whose deadline is past, has cancelled.

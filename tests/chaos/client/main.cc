@@ -14,8 +14,9 @@ int main(int argc, char** argv) {
     size_t words;
   };
   const std::map<std::string, Command> commands = {
-      {"health", {Health, 1}},   {"put", {Put, 4}},     {"check", {Check, 4}},
-      {"hostile", {Hostile, 2}}, {"stall", {Stall, 2}}, {"storm", {Storm, 6}}, {"work-proxy", {WorkProxy, 3}}};
+      {"health", {Health, 1}},       {"put", {Put, 4}},     {"check", {Check, 4}},
+      {"hostile", {Hostile, 2}},     {"stall", {Stall, 2}}, {"storm", {Storm, 6}},
+      {"work-proxy", {WorkProxy, 3}}};
   const Words words(argv + 1, argv + argc);
   const auto command = commands.find(words.empty() ? "" : words.front());
   if (command == commands.end() || words.size() != command->second.words + 1) {

@@ -22,9 +22,7 @@ void PackedSources::Set(int32_t index, const v1::Source& source) {
   packed_[index] = source.SerializeAsString();
 }
 
-void PackedSources::Add(const v1::Source& source) {
-  packed_.push_back(source.SerializeAsString());
-}
+void PackedSources::Add(const v1::Source& source) { packed_.push_back(source.SerializeAsString()); }
 
 void PackedSources::CopyTo(v1::JobSpec& spec) const {
   spec.mutable_sources()->Reserve(spec.sources_size() + size());

@@ -9,8 +9,8 @@
 
 namespace kernelmill::coordinator {
 
-// The sources of a job, serialized: a job may have 100,000, and each takes four times as much memory
-// as a message. Not thread-safe.
+// The sources of a job, serialized: a job may have 100,000, and each takes four times as much
+// memory as a message. Not thread-safe.
 class PackedSources {
  public:
   PackedSources() = default;

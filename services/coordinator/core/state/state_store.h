@@ -88,8 +88,8 @@ class StateStore {
   // returns; else a crash of the process only. After an error nothing more may be written.
   virtual absl::Status Write(const std::vector<Change>& changes, bool sync) = 0;
 
-  // All jobs by sequence, without their specs, which may be large; the status of an ended one without
-  // failures, counters and lock.
+  // All jobs by sequence, without their specs, which may be large; the status of an ended one
+  // without failures, counters and lock.
   virtual absl::StatusOr<std::vector<JobRow>> Jobs() = 0;
   // The largest sequence number that a job ever had, deleted ones included.
   virtual absl::StatusOr<uint32_t> LastSequence() = 0;
