@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -11,9 +12,10 @@
 namespace kernelmill::rpc {
 namespace {
 
+// For a request of up to 16 MiB to come.
+constexpr absl::Duration kStallBudget = absl::Seconds(60);
 // For a turn; a caller that stalls has lost its own by then.
-constexpr absl::Duration kPatience = absl::Seconds(60);
-constexpr absl::Duration kStallBudget = absl::Seconds(20);
+constexpr absl::Duration kPatience = absl::Seconds(90);
 
 access::CallerLimits::Options LimitsOf(const std::string& what, const std::string& flag,
                                        const CallLimits& limits) {
@@ -39,7 +41,9 @@ absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& 
   const std::string caller = access::CallerKey(context);
   Admitted admitted;
   ASSIGN_OR_RETURN(admitted.place, limits_.Take(caller));
-  ASSIGN_OR_RETURN(admitted.turn, turns_.Await(caller, kPatience));
+  absl::StatusOr<access::CallerLimits::Place> turn = turns_.Await(caller, kPatience);
+  if (!turn.ok()) return absl::UnavailableError("others were served first for too long");
+  admitted.turn = *std::move(turn);
   ASSIGN_OR_RETURN(admitted.stream, guard_.Admit([&context] { context.TryCancel(); }));
   return admitted;
 }

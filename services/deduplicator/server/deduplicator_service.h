@@ -6,6 +6,10 @@
 #include "common/cas/blob_store.h"
 #include "common/rpc/limited_calls.h"
 
+namespace grpc {
+class Service;
+}
+
 namespace kernelmill::deduplicator {
 
 // Deduplication, and search in the datasets of `store`, as plain calls (stages.proto). Holds no

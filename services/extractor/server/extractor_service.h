@@ -5,6 +5,10 @@
 
 #include "common/rpc/limited_calls.h"
 
+namespace grpc {
+class Service;
+}
+
 namespace kernelmill::extractor {
 
 // kernelmill.v1.Extractor: extraction and linking as one plain call. Thread-safe.

@@ -5,6 +5,10 @@
 
 #include "common/rpc/limited_calls.h"
 
+namespace grpc {
+class Service;
+}
+
 namespace kernelmill::validator {
 
 // Serves v1::Validator. Thread-safe. INVALID_ARGUMENT: a kernel's file is missing from the request,

@@ -19,6 +19,8 @@ class PackedSources {
 
   int32_t size() const { return static_cast<int32_t>(packed_.size()); }
   v1::Source Get(int32_t index) const;
+  // Whether its role is that; asked of each of a job's million shards.
+  bool IsHoldout(int32_t index) const { return holdouts_[index]; }
   void Set(int32_t index, const v1::Source& source);
   void Add(const v1::Source& source);
   // Adds all of them to the spec.
@@ -26,6 +28,7 @@ class PackedSources {
 
  private:
   std::vector<std::string> packed_;
+  std::vector<bool> holdouts_;
 };
 
 }  // namespace kernelmill::coordinator

@@ -11,6 +11,7 @@ TEST(PackedSources, AreThoseOfTheSpecInTheirOrder) {
   spec.set_name("job");
   for (const char* git : {"https://a", "https://b"}) spec.add_sources()->set_git(git);
   spec.mutable_sources(1)->add_include("*.py");
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
   const v1::JobSpec whole = spec;
   PackedSources packed(spec);
   EXPECT_EQ(spec.sources_size(), 0);
@@ -18,6 +19,8 @@ TEST(PackedSources, AreThoseOfTheSpecInTheirOrder) {
   ASSERT_EQ(packed.size(), 2);
   EXPECT_EQ(packed.Get(1).git(), "https://b");
   EXPECT_EQ(packed.Get(1).include(0), "*.py");
+  EXPECT_FALSE(packed.IsHoldout(0));
+  EXPECT_TRUE(packed.IsHoldout(1));
   packed.CopyTo(spec);
   EXPECT_EQ(spec.SerializeAsString(), whole.SerializeAsString());
 }

@@ -384,8 +384,6 @@ void JobPlan::LoseShard(const TaskKey& task) {
   state.lost_files += state.files[task.shard].items;
 }
 
-bool JobPlan::IsHoldout(int32_t source) const {
-  return packed_.Get(source).role() == v1::SOURCE_ROLE_HOLDOUT;
-}
+bool JobPlan::IsHoldout(int32_t source) const { return packed_.IsHoldout(source); }
 
 }  // namespace kernelmill::coordinator
