@@ -68,6 +68,12 @@ class Exhaustion(unittest.TestCase):
                 self.assertIn(f"--{limit} is ", message)
         return sum(code != "OK" for code, _ in answers)
 
+    def refused(self, process, storm, limit):
+        """How often the process has refused, by that limit as far as the storm's first answers say: it stops when the pipe is full."""
+        storm.terminate()
+        self.refusals([answer for answer in self.answers(storm) if len(answer) == 2], limit)
+        return harness.metric(process.metrics(), "kernelmill_limit_refusals_total")
+
     def client(self, process, *argv):
         """How long a genuine client's command takes."""
         begun = time.monotonic()
@@ -83,7 +89,7 @@ class Exhaustion(unittest.TestCase):
             self.assertLess(memory(process, "VmHWM"), 900)  # compose gives it 1 GiB
             self.assertGreater(refused, 0)
             self.client(process, "submit", self.folder / "genuine.yaml")
-            self.assertEqual(harness.metric(self.metrics(process), "kernelmill_limit_refusals_total"), refused)
+            self.assertEqual(harness.metric(process.metrics(), "kernelmill_limit_refusals_total"), refused)
         with self.coordinator() as process:
             print(f"after a restart {memory(process)} MB, at most {memory(process, 'VmHWM')} MB")
             self.assertLess(memory(process, "VmHWM"), 500)
@@ -91,19 +97,13 @@ class Exhaustion(unittest.TestCase):
             self.assertEqual(self.refusals(again, "max-queued-bytes-per-caller"), 1)
             self.client(process, "submit", self.folder / "genuine.yaml")
 
-    @staticmethod
-    def metrics(process):
-        return process.metrics()
-
     def test_leases_that_wait_leave_threads_for_others(self):
         with self.coordinator() as process:
             storm = self.storm("rogue", process, 3000, 3000, "leases", "extract", 30_000)
             time.sleep(3)
             times = [self.client(process, "jobs") for _ in range(3)]
             print(f"jobs answered in {max(times):.2f} s beside 3,000 leases")
-            storm.terminate()
-            answers = [answer for answer in self.answers(storm) if len(answer) == 2]
-            self.assertGreaterEqual(self.refusals(answers, "max-waiting-leases-per-caller"), 2000)
+            self.assertGreaterEqual(self.refused(process, storm, "max-waiting-leases-per-caller"), 2000)
 
     def test_watches_leave_threads_for_others(self):
         with self.coordinator() as process:
@@ -112,9 +112,7 @@ class Exhaustion(unittest.TestCase):
             time.sleep(3)
             times = [self.client(process, "jobs") for _ in range(3)]
             print(f"jobs answered in {max(times):.2f} s beside 3,000 watches")
-            storm.terminate()
-            answers = [answer for answer in self.answers(storm) if len(answer) == 2]
-            self.assertGreaterEqual(self.refusals(answers, "max-watches-per-caller"), 2000)
+            self.assertGreaterEqual(self.refused(process, storm, "max-watches-per-caller"), 2000)
 
     def test_extractions_of_one_caller_leave_memory_and_room_for_others(self):
         with TrustedCluster(self.folder / self.id(), self.certificates) as cluster:
@@ -126,9 +124,7 @@ class Exhaustion(unittest.TestCase):
             self.assertEqual(genuine, [("OK", "")])
             print(f"the extractor took {before} MB before, {memory(process, 'VmHWM')} MB at most under 200 calls of 8 MiB")
             self.assertLess(memory(process, "VmHWM"), 2048)  # compose gives it 2 GiB
-            storm.terminate()
-            answers = [answer for answer in self.answers(storm) if len(answer) == 2]
-            self.assertGreaterEqual(self.refusals(answers, "max-calls-per-caller"), 150)
+            self.assertGreaterEqual(self.refused(process, storm, "max-calls-per-caller"), 150)
             process.kill()
             process.popen.wait()
 

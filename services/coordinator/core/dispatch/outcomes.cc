@@ -1,6 +1,7 @@
 #include "services/coordinator/core/dispatch/outcomes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
@@ -76,7 +77,7 @@ absl::Status Outcomes::StatusOfRepeated(const v1::LeaseRef& lease, TaskState sta
 void Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
                          const v1::StageResult& result, bool cached, Change& change) {
   Job* job = jobs_.Running(JobOf(task));
-  if (const v1::Source* source = job->SourceToPin(IndexOf(task))) {
+  if (const std::optional<v1::Source> source = job->SourceToPin(IndexOf(task))) {
     if (auto pin = PinRecordOf(*source, result, clock_.WallNow())) change.pins.push_back(*pin);
   }
   job->Succeeded(IndexOf(task), result, cached, change);
@@ -117,7 +118,7 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
 
 void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
                     Change& change) {
-  if (const v1::Source* source = job.SourceToPin(index)) {
+  if (const std::optional<v1::Source> source = job.SourceToPin(index)) {
     if (auto pin = PinRecordOf(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
   }
   job.Failed(index, token, error, change);
