@@ -139,6 +139,16 @@ std::vector<v1::LeaseRef> Dispatcher::Renew(const std::vector<v1::LeaseRef>& lea
   return lost;
 }
 
+bool Dispatcher::SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::string& caller,
+                            const std::string& waits_for) {
+  bool news = false;
+  for (const v1::LeaseRef& lease : leases) {
+    Job* const job = Holds(lease, caller) ? jobs_.Running(JobOf(lease.task())) : nullptr;
+    if (job != nullptr) news |= job->SetWaiting(IndexOf(lease.task()), waits_for);
+  }
+  return news;
+}
+
 std::vector<uint64_t> Dispatcher::Free(const LeaseTerms& terms) {
   hosts_.Release(terms.host);
   return in_flight_.End(terms.action);

@@ -31,6 +31,30 @@ TEST_F(OutcomesTest, StaleLeaseIsRefused) {
   EXPECT_THAT(Complete(Done(first)), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST_F(OutcomesTest, ATaskThatWaitsIsShownAndCostsNoAttempt) {
+  const std::string job = Submit(GitJob(1));
+  const v1::LeasedTask task = LeaseOne();
+  const std::vector<v1::LeaseRef> lease = {For(task).lease()};
+  const uint64_t before = *scheduler_->JobVersion(job);
+  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  EXPECT_GT(*scheduler_->JobVersion(job), before) << "watchers are told";
+  const uint64_t told = *scheduler_->JobVersion(job);
+  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  EXPECT_EQ(*scheduler_->JobVersion(job), told) << "once";
+  for (const v1::JobStatus& status : {Get(job), scheduler_->ListJobs().front()}) {
+    ASSERT_EQ(status.troubled_size(), 1);
+    EXPECT_EQ(status.troubled(0).last_error(), "waits for the store: full");
+    EXPECT_EQ(status.troubled(0).attempts(), 0);
+  }
+  ASSERT_TRUE(scheduler_->Renew(lease)->empty());
+  EXPECT_EQ(Get(job).troubled_size(), 0) << "it goes on";
+  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  EXPECT_THAT(Complete(Done(task)), IsOk());
+  EXPECT_EQ(Get(job).troubled_size(), 0) << "it is done";
+  EXPECT_EQ(scheduler_->Renew(lease, "", "the store: full")->size(), 1u);
+  EXPECT_EQ(Get(job).troubled_size(), 0) << "who does not hold the lease says nothing";
+}
+
 TEST_F(OutcomesTest, ALeaseThatRanOutIsStaleEvenBeforeAnotherHasTheTask) {
   Submit(GitJob(1));
   const v1::LeasedTask task = LeaseOne();
