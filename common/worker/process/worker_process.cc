@@ -16,6 +16,7 @@
 #include "common/cas/grpc_blob_store.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
+#include "common/worker/process/peers.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
 
@@ -23,6 +24,7 @@ namespace kernelmill::worker {
 namespace {
 
 constexpr int kStuckExit = 70;  // EX_SOFTWARE of sysexits.h
+constexpr absl::Duration kPatience = absl::Seconds(2);
 
 std::string DefaultName() {
   char host[256] = {};
@@ -44,6 +46,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   std::vector<grpc::Service*> services;
   if (service != nullptr) services.push_back(service.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server, process->Serve(services));
+  RETURN_IF_ERROR(CheckPeers(to_coordinator, to_store, kPatience));
   const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(to_coordinator);
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;

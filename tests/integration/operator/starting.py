@@ -1,6 +1,7 @@
-"""What a server says when it cannot start."""
+"""What a server says when it cannot start, and what any program says of a wrong value."""
 
 import json
+import re
 import subprocess
 import tempfile
 import time
@@ -10,6 +11,8 @@ import harness
 
 SERVERS = ("store", "coordinator", "fetcher", "extractor", "validator", "deduplicator")
 PLAIN = {"PATH": "/usr/bin:/bin"}
+COMMANDS = ("crawl", "submit", "watch", "jobs", "report", "cancel", "retry", "delete", "export", "similar", "extract",
+            "validate", "store stat", "store verify", "store gc", "store backup", "store restore")
 
 
 def start(role, folder, *flags):
@@ -58,3 +61,51 @@ class Starting(unittest.TestCase):
             process.terminate()
             self.assertEqual(process.wait(30), 0)
             log.close()
+
+
+def flags_of(*command):
+    """{--flag: what its help says}, for those that take a value."""
+    text = harness.run(*command, "--help", env=PLAIN).stdout
+    found = {}
+    for match in re.finditer(r"(?m)^  (?:-\w,)?(--[a-z-]+)(.*(?:\n {10,}.*)*)", text):
+        found[match[1]] = " ".join(match[2].split())
+    return found
+
+
+NUMBER = re.compile(r"^(?:INT|UINT|FLOAT)\b|in \[|POSITIVE|NONNEGATIVE")
+MUST_BE_THERE = ("--config", "--tls-ca", "--tls-cert", "--tls-key", "--tokens", "--token-file", "--github-token-file",
+                 "--temp-dir", "--spill-dir", "--grant-key")
+
+
+class WrongValues(unittest.TestCase):
+    """Every flag of every program, by its help."""
+
+    def check(self, program, command, needed):
+        named = 0
+        for flag, text in flags_of(program, *command).items():
+            wrong = "x" if NUMBER.search(text) else "/nonexistent" if flag in MUST_BE_THERE else None
+            if wrong is None:
+                continue
+            with self.subTest(program=program.name, command=command, flag=flag):
+                argv, own = [], dict(needed)
+                own.pop(flag, None)
+                for name, value in own.items():
+                    argv += [value] if name.startswith("=") else [name, value]
+                done = harness.run(program, *command, *argv, flag, wrong, check=False, timeout=30, env=PLAIN)
+                self.assertEqual(done.returncode, 2, f"{flag} {wrong}: {done.stderr}")
+                said = done.stderr
+                self.assertTrue(flag in said or wrong in said and flag in MUST_BE_THERE, f"{flag} {wrong}: {said}")
+                named += 1
+        self.assertGreater(named, 0, f"{program.name} {command}: no flag was found in its help")
+
+    def test_of_servers_give_2_and_name_the_flag(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for role in SERVERS:
+                needed = {"--listen": "127.0.0.1:0", "--metrics": ""}
+                if role in ("store", "coordinator"):
+                    needed["--data"] = f"{folder}/{role}"
+                self.check(harness.BIN / f"kernelmill-{role}", [], needed)
+
+    def test_of_the_client_give_2_and_name_the_flag(self):
+        for command in COMMANDS:
+            self.check(harness.BIN / "kernelmill", command.split(), {})
