@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # usage: certs.sh DIR [--days N] [--host NAME]... [ROLE/NAME]...
 # Makes a certificate authority in DIR, unless it has one, and a certificate with its key for each ROLE/NAME:
-# DIR/NAME.crt, DIR/NAME.key, beside DIR/ca.crt. ROLE is client, worker, coordinator, operator, metrics or store.
-# Without any: one for each program of a cluster, an operator and a client. --host adds a name or an IP address by which
-# servers are called; localhost, 127.0.0.1, ::1 and NAME always are. A certificate that is there is made anew.
+# DIR/NAME.crt, DIR/NAME.key, beside DIR/ca.crt; and DIR/grant.key for --grant-key, unless it has one. ROLE is client,
+# worker, coordinator, operator, metrics or store. Without any: one for each program of a cluster, an operator and a
+# client. --host adds a name or an IP address by which servers are called; localhost, 127.0.0.1, ::1 and NAME always are.
+# A certificate that is there is made anew.
 set -euo pipefail
 
 usage() {
-  sed -n '2,6s/^# //p' "$0" >&2
+  sed -n '2,7s/^# //p' "$0" >&2
   exit 2
 }
 [[ $# -ge 1 && "$1" != -* ]] || usage
@@ -23,6 +24,7 @@ while [[ $# -gt 0 ]]; do
       if [[ "$2" =~ ^[0-9.]+$ || "$2" == *:* ]]; then hosts+=("IP:$2"); else hosts+=("DNS:$2"); fi
       shift 2
       ;;
+    */ca | */grant) usage ;;
     client/?* | worker/?* | coordinator/?* | operator/?* | metrics/?* | store/?*) identities+=("$1") && shift ;;
     *) usage ;;
   esac
@@ -43,6 +45,11 @@ if [[ ! -e "$dir/ca.key" ]]; then
     -addext "basicConstraints=critical,CA:TRUE" -addext "keyUsage=critical,keyCertSign,cRLSign" -out "$work/ca.crt"
   mv "$work/ca.key" "$work/ca.crt" "$dir"
   chmod 644 "$dir/ca.crt"
+fi
+
+if [[ ! -e "$dir/grant.key" ]]; then
+  openssl rand -hex 32 >"$work/grant.key"
+  mv "$work/grant.key" "$dir"
 fi
 
 for identity in "${identities[@]}"; do

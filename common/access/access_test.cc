@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -209,6 +210,39 @@ TEST(Access, TokenGivesItsRole) {
   EXPECT_EQ(cluster.Call(ci, "/kernelmill.v1.Work/Lease").error_code(),
             grpc::StatusCode::UNAUTHENTICATED)
       << "a role is not changed by writing another one before the secret";
+}
+
+// Whom a handler takes a caller for that shows `identity`, and sends a token that nobody gave it.
+std::string NameInHandler(const Identity& server, const Identity& identity) {
+  class NamingService final : public v1::Crawl::Service {
+   public:
+    grpc::Status ListJobs(grpc::ServerContext* context, const v1::ListJobsRequest*,
+                          v1::ListJobsResponse* response) override {
+      response->add_jobs()->set_job(CallerName(*context));
+      return grpc::Status::OK;
+    }
+  } service;
+  const auto running =
+      *rpc::Server::Start({.address = "127.0.0.1:0", .credentials = *ServerCredentials(server)},
+                          std::vector<grpc::Service*>{&service});
+  const auto stub = v1::Crawl::NewStub(
+      rpc::Connect(absl::StrCat("127.0.0.1:", running->port()), *ChannelCredentials(identity)));
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", absl::StrCat("Bearer operator.root.", kSecret));
+  v1::ListJobsResponse response;
+  const grpc::Status status = stub->ListJobs(&context, v1::ListJobsRequest(), &response);
+  return status.ok() ? response.jobs(0).job() : status.error_message();
+}
+
+TEST(Access, ATokenThatNobodyLookedUpNamesNobody) {
+  const Certificates certificates;
+  Identity server = certificates.Of("server");
+  EXPECT_EQ(NameInHandler(server, certificates.Of("client")), "client client");
+  EXPECT_EQ(NameInHandler(Identity{}, Identity{}), "") << "without TLS";
+  ASSERT_TRUE(WriteFile(certificates.File("tokens"), "# none\n").ok());
+  server.tokens = certificates.File("tokens");
+  EXPECT_THAT(NameInHandler(server, certificates.Of("client")),
+              HasSubstr("neither a certificate with a role nor a token"));
 }
 
 TEST(Access, ForeignCertificateIsRefusedByBothSides) {

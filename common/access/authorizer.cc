@@ -43,13 +43,15 @@ std::optional<Caller> CallerOfUri(absl::string_view uri) {
   return Caller{role, std::string(parts[2])};
 }
 
-// Whether the authorizer has looked at the call. Without TLS there is none, and whoever calls may
-// claim anything.
-bool IsAuthorized(const grpc::ServerContext& context) {
-  const auto peer = context.auth_context();
-  if (peer == nullptr) return false;
+std::string NameOf(const Caller& caller) {
+  if (!caller.role.has_value()) return "";
+  return absl::StrCat(RoleName(*caller.role), " ", caller.name);
+}
+
+// Without it there is no authorizer: what a caller says of itself is not checked.
+bool UsesTls(const grpc::AuthContext& context) {
   for (const grpc::string_ref& type :
-       peer->FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME)) {
+       context.FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME)) {
     if (View(type) == GRPC_SSL_TRANSPORT_SECURITY_TYPE ||
         View(type) == GRPC_TLS_TRANSPORT_SECURITY_TYPE) {
       return true;
@@ -65,8 +67,13 @@ class Authorizer final : public grpc::AuthMetadataProcessor {
   // A look into two tables is done where the call came in.
   bool IsBlocking() const override { return false; }
 
-  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context, OutputMetadata*,
-                       OutputMetadata*) override {
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
+                       OutputMetadata* consumed, OutputMetadata*) override {
+    // Handlers believe a token that they see (CallerOf): it must be one that was looked up here.
+    if (const auto token = metadata.find("authorization");
+        tokens_ == nullptr && token != metadata.end()) {
+      consumed->emplace("authorization", std::string(View(token->second)));
+    }
     const auto path = metadata.find(":path");
     if (path == metadata.end()) return {grpc::StatusCode::INTERNAL, "a call without a method"};
     const absl::string_view method = View(path->second);
@@ -116,19 +123,20 @@ Caller CertificateCaller(const grpc::AuthContext& context) {
 
 Caller CallerOf(const grpc::ServerContext& context) {
   Caller caller;
-  if (IsAuthorized(context)) {
+  if (const auto peer = context.auth_context(); peer != nullptr && UsesTls(*peer)) {
     // A token goes before the certificate, as in the authorizer, which has found it by now.
     if (auto claim = ClaimOf(BearerOf(context.client_metadata()))) return *std::move(claim);
-    caller = CertificateCaller(*context.auth_context());
+    caller = CertificateCaller(*peer);
   }
   if (!caller.role.has_value()) caller.name = context.peer();
   return caller;
 }
 
+std::string CallerName(const grpc::ServerContext& context) { return NameOf(CallerOf(context)); }
+
 std::string CallerKey(const grpc::ServerContext& context) {
   const Caller caller = CallerOf(context);
-  if (!caller.role.has_value()) return HostOfPeer(caller.name);
-  return absl::StrCat(RoleName(*caller.role), " ", caller.name);
+  return caller.role.has_value() ? NameOf(caller) : HostOfPeer(caller.name);
 }
 
 std::string HostOfPeer(absl::string_view peer) {

@@ -25,6 +25,8 @@ std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Token
 // Who calls, in a handler that the authorizer let through: by certificate, else by token. Where the
 // server has no TLS a caller without a role, named by its address.
 Caller CallerOf(const grpc::ServerContext& context);
+// The same as leases and grants are tied to it: "worker w3"; empty where nobody says who they are.
+std::string CallerName(const grpc::ServerContext& context);
 
 // What CallerLimits counts the caller under: "ROLE NAME"; where nobody says who they are the host
 // that the call came from, so that all behind one address are one caller.

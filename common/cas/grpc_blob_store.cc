@@ -16,8 +16,10 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
+#include "common/access/grants.h"
 #include "common/base/status.h"
 #include "common/cas/byte_stream_client.h"
+#include "common/cas/granted_results.h"
 #include "common/rpc/status.h"
 
 namespace kernelmill::cas {
@@ -67,7 +69,7 @@ absl::Status InBatches(const std::vector<Item>& items, int64_t max_bytes, SizeOf
   return batch.empty() ? absl::OkStatus() : send(std::move(batch));
 }
 
-class GrpcBlobStore : public BlobStore {
+class GrpcBlobStore : public BlobStore, public GrantedResults {
  public:
   GrpcBlobStore(std::shared_ptr<grpc::Channel> channel, GrpcBlobStoreOptions options)
       : options_(std::move(options)),
@@ -80,7 +82,11 @@ class GrpcBlobStore : public BlobStore {
   absl::Status Put(const std::vector<Blob>& blobs) override;
   absl::StatusOr<std::vector<std::string>> Get(const std::vector<Digest>& digests) override;
   absl::StatusOr<ActionResult> GetActionResult(const Digest& action) override;
-  absl::Status PutActionResult(const Digest& action, const ActionResult& result) override;
+  absl::Status PutActionResult(const Digest& action, const ActionResult& result) override {
+    return PutGrantedResult(action, result, "");
+  }
+  absl::Status PutGrantedResult(const Digest& action, const ActionResult& result,
+                                const std::string& grant) override;
 
  private:
   using Contents = absl::flat_hash_map<std::string, std::string>;  // by ToString(digest)
@@ -361,13 +367,15 @@ absl::Status GrpcBlobStore::InlineStdout(ActionResult* result) {
   return absl::OkStatus();
 }
 
-absl::Status GrpcBlobStore::PutActionResult(const Digest& action, const ActionResult& result) {
+absl::Status GrpcBlobStore::PutGrantedResult(const Digest& action, const ActionResult& result,
+                                             const std::string& grant) {
   RETURN_IF_ERROR(CheckDigest(action));
   reapi::UpdateActionResultRequest request;
   request.set_instance_name(options_.instance_name);
   *request.mutable_action_digest() = action;
   *request.mutable_action_result() = result;
   return Unary("UpdateActionResult", [&](grpc::ClientContext& context) {
+    if (!grant.empty()) context.AddMetadata(access::kGrantMetadata, grant);
     ActionResult stored;
     return StatusOfCall(action_cache_->UpdateActionResult(&context, request, &stored));
   });

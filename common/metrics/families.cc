@@ -16,13 +16,14 @@ constexpr const Family* kFamilies[] = {
     &kProcessMaxFiles, &kProcessThreads, &kProcessStart, &kServerStarted, &kServerHandled,
     &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds, &kLimitRefusals,
     // The coordinator.
-    &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions,
+    &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions, &kConnectedWorkers, &kWorkerSlots,
+    &kUnservedTasks,
     // Workers.
     &kWorkerTasks, &kStageSeconds,
     // The store.
-    &kStoreRequests, &kStoreSeconds, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes,
-    &kActionResults, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes,
-    &kEvictions, &kEvictedBytes};
+    &kStoreRequests, &kStoreSeconds, &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs,
+    &kBlobBytes, &kActionResults, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes,
+    &kLimitBytes, &kEvictions, &kEvictedBytes};
 
 struct Group {
   uint8_t programs;

@@ -104,6 +104,15 @@ inline constexpr Family kLeasesGranted = {Type::kCounter, "kernelmill_coordinato
                                           kCoordinator, "Leases granted."};
 inline constexpr Family kCompletions = {Type::kCounter, "kernelmill_coordinator_completions_total",
                                         "outcome", kCoordinator, "Completions handed in."};
+inline constexpr Family kConnectedWorkers = {
+    Type::kGauge, "kernelmill_coordinator_workers", "stage, version, state", kCoordinator,
+    "Workers that have the stage, in the version that the coordinator plans with, or in `other`."};
+inline constexpr Family kWorkerSlots = {Type::kGauge, "kernelmill_coordinator_worker_slots",
+                                        "stage, version", kCoordinator,
+                                        "Slots of the connected workers that have the stage."};
+inline constexpr Family kUnservedTasks = {
+    Type::kGauge, "kernelmill_coordinator_unserved_tasks", "stage", kCoordinator,
+    "Ready tasks of a stage that no connected worker can run."};
 
 // ---------------------------------------------------------------- workers
 
@@ -119,6 +128,9 @@ inline constexpr Family kStoreRequests = {Type::kCounter, "kernelmill_store_requ
                                           "method, code", kStore, "Requests answered."};
 inline constexpr Family kStoreSeconds = {Type::kHistogram, "kernelmill_store_request_seconds",
                                          "method", kStore, "Time to answer a request."};
+inline constexpr Family kBlobErrors = {
+    Type::kCounter, "kernelmill_store_blob_errors_total", "method, code", kStore,
+    "Blobs that were answered with an error, in batches that were answered."};
 inline constexpr Family kReceivedBytes = {Type::kCounter, "kernelmill_store_received_bytes_total",
                                           "", kStore, "Bytes of content received, as on the wire."};
 inline constexpr Family kSentBytes = {Type::kCounter, "kernelmill_store_sent_bytes_total", "",

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <future>
@@ -20,6 +21,7 @@
 #include "absl/time/time.h"
 #include "common/base/file.h"
 #include "common/rpc/cancellable_calls.h"
+#include "common/rpc/readiness.h"
 #include "common/rpc/retry.h"
 #include "common/rpc/server.h"
 #include "common/rpc/stall_guard.h"
@@ -210,6 +212,72 @@ TEST(StallGuard, NoMoreStreamsThanMayBe) {
   EXPECT_THAT(guard.Admit([] {}).status(), StatusIs(absl::StatusCode::kResourceExhausted));
   first->reset();
   EXPECT_TRUE(guard.Admit([] {}).ok());
+}
+
+TEST(StallGuard, OneCallerDoesNotTakeTheStreamsOfOthers) {
+  StallGuard guard({.max_streams = 4, .max_streams_per_caller = 2});
+  auto first = guard.Admit([] {}, "mallory");
+  auto second = guard.Admit([] {}, "mallory");
+  EXPECT_THAT(guard.Admit([] {}, "mallory").status(),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_TRUE(guard.Admit([] {}, "alice").ok());
+  first->reset();
+  EXPECT_TRUE(guard.Admit([] {}, "mallory").ok());
+}
+
+// What health says of a service.
+std::string HealthOf(const std::shared_ptr<grpc::Channel>& channel, const std::string& service) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  // HealthCheckRequest: field 1 is the service.
+  const grpc::Slice asked(service.empty()
+                              ? std::string()
+                              : absl::StrCat("\x0a", std::string(1, service.size()), service));
+  const grpc::ByteBuffer request(&asked, 1);
+  const auto call =
+      stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
+  call->StartCall();
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  call->Finish(&response, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  std::vector<grpc::Slice> slices;
+  if (!status.ok() || !response.Dump(&slices).ok()) return status.error_message();
+  std::string bytes;
+  for (const grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  // HealthCheckResponse: field 1 is the status; 1 SERVING, 2 NOT_SERVING.
+  return bytes == "\x08\x01" ? "SERVING" : bytes == "\x08\x02" ? "NOT_SERVING" : "UNKNOWN";
+}
+
+TEST(Readiness, HealthOfTheReadyServiceFollowsTheCheckAndTheServersOwnDoesNot) {
+  const auto server = *Server::Start({}, {});
+  const auto channel = server->InProcessChannel();
+  std::atomic<bool> ready = false;
+  const Readiness readiness(
+      *server, [&] { return ready ? absl::OkStatus() : absl::UnavailableError("the store"); },
+      absl::Milliseconds(5));
+  const auto says = [&](const std::string& service, const std::string& expected) {
+    const absl::Time give_up = absl::Now() + absl::Seconds(30);
+    while (HealthOf(channel, service) != expected && absl::Now() < give_up) {
+      absl::SleepFor(absl::Milliseconds(5));
+    }
+    EXPECT_EQ(HealthOf(channel, service), expected) << service;
+  };
+  says(kReadyService, "NOT_SERVING");
+  says("", "SERVING");
+  ready = true;
+  says(kReadyService, "SERVING");
+  server->StopServing();
+  ready = false;
+  says(kReadyService, "NOT_SERVING");
+  ready = true;
+  absl::SleepFor(absl::Milliseconds(30));
+  says(kReadyService, "NOT_SERVING");
 }
 
 // How a call of reflection ends.

@@ -23,11 +23,13 @@
 #include "common/base/log.h"
 #include "common/base/monotonic_waits.h"
 #include "common/rpc/call_metrics.h"
+#include "common/rpc/large_answers.h"
 #include "common/rpc/wrong_server.h"
 
 namespace kernelmill::rpc {
 namespace {
 
+constexpr int kMaxLargeAnswerBytes = 512 << 20;
 constexpr int kKeepaliveMs = 20'000;
 // Unfinished calls that one client connection may have; further ones wait at the client.
 constexpr int kMaxStreamsPerConnection = 256;
@@ -100,13 +102,24 @@ void BoundStrangers(const Server::Options& options, grpc::ServerBuilder* builder
                               kKeepaliveMs / 2);
 }
 
-grpc::ChannelArguments ClientArguments() {
+grpc::ChannelArguments ClientArguments(int max_answer_bytes = kMaxMessageBytes) {
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetMaxReceiveMessageSize(max_answer_bytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2'000);
   return arguments;
+}
+
+std::shared_ptr<grpc::Channel> NewChannel(const std::string& target,
+                                          std::shared_ptr<grpc::ChannelCredentials> credentials,
+                                          int max_answer_bytes) {
+  KeepLibrary();
+  auto interceptors = ClientCallMetrics();
+  interceptors.push_back(WrongServerExplainer(target, credentials != nullptr));
+  if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
+  return grpc::experimental::CreateCustomChannelWithInterceptors(
+      target, credentials, ClientArguments(max_answer_bytes), std::move(interceptors));
 }
 
 sigset_t TerminationSet() {
@@ -133,7 +146,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
         options.credentials ? options.credentials : grpc::InsecureServerCredentials(), &port);
   }
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  builder.SetMaxSendMessageSize(kMaxMessageBytes);
+  // Answers are bounded by those who make them, and by what the client takes.
+  builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
   builder.experimental().SetInterceptorCreators(ServerCallMetrics());
@@ -146,6 +160,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   if (server == nullptr || (wants_port && port == 0)) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address));
   }
+  server->GetHealthCheckService()->SetServingStatus(kReadyService, true);
   server->GetHealthCheckService()->SetServingStatus(true);
   return std::unique_ptr<Server>(new Server(std::move(rest), std::move(server), port));
 }
@@ -160,7 +175,16 @@ std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return server_->InProcessChannel(ClientArguments());
 }
 
-void Server::StopServing() { server_->GetHealthCheckService()->SetServingStatus(false); }
+void Server::StopServing() {
+  absl::MutexLock lock(&mutex_);
+  stopped_ = true;
+  server_->GetHealthCheckService()->SetServingStatus(false);
+}
+
+void Server::SetReady(bool ready) {
+  absl::MutexLock lock(&mutex_);
+  if (!stopped_) server_->GetHealthCheckService()->SetServingStatus(kReadyService, ready);
+}
 
 void Server::Shutdown(absl::Duration grace) {
   server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
@@ -168,12 +192,12 @@ void Server::Shutdown(absl::Duration grace) {
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& target,
                                        std::shared_ptr<grpc::ChannelCredentials> credentials) {
-  KeepLibrary();
-  auto interceptors = ClientCallMetrics();
-  interceptors.push_back(WrongServerExplainer(target, credentials != nullptr));
-  if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
-  return grpc::experimental::CreateCustomChannelWithInterceptors(
-      target, credentials, ClientArguments(), std::move(interceptors));
+  return NewChannel(target, std::move(credentials), kMaxMessageBytes);
+}
+
+std::shared_ptr<grpc::Channel> ConnectForLargeAnswers(
+    const std::string& target, std::shared_ptr<grpc::ChannelCredentials> credentials) {
+  return NewChannel(target, std::move(credentials), kMaxLargeAnswerBytes);
 }
 
 TerminationSignal::TerminationSignal() {

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
 namespace grpc {
@@ -21,6 +23,9 @@ class Service;
 namespace kernelmill::rpc {
 
 inline constexpr int kMaxMessageBytes = 16 << 20;
+
+// What grpc.health.v1 is asked for to learn whether a server can do its work now.
+inline constexpr char kReadyService[] = "ready";
 
 // A gRPC server with health checking (grpc.health.v1), and reflection if asked for. Thread-safe.
 class Server {
@@ -54,6 +59,11 @@ class Server {
   // Health says NOT_SERVING from now on; calls still work.
   void StopServing();
 
+  // What health says of the service kReadyService: whether what the server depends on is there. Its
+  // own health, under "", stays what it is. SERVING from the start; NOT_SERVING after
+  // StopServing().
+  void SetReady(bool ready);
+
   // Refuses new calls and waits for those in flight, at most `grace`; then cancels them.
   void Shutdown(absl::Duration grace);
 
@@ -63,6 +73,8 @@ class Server {
   const std::unique_ptr<grpc::CallbackGenericService> rest_;  // outlives the server
   const std::unique_ptr<grpc::Server> server_;
   int port_;
+  absl::Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // by StopServing()
 };
 
 // A channel to `target` (host:port, unix:/path, dns:///name:port) for messages up to

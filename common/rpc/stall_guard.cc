@@ -17,14 +17,22 @@ StallGuard::~StallGuard() {
   watcher_.join();
 }
 
-absl::StatusOr<std::unique_ptr<StallGuard::Stream>> StallGuard::Admit(
-    std::function<void()> cancel) {
+absl::StatusOr<std::unique_ptr<StallGuard::Stream>> StallGuard::Admit(std::function<void()> cancel,
+                                                                      const std::string& caller) {
   absl::MutexLock lock(&mutex_);
+  const auto of_caller = std::count_if(streams_.begin(), streams_.end(), [&](const Stream* stream) {
+    return stream->caller_ == caller;
+  });
+  if (of_caller >= std::min(options_.max_streams, options_.max_streams_per_caller)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(caller, caller.empty() ? "" : " has ", of_caller,
+                     " streams open, and may have no more (streams per caller); try again later"));
+  }
   if (static_cast<int>(streams_.size()) >= options_.max_streams) {
     return absl::ResourceExhaustedError(
         absl::StrCat(options_.max_streams, " streams are open; try again later"));
   }
-  std::unique_ptr<Stream> stream(new Stream(this, std::move(cancel)));
+  std::unique_ptr<Stream> stream(new Stream(this, std::move(cancel), caller));
   streams_.insert(stream.get());
   return stream;
 }
@@ -51,8 +59,11 @@ void StallGuard::EndStalled() {
   }
 }
 
-StallGuard::Stream::Stream(StallGuard* guard, std::function<void()> cancel)
-    : guard_(guard), cancel_(std::move(cancel)), left_(guard->options_.stall_budget) {}
+StallGuard::Stream::Stream(StallGuard* guard, std::function<void()> cancel, std::string caller)
+    : guard_(guard),
+      cancel_(std::move(cancel)),
+      caller_(std::move(caller)),
+      left_(guard->options_.stall_budget) {}
 
 StallGuard::Stream::~Stream() {
   absl::MutexLock lock(&guard_->mutex_);

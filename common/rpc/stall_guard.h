@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -16,8 +17,8 @@
 namespace kernelmill::rpc {
 
 // Ends streams whose other end has stopped, or goes so slowly that it holds a thread for next to
-// nothing, and bounds how many there are. Only the time that the server waits for the client
-// counts: a slow disk ends no stream. Thread-safe; must outlive its streams.
+// nothing, and bounds how many there are, of one caller and of all. Only the time that the server
+// waits for the client counts: a slow disk ends no stream. Thread-safe; must outlive its streams.
 class StallGuard {
  public:
   struct Options {
@@ -27,6 +28,7 @@ class StallGuard {
     absl::Duration stall_budget = absl::Seconds(60);
     int64_t min_rate = 16 << 10;  // bytes a second
     int max_streams = 512;        // each takes a thread
+    int max_streams_per_caller = 384;
   };
 
   explicit StallGuard(const Options& options);
@@ -43,10 +45,11 @@ class StallGuard {
 
    private:
     friend class StallGuard;
-    Stream(StallGuard* guard, std::function<void()> cancel);
+    Stream(StallGuard* guard, std::function<void()> cancel, std::string caller);
 
     StallGuard* const guard_;
     const std::function<void()> cancel_;
+    const std::string caller_;
     absl::Duration left_ ABSL_GUARDED_BY(guard_->mutex_);
     absl::Duration since_ ABSL_GUARDED_BY(guard_->mutex_);  // of the wait under way
     bool waiting_ ABSL_GUARDED_BY(guard_->mutex_) = false;
@@ -54,8 +57,10 @@ class StallGuard {
   };
 
   // `cancel` makes a wait under way return; it is called from another thread, at most once, and not
-  // after the stream has gone. RESOURCE_EXHAUSTED: there are as many streams as may be.
-  absl::StatusOr<std::unique_ptr<Stream>> Admit(std::function<void()> cancel);
+  // after the stream has gone. RESOURCE_EXHAUSTED: there are as many streams as may be, or as the
+  // caller may have.
+  absl::StatusOr<std::unique_ptr<Stream>> Admit(std::function<void()> cancel,
+                                                const std::string& caller = "");
 
   // Streams that were ended so far.
   int64_t ended() const;

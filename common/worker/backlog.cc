@@ -37,7 +37,7 @@ bool Backlog::Add(const v1::LeasedTask& task) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return false;
-    waiting_.push_back(task);
+    waiting_.push_back({task, Clock::now()});
     alone_ |= task.alone();
   }
   changed_.notify_all();
@@ -53,7 +53,9 @@ std::optional<Backlog::Taken> Backlog::Take() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
   if (closed_) return std::nullopt;
-  Taken taken{.task = std::move(waiting_.front()), .start = Clock::now()};
+  Waiting& next = waiting_.front();
+  const Clock::time_point now = Clock::now();
+  Taken taken{.task = std::move(next.task), .start = now, .waited = now - next.since};
   waiting_.pop_front();
   running_.insert(taken.start);
   lock.unlock();
@@ -101,7 +103,7 @@ std::vector<v1::LeasedTask> Backlog::Close() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
-    tasks.assign(waiting_.begin(), waiting_.end());
+    for (Waiting& waiting : waiting_) tasks.push_back(std::move(waiting.task));
     waiting_.clear();
     unsent_ += static_cast<int>(tasks.size());  // they are handed back
   }

@@ -40,6 +40,7 @@ class Backlog {
   struct Taken {
     v1::LeasedTask task;
     Clock::time_point start;
+    Clock::duration waited{};  // before that
     std::optional<Clock::time_point> waits_since = std::nullopt;
   };
   // Waits for a task to run. None: it is closed.
@@ -61,10 +62,15 @@ class Backlog {
   int Held() const { return static_cast<int>(waiting_.size() + running_.size()) + unsent_; }
   int RoomNow() const;
 
+  struct Waiting {
+    v1::LeasedTask task;
+    Clock::time_point since;
+  };
+
   const int slots_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<v1::LeasedTask> waiting_;
+  std::deque<Waiting> waiting_;
   std::multiset<Clock::time_point> running_;  // by start; kWaits of those that wait
   int unsent_ = 0;
   bool alone_ = false;          // until nothing is held

@@ -10,12 +10,14 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
+#include "common/worker/lap_timer.h"
+#include "common/worker/task_store.h"
 
 namespace kernelmill::worker {
 
 TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
-                       const rpc::RetryPolicy& backoff)
-    : store_(store), backoff_(backoff) {
+                       const rpc::RetryPolicy& backoff, std::string worker)
+    : store_(store), backoff_(backoff), worker_(std::move(worker)) {
   for (Stage* stage : stages) stages_[stage->id()] = stage;
 }
 
@@ -34,31 +36,38 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Act
   return result;
 }
 
-std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, const Pause& pause) {
+std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, const Pause& pause) {
+  const v1::Action& action = task.action();
   const StageInfo* const info = FindStage(action.stage());
   const auto known = info == nullptr ? stages_.end() : stages_.find(info->id);
   if (known == stages_.end() || info->version != action.stage_version()) {
     return Outcome{absl::UnimplementedError(
         absl::StrCat("this worker has no stage ", action.stage(), " ", action.stage_version()))};
   }
-  PatientStore store(store_, backoff_, pause);
+  v1::TaskTiming timing;
+  LapTimer timer;
   const cas::Digest digest = ActionDigest(action);
+  TaskStore of_task(store_, task, digest, worker_);
+  PatientStore store(of_task, backoff_, pause);
   if (info->cacheable) {
     const absl::StatusOr<cas::ActionResult> kept = store.GetActionResult(digest);
+    timing.set_lookup_us(timer.Lap());
     if (kept.ok()) {
       absl::StatusOr<v1::StageResult> result = DecodeResult(*kept);
-      if (result.ok()) return Outcome{std::move(result), /*cached=*/true};
+      if (result.ok()) return Outcome{std::move(result), /*cached=*/true, timing};
     }
   }
   absl::StatusOr<v1::StageResult> result = absl::CancelledError("no longer wanted");
   if (!store.gave_up()) result = RunStage(*known->second, action, store);
+  timing.set_run_us(timer.Lap());
   if (result.ok() && info->cacheable) {
     const absl::Status told = store.PutActionResult(digest, EncodeResult(*result));
     // The result is good all the same; the next run will not find it.
     if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
+    timing.set_store_us(timer.Lap());
   }
   if (store.gave_up() && !result.ok()) return std::nullopt;
-  return Outcome{std::move(result)};
+  return Outcome{std::move(result), /*cached=*/false, timing};
 }
 
 }  // namespace kernelmill::worker

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,6 +13,7 @@
 #include "common/worker/stage.h"
 #include "common/worker/stage_table.h"
 #include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/work.pb.h"
 
 namespace kernelmill::worker {
 
@@ -23,15 +25,16 @@ class TaskRunner {
   struct Outcome {
     absl::StatusOr<v1::StageResult> result;
     bool cached = false;
+    v1::TaskTiming timing{};  // all but how long it waited
   };
 
   // `store` and `stages` must outlive it. `backoff`: between calls to a store that is away;
-  // its max_attempts is not used.
+  // its max_attempts is not used. `worker`: the name that results are written under.
   TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
-             const rpc::RetryPolicy& backoff);
+             const rpc::RetryPolicy& backoff, std::string worker);
 
   // None: `pause` gave up. UNIMPLEMENTED: no such stage here; INTERNAL: the stage threw.
-  std::optional<Outcome> Run(const v1::Action& action, const Pause& pause);
+  std::optional<Outcome> Run(const v1::LeasedTask& task, const Pause& pause);
 
  private:
   static absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::Action& action,
@@ -40,6 +43,7 @@ class TaskRunner {
   cas::BlobStore& store_;
   std::map<StageId, Stage*> stages_;
   const rpc::RetryPolicy backoff_;
+  const std::string worker_;
 };
 
 }  // namespace kernelmill::worker

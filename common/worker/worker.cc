@@ -59,7 +59,8 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
                const std::vector<Stage*>& stages)
     : options_(options),
       queue_(queue),
-      runner_(store, stages, options.unreachable_backoff),
+      runner_(store, stages, options.unreachable_backoff, options.name),
+      log_(options.name),
       leases_(queue, options.name),
       sender_(queue, leases_, options.name, options.unreachable_backoff,
               [this](const v1::Completion& completion, const char* outcome) {
@@ -68,6 +69,8 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
       backlog_(options.slots) {
   PrefillMetrics(stages);
   lease_request_.set_worker(options.name);
+  lease_request_.set_version(options.version);
+  lease_request_.set_slots(options.slots);
   lease_request_.set_incarnation(NewIncarnation());
   lease_request_.set_wait_ms(static_cast<int32_t>(absl::ToInt64Milliseconds(options.poll)));
   for (const Stage* stage : stages) {
@@ -168,6 +171,7 @@ bool Worker::LeaseInto(const Backlog::Room& room) {
   if (leased->finish_first()) backlog_.FinishFirst();
   for (const v1::LeasedTask& task : leased->tasks()) {
     leases_.Hold(task);
+    log_.Leased(task);
     if (!backlog_.Add(task)) HandBack(task);
   }
   return true;
@@ -205,11 +209,15 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
   v1::Completion completion;
   *completion.mutable_lease() = lease;
   if (leases_.IsLost(lease)) return completion;  // while it waited
+  log_.Started(task);
   std::optional<TaskRunner::Outcome> outcome = runner_.Run(
-      task.action(),
+      task,
       [&](absl::Duration pause, const absl::Status& why) { return PauseTask(taken, pause, why); });
   if (!outcome.has_value()) return completion;
   completion.set_cached(outcome->cached);
+  *completion.mutable_timing() = outcome->timing;
+  completion.mutable_timing()->set_waited_us(
+      std::chrono::duration_cast<std::chrono::microseconds>(taken.waited).count());
   if (outcome->result.ok()) {
     *completion.mutable_result() = *std::move(outcome->result);
   } else {
@@ -218,18 +226,13 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
     if (const std::optional<absl::Duration> wait = RetryAfterOf(failure); wait.has_value()) {
       completion.set_retry_after_ms(absl::ToInt64Milliseconds(*wait));
     }
-    LogWarning("task failed", {{"job", task.job()},
-                               {"task", task.task()},
-                               {"stage", task.action().stage()},
-                               {"attempt", task.attempt()},
-                               {"error", completion.error().message()}});
   }
   return completion;
 }
 
 void Worker::Ended(const v1::Completion& completion, const char* outcome) {
   metrics::Counter(metrics::kWorkerTasks, {{"outcome", outcome}}).Increment();
-  Log(LogLevel::kDebug, "task ended", {{"task", completion.lease().task()}, {"outcome", outcome}});
+  log_.Ended(completion, outcome);
   backlog_.Finished(1);
 }
 

@@ -17,6 +17,7 @@
 #include "common/worker/completion_sender.h"
 #include "common/worker/lease_renewer.h"
 #include "common/worker/stage.h"
+#include "common/worker/task_log.h"
 #include "common/worker/task_runner.h"
 #include "common/worker/work_queue.h"
 #include "kernelmill/v1/work.pb.h"
@@ -30,8 +31,9 @@ namespace kernelmill::worker {
 class Worker {
  public:
   struct Options {
-    std::string name;  // for the coordinator's logs
-    int slots = 1;     // tasks at a time
+    std::string name;     // for the coordinator's logs
+    std::string version;  // of its build, likewise
+    int slots = 1;        // tasks at a time
     // How long one Lease call waits for a task. A drain waits for the call to end: a call that is
     // broken off could take a lease with it.
     absl::Duration poll = absl::Seconds(2);
@@ -81,6 +83,7 @@ class Worker {
   WorkQueue& queue_;
   v1::LeaseRequest lease_request_;
   TaskRunner runner_;
+  TaskLog log_;
   LeaseRenewer leases_;
   CompletionSender sender_;
   Backlog backlog_;

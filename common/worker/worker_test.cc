@@ -84,15 +84,18 @@ class FakeQueue : public WorkQueue {
   }
 
   void Add(const v1::Action& action, uint64_t token, int ttl_ms = 60'000, bool alone = false) {
-    absl::MutexLock lock(&mutex_);
     v1::LeasedTask task;
     task.set_alone(alone);
+    *task.mutable_action() = action;
+    Add(task, token, ttl_ms);
+  }
+  void Add(v1::LeasedTask task, uint64_t token, int ttl_ms = 60'000) {
+    absl::MutexLock lock(&mutex_);
     task.set_task(++added_);
     task.set_token(token);
     task.set_ttl_ms(ttl_ms);
     task.set_attempt(1);
-    *task.mutable_action() = action;
-    tasks_.push_back(task);
+    tasks_.push_back(std::move(task));
   }
   void FailNext(int calls) {
     absl::MutexLock lock(&mutex_);
@@ -266,6 +269,32 @@ TEST_F(WorkerTest, TakesRubbishInTheCacheForAMiss) {
   queue_.Add(Toy(1), 1);
   EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());
   EXPECT_EQ(stage.runs, 1);
+}
+
+TEST_F(WorkerTest, WithoutACacheTheStageRunsAndItsResultReplacesWhatWasThere) {
+  v1::StageResult false_result;
+  AddCounter(false_result, "forged", 1);
+  ASSERT_TRUE(store_.PutActionResult(ActionDigest(Toy(1)), EncodeResult(false_result)).ok());
+  bool found = true;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    found = store.GetActionResult(ActionDigest(action)).ok();
+    return Echo(action, store);
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_EQ(queue_.AwaitCompletions(1)[0].result().counters_size(), 1) << "the forged one";
+  v1::LeasedTask task;
+  task.set_no_cache(true);
+  *task.mutable_action() = Toy(1);
+  queue_.Add(task, 2);
+  const v1::Completion anew = queue_.AwaitCompletions(2)[1];
+  EXPECT_FALSE(anew.cached());
+  EXPECT_EQ(anew.result().outputs_size(), 1);
+  EXPECT_FALSE(found) << "nor do the stage's own caches answer";
+  queue_.Add(Toy(1), 3);
+  const v1::Completion after = queue_.AwaitCompletions(3)[2];
+  EXPECT_TRUE(after.cached());
+  EXPECT_EQ(after.result().SerializeAsString(), anew.result().SerializeAsString());
 }
 
 TEST_F(WorkerTest, AStageThatAsksTheWorldIsNeverCached) {

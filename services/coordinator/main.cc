@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/config/grant_key_flag.h"
 #include "common/config/server_flags.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
@@ -23,7 +24,8 @@ using coordinator::CoordinatorServer;
 
 // Serves until a signal comes (OK) or the state cannot be kept any more.
 absl::Status Serve(const config::ServerFlags& flags, CoordinatorServer::Options options,
-                   rpc::TerminationSignal& termination) {
+                   const std::string& grant_key, rpc::TerminationSignal& termination) {
+  ASSIGN_OR_RETURN(options.grants, config::OpenGrantKey(grant_key));
   ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags));
   options.store_credentials = process->client_credentials();
   ASSIGN_OR_RETURN(std::unique_ptr<CoordinatorServer> coordinator,
@@ -94,6 +96,8 @@ int Main(int argc, char** argv) {
   flags.listen = "127.0.0.1:7070";
   flags.metrics = "127.0.0.1:8070";
   config::AddServerFlags(app, &flags);
+  std::string grant_key;
+  config::AddGrantKeyFlag(app, &grant_key);
   CoordinatorServer::Options options;
   app.add_option("--data", options.data_dir, "the folder that jobs and tasks are kept in")
       ->envname("KERNELMILL_DATA")
@@ -135,7 +139,7 @@ int Main(int argc, char** argv) {
   mallopt(M_ARENA_MAX, 2);
   options.lease_ttl = absl::Seconds(lease_ttl_seconds);
   options.job_retention = absl::Hours(1) * retention_hours;
-  return ServerExitStatus(Serve(flags, options, termination));
+  return ServerExitStatus(Serve(flags, options, grant_key, termination));
 }
 
 }  // namespace

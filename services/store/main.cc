@@ -14,7 +14,9 @@
 #include "absl/synchronization/mutex.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/config/grant_key_flag.h"
 #include "common/config/server_flags.h"
+#include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
 #include "common/version/version.h"
@@ -27,6 +29,7 @@ struct Flags {
   config::ServerFlags server = {
       .version = Version(), .listen = "127.0.0.1:7071", .metrics = "127.0.0.1:8071"};
   store::StoreServer::Options store;
+  std::string grant_key;
 };
 
 void AddFlags(CLI::App& app, Flags* flags) {
@@ -46,9 +49,30 @@ void AddFlags(CLI::App& app, Flags* flags) {
                                  "used least recently goes first. 0: no limit"))
       ->envname("KERNELMILL_LIMIT_BYTES")
       ->capture_default_str();
-  app.add_option("--backups", flags->store.backups_dir,
+  config::AsBytes(app.add_option("--keep-free-bytes", flags->store.retention.keep_free_bytes,
+                                 "room to leave free on the disk: with less, nothing is written "
+                                 "until there is more. 0: until the disk is full"))
+      ->envname("KERNELMILL_KEEP_FREE_BYTES")
+      ->capture_default_str();
+  app.add_option("--max-uploads-per-caller", flags->store.uploads.max_open_per_caller,
+                 "uploads that one caller, or without TLS one host, may have open at a time")
+      ->envname("KERNELMILL_MAX_UPLOADS_PER_CALLER")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  config::AsBytes(app.add_option("--max-upload-bytes-per-caller",
+                                 flags->store.uploads.max_bytes_per_caller,
+                                 "what they may come to together"))
+      ->envname("KERNELMILL_MAX_UPLOAD_BYTES_PER_CALLER")
+      ->capture_default_str();
+  app.add_option("--backups", flags->store.backups.dir,
                  "a directory that backups may be written to; none are without it")
       ->envname("KERNELMILL_BACKUPS");
+  app.add_option("--max-backups", flags->store.backups.max_backups,
+                 "backups that there may be; a further one is refused")
+      ->envname("KERNELMILL_MAX_BACKUPS")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  config::AddGrantKeyFlag(app, &flags->grant_key);
   config::AddServerFlags(app, &flags->server);
 }
 
@@ -86,11 +110,13 @@ void TuneAllocator() {
 // restart reads what is on the disk.
 absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags.server));
+  ASSIGN_OR_RETURN(flags.store.grants, config::OpenGrantKey(flags.grant_key));
   LogFailure failure;
   flags.store.on_broken_log = [&failure](const absl::Status& status) { failure.Set(status); };
   ASSIGN_OR_RETURN(const std::unique_ptr<store::StoreServer> store,
                    store::StoreServer::Open(flags.store));
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server, process->Serve(store->services()));
+  const rpc::Readiness readiness(*server, [&store] { return store->HasRoom(); });
   LogInfo("serving", {{"listen", flags.server.listen},
                       {"port", server->port()},
                       {"metrics", flags.server.metrics},

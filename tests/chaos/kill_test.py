@@ -110,7 +110,7 @@ class Drained(workload.ChaosTest):
     DRAIN = 20
 
     def health(self, node):
-        return harness.run(harness.BIN / "chaos_client", "health", node.address, check=False).stdout.strip()
+        return harness.run(harness.BIN / "chaos_client", "health", node.address, "", check=False).stdout.strip()
 
     def test_every_process_drains_in_the_middle_of_a_job_and_the_job_goes_on(self):
         with self.cluster(lease_ttl=30, slow_ms=150) as cluster:

@@ -17,4 +17,5 @@ class TrustedCluster(harness.Cluster):
         super().__init__(folder, **options)
 
     def start(self, role, *flags):
-        return super().start(role, *identity(self.certificates, role), *flags)
+        grants = ["--grant-key", self.certificates / "grant.key"] if role in ("store", "coordinator") else []
+        return super().start(role, *identity(self.certificates, role), *grants, *flags)

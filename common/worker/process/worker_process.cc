@@ -14,6 +14,8 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
+#include "common/rpc/large_answers.h"
+#include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
 #include "common/worker/process/peers.h"
@@ -40,16 +42,22 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   const auto& credentials = process->client_credentials();
   const std::shared_ptr<grpc::Channel> to_store = rpc::Connect(worker_flags.store, credentials);
   const std::shared_ptr<grpc::Channel> to_coordinator =
-      rpc::Connect(worker_flags.coordinator, credentials);
+      rpc::ConnectForLargeAnswers(worker_flags.coordinator, credentials);
   const std::unique_ptr<cas::BlobStore> store = cas::NewGrpcBlobStore(to_store, {});
   const std::unique_ptr<grpc::Service> service = make_service ? make_service(*store) : nullptr;
   std::vector<grpc::Service*> services;
   if (service != nullptr) services.push_back(service.get());
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server, process->Serve(services));
   RETURN_IF_ERROR(CheckPeers(to_coordinator, to_store, kPatience));
+  const rpc::Readiness readiness(*server, [&]() -> absl::Status {
+    RETURN_IF_ERROR(rpc::CheckReach(*to_store, absl::StrCat("the store ", worker_flags.store)));
+    return rpc::CheckReach(*to_coordinator,
+                           absl::StrCat("the coordinator ", worker_flags.coordinator));
+  });
   const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(to_coordinator);
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
+  options.version = flags.version;
   options.slots = worker_flags.slots;
   options.task_timeout = absl::Seconds(worker_flags.task_timeout_seconds);
   options.on_stuck = [] { std::_Exit(kStuckExit); };

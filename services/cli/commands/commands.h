@@ -25,11 +25,20 @@ struct CrawlOptions {
   std::string package_index;      // of Python packages; empty: what pip would use
   std::string github_api;         // the REST API's URL; empty: GitHub's own
   std::string github_token_file;  // with a token for it; empty: none
+  bool no_cache = false;          // every stage is run anew
+  std::string trace;              // a file, as ReportOptions has it
+};
+
+struct ReportOptions {
+  std::string job;
+  bool timeline = false;  // where its time went, in place of the ledger
+  std::string trace;      // a file to write the timeline to, for Perfetto and Chrome; empty: none
 };
 
 struct SubmitOptions {
   std::string job_file;
   int priority = 0;
+  bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
   std::string out_dir;     // waits, and exports to there; empty: nowhere
   std::string request_id;  // names the submission: once more makes no second job. Empty: a new one
@@ -37,6 +46,7 @@ struct SubmitOptions {
 
 struct RetryOptions {
   std::string job;
+  bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
   std::string out_dir;  // as in SubmitOptions
 };
@@ -50,7 +60,10 @@ absl::StatusOr<int> Watch(const ClusterAddress& cluster, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> ListJobs(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                              Console& console);
-absl::StatusOr<int> Report(const ClusterAddress& cluster, const std::string& job,
+// The workers that the coordinator heard of lately, and what they hold; with --json a line each.
+absl::StatusOr<int> ListWorkers(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
+                                Console& console);
+absl::StatusOr<int> Report(const ClusterAddress& cluster, const ReportOptions& options,
                            rpc::TerminationSignal& signal, Console& console);
 // Ends a job; one that has ended stays as it is.
 absl::StatusOr<int> Cancel(const ClusterAddress& cluster, const std::string& job,
@@ -102,10 +115,36 @@ absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSig
 // Exit code 1 if blobs are damaged, also where they were dropped: what they were is gone.
 absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged,
                                 rpc::TerminationSignal& signal, Console& console);
-absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster, int64_t target_bytes,
+struct GarbageOptions {
+  int64_t target_bytes = 0;
+  // Also where the dataset of a job is not held, or the coordinator cannot say which jobs there
+  // are.
+  bool yes = false;
+};
+// FAILED_PRECONDITION: something of a job's dataset could be dropped, or nobody knows.
+absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
+                                        const GarbageOptions& options,
                                         rpc::TerminationSignal& signal, Console& console);
-absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
+struct ForgetOptions {
+  std::string stage;   // empty: any
+  int version = 0;     // of the stage; 0: any
+  std::string worker;  // that wrote them; empty: any
+  bool dry_run = false;
+};
+// Drops action results, so that the stages run anew. INVALID_ARGUMENT: neither a stage nor a worker
+// is given.
+absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
                                 rpc::TerminationSignal& signal, Console& console);
+struct PruneOptions {
+  int keep = 0;                                   // 0: any number
+  absl::Duration max_age = absl::ZeroDuration();  // zero: of any age
+};
+// Prunes after the backup, where `prune` says how.
+absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
+                                const PruneOptions& prune, rpc::TerminationSignal& signal,
+                                Console& console);
+absl::StatusOr<int> StorePrune(const ClusterAddress& cluster, const PruneOptions& prune,
+                               rpc::TerminationSignal& signal, Console& console);
 // Makes a store's data folder of a backup's folder, both on this machine; no store runs on it.
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console);

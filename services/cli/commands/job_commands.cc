@@ -10,10 +10,13 @@
 #include "common/config/job_file.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/retry_hint.h"
+#include "services/cli/commands/timeline_output.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
 #include "services/cli/core/watch.h"
+#include "services/cli/core/workers.h"
 #include "services/cli/embedded/embedded_cluster.h"
 #include "services/exporter/core/exporter.h"
 #include "services/exporter/core/output/output_dir.h"
@@ -31,14 +34,24 @@ std::string NewRequestId() {
   return id;
 }
 
-absl::Status ExportJob(const v1::JobStatus& status, const std::string& out_dir,
-                       cas::BlobStore& store) {
+absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const std::string& out_dir) {
   exporter::ExportRequest request;
   request.dataset = status.dataset();
-  request.lock = status.lock();
-  request.failures.assign(status.failures().begin(), status.failures().end());
+  ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
+  ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
   request.out_dir = out_dir;
-  return Annotate(exporter::ExportDataset(store, request), "export");
+  return WithRetryHint(Annotate(exporter::ExportDataset(cluster.store(), request), "export"),
+                       status.job());
+}
+
+// Puts all failures into a status, which has the first of them.
+absl::Status AddAllFailures(Cluster& cluster, v1::JobStatus& status) {
+  if (status.failure_count() == status.failures_size()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
+                   cluster.jobs().ListFailures(status.job()));
+  status.mutable_failures()->Assign(failures.begin(), failures.end());
+  status.set_failure_count(status.failures_size());  // of a job that runs there may be more by now
+  return absl::OkStatus();
 }
 
 void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
@@ -61,7 +74,7 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
       const v1::JobStatus status,
       WatchJob(watch, options, [&](const v1::JobStatus& now) { printer->Show(now, absl::Now()); }));
   const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
-  if (exported) RETURN_IF_ERROR(ExportJob(status, out_dir, cluster.store()));
+  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, out_dir));
   PrintSummary(status, exported ? out_dir : "", console);
   return ExitCodeOf(status);
 }
@@ -103,10 +116,10 @@ absl::Status CheckRepeated(Cluster& cluster, const std::string& job, const v1::J
 }
 
 absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec,
-                                       const std::string& request_id, int priority,
+                                       const std::string& request_id, int priority, bool no_cache,
                                        Console& console) {
   const std::string id = request_id.empty() ? NewRequestId() : request_id;
-  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, id, priority));
+  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, id, priority, no_cache));
   if (!request_id.empty()) RETURN_IF_ERROR(CheckRepeated(cluster, job, spec, id, console));
   console.Note(absl::StrCat("job ", job));
   return job;
@@ -130,9 +143,15 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file}));
   const auto cluster = Connect(*embedded, signal);
-  ASSIGN_OR_RETURN(const std::string job,
-                   SubmitSpec(*cluster, spec, /*request_id=*/"", /*priority=*/0, console));
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*request_id=*/"",
+                                                     /*priority=*/0, options.no_cache, console));
   absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
+  if (!options.trace.empty()) {
+    const absl::StatusOr<Timeline> timeline = cluster->jobs().GetTimeline(job);
+    const absl::Status traced =
+        timeline.ok() ? WriteTraceFile(*timeline, job, options.trace) : timeline.status();
+    if (code.ok() && !traced.ok()) code = traced;
+  }
   if (absl::IsCancelled(code.status())) {
     code = absl::CancelledError(absl::StrCat(
         "interrupted; the same command goes on from what is done (--data ", options.data_dir, ")"));
@@ -148,8 +167,8 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  ASSIGN_OR_RETURN(const std::string job,
-                   SubmitSpec(*cluster, spec, options.request_id, options.priority, console));
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.request_id,
+                                                     options.priority, options.no_cache, console));
   if (options.wait || !options.out_dir.empty()) {
     return FollowThere(address, *cluster, job, options.out_dir, console);
   }
@@ -175,10 +194,31 @@ absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSign
   return kDone;
 }
 
-absl::StatusOr<int> Report(const ClusterAddress& address, const std::string& job,
+absl::StatusOr<int> ListWorkers(const ClusterAddress& address, rpc::TerminationSignal& signal,
+                                Console& console) {
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  ASSIGN_OR_RETURN(const std::vector<v1::WorkerInfo> workers, cluster->jobs().ListWorkers());
+  if (!console.json()) {
+    console.Result(WorkersText(workers, absl::Now()));
+    return kDone;
+  }
+  for (const v1::WorkerInfo& worker : workers) console.Result(MessageJson(worker) + "\n");
+  return kDone;
+}
+
+absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().GetJob(job));
+  if (options.timeline || !options.trace.empty()) {
+    ASSIGN_OR_RETURN(const Timeline timeline, cluster->jobs().GetTimeline(options.job));
+    if (!options.trace.empty()) {
+      RETURN_IF_ERROR(WriteTraceFile(timeline, options.job, options.trace));
+    }
+    if (options.timeline) PrintTimeline(timeline, console);
+    return kDone;
+  }
+  ASSIGN_OR_RETURN(v1::JobStatus status, cluster->jobs().GetJob(options.job));
+  RETURN_IF_ERROR(AddAllFailures(*cluster, status));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
   return kDone;
 }
@@ -198,7 +238,8 @@ absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& opt
                           rpc::TerminationSignal& signal, Console& console) {
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().RetryJob(options.job));
+  ASSIGN_OR_RETURN(const v1::JobStatus status,
+                   cluster->jobs().RetryJob(options.job, options.no_cache));
   if (options.wait || !options.out_dir.empty()) {
     return FollowThere(address, *cluster, options.job, options.out_dir, console);
   }
@@ -221,7 +262,7 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
   RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster->jobs(), job));
-  RETURN_IF_ERROR(ExportJob(status, out_dir, cluster->store()));
+  RETURN_IF_ERROR(ExportJob(*cluster, status, out_dir));
   PrintSummary(status, out_dir, console);
   return ExitCodeOf(status);
 }

@@ -2,11 +2,13 @@
 #include <grpcpp/server_context.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -52,6 +54,14 @@ class FakeCrawl : public v1::Crawl::Service {
     *response = job;
     return grpc::Status::OK;
   }
+  grpc::Status ListFailures(grpc::ServerContext*, const v1::ListFailuresRequest* request,
+                            v1::ListFailuresResponse* response) override {
+    const size_t at = request->page_token().empty() ? 0 : std::stoul(request->page_token());
+    const size_t end = std::min(at + 1000, all_failures.size());
+    for (size_t i = at; i < end; ++i) *response->add_failures() = all_failures[i];
+    if (end < all_failures.size()) response->set_next_page_token(absl::StrCat(end));
+    return grpc::Status::OK;
+  }
   grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest*,
                         v1::ListJobsResponse* response) override {
     *response->add_jobs() = job;
@@ -83,6 +93,7 @@ class FakeCrawl : public v1::Crawl::Service {
     job.set_runs(1);
   }
   v1::JobStatus job;
+  std::vector<v1::Failure> all_failures;
   v1::JobState end = v1::JOB_STATE_DONE;
   std::set<std::string> request_ids;
   int lost_answers = 0;
@@ -159,8 +170,23 @@ TEST_F(JobCommandsTest, TheEndOfAJobThatWasWaitedForIsTheExitCode) {
   EXPECT_THAT(out_, HasSubstr("cancelled"));
   service_.end = v1::JOB_STATE_DONE;
   service_.job.add_failures()->set_path("a.py");
+  service_.job.set_failure_count(1);
   EXPECT_EQ(RunOn(false, Watch).value(), kInputsFailed);
   EXPECT_THAT(out_, HasSubstr("a.py"));
+}
+
+TEST_F(JobCommandsTest, AJobThatNoMessageTakesIsRefusedAtOnce) {
+  std::string list;
+  for (int i = 0; i < 20'000; ++i) {
+    absl::StrAppend(&list, "https://example.org/", std::string(1000, 'r'), "/", i, "\n");
+  }
+  ASSERT_THAT(WriteFile(dir_.path() + "/repositories.txt", list), IsOk());
+  ASSERT_THAT(WriteFile(submit_.job_file, "name: j\nsources:\n  - list: repositories.txt\n"),
+              IsOk());
+  const absl::Status refused = RunSubmit(false).status();
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("16777216 are what one may have"));
+  EXPECT_TRUE(service_.request_ids.empty());
 }
 
 TEST_F(JobCommandsTest, CancelSaysHowTheJobEnded) {
@@ -193,18 +219,39 @@ TEST_F(JobCommandsTest, ARunningJobIsNotDeleted) {
   EXPECT_EQ(out_, "{\"job\":\"j\",\"deleted\":true}\n");
 }
 
+absl::StatusOr<int> ReportJob(const ClusterAddress& cluster, const std::string& job,
+                              rpc::TerminationSignal& signal, Console& console) {
+  return Report(cluster, {.job = job}, signal, console);
+}
+
 TEST_F(JobCommandsTest, ReportsAndListsTellWhatIsTriedAgain) {
   v1::Troubled* task = service_.job.add_troubled();
   task->set_stage("fetch");
   task->set_source("demo");
   task->set_attempts(2);
-  EXPECT_EQ(RunOn(false, Report).value(), kDone);
+  EXPECT_EQ(RunOn(false, ReportJob).value(), kDone);
   EXPECT_THAT(out_, HasSubstr("demo  fetch  after 2 attempts"));
-  EXPECT_EQ(RunOn(true, Report).value(), kDone);
+  EXPECT_EQ(RunOn(true, ReportJob).value(), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_)["troubled"][0]["source"], "demo");
   const auto list = Run(false, [this](Console& c) { return ListJobs(cluster_, signal_, c); });
   EXPECT_EQ(list.value(), kDone);
   EXPECT_THAT(out_, HasSubstr("running"));
+}
+
+TEST_F(JobCommandsTest, AReportHasAllFailuresAndASummarySaysWhereTheyAre) {
+  service_.job.set_state(v1::JOB_STATE_DONE);
+  service_.all_failures.resize(2500);
+  for (int i = 0; i < 2500; ++i) service_.all_failures[i].set_source(absl::StrCat("source", i));
+  *service_.job.add_failures() = service_.all_failures[0];
+  service_.job.set_failure_count(2500);
+  EXPECT_EQ(RunOn(false, Report).value(), kDone);
+  EXPECT_THAT(out_, HasSubstr("failures   2500\n"));
+  EXPECT_THAT(out_, HasSubstr("source2499"));
+  EXPECT_EQ(RunOn(true, Report).value(), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_)["failures"].size(), 2500u);
+  EXPECT_EQ(RunOn(false, Watch).value(), kInputsFailed);
+  EXPECT_THAT(out_, HasSubstr("failures   2500\n"));
+  EXPECT_THAT(out_, HasSubstr("  and 2499 more: kernelmill report j\n"));
 }
 
 }  // namespace

@@ -104,7 +104,8 @@ TEST_F(StoreCommandsTest, VerifyExitsWith1IfBlobsAreDamaged) {
 
 TEST_F(StoreCommandsTest, GarbageIsCollectedDownToTheTarget) {
   const auto code = Run(true, [this](Console& console) {
-    return StoreCollectGarbage({.store = address_}, 12, signal_, console);
+    return StoreCollectGarbage({.store = address_}, {.target_bytes = 12, .yes = true}, signal_,
+                               console);
   });
   EXPECT_EQ(code.value(), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_)["dropped_blobs"], "12");
@@ -112,7 +113,7 @@ TEST_F(StoreCommandsTest, GarbageIsCollectedDownToTheTarget) {
 
 TEST_F(StoreCommandsTest, WhatTheStoreRefusesIsAWrongRequest) {
   const auto backup = Run(false, [this](Console& console) {
-    return StoreBackup({.store = address_}, "monday", signal_, console);
+    return StoreBackup({.store = address_}, "monday", {}, signal_, console);
   });
   EXPECT_EQ(ExitCodeOf(backup.status()), kRequestWrong);
   EXPECT_THAT(std::string(backup.status().message()), HasSubstr("--backups"));

@@ -29,7 +29,8 @@ int ExitCodeOf(const absl::Status& status) {
 }
 
 int ExitCodeOf(const v1::JobStatus& status) {
-  return status.state() == v1::JOB_STATE_DONE && status.failures().empty() ? kDone : kInputsFailed;
+  return status.state() == v1::JOB_STATE_DONE && status.failure_count() == 0 ? kDone
+                                                                             : kInputsFailed;
 }
 
 std::string ErrorLine(const absl::Status& status) {

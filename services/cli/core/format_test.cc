@@ -19,7 +19,7 @@ TEST(ExitCode, TellsTheFourOutcomesApart) {
   done.set_state(v1::JOB_STATE_DONE);
   EXPECT_EQ(ExitCodeOf(done), 0);
   v1::JobStatus failures = done;
-  failures.add_failures();
+  failures.set_failure_count(1);
   EXPECT_EQ(ExitCodeOf(failures), 1);
   v1::JobStatus failed;
   failed.set_state(v1::JOB_STATE_FAILED);

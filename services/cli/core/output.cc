@@ -17,6 +17,8 @@
 #include "common/cas/digest.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
+#include "services/cli/core/progress.h"
+#include "services/cli/core/workers.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -85,10 +87,13 @@ std::string FailureLine(const v1::Failure& failure) {
   return line + "\n";
 }
 
-std::string FailuresText(const v1::JobStatus& status) {
-  if (status.failures().empty()) return "";
-  std::string text = absl::StrCat("failures   ", status.failures_size(), "\n");
+// `rest` is where those are that the status does not name.
+std::string FailuresText(const v1::JobStatus& status, absl::string_view rest) {
+  if (status.failure_count() == 0) return "";
+  std::string text = absl::StrCat("failures   ", status.failure_count(), "\n");
   for (const v1::Failure& failure : status.failures()) text += FailureLine(failure);
+  const int64_t more = status.failure_count() - status.failures_size();
+  if (more > 0) absl::StrAppend(&text, "  and ", more, " more: ", rest, "\n");
   return text;
 }
 
@@ -157,6 +162,16 @@ std::string HoldText(const v1::HoldInfo& hold) {
   return absl::StrFormat("  %-40s %s\n", OneLine(hold.name()), what);
 }
 
+std::string BackupLine(const v1::BackupInfo& backup) {
+  const std::string made =
+      backup.made_unix_ms() == 0
+          ? "not whole"
+          : absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(backup.made_unix_ms()),
+                             absl::UTCTimeZone());
+  return absl::StrFormat("  %-40s %s, %s\n", OneLine(backup.name()), ShortBytes(backup.bytes()),
+                         made);
+}
+
 }  // namespace
 
 std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir) {
@@ -173,7 +188,8 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
         Sum(counters, "dataset.files.seen"), Sum(counters, "dataset.files.extracted"),
         Sum(counters, "dataset.files.skipped"), Sum(counters, "dataset.files.failed"));
   }
-  text += FailuresText(status);
+  const std::string report = absl::StrCat("kernelmill report ", status.job());
+  text += FailuresText(status, out_dir.empty() ? report : absl::StrCat(out_dir, "/report.json"));
   if (!out_dir.empty()) absl::StrAppend(&text, "written to ", out_dir, "\n");
   return text;
 }
@@ -208,7 +224,8 @@ std::string ReportText(const v1::JobStatus& status) {
     absl::StrAppendFormat(&text, "  %-10s %8d %8d %8d %8d\n", stage.stage(), stage.total(),
                           stage.done() - stage.cached(), stage.cached(), stage.failed());
   }
-  return text + TroubledText(status) + FailuresText(status);
+  for (const std::string& line : UnservedLines(status)) absl::StrAppend(&text, line, "\n");
+  return text + TroubledText(status) + FailuresText(status, "not listed");
 }
 
 std::string StateText(const v1::JobStatus& status) {
@@ -235,6 +252,10 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
                          absl::UTCTimeZone()),
         absl::StrCat(done, "/", total), FailureCount(job), job.priority(), job.runs(),
         OneLine(job.name()));
+    for (const std::string& line : UnservedLines(job)) absl::StrAppend(&text, "  ", line, "\n");
+    if (const std::string waits = WaitLine(job); !waits.empty()) {
+      absl::StrAppend(&text, "  ", waits, "\n");
+    }
   }
   return text;
 }
@@ -258,6 +279,10 @@ std::string StatText(const v1::StatResponse& stat) {
                         ShortBytes(stat.free_disk_bytes()));
   absl::StrAppendFormat(&text, "%-16s %d\n", "holds", stat.holds_size());
   for (const v1::HoldInfo& hold : stat.holds()) text += HoldText(hold);
+  if (!stat.backups().empty()) {
+    absl::StrAppendFormat(&text, "%-16s %d\n", "backups", stat.backups_size());
+  }
+  for (const v1::BackupInfo& backup : stat.backups()) text += BackupLine(backup);
   return text;
 }
 
@@ -287,8 +312,19 @@ std::string GarbageText(const v1::CollectGarbageResponse& response) {
   return text + "\n";
 }
 
+std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run) {
+  return absl::StrCat(dry_run ? "would forget " : "forgot ", response.results(),
+                      response.results() == 1 ? " result\n" : " results\n");
+}
+
 std::string BackupText(const v1::BackupResponse& response) {
   return absl::StrCat(OneLine(response.path()), "  ", ShortBytes(response.bytes()), "\n");
+}
+
+std::string PruneText(const v1::PruneBackupsResponse& response) {
+  std::string text = absl::StrFormat("%-16s %d\n", "backups dropped", response.dropped_size());
+  for (const v1::BackupInfo& backup : response.dropped()) text += BackupLine(backup);
+  return text;
 }
 
 }  // namespace kernelmill::cli

@@ -20,10 +20,12 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
 std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir);
 
 // The whole ledger as a table: files and kernels by fate and reason, stages, failures with their
-// paths, and what is tried again.
+// paths, and what is tried again. Those failures that the status has: a coordinator's answer names
+// the first hundred.
 std::string ReportText(const v1::JobStatus& status);
 
-// A line a job, below a heading, with how many inputs failed.
+// A line a job, below a heading, with how many inputs failed; and one for each of its stages that
+// no worker serves.
 std::string JobsText(const std::vector<v1::JobStatus>& jobs);
 
 // "triton-seeds-000007  cancelled": what became of it. A job whose every source failed is not just
@@ -42,7 +44,10 @@ std::string VerifyLine(const v1::VerifyProgress& progress, const v1::StatRespons
 std::string VerifyText(const v1::VerifyProgress& last, bool dropped);
 
 std::string GarbageText(const v1::CollectGarbageResponse& response);
+std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run);
 std::string BackupText(const v1::BackupResponse& response);
+// A line a backup that was dropped.
+std::string PruneText(const v1::PruneBackupsResponse& response);
 
 }  // namespace kernelmill::cli
 

@@ -50,6 +50,7 @@ TEST(SummaryText, SaysWhatBecameOfEverything) {
 
 TEST(SummaryText, ListsFailures) {
   v1::JobStatus status = DoneJob();
+  status.set_failure_count(1);
   v1::Failure* failure = status.add_failures();
   failure->set_source("https://example.org/gone");
   failure->set_stage("pin");
@@ -57,6 +58,9 @@ TEST(SummaryText, ListsFailures) {
   failure->set_message("no such\nrepository");
   EXPECT_THAT(SummaryText(status, ""),
               HasSubstr("  https://example.org/gone  pin  NOT_FOUND: no such repository\n"));
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("more")));
+  status.set_failure_count(90'000);
+  EXPECT_THAT(SummaryText(status, "/out"), HasSubstr("  and 89999 more: /out/report.json\n"));
 }
 
 TEST(ReportText, HasEveryReasonAndStage) {
@@ -67,6 +71,7 @@ TEST(ReportText, HasEveryReasonAndStage) {
 
 TEST(ReportText, ListsQuarantinedFilesAndWhatIsTriedAgain) {
   v1::JobStatus status = DoneJob();
+  status.set_failure_count(1);
   v1::Failure* failure = status.add_failures();
   failure->set_source("demo");
   failure->set_path("bad\npath\xff.py");
@@ -207,6 +212,13 @@ TEST(VerifyText, ListsWhatIsDamaged) {
   whole.set_blobs(9);
   whole.set_blob_bytes(4096);
   EXPECT_EQ(VerifyLine(last, whole), "3 of 9 blobs, 1.0 KiB of 4.0 KiB read, 1 damaged");
+}
+
+TEST(ForgetText, SaysWhetherItWasATrial) {
+  v1::ForgetResultsResponse response;
+  EXPECT_EQ(ForgetText(response, /*dry_run=*/false), "forgot 0 results\n");
+  response.set_results(1);
+  EXPECT_EQ(ForgetText(response, /*dry_run=*/true), "would forget 1 result\n");
 }
 
 TEST(GarbageText, SaysWhatWentAndWhatCouldNot) {

@@ -5,13 +5,17 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
 #include "services/cli/core/watch.h"
+#include "services/cli/core/workers.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -77,7 +81,24 @@ std::string PlainLine(const StageView& stage) {
   return line;
 }
 
+// How the coordinator begins the error of a task that waits for something.
+constexpr absl::string_view kWaits = "waits for ";
+
+std::string WaitLine(const v1::JobStatus& status) {
+  const v1::Troubled* first = nullptr;
+  int tasks = 0;
+  for (const v1::Troubled& task : status.troubled()) {
+    if (!absl::StartsWith(task.last_error(), kWaits)) continue;
+    if (++tasks == 1) first = &task;
+  }
+  if (tasks == 0) return "";
+  return OneLine(absl::StrCat(tasks, tasks >= kMostTroubled ? " or more" : "",
+                              tasks == 1 ? " task waits for " : " tasks wait for ",
+                              absl::StripPrefix(first->last_error(), kWaits)));
+}
+
 std::string TroubleLine(const v1::JobStatus& status) {
+  if (const std::string waits = WaitLine(status); !waits.empty()) return waits;
   const int tasks = status.troubled_size();
   if (tasks == 0) return "";
   const v1::Troubled* worst = &status.troubled(0);
@@ -98,6 +119,16 @@ constexpr absl::Duration kPlainPause = absl::Seconds(2);
 
 constexpr int kMaxLine = 200;  // columns, of errors where no terminal sets a limit
 
+// What hinders the job, a line each.
+std::vector<std::string> RemarksOn(const v1::JobStatus& status) {
+  if (HasEnded(status)) return {};
+  std::vector<std::string> remarks = UnservedLines(status);
+  if (std::string trouble = TroubleLine(status); !trouble.empty()) {
+    remarks.push_back(std::move(trouble));
+  }
+  return remarks;
+}
+
 std::string ReconnectingLine(const absl::Status& error) {
   return absl::StrCat("the coordinator does not answer; trying again: ", ErrorLine(error));
 }
@@ -116,7 +147,7 @@ class ProgressBars : public ProgressPrinter {
   void ShowReconnecting(const absl::Status& error) override {
     held_back_.reset();
     next_ = absl::InfinitePast();
-    Draw(ReconnectingLine(error));
+    Draw({ReconnectingLine(error)});
   }
 
   void Tick(absl::Time now) override {
@@ -126,16 +157,16 @@ class ProgressBars : public ProgressPrinter {
  private:
   void Flush(absl::Time now) {
     next_ = now + kRedraw;
-    Draw(HasEnded(*held_back_) ? "" : TroubleLine(*held_back_));
+    Draw(RemarksOn(*held_back_));
     held_back_.reset();
   }
 
-  // The bars, and `remark` below them unless it is empty.
-  void Draw(const std::string& remark) {
+  // The bars, and the remarks below them.
+  void Draw(const std::vector<std::string>& remarks) {
     const int width = width_() - 1;
     std::vector<std::string> lines;
     for (const StageView& stage : tracker_.stages()) lines.push_back(BarLine(stage, width));
-    if (!remark.empty()) lines.push_back(CutTo(remark, width));
+    for (const std::string& remark : remarks) lines.push_back(CutTo(remark, width));
     // Up over the lines of last time; each is cleared before it is written anew, and what is left
     // of them below.
     std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
@@ -190,8 +221,12 @@ class ProgressLines : public ProgressPrinter {
       const std::string line = PlainLine(stage);
       if (std::exchange(shown_[stage.stage], line) != line) WriteLine(line);
     }
-    const std::string trouble = ended_ ? "" : CutTo(TroubleLine(*held_back_), kMaxLine);
-    if (std::exchange(trouble_, trouble) != trouble && !trouble.empty()) WriteLine(trouble);
+    std::vector<std::string> remarks = RemarksOn(*held_back_);
+    for (std::string& remark : remarks) remark = CutTo(remark, kMaxLine);
+    for (const std::string& remark : remarks) {
+      if (std::count(remarks_.begin(), remarks_.end(), remark) == 0) WriteLine(remark);
+    }
+    remarks_ = std::move(remarks);
     held_back_.reset();
   }
 
@@ -203,7 +238,7 @@ class ProgressLines : public ProgressPrinter {
     }
     const std::string line =
         absl::StrCat("still running", at_work.empty() ? "" : ": ", absl::StrJoin(at_work, "; "),
-                     trouble_.empty() ? "" : "; ", trouble_);
+                     remarks_.empty() ? "" : "; ", absl::StrJoin(remarks_, "; "));
     return CutTo(line, kMaxLine);
   }
 
@@ -216,7 +251,7 @@ class ProgressLines : public ProgressPrinter {
   bool ended_ = false;
   std::string lost_;                          // the last line while the coordinator does not answer
   std::map<std::string, std::string> shown_;  // the last line, by stage
-  std::string trouble_;                       // as last shown
+  std::vector<std::string> remarks_;          // as last shown
 };
 
 class ProgressJson : public ProgressPrinter {

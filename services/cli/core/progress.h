@@ -49,8 +49,12 @@ std::string BarLine(const StageView& stage, int width);
 // "extract 12/30, 3 cached, 1 failed".
 std::string PlainLine(const StageView& stage);
 
-// "2 tasks are tried again: fetch of demo: UNAVAILABLE: ...": how many tasks have failed and are
-// not given up, and the worst of them. Empty if there is none.
+// "12 tasks wait for the store: the store's disk is full". Empty if none waits.
+std::string WaitLine(const v1::JobStatus& status);
+
+// What keeps tasks from going on: WaitLine, or else "2 tasks are tried again: fetch of demo:
+// UNAVAILABLE: ...": how many have failed and are not given up, and the worst of them. Empty if
+// there is none.
 std::string TroubleLine(const v1::JobStatus& status);
 
 // Shows a job's progress while it runs. Not thread-safe.
@@ -66,16 +70,16 @@ class ProgressPrinter {
 
 using Writer = std::function<void(absl::string_view)>;
 
-// A bar a stage, redrawn in place on a terminal, and a line if tasks are tried again. `width`
-// answers with its columns now.
+// A bar a stage, redrawn in place on a terminal, and a line for what hinders the job: stages
+// without a worker, and tasks that are tried again. `width` answers with its columns now.
 std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int()> width);
 
 // How long nothing is written before a line says that the job still runs; of printers without a
 // terminal.
 inline constexpr absl::Duration kHeartbeat = absl::Seconds(60);
 
-// A line for each stage that has moved, at most every two seconds and when the job ends; one when
-// other tasks are tried again; a heartbeat.
+// A line for each stage that has moved, at most every two seconds and when the job ends; one for
+// each other thing that hinders it; a heartbeat.
 std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write);
 
 // The status as a JSON object a line, at every change; the last again as a heartbeat.

@@ -82,6 +82,15 @@ v1::JobStatus WithTrouble(int tasks) {
   return status;
 }
 
+TEST(TroubleLine, WhatIsWaitedForGoesFirst) {
+  v1::JobStatus status = WithTrouble(2);
+  EXPECT_EQ(WaitLine(status), "");
+  status.add_troubled()->set_last_error("waits for the store: the store's disk is full");
+  EXPECT_EQ(TroubleLine(status), "1 task waits for the store: the store's disk is full");
+  *status.add_troubled() = status.troubled(2);
+  EXPECT_EQ(WaitLine(status), "2 tasks wait for the store: the store's disk is full");
+}
+
 TEST(TroubleLine, CountsAndNamesTheWorst) {
   EXPECT_EQ(TroubleLine(Running()), "");
   EXPECT_EQ(TroubleLine(WithTrouble(1)),

@@ -14,6 +14,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
+#include "common/rpc/large_answers.h"
 #include "common/rpc/server.h"
 #include "common/worker/stage.h"
 #include "common/worker/work_queue.h"
@@ -125,7 +126,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   for (const std::unique_ptr<worker::Stage>& stage : parts->stages) stages.push_back(stage.get());
 
   parts->blobs = cas::NewGrpcBlobStore(rpc::Connect(parts->StoreAddress()), {});
-  parts->queue = worker::NewGrpcWorkQueue(rpc::Connect(parts->CoordinatorAddress()));
+  parts->queue = worker::NewGrpcWorkQueue(rpc::ConnectForLargeAnswers(parts->CoordinatorAddress()));
   worker::Worker::Options worker_options;
   worker_options.name = "embedded";
   worker_options.slots = options.workers;

@@ -55,7 +55,7 @@ class EmbeddedClusterTest : public ::testing::Test {
     EXPECT_THAT(cluster, IsOk());
     if (!cluster.ok()) return {};
     const auto client = NewCrawlClient((*cluster)->coordinator());
-    const auto job = client->Submit(spec_, absl::StrCat("run-", ++runs_), 0);
+    const auto job = client->Submit(spec_, absl::StrCat("run-", ++runs_), 0, false);
     EXPECT_THAT(job, IsOk());
     const auto watch = [&](const OnStatus& on_status) {
       return client->Watch(job.value_or(""), on_status);

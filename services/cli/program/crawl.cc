@@ -26,6 +26,12 @@ std::string DefaultDataDir() {
   return home.empty() ? "kernelmill.data" : home + "/.cache/kernelmill";
 }
 
+void AddTrace(CLI::App& command, std::string* file) {
+  command.add_option("--trace", *file,
+                     "write when each task waited and ran to this file, which Perfetto and\n"
+                     "Chrome open (trace events, JSON)");
+}
+
 void AddCrawl(CommandLine& line) {
   const auto options = std::make_shared<CrawlOptions>();
   CLI::App* sub = line.Add(
@@ -51,6 +57,9 @@ void AddCrawl(CommandLine& line) {
                   "file with a token for it; code search needs one (default: none)")
       ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
       ->check(CLI::ExistingFile);
+  sub->add_flag("--no-cache", options->no_cache,
+                "run every stage anew, whatever the action cache has, and replace what it has");
+  AddTrace(*sub, &options->trace);
   line.AddCommonFlags(*sub);
 }
 

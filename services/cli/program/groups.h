@@ -11,10 +11,13 @@ namespace kernelmill::cli {
 // are held by the commands that they are for, so that none is shared by accident.
 
 void AddCrawl(CommandLine& line);            // crawl.cc: crawl
-void AddJobCommands(CommandLine& line);      // jobs.cc: submit, watch, jobs, report, cancel, ...
+void AddJobCommands(CommandLine& line);      // jobs.cc: submit, watch, workers, report, ...
 void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, similar
 void AddFileCommands(CommandLine& line);     // files.cc: extract, validate
 void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc, ...
+
+// --trace, of commands that can write a job's timeline (crawl.cc).
+void AddTrace(CLI::App& command, std::string* file);
 
 // Where a crawl keeps its results unless it is told (crawl.cc).
 std::string DefaultDataDir();

@@ -17,6 +17,8 @@ void AddSubmit(CommandLine& line) {
                   "of the jobs that wait for workers, those with the highest go first: -100 to 100")
       ->check(CLI::Range(-100, 100))
       ->capture_default_str();
+  sub->add_flag("--no-cache", options->no_cache,
+                "run every stage anew, whatever the action cache has, and replace what it has");
   sub->add_option("--request-id", options->request_id,
                   "names this submission: once more with the same id makes no second job, and\n"
                   "prints the name of the first")
@@ -33,6 +35,8 @@ void AddRetry(CommandLine& line) {
                              return Retry(line.cluster(), *options, line.signal(), console);
                            });
   sub->add_option("JOB", options->job, "the job's name")->required();
+  sub->add_flag("--no-cache", options->no_cache,
+                "run every stage anew, whatever the action cache has, and replace what it has");
   sub->add_flag("--wait", options->wait, "watch the job to its end");
   sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
   line.AddClusterFlags(*sub);
@@ -42,6 +46,27 @@ void AddJobs(CommandLine& line) {
   CLI::App* sub = line.Add("jobs", "list the jobs, newest first", [&line](Console& console) {
     return ListJobs(line.cluster(), line.signal(), console);
   });
+  line.AddClusterFlags(*sub);
+}
+
+void AddWorkers(CommandLine& line) {
+  CLI::App* sub = line.Add(
+      "workers", "list the workers that the coordinator heard of lately, and what they run",
+      [&line](Console& console) { return ListWorkers(line.cluster(), line.signal(), console); });
+  line.AddClusterFlags(*sub);
+}
+
+void AddReport(CommandLine& line) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App* sub =
+      line.Add("report", "print a job's ledger: every file and kernel by what became of it",
+               [&line, options](Console& console) {
+                 return Report(line.cluster(), *options, line.signal(), console);
+               });
+  sub->add_option("JOB", options->job, "the job's name, as submit printed it")->required();
+  sub->add_flag("--timeline", options->timeline,
+                "in its place where the job's time went: queue, lookup, run and store by stage");
+  AddTrace(*sub, &options->trace);
   line.AddClusterFlags(*sub);
 }
 
@@ -63,8 +88,8 @@ void AddJobCommands(CommandLine& line) {
   AddSubmit(line);
   AddOnJob(line, "watch", "follow a job to its end", Watch);
   AddJobs(line);
-  AddOnJob(line, "report", "print a job's ledger: every file and kernel by what became of it",
-           Report);
+  AddWorkers(line);
+  AddReport(line);
   AddOnJob(line, "cancel", "end a running job", Cancel);
   AddRetry(line);
   AddOnJob(line, "delete", "forget a job that has ended, and let the store drop its dataset",

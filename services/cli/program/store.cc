@@ -1,8 +1,8 @@
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "services/cli/commands/commands.h"
 #include "services/cli/program/groups.h"
 
@@ -34,26 +34,74 @@ void AddVerify(CommandLine& line, CLI::App* store) {
 }
 
 void AddCollectGarbage(CommandLine& line, CLI::App* store) {
-  const auto target_bytes = std::make_shared<int64_t>(0);
-  AddOnStore(line, store, "gc", "drop what was used least recently and nobody holds",
-             [&line, target_bytes](Console& console) {
-               return StoreCollectGarbage(line.cluster(), *target_bytes, line.signal(), console);
-             })
-      ->add_option("--target-bytes", *target_bytes,
-                   "until no more content than this is left, e.g. 20GB; 0: all that is not held")
+  const auto options = std::make_shared<GarbageOptions>();
+  CLI::App* sub =
+      line.AddTo(store, "gc", "drop what was used least recently and nobody holds",
+                 [&line, options](Console& console) {
+                   return StoreCollectGarbage(line.cluster(), *options, line.signal(), console);
+                 });
+  line.AddClusterFlags(*sub);  // the coordinator knows which datasets are kept
+  sub->add_option("--target-bytes", options->target_bytes,
+                  "until no more content than this is left, e.g. 20GB; 0: all that is not held")
       ->required()
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
       ->check(CLI::NonNegativeNumber);
+  sub->add_flag("--yes", options->yes,
+                "also where nobody holds all of a job's dataset, or the coordinator does not say");
+}
+
+// Which backups to drop. `keep` is the flag that says how many are left.
+void AddPruneFlags(CLI::App& sub, const char* keep, PruneOptions* options) {
+  sub.add_option(keep, options->keep, "drop the oldest backups, until this many are left")
+      ->check(CLI::Range(1, 10000));
+  sub.add_option_function<double>(
+         "--older-than-days",
+         [options](const double& days) { options->max_age = days * absl::Hours(24); },
+         "drop the backups that are older")
+      ->check(CLI::Range(0.001, 36500.0));
+}
+
+void AddForget(CommandLine& line, CLI::App* store) {
+  const auto options = std::make_shared<ForgetOptions>();
+  CLI::App* sub =
+      AddOnStore(line, store, "forget",
+                 "drop the results of a stage, a version or a worker; they are made anew",
+                 [&line, options](Console& console) {
+                   return StoreForget(line.cluster(), *options, line.signal(), console);
+                 });
+  CLI::Option* stage = sub->add_option("--stage", options->stage, "of this stage, e.g. extract");
+  sub->add_option("--version", options->version, "of this version of the stage; default: any")
+      ->needs(stage)
+      ->check(CLI::PositiveNumber);
+  sub->add_option(
+      "--worker", options->worker,
+      "that this worker wrote: by certificate or token; without TLS as it calls itself");
+  sub->add_flag("--dry-run", options->dry_run, "count them, and drop none");
 }
 
 void AddBackup(CommandLine& line, CLI::App* store) {
-  const auto name = std::make_shared<std::string>();
-  AddOnStore(line, store, "backup", "write a copy into the store's folder for backups",
-             [&line, name](Console& console) {
-               return StoreBackup(line.cluster(), *name, line.signal(), console);
-             })
-      ->add_option("NAME", *name, "the copy's name; one that is there is brought up to date")
+  struct Options {
+    std::string name;
+    PruneOptions prune;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* sub = AddOnStore(
+      line, store, "backup", "write a copy into the store's folder for backups",
+      [&line, options](Console& console) {
+        return StoreBackup(line.cluster(), options->name, options->prune, line.signal(), console);
+      });
+  sub->add_option("NAME", options->name, "the copy's name; one that is there is brought up to date")
       ->required();
+  AddPruneFlags(*sub, "--prune", &options->prune);
+}
+
+void AddPrune(CommandLine& line, CLI::App* store) {
+  const auto options = std::make_shared<PruneOptions>();
+  CLI::App* sub =
+      AddOnStore(line, store, "prune", "drop old backups", [&line, options](Console& console) {
+        return StorePrune(line.cluster(), *options, line.signal(), console);
+      });
+  AddPruneFlags(*sub, "--keep", options.get());
 }
 
 void AddRestore(CommandLine& line, CLI::App* store) {
@@ -80,7 +128,9 @@ void AddStoreCommands(CommandLine& line) {
   AddStat(line, store);
   AddVerify(line, store);
   AddCollectGarbage(line, store);
+  AddForget(line, store);
   AddBackup(line, store);
+  AddPrune(line, store);
   AddRestore(line, store);
 }
 

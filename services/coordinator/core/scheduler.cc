@@ -1,9 +1,14 @@
 #include "services/coordinator/core/scheduler.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "common/base/status.h"
+#include "services/coordinator/core/jobs/failure_page.h"
 
 namespace kernelmill::coordinator {
 
@@ -17,16 +22,23 @@ absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& option
 Scheduler::Scheduler(const Options& options, StateStore& store, const Clock& clock)
     : sync_completions_(options.sync_completions),
       store_(store),
+      clock_(clock),
       commits_(store),
       jobs_(options.jobs, store),
-      dispatcher_(options.dispatch, jobs_, store, clock, ready_),
-      outcomes_(options.outcomes, jobs_, dispatcher_, clock) {}
+      dispatcher_(options.dispatch, jobs_, store, clock, ready_, attempts_),
+      outcomes_(options.outcomes, jobs_, dispatcher_, clock, attempts_) {}
+
+Change Scheduler::NewChange() const {
+  Change change;
+  change.unix_ms = absl::ToUnixMillis(clock_.WallNow());
+  return change;
+}
 
 absl::Status Scheduler::Load() {
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    Change change;
+    Change change = NewChange();
     RETURN_IF_ERROR(jobs_.Load(change));
     dispatcher_.RestoreLeases();
     ticket = Append(std::move(change));
@@ -39,7 +51,7 @@ uint64_t Scheduler::Append(Change change) {
   for (const TaskRow& task : change.tasks) readied |= task.state == TaskState::kReady;
   const bool any = !change.empty();
   std::vector<uint32_t> ended;
-  for (const auto& [sequence, status] : change.statuses) ended.push_back(sequence);
+  for (const EndedJob& job : change.ended) ended.push_back(job.sequence);
   const uint64_t ticket = commits_.Append(std::move(change));
   for (const uint32_t sequence : ended) jobs_.SetEndTicket(sequence, ticket);
   if (any) changed_.Notify();
@@ -48,15 +60,17 @@ uint64_t Scheduler::Append(Change change) {
 }
 
 absl::StatusOr<std::string> Scheduler::Submit(v1::JobSpec spec, const std::string& request_id,
-                                              int32_t priority, const std::string& caller) {
+                                              int32_t priority, const std::string& caller,
+                                              bool no_cache) {
   RETURN_IF_ERROR(JobTable::CheckSubmission(spec, request_id, priority));
   RETURN_IF_ERROR(status());
   std::string id;
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    Change change;
-    ASSIGN_OR_RETURN(id, jobs_.Submit(std::move(spec), request_id, priority, caller, change));
+    Change change = NewChange();
+    ASSIGN_OR_RETURN(id,
+                     jobs_.Submit(std::move(spec), request_id, priority, caller, no_cache, change));
     ticket = Append(std::move(change));
   }
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
@@ -69,7 +83,11 @@ absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
   {
     absl::MutexLock lock(&mutex_);
     ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
-    if (const Job* const job = jobs_.Running(sequence)) return job->Status();
+    if (const Job* const job = jobs_.Running(sequence)) {
+      v1::JobStatus status = job->Status();
+      dispatcher_.unserved().AddTo(*job, status);
+      return status;
+    }
     ticket = jobs_.EndTicket(sequence);
   }
   // That a job has ended is told once it is kept: a crash must not take it back.
@@ -77,16 +95,77 @@ absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
   return store_.Status(sequence);
 }
 
+absl::StatusOr<v1::ListFailuresResponse> Scheduler::ListFailures(
+    const v1::ListFailuresRequest& request) {
+  ASSIGN_OR_RETURN(const FailurePage page, FailurePage::Of(request));
+  uint32_t sequence = 0;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(request.job()));
+    if (const Job* const job = jobs_.Running(sequence)) {
+      return page.Answer(job->Failures(page.after(), page.limit()));
+    }
+    ticket = jobs_.EndTicket(sequence);
+  }
+  RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
+  ASSIGN_OR_RETURN(std::vector<TaskFailure> failures,
+                   store_.Failures(sequence, page.after(), page.limit()));
+  return page.Answer(std::move(failures));
+}
+
+absl::StatusOr<uint32_t> Scheduler::WaitForEnd(const std::string& id) {
+  uint32_t sequence = 0;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
+    if (jobs_.Running(sequence) != nullptr) {
+      return absl::FailedPreconditionError(absl::StrCat("job ", id, " is running"));
+    }
+    ticket = jobs_.EndTicket(sequence);
+  }
+  RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
+  return sequence;
+}
+
+absl::Status Scheduler::ReadLockOf(uint32_t sequence,
+                                   absl::FunctionRef<bool(const v1::JobSpec&)> visit) {
+  bool any = false;
+  RETURN_IF_ERROR(store_.ForEachLockPart(sequence, [&](const v1::JobSpec& part) {
+    any = true;
+    return visit(part);
+  }));
+  if (any) return absl::OkStatus();
+  ASSIGN_OR_RETURN(v1::JobSpec spec, store_.Spec(sequence));
+  for (const v1::JobSpec& part : PartsOf(std::move(spec))) {
+    if (!visit(part)) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Scheduler::ReadLock(const std::string& id,
+                                 absl::FunctionRef<bool(const v1::JobSpec&)> write) {
+  ASSIGN_OR_RETURN(const uint32_t sequence, WaitForEnd(id));
+  return ReadLockOf(sequence, write);
+}
+
 absl::StatusOr<uint64_t> Scheduler::JobVersion(const std::string& id) {
   absl::MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
   const Job* const job = jobs_.Running(sequence);
-  return job == nullptr ? 0 : job->version();
+  // Both only grow, and so does their sum with a change of either.
+  return job == nullptr ? 0 : job->version() + dispatcher_.unserved().version();
 }
 
 std::vector<v1::JobStatus> Scheduler::ListJobs() {
   absl::MutexLock lock(&mutex_);
-  return jobs_.List();
+  std::vector<v1::JobStatus> jobs = jobs_.List();
+  for (v1::JobStatus& status : jobs) {
+    if (status.state() != v1::JOB_STATE_RUNNING) continue;
+    dispatcher_.unserved().AddTo(*jobs_.Running(*jobs_.SequenceOf(status.job())), status);
+  }
+  return jobs;
 }
 
 std::vector<JobSummary> Scheduler::JobSummaries() const {
@@ -96,29 +175,40 @@ std::vector<JobSummary> Scheduler::JobSummaries() const {
 
 absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
   RETURN_IF_ERROR(status());
+  AttemptLog::Lines lines;
   {
     absl::MutexLock lock(&mutex_);
     ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
     if (Job* const job = jobs_.Running(sequence)) {
-      Change change;
+      Change change = NewChange();
       outcomes_.Cancel(*job, change);
+      attempts_.MoveTo(lines);
       Append(std::move(change));
     }
   }
   return GetJob(id);  // which waits until its end is kept
 }
 
-absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std::string& caller) {
+absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std::string& caller,
+                                               bool no_cache) {
   RETURN_IF_ERROR(status());
   ASSIGN_OR_RETURN(const v1::JobStatus before, GetJob(id));
   if (before.state() == v1::JOB_STATE_RUNNING) return before;
+  v1::JobSpec pinned;
+  const absl::StatusOr<uint32_t> sequence = WaitForEnd(id);
+  if (absl::IsFailedPrecondition(sequence.status())) return GetJob(id);  // somebody was faster
+  RETURN_IF_ERROR(sequence.status());
+  RETURN_IF_ERROR(ReadLockOf(*sequence, [&](const v1::JobSpec& part) {
+    pinned.MergeFrom(part);
+    return true;
+  }));
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
-    Change change;
-    if (jobs_.Running(sequence) == nullptr) {  // nobody else was faster
-      RETURN_IF_ERROR(jobs_.RunAgain(sequence, before, caller, change));
+    Change change = NewChange();
+    if (jobs_.HasEnded(*sequence)) {  // nobody else was faster
+      RETURN_IF_ERROR(
+          jobs_.RunAgain(*sequence, before, std::move(pinned), caller, no_cache, change));
     }
     ticket = Append(std::move(change));
   }
@@ -132,7 +222,7 @@ absl::Status Scheduler::Delete(const std::string& id) {
   {
     absl::MutexLock lock(&mutex_);
     ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
-    Change change;
+    Change change = NewChange();
     RETURN_IF_ERROR(jobs_.Delete(sequence, change));
     ticket = Append(std::move(change));
   }
@@ -140,7 +230,7 @@ absl::Status Scheduler::Delete(const std::string& id) {
 }
 
 absl::Status Scheduler::DeleteOldJobs(absl::Time now) {
-  Change change;
+  Change change = NewChange();
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
@@ -154,15 +244,17 @@ absl::Status Scheduler::DeleteOldJobs(absl::Time now) {
 absl::StatusOr<Leases> Scheduler::Lease(const LeaseQuery& query) {
   RETURN_IF_ERROR(status());
   Leases leases;
+  AttemptLog::Lines lines;
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
     if (dispatcher_.draining()) return absl::UnavailableError("the coordinator is draining");
-    Change change;
+    Change change = NewChange();
     const WorkerRegistry::Runs runs = dispatcher_.Hear(query);
     outcomes_.WorkerEnded(runs.ended, change);
     outcomes_.Expire(change);
     leases = dispatcher_.Lease(query, runs.current, change);
+    attempts_.MoveTo(lines);
     ticket = Append(std::move(change));
   }
   if (!leases.tasks.empty()) RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/false));
@@ -170,30 +262,36 @@ absl::StatusOr<Leases> Scheduler::Lease(const LeaseQuery& query) {
 }
 
 absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(const std::vector<v1::LeaseRef>& leases,
-                                                           const std::string& caller,
+                                                           const WorkerId& worker,
                                                            const std::string& waits_for) {
   RETURN_IF_ERROR(status());
+  AttemptLog::Lines lines;
   absl::MutexLock lock(&mutex_);
-  Change change;
+  Change change = NewChange();
+  dispatcher_.HearAgain(worker);
   outcomes_.Expire(change);
+  attempts_.MoveTo(lines);
   Append(std::move(change));  // kept with the next change that somebody waits for
-  std::vector<v1::LeaseRef> lost = dispatcher_.Renew(leases, caller);
-  if (dispatcher_.SetWaiting(leases, caller, waits_for)) changed_.Notify();
+  std::vector<v1::LeaseRef> lost = dispatcher_.Renew(leases, worker.caller);
+  if (dispatcher_.SetWaiting(leases, worker.caller, waits_for)) changed_.Notify();
   return lost;
 }
 
 absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
-    const std::vector<v1::Completion>& completions, const std::string& caller) {
+    const std::vector<v1::Completion>& completions, const WorkerId& worker) {
   RETURN_IF_ERROR(status());
   std::vector<std::optional<absl::Status>> taken;
+  AttemptLog::Lines lines;
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    Change change;
+    Change change = NewChange();
+    dispatcher_.HearAgain(worker);
     outcomes_.Expire(change);
     for (const v1::Completion& completion : completions) {
-      taken.push_back(outcomes_.Complete(completion, caller, change));
+      taken.push_back(outcomes_.Complete(completion, worker, change));
     }
+    attempts_.MoveTo(lines);
     // Of changes made before too: a repeated completion answers for them.
     ticket = Append(std::move(change));
   }
@@ -215,11 +313,14 @@ absl::Status Scheduler::StatusOfStored(const v1::LeaseRef& lease) {
 }
 
 void Scheduler::Tick() {
+  AttemptLog::Lines lines;
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    Change change;
+    Change change = NewChange();
     outcomes_.Expire(change);
+    if (dispatcher_.LookForWorkers()) changed_.Notify();
+    attempts_.MoveTo(lines);
     ticket = Append(std::move(change));
   }
   // An error stays in status(), where the owner looks.
@@ -238,6 +339,49 @@ void Scheduler::Drain() {
 bool Scheduler::draining() const {
   absl::MutexLock lock(&mutex_);
   return dispatcher_.draining();
+}
+
+std::vector<v1::WorkerInfo> Scheduler::ListWorkers() const {
+  absl::MutexLock lock(&mutex_);
+  return dispatcher_.Workers();
+}
+
+absl::StatusOr<Scheduler::TimelinePage> Scheduler::Timeline(const std::string& id, uint32_t first) {
+  constexpr uint32_t kTasks = 1000;
+  const uint32_t end = first + kTasks;
+  TimelinePage page;
+  std::vector<v1::TaskSpan> open;
+  uint32_t sequence = 0;
+  uint64_t ticket = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
+    if (jobs_.Running(sequence) == nullptr) {
+      ticket = jobs_.EndTicket(sequence);
+    } else {
+      open = dispatcher_.OpenSpans(*jobs_.Running(sequence), first, end);
+      if (jobs_.Running(sequence)->task_count() >= end) page.next = end;
+    }
+  }
+  RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/false));
+  RETURN_IF_ERROR(store_.ForEachSpan(TaskId(sequence, first), [&](const v1::TaskSpan& span) {
+    if (IndexOf(span.task()) >= end) {
+      page.next = end;
+      return false;
+    }
+    page.spans.push_back(span);
+    return true;
+  }));
+  std::move(open.begin(), open.end(), std::back_inserter(page.spans));
+  std::stable_sort(page.spans.begin(), page.spans.end(), [](const auto& a, const auto& b) {
+    return std::make_pair(a.task(), a.attempt()) < std::make_pair(b.task(), b.attempt());
+  });
+  return page;
+}
+
+Scheduler::WorkerStats Scheduler::CountWorkers() const {
+  absl::MutexLock lock(&mutex_);
+  return {dispatcher_.Census(), dispatcher_.UnservedTasks()};
 }
 
 QueueStats Scheduler::Stats() const {

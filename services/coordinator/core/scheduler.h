@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -51,31 +52,37 @@ class Scheduler {
   // Accepts a job of the caller, as access::CallerLimits knows it; returns its id.
   // INVALID_ARGUMENT: the spec or the priority is wrong; RESOURCE_EXHAUSTED: too much has not
   // ended. A request id that was seen before returns the job that it made; an empty one is always
-  // new.
+  // new. `no_cache`, as the Crawl service has it.
   absl::StatusOr<std::string> Submit(v1::JobSpec spec, const std::string& request_id,
-                                     int32_t priority = 0, const std::string& caller = "");
+                                     int32_t priority = 0, const std::string& caller = "",
+                                     bool no_cache = false);
   // As the Crawl service has them.
   absl::StatusOr<v1::JobStatus> Cancel(const std::string& id);
-  absl::StatusOr<v1::JobStatus> Retry(const std::string& id, const std::string& caller = "");
+  absl::StatusOr<v1::JobStatus> Retry(const std::string& id, const std::string& caller = "",
+                                      bool no_cache = false);
   absl::Status Delete(const std::string& id);
-  // NOT_FOUND: no such job.
+  // With the first failures alone. NOT_FOUND: no such job.
   absl::StatusOr<v1::JobStatus> GetJob(const std::string& id);
+  // As the Crawl service has it.
+  absl::StatusOr<v1::ListFailuresResponse> ListFailures(const v1::ListFailuresRequest& request);
+  // Passes the lock in parts, as the Crawl service streams it, until `write` returns false.
+  absl::Status ReadLock(const std::string& id, absl::FunctionRef<bool(const v1::JobSpec&)> write);
   // A number that grows with every change of the job; 0 once it has ended. NOT_FOUND: no such job.
   absl::StatusOr<uint64_t> JobVersion(const std::string& id);
-  // The newest first, without failures, counters and locks; of troubled tasks those that wait.
+  // The newest first, without failures and counters; of troubled tasks those that wait.
   std::vector<v1::JobStatus> ListJobs();
   std::vector<JobSummary> JobSummaries() const;
 
   // Leases ready tasks. UNAVAILABLE: draining.
   absl::StatusOr<Leases> Lease(const LeaseQuery& query);
-  // Extends leases; returns those that are lost. `caller` as LeaseQuery has it, here and below.
-  // `waits_for`: what keeps the tasks from going on; empty: nothing does.
+  // Extends leases; returns those that are lost. `waits_for`: what keeps the tasks from going on;
+  // empty: nothing does.
   absl::StatusOr<std::vector<v1::LeaseRef>> Renew(const std::vector<v1::LeaseRef>& leases,
-                                                  const std::string& caller = "",
+                                                  const WorkerId& worker = {},
                                                   const std::string& waits_for = "");
   // Takes results; one status each (see Work.Complete).
   absl::StatusOr<std::vector<absl::Status>> Complete(const std::vector<v1::Completion>& completions,
-                                                     const std::string& caller = "");
+                                                     const WorkerId& worker = {});
 
   // Takes back the leases that have run out and readies the tasks whose pause is over. Call it
   // often.
@@ -94,13 +101,34 @@ class Scheduler {
   const Notifier& ready() const { return ready_; }
   const Notifier& changed() const { return changed_; }
 
+  // As Crawl.ListWorkers answers.
+  std::vector<v1::WorkerInfo> ListWorkers() const;
+
+  struct TimelinePage {
+    std::vector<v1::TaskSpan> spans;  // by task and attempt
+    uint32_t next = 0;  // the index of the task that the next page begins with; 0: none
+  };
+  // What is known of when the job's tasks waited and ran, from the task with that index (from 1)
+  // on, some tasks at a time. Attempts that are just ending may be missing. NOT_FOUND: no such job.
+  absl::StatusOr<TimelinePage> Timeline(const std::string& id, uint32_t first);
+
   // For metrics.
   QueueStats Stats() const;
+  struct WorkerStats {
+    WorkerCensus workers;
+    StageCounts unserved{};  // ready tasks of stages without a worker
+  };
+  WorkerStats CountWorkers() const;
 
  private:
   Scheduler(const Options& options, StateStore& store, const Clock& clock);
 
   absl::Status Load();
+  Change NewChange() const;
+  // Returns once the job's end is kept; its sequence number. FAILED_PRECONDITION: it is running.
+  absl::StatusOr<uint32_t> WaitForEnd(const std::string& id);
+  // The spec of an ended job with its pins, as far as it has any.
+  absl::Status ReadLockOf(uint32_t sequence, absl::FunctionRef<bool(const v1::JobSpec&)> visit);
   // Queues the change to be stored; returns its ticket, or of an empty one that of the last.
   uint64_t Append(Change change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The answer to a completion of a job that has ended.
@@ -108,11 +136,13 @@ class Scheduler {
 
   const bool sync_completions_;
   StateStore& store_;
+  const Clock& clock_;
   CommitQueue commits_;
   Notifier ready_;
   Notifier changed_;
 
   mutable absl::Mutex mutex_;
+  AttemptLog attempts_ ABSL_GUARDED_BY(mutex_);
   JobTable jobs_ ABSL_GUARDED_BY(mutex_);
   Dispatcher dispatcher_ ABSL_GUARDED_BY(mutex_);  // uses jobs_
   Outcomes outcomes_ ABSL_GUARDED_BY(mutex_);      // uses jobs_ and dispatcher_

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
 #include "common/testing/status_matchers.h"
 #include "services/coordinator/core/testing/scheduler_fixture.h"
@@ -32,7 +33,7 @@ TEST_F(SchedulerTest, RunsAJobToItsDataset) {
 }
 
 TEST_F(SchedulerTest, WhatASearchFoundSurvivesARestart) {
-  stages_.found = {{"a", {"x", "y"}}};
+  stages_.found = {{"a", {"https://example.org/x", "https://example.org/y"}}};
   v1::JobSpec spec = GitJob(1);
   *spec.add_sources() = SearchFor("a");
   const std::string job = Submit(spec);
@@ -43,7 +44,60 @@ TEST_F(SchedulerTest, WhatASearchFoundSurvivesARestart) {
   RunAll();
   const v1::JobStatus status = Get(job);
   EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
-  EXPECT_EQ(status.lock().sources_size(), 3);
+  EXPECT_EQ(Lock(job).sources_size(), 3);
+}
+
+// The sources of all failures, a page at a time.
+std::vector<std::string> PagesOf(Scheduler& scheduler, v1::ListFailuresRequest request) {
+  std::vector<std::string> sources;
+  do {
+    const auto page = scheduler.ListFailures(request);
+    EXPECT_THAT(page, IsOk());
+    if (!page.ok()) break;
+    for (const v1::Failure& failure : page->failures()) sources.push_back(failure.source());
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
+  return sources;
+}
+
+TEST_F(SchedulerTest, PagesOfFailuresAreTheSameWhileTheJobRunsAndAfterItsEnd) {
+  const std::string job = Submit(GitJob(7));
+  std::vector<std::string> expected;
+  for (int i = 0; i < 5; ++i) {
+    const v1::LeasedTask task = LeaseOne();
+    expected.push_back(task.action().params().pin().source().git());
+    EXPECT_THAT(Complete(Error(task, absl::StatusCode::kNotFound)), IsOk());
+  }
+  v1::ListFailuresRequest request;
+  request.set_job(job);
+  EXPECT_EQ(PagesOf(*scheduler_, request), expected);
+  request.set_page_size(2);
+  EXPECT_EQ(PagesOf(*scheduler_, request), expected);
+  const auto first = scheduler_->ListFailures(request);
+  ASSERT_THAT(first, IsOk());
+  EXPECT_THAT(scheduler_->ReadLock(job, [](const v1::JobSpec&) { return true; }),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  RunAll();
+  EXPECT_EQ(Get(job).failure_count(), 5);
+  EXPECT_EQ(PagesOf(*scheduler_, request), expected);
+  request.set_page_token(first->next_page_token());  // of the time before
+  EXPECT_EQ(PagesOf(*scheduler_, request),
+            std::vector<std::string>(expected.begin() + 2, expected.end()));
+  for (const char* token : {"x", "1.2.3", "99.0.0.1", "1.0.0.99999999"}) {
+    request.set_page_token(token);
+    EXPECT_THAT(scheduler_->ListFailures(request), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+}
+
+TEST_F(SchedulerTest, AnAnswerWithALargeActionHasNoOther) {
+  v1::JobSpec spec = GitJob(3);
+  for (v1::Source& source : *spec.mutable_sources()) source.set_category("c");
+  for (int i = 0; i < 2000; ++i) {
+    spec.mutable_sources(0)->add_include(absl::StrCat(std::string(3000, 'x'), i));
+  }
+  Submit(spec);
+  EXPECT_EQ(Lease(3).size(), 1u) << "6 MB";
+  EXPECT_EQ(Lease(3).size(), 2u);
 }
 
 TEST_F(SchedulerTest, ARestartAtAnyMomentLosesNothingAndChangesNothing) {

@@ -41,6 +41,22 @@ void ShowTasks(const std::string& stage, const char* state, int64_t count) {
       .Set(static_cast<double>(count));
 }
 
+void SetWorkers(const std::string& stage, const std::string& version, const char* state,
+                int64_t count) {
+  metrics::Gauge(metrics::kConnectedWorkers,
+                 {{"stage", stage}, {"version", version}, {"state", state}})
+      .Set(static_cast<double>(count));
+}
+
+void ShowGroup(const std::string& stage, const std::string& version,
+               const StageWorkers::Group& group) {
+  SetWorkers(stage, version, "idle", group.idle);
+  SetWorkers(stage, version, "busy", group.busy);
+  SetWorkers(stage, version, "silent", group.silent);
+  metrics::Gauge(metrics::kWorkerSlots, {{"stage", stage}, {"version", version}})
+      .Set(static_cast<double>(group.slots));
+}
+
 }  // namespace
 
 void PrefillMetrics() {
@@ -75,6 +91,17 @@ void ShowStats(const QueueStats& stats) {
     ShowTasks(stage, "waiting", sum.total() - sum.done() - sum.failed() - sum.running());
   }
   metrics::Gauge(metrics::kLeases).Set(static_cast<double>(stats.leases));
+}
+
+void ShowWorkers(const Scheduler::WorkerStats& stats) {
+  for (const worker::StageInfo& info : worker::StageTable()) {
+    const std::string stage(info.name);
+    const auto i = static_cast<size_t>(info.id);
+    ShowGroup(stage, std::to_string(info.version), stats.workers[i].same);
+    ShowGroup(stage, "other", stats.workers[i].other);
+    metrics::Gauge(metrics::kUnservedTasks, {{"stage", stage}})
+        .Set(static_cast<double>(stats.unserved[i]));
+  }
 }
 
 }  // namespace kernelmill::coordinator

@@ -18,6 +18,8 @@ void CountLeases(size_t tasks);
 void CountCompletion(const v1::Completion& completion, const absl::Status& status);
 // Sets the gauges: jobs by state, tasks by stage and state, leases held.
 void ShowStats(const QueueStats& stats);
+// Likewise: workers and slots by stage and version, ready tasks of stages without a worker.
+void ShowWorkers(const Scheduler::WorkerStats& stats);
 
 }  // namespace kernelmill::coordinator
 

@@ -88,7 +88,10 @@ struct CoordinatorServer::Parts {
     PrefillMetrics();
     for (int tick = 0; !stopping; ++tick) {
       scheduler->Tick();
-      if (tick % kTicksPerStats == 0) ShowStats(scheduler->Stats());
+      if (tick % kTicksPerStats == 0) {
+        ShowStats(scheduler->Stats());
+        ShowWorkers(scheduler->CountWorkers());
+      }
       if (tick % kTicksPerCleaning == 0) {
         // An error stays in status(), where the owner looks.
         scheduler->DeleteOldJobs(absl::Now()).IgnoreError();
@@ -116,7 +119,7 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   scheduling.jobs.abandon_unfinished = options.abandon_unfinished;
   scheduling.sync_completions = !options.abandon_unfinished;
   ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
-  parts->work = std::make_unique<WorkService>(*parts->scheduler, options.limits);
+  parts->work = std::make_unique<WorkService>(*parts->scheduler, options.limits, options.grants);
   parts->crawl = std::make_unique<CrawlService>(*parts->scheduler, options.limits);
   RETURN_IF_ERROR(parts->StartRetention(options));
   Parts* const raw = parts.get();

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/access/grants.h"
 #include "services/coordinator/server/coordinator_limits.h"
 
 namespace grpc {
@@ -33,6 +34,8 @@ class CoordinatorServer {
     std::string store;
     // Towards it; null without TLS.
     std::shared_ptr<grpc::ChannelCredentials> store_credentials;
+    // Signs who may write which result; the store has the same. Null: no grants are given.
+    std::shared_ptr<access::GrantKey> grants;
     // For an embedded cluster, which ends with its job: what had not ended before is ABANDONED, and
     // task results are not synced.
     bool abandon_unfinished = false;

@@ -50,6 +50,19 @@ absl::Status WatchJob(Scheduler& scheduler, const grpc::ServerContext& context,
   }
 }
 
+// Calls `write` with the job's timeline, a page at a time.
+absl::Status WriteTimeline(Scheduler& scheduler, const std::string& job,
+                           const std::function<bool(const v1::TimelinePart&)>& write) {
+  for (uint32_t first = 1; first != 0;) {
+    ASSIGN_OR_RETURN(Scheduler::TimelinePage page, scheduler.Timeline(job, first));
+    v1::TimelinePart part;
+    for (v1::TaskSpan& span : page.spans) *part.add_spans() = std::move(span);
+    if (!write(part)) return absl::CancelledError("the reader has gone");
+    first = page.next;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 CrawlService::CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits)
@@ -75,7 +88,7 @@ grpc::Status CrawlService::TakeJob(const grpc::ServerContext& context, v1::Submi
   const std::string name = request.spec().name();
   const absl::StatusOr<std::string> job =
       scheduler_.Submit(std::move(*request.mutable_spec()), request.request_id(),
-                        request.priority(), access::CallerKey(context));
+                        request.priority(), access::CallerKey(context), request.no_cache());
   if (job.ok()) response->set_job(*job);
   return access::Audited(context, "Submit", job.value_or(name), rpc::ToGrpcStatus(job.status()));
 }
@@ -97,6 +110,21 @@ grpc::Status CrawlService::GetJob(grpc::ServerContext* context, const v1::GetJob
   return grpc::Status::OK;
 }
 
+grpc::Status CrawlService::ListFailures(grpc::ServerContext* context,
+                                        const v1::ListFailuresRequest* request,
+                                        v1::ListFailuresResponse* response) {
+  absl::StatusOr<v1::ListFailuresResponse> page = scheduler_.ListFailures(*request);
+  if (page.ok()) *response = *std::move(page);
+  return rpc::ToGrpcStatus(page.status());
+}
+
+grpc::Status CrawlService::ReadLock(grpc::ServerContext* context,
+                                    const v1::ReadLockRequest* request,
+                                    grpc::ServerWriter<v1::JobSpec>* writer) {
+  return rpc::ToGrpcStatus(scheduler_.ReadLock(
+      request->job(), [&](const v1::JobSpec& part) { return writer->Write(part); }));
+}
+
 grpc::Status CrawlService::ListJobs(grpc::ServerContext* context,
                                     const v1::ListJobsRequest* request,
                                     v1::ListJobsResponse* response) {
@@ -114,7 +142,7 @@ grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::Cancel
 grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
                                  v1::JobStatus* response) {
   absl::StatusOr<v1::JobStatus> status =
-      scheduler_.Retry(request->job(), access::CallerKey(*context));
+      scheduler_.Retry(request->job(), access::CallerKey(*context), request->no_cache());
   if (status.ok()) *response = *std::move(status);
   return access::Audited(*context, "Retry", request->job(), rpc::ToGrpcStatus(status.status()));
 }
@@ -123,6 +151,23 @@ grpc::Status CrawlService::Delete(grpc::ServerContext* context, const v1::Delete
                                   v1::DeleteResponse* response) {
   return access::Audited(*context, "Delete", request->job(),
                          rpc::ToGrpcStatus(scheduler_.Delete(request->job())));
+}
+
+grpc::Status CrawlService::ListWorkers(grpc::ServerContext* context,
+                                       const v1::ListWorkersRequest* request,
+                                       v1::ListWorkersResponse* response) {
+  for (v1::WorkerInfo& worker : scheduler_.ListWorkers()) {
+    *response->add_workers() = std::move(worker);
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status CrawlService::Timeline(grpc::ServerContext* context,
+                                    const v1::TimelineRequest* request,
+                                    grpc::ServerWriter<v1::TimelinePart>* writer) {
+  return rpc::ToGrpcStatus(
+      WriteTimeline(scheduler_, request->job(),
+                    [&](const v1::TimelinePart& part) { return writer->Write(part); }));
 }
 
 }  // namespace kernelmill::coordinator

@@ -32,8 +32,16 @@ class CrawlService final : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::
                       v1::JobStatus* response) override;
   grpc::Status Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
                      v1::JobStatus* response) override;
+  grpc::Status ListFailures(grpc::ServerContext* context, const v1::ListFailuresRequest* request,
+                            v1::ListFailuresResponse* response) override;
+  grpc::Status ReadLock(grpc::ServerContext* context, const v1::ReadLockRequest* request,
+                        grpc::ServerWriter<v1::JobSpec>* writer) override;
   grpc::Status Delete(grpc::ServerContext* context, const v1::DeleteRequest* request,
                       v1::DeleteResponse* response) override;
+  grpc::Status ListWorkers(grpc::ServerContext* context, const v1::ListWorkersRequest* request,
+                           v1::ListWorkersResponse* response) override;
+  grpc::Status Timeline(grpc::ServerContext* context, const v1::TimelineRequest* request,
+                        grpc::ServerWriter<v1::TimelinePart>* writer) override;
 
  private:
   grpc::Status TakeJob(const grpc::ServerContext& context, v1::SubmitRequest& request,

@@ -8,10 +8,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
+#include "common/cas/digest.h"
 #include "common/rpc/status.h"
+#include "common/worker/stage.h"
 #include "common/worker/stage_table.h"
 #include "common/worker/work_queue.h"
 #include "services/coordinator/server/coordinator_metrics.h"
@@ -35,6 +38,10 @@ absl::Status CheckLease(const v1::LeaseRequest& request) {
   if (request.worker().size() > kMaxName) {
     return absl::InvalidArgumentError(absl::StrCat("worker: longer than ", kMaxName, " bytes"));
   }
+  if (request.version().size() > kMaxName) {
+    return absl::InvalidArgumentError(absl::StrCat("version: longer than ", kMaxName, " bytes"));
+  }
+  if (request.slots() < 0) return absl::InvalidArgumentError("slots: is negative");
   if (request.held() < 0) return absl::InvalidArgumentError("held: is negative");
   if (request.wait_ms() < 0 || request.wait_ms() > kMaxWaitMs) {
     return absl::InvalidArgumentError(absl::StrCat("wait_ms: is not 0 to ", kMaxWaitMs));
@@ -60,11 +67,16 @@ StageSet StagesOf(const v1::LeaseRequest& request) {
   return stages;
 }
 
-// Who calls, as leases are tied to it: the role and name of its certificate or token.
-std::string CallerName(const grpc::ServerContext& context) {
-  const access::Caller caller = access::CallerOf(context);
-  if (!caller.role.has_value()) return "";
-  return absl::StrCat(access::RoleName(*caller.role), " ", caller.name);
+// What it has of the stages that this build knows; of one in several versions the one that fits.
+StageVersions VersionsOf(const v1::LeaseRequest& request) {
+  StageVersions versions{};
+  for (const v1::StageName& name : request.stages()) {
+    const worker::StageInfo* const stage = worker::FindStage(name.stage());
+    if (stage == nullptr) continue;
+    int32_t& version = versions[static_cast<size_t>(stage->id)];
+    if (version != stage->version) version = name.version();
+  }
+  return versions;
 }
 
 // What the renewed tasks wait for, as their worker says.
@@ -78,9 +90,11 @@ LeaseQuery QueryOf(const v1::LeaseRequest& request, const grpc::ServerContext& c
   return {.stages = StagesOf(request),
           .max_tasks = request.max_tasks(),
           .held = request.held(),
-          .worker = request.worker(),
-          .incarnation = request.incarnation(),
-          .caller = CallerName(context)};
+          .worker = {access::CallerName(context), request.worker()},
+          .facts = {.incarnation = request.incarnation(),
+                    .version = request.version(),
+                    .slots = request.slots(),
+                    .stages = VersionsOf(request)}};
 }
 
 // Waits for tasks; an empty answer once the time is up. Each call that waits takes a thread, and a
@@ -108,12 +122,12 @@ absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, access::CallerLimits& 
 
 absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
                                                  const v1::CompleteRequest& request,
-                                                 const std::string& caller) {
+                                                 const WorkerId& worker) {
   RETURN_IF_ERROR(CheckBatch(request.completions_size()));
   const std::vector<v1::Completion> completions(request.completions().begin(),
                                                 request.completions().end());
   ASSIGN_OR_RETURN(const std::vector<absl::Status> statuses,
-                   scheduler.Complete(completions, caller));
+                   scheduler.Complete(completions, worker));
   v1::CompleteResponse response;
   for (size_t i = 0; i < statuses.size(); ++i) {
     *response.add_statuses() = rpc::ToProtoStatus(statuses[i]);
@@ -124,12 +138,14 @@ absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
 
 }  // namespace
 
-WorkService::WorkService(Scheduler& scheduler, const CoordinatorLimits& limits)
+WorkService::WorkService(Scheduler& scheduler, const CoordinatorLimits& limits,
+                         std::shared_ptr<access::GrantKey> grants)
     : scheduler_(scheduler),
       waiting_({"leases that wait for a task",
                 {"max-waiting-leases-per-caller", limits.waiting_leases_per_caller},
                 {"max-waiting-leases", limits.waiting_leases},
-                "ask again later"}) {}
+                "ask again later"}),
+      grants_(std::move(grants)) {}
 
 grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
                                 v1::LeaseResponse* response) {
@@ -137,17 +153,32 @@ grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseReq
   absl::StatusOr<Leases> leases = WaitForTasks(scheduler_, waiting_, *context, *request);
   if (!leases.ok()) return rpc::ToGrpcStatus(leases.status());
   CountLeases(leases->tasks.size());
-  for (v1::LeasedTask& task : leases->tasks) *response->add_tasks() = std::move(task);
+  const std::string caller = access::CallerName(*context);
+  for (v1::LeasedTask& task : leases->tasks) {
+    AddGrant(caller, task);
+    *response->add_tasks() = std::move(task);
+  }
   response->set_finish_first(leases->finish_first);
   return grpc::Status::OK;
+}
+
+void WorkService::AddGrant(const std::string& caller, v1::LeasedTask& task) const {
+  if (grants_ == nullptr) return;
+  const v1::Action& action = task.action();
+  task.set_grant(grants_->Sign({.action = cas::ToString(worker::ActionDigest(action)),
+                                .stage = action.stage(),
+                                .version = action.stage_version(),
+                                .caller = caller,
+                                .expiry = absl::Now() + access::kGrantLife}));
 }
 
 grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
                                 v1::RenewResponse* response) {
   const absl::Status bad = CheckBatch(request->leases_size());
   if (!bad.ok()) return rpc::ToGrpcStatus(bad);
-  const auto lost = scheduler_.Renew({request->leases().begin(), request->leases().end()},
-                                     CallerName(*context), WaitsFor(*context));
+  const auto lost =
+      scheduler_.Renew({request->leases().begin(), request->leases().end()},
+                       {access::CallerName(*context), request->worker()}, WaitsFor(*context));
   if (!lost.ok()) return rpc::ToGrpcStatus(lost.status());
   for (const v1::LeaseRef& lease : *lost) *response->add_lost() = lease;
   return grpc::Status::OK;
@@ -156,7 +187,7 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
 grpc::Status WorkService::Complete(grpc::ServerContext* context, const v1::CompleteRequest* request,
                                    v1::CompleteResponse* response) {
   absl::StatusOr<v1::CompleteResponse> answer =
-      CompleteAll(scheduler_, *request, CallerName(*context));
+      CompleteAll(scheduler_, *request, {access::CallerName(*context), request->worker()});
   if (!answer.ok()) return rpc::ToGrpcStatus(answer.status());
   *response = std::move(*answer);
   return grpc::Status::OK;

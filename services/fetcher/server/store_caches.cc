@@ -5,10 +5,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/cas/digest.h"
+#include "common/cas/result_origin.h"
+#include "common/worker/stage_table.h"
 #include "kernelmill/v1/source.pb.h"
 
 namespace kernelmill::fetcher {
@@ -33,10 +36,13 @@ cas::Digest PageKey(const std::string& url) {
 }
 
 // Stores the blob first: a result never names one that is not there.
-absl::Status Put(cas::BlobStore& store, const cas::Digest& key, const char* name,
-                 const cas::Blob& blob, const google::protobuf::Message& about) {
+// It is named "stage/name": a store that asks for grants takes it under that of the stage's task.
+absl::Status Put(cas::BlobStore& store, const cas::Digest& key, worker::StageId stage,
+                 const char* name, const cas::Blob& blob, const google::protobuf::Message& about) {
   RETURN_IF_ERROR(store.Put({blob}));
   cas::ActionResult result;
+  const worker::StageInfo& info = worker::StageInfoOf(stage);
+  cas::SetStage(absl::StrCat(info.name, "/", name), info.version, &result);
   auto* file = result.add_output_files();
   file->set_path(name);
   *file->mutable_digest() = blob.digest;
@@ -70,7 +76,8 @@ void StoreFetchCache::Save(absl::string_view url, const CachedFetch& fetch) {
   v1::CachedFetch about;
   about.set_commit(fetch.commit);
   *about.mutable_pack() = pack.digest;
-  const absl::Status kept = Put(store_, FetchKey(url), "pack", pack, about);
+  const absl::Status kept =
+      Put(store_, FetchKey(url), worker::StageId::kFetch, "pack", pack, about);
   if (!kept.ok()) {
     LogWarning("fetch not cached", {{"url", ToUtf8(url)}, {"error", kept.ToString()}});
   }
@@ -100,7 +107,8 @@ void StorePageCache::Keep(const std::string& url, const CachedPage& page) {
   v1::DiscoverPage about;
   about.set_etag(page.etag);
   *about.mutable_body() = body.digest;
-  const absl::Status kept = Put(store_, PageKey(url), "page", body, about);
+  const absl::Status kept =
+      Put(store_, PageKey(url), worker::StageId::kDiscover, "page", body, about);
   if (!kept.ok()) LogWarning("page not cached", {{"error", kept.ToString()}});
 }
 

@@ -6,7 +6,18 @@
 #include "common/base/clock.h"
 
 namespace kernelmill::store {
+namespace {
+
+// How long a write that found no room counts for how things are.
+constexpr absl::Duration kFailureLasts = absl::Seconds(5);
+
+}  // namespace
+
 absl::Status Admission::Admit(int64_t bytes) {
+  if (disk_is_full_) {
+    absl::MutexLock lock(&mutex_);
+    if (!full_.ok()) return full_;
+  }
   if (limit_ == 0) return absl::OkStatus();
   const absl::Duration give_up = MonotonicNow() + max_wait_;
   for (;;) {
@@ -42,6 +53,33 @@ void Admission::Measured(int64_t disk_bytes, const absl::Status& refusal) {
     refusal_ = refusal;
   }
   measured_again_.Notify();
+}
+
+void Admission::FreeMeasured(int64_t free_bytes) {
+  absl::MutexLock lock(&mutex_);
+  // A little more than what was too little ends it, or it would come and go.
+  const int64_t enough = full_.ok() ? keep_free_ : keep_free_ + keep_free_ / 4;
+  full_ = free_bytes >= enough
+              ? absl::OkStatus()
+              : absl::ResourceExhaustedError(absl::StrCat("the store's disk is full: ", free_bytes,
+                                                          " bytes are free, and ", enough,
+                                                          " are to be (--keep-free-bytes)"));
+  disk_is_full_ = !full_.ok();
+}
+
+absl::Status Admission::Noted(const absl::Status& written) {
+  if (!absl::IsResourceExhausted(written)) return written;
+  absl::MutexLock lock(&mutex_);
+  failed_ = written;
+  failed_at_ = MonotonicNow();
+  return written;
+}
+
+absl::Status Admission::HasRoom() const {
+  absl::MutexLock lock(&mutex_);
+  if (!full_.ok()) return full_;
+  if (!refusal_.ok()) return refusal_;
+  return MonotonicNow() - failed_at_ < kFailureLasts ? failed_ : absl::OkStatus();
 }
 
 int64_t Admission::Estimate() const {

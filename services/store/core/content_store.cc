@@ -1,19 +1,23 @@
 #include "services/store/core/content_store.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/cas/result_origin.h"
 
 namespace kernelmill::store {
 namespace {
 
 constexpr size_t kListAtOnce = 1024;
+constexpr size_t kForgetAtOnce = 256;  // bounds how long nobody may use what is kept
 constexpr int64_t kBytesPerReport = 64 << 20;
 
 absl::Status CheckContent(const NewBlob& blob) {
@@ -56,6 +60,27 @@ absl::StatusOr<std::vector<BlobId>> NamedBlobs(const cas::ActionResult& result) 
   if (result.has_stdout_digest()) RETURN_IF_ERROR(add(result.stdout_digest(), "stdout"));
   if (result.has_stderr_digest()) RETURN_IF_ERROR(add(result.stderr_digest(), "stderr"));
   return named;
+}
+
+absl::Status CheckFilter(const ResultFilter& filter) {
+  if (filter.version < 0) return absl::InvalidArgumentError("version: is negative");
+  if (filter.version != 0 && filter.stage.empty()) {
+    return absl::InvalidArgumentError("version: needs a stage");
+  }
+  if (filter.stage.empty() && filter.worker.empty()) {
+    return absl::InvalidArgumentError("neither a stage nor a worker is given");
+  }
+  return absl::OkStatus();
+}
+
+bool Matches(const ResultFilter& filter, absl::string_view bytes) {
+  cas::ActionResult result;
+  if (!result.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
+  const cas::ResultOrigin origin = cas::OriginOf(result);
+  const bool of_stage = filter.stage.empty() || origin.stage == filter.stage ||
+                        absl::StartsWith(origin.stage, absl::StrCat(filter.stage, "/"));
+  return of_stage && (filter.version == 0 || origin.version == filter.version) &&
+         (filter.worker.empty() || origin.worker == filter.worker);
 }
 
 enum class Condition { kGood, kDamaged, kGone };
@@ -234,6 +259,30 @@ absl::Status ContentStore::PutActionResult(absl::string_view instance, const Blo
                                            const cas::ActionResult& result) {
   RETURN_IF_ERROR(NamedBlobs(result).status());
   return lru_.PutResult(instance, action, cas::SerializeDeterministically(result));
+}
+
+absl::StatusOr<int64_t> ContentStore::ForgetResults(const ResultFilter& filter, bool dry_run,
+                                                    absl::FunctionRef<absl::Status()> go_on) {
+  RETURN_IF_ERROR(CheckFilter(filter));
+  int64_t forgotten = 0;
+  std::optional<ResultId> last;
+  do {
+    RETURN_IF_ERROR(go_on());
+    std::vector<ResultId> matching;
+    const auto look = [&](const ResultId& id, absl::string_view bytes) {
+      if (Matches(filter, bytes)) matching.push_back(id);
+    };
+    const std::optional<ResultId> after = std::move(last);
+    ASSIGN_OR_RETURN(
+        last, lru_.blobs().ListResults(after.has_value() ? &*after : nullptr, kForgetAtOnce, look));
+    if (dry_run) {
+      forgotten += static_cast<int64_t>(matching.size());
+    } else if (!matching.empty()) {
+      ASSIGN_OR_RETURN(const int64_t deleted, lru_.DeleteResults(matching));
+      forgotten += deleted;
+    }
+  } while (last.has_value());
+  return forgotten;
 }
 
 absl::Status ContentStore::Verify(bool delete_damaged,

@@ -33,6 +33,13 @@ struct NewBlob {
   absl::string_view bytes;
 };
 
+// Which results; all that is given must hold of one. Results that say nothing of it never match.
+struct ResultFilter {
+  std::string stage;    // empty: any; else also those of the caches that the stage keeps for itself
+  int32_t version = 0;  // of the stage; 0: any
+  std::string worker;   // that wrote it; empty: any
+};
+
 // How far a verification is.
 struct Verified {
   int64_t blobs = 0;
@@ -111,6 +118,13 @@ class ContentStore {
   // INVALID_ARGUMENT: a digest in the result is malformed.
   absl::Status PutActionResult(absl::string_view instance, const BlobId& action,
                                const cas::ActionResult& result);
+
+  // Drops the results that match, so that their actions are run anew; how many. `dry_run` drops
+  // none. Between steps asks `go_on`, and stops with its error. One that is written again meanwhile
+  // may go, or stay if it matches no more. INVALID_ARGUMENT: nothing is given, or a version without
+  // a stage.
+  absl::StatusOr<int64_t> ForgetResults(const ResultFilter& filter, bool dry_run,
+                                        absl::FunctionRef<absl::Status()> go_on);
 
   // Reads every blob and compares it with its digest, which also finds what went wrong before the
   // database ever saw it. Calls `report` now and then, and at the end; it stops with the error that

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
+#include "common/cas/result_origin.h"
 #include "common/testing/status_matchers.h"
 #include "services/store/core/testing/memory_storage.h"
 
@@ -46,6 +47,88 @@ TEST_F(ContentStoreTest, ABlobThatDoesNotMatchFailsAlone) {
   EXPECT_THAT(statuses[1], StatusIs(kInvalid));
   EXPECT_THAT(statuses[2], StatusIs(kInvalid));
   EXPECT_EQ(*store_.Contains({IdOf("good"), IdOf("other")}), (std::vector<bool>{true, false}));
+}
+
+// Results by stage, version and worker, as kernelmill's workers and others write them.
+class ForgetTest : public ContentStoreTest {
+ protected:
+  ForgetTest() {
+    Add("extract 11 of a", "extract", 11, "a");
+    Add("extract 11 of b", "extract", 11, "b");
+    Add("extract 10 of a", "extract", 10, "a");
+    Add("a cache of extract", "extract/pack", 11, "a");
+    Add("extractor", "extractor", 11, "b");
+    Add("without a stage", "", 0, "a");
+    Add("of another program", "", 0, "");
+  }
+  void Add(const std::string& action, const std::string& stage, int version,
+           const std::string& worker) {
+    cas::ActionResult result;
+    if (!stage.empty()) cas::SetStage(stage, version, &result);
+    if (!worker.empty()) cas::SetWorker(worker, &result);
+    EXPECT_THAT(store_.PutActionResult("", IdOf(action), result), IsOk());
+    actions_.push_back(action);
+  }
+  int64_t Forget(const ResultFilter& filter, bool dry_run = false) {
+    const auto forgotten = store_.ForgetResults(filter, dry_run, [] { return absl::OkStatus(); });
+    EXPECT_THAT(forgotten, IsOk());
+    return forgotten.value_or(-1);
+  }
+  std::vector<std::string> Left() {
+    std::vector<std::string> left;
+    for (const std::string& action : actions_) {
+      if (store_.GetActionResult("", IdOf(action)).ok()) left.push_back(action);
+    }
+    return left;
+  }
+
+  std::vector<std::string> actions_;
+};
+
+TEST_F(ForgetTest, ByStageAndItsCachesButNothingThatDoesNotSay) {
+  EXPECT_EQ(Forget({.stage = "extract"}, /*dry_run=*/true), 4);
+  EXPECT_EQ(Left().size(), actions_.size());
+  EXPECT_EQ(Forget({.stage = "extract"}), 4);
+  EXPECT_EQ(Left(),
+            (std::vector<std::string>{"extractor", "without a stage", "of another program"}));
+  EXPECT_EQ(Forget({.stage = "extract"}), 0);
+}
+
+TEST_F(ForgetTest, ByVersion) {
+  EXPECT_EQ(Forget({.stage = "extract", .version = 10}), 1);
+  EXPECT_EQ(Left().size(), actions_.size() - 1);
+}
+
+TEST_F(ForgetTest, ByWorkerAlsoWhereTheStageIsNotTold) {
+  EXPECT_EQ(Forget({.worker = "a"}), 4);
+  EXPECT_EQ(Left(),
+            (std::vector<std::string>{"extract 11 of b", "extractor", "of another program"}));
+}
+
+TEST_F(ForgetTest, AllThatIsGivenMustHold) {
+  EXPECT_EQ(Forget({.stage = "extract", .version = 11, .worker = "b"}), 1);
+}
+
+TEST_F(ForgetTest, OfThousandsInStepsThatCanBeStopped) {
+  for (int i = 0; i < 1000; ++i) Add(absl::StrCat("sign ", i), "sign", 5, "a");
+  int steps = 0;
+  const auto stopped = store_.ForgetResults({.stage = "sign"}, /*dry_run=*/false, [&] {
+    return ++steps < 3 ? absl::OkStatus() : absl::CancelledError("enough");
+  });
+  EXPECT_THAT(stopped, StatusIs(absl::StatusCode::kCancelled));
+  const int64_t rest = Forget({.stage = "sign"});
+  EXPECT_GT(rest, 0);
+  EXPECT_LT(rest, 1000);
+  EXPECT_EQ(storage_->usage().results, 7);
+}
+
+TEST_F(ForgetTest, NothingGivenOrAVersionAloneIsRefused) {
+  for (const ResultFilter& filter :
+       {ResultFilter{}, ResultFilter{.version = 11}, ResultFilter{.version = 11, .worker = "a"},
+        ResultFilter{.stage = "extract", .version = -1}}) {
+    EXPECT_THAT(store_.ForgetResults(filter, false, [] { return absl::OkStatus(); }),
+                StatusIs(kInvalid));
+  }
 }
 
 TEST_F(ContentStoreTest, AFullDiskFailsTheBlobsNotTheReads) {

@@ -53,12 +53,20 @@ void GarbageCollector::Run() {
 
 absl::StatusOr<bool> GarbageCollector::Pass() {
   absl::MutexLock lock(&pass_);
+  RETURN_IF_ERROR(MeasureFree());
   RETURN_IF_ERROR(store_->holds().Expire());
   RETURN_IF_ERROR(store_->holds().SaveChanged());
   ASSIGN_OR_RETURN(const bool uploads_deleted, store_->blobs().DeleteAbandonedUpload());
   if (!uploads_deleted) return true;
   RETURN_IF_ERROR(EnforceLimit());
   return above_;
+}
+
+// First: on a full disk the rest of a pass may fail.
+absl::Status GarbageCollector::MeasureFree() {
+  ASSIGN_OR_RETURN(const Space space, store_->disk().Measure());
+  store_->admission().FreeMeasured(space.free_bytes);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> GarbageCollector::Measure() {
@@ -139,16 +147,28 @@ absl::StatusOr<Collected> GarbageCollector::EvictUpTo(int64_t bytes) {
   return sum;
 }
 
+int64_t GarbageCollector::BytesAbove(int64_t target) const {
+  if (target == 0) return std::numeric_limits<int64_t>::max();
+  return store_->blobs().usage().blob_bytes - target;
+}
+
+absl::StatusOr<Collected> GarbageCollector::WouldCollect(int64_t target) {
+  if (target < 0) return absl::InvalidArgumentError("the target is negative");
+  const int64_t wanted = BytesAbove(target);
+  if (wanted <= 0) return Collected();
+  ASSIGN_OR_RETURN(const Evictable found, store_->CountEvictable(wanted));
+  return Collected{.blobs = found.blobs, .results = found.results, .bytes = found.bytes};
+}
+
 absl::StatusOr<Collected> GarbageCollector::Collect(int64_t target) {
   if (target < 0) return absl::InvalidArgumentError("the target is negative");
   absl::MutexLock lock(&pass_);
   // All that was used before this call may go; what is used from here on is safe.
   RETURN_IF_ERROR(store_->AdvanceEpoch());
   RETURN_IF_ERROR(store_->AdvanceEpoch());
-  const int64_t above = store_->blobs().usage().blob_bytes - target;
-  if (above <= 0 && target > 0) return Collected();
-  ASSIGN_OR_RETURN(const Collected evicted,
-                   EvictUpTo(target == 0 ? std::numeric_limits<int64_t>::max() : above));
+  const int64_t wanted = BytesAbove(target);
+  if (wanted <= 0) return Collected();
+  ASSIGN_OR_RETURN(const Collected evicted, EvictUpTo(wanted));
   if (evicted.blobs + evicted.results > 0) {
     if (const absl::Status reclaimed = store_->disk().Reclaim(); !reclaimed.ok()) {
       LogWarning("the room of what was evicted comes back later",

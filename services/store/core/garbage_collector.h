@@ -51,13 +51,19 @@ class GarbageCollector {
   // only what is used from now on.
   absl::StatusOr<Collected> Collect(int64_t target);
 
+  // What Collect would evict, now. Changes nothing.
+  absl::StatusOr<Collected> WouldCollect(int64_t target);
+
   // Since the start of the process.
   Collected total() const;
 
  private:
   void Run();
   absl::Status EnforceLimit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
+  // How much is to go, to come to `target`; of 0 everything.
+  int64_t BytesAbove(int64_t target) const;
   absl::StatusOr<Collected> EvictUpTo(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
+  absl::Status MeasureFree() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
   absl::StatusOr<int64_t> Measure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
   // Without a limit: broken uploads and mended blobs leave garbage, too.
   absl::Status ReclaimGarbage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);

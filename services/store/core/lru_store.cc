@@ -45,7 +45,7 @@ LruStore::LruStore(std::unique_ptr<Storage> storage, const RetentionOptions& opt
       blobs_(storage_->blobs()),
       uses_(storage_->uses()),
       bytes_per_epoch_(BytesPerEpoch(options)),
-      admission_(options.limit_bytes, options.max_write_wait),
+      admission_(options.limit_bytes, options.max_write_wait, options.keep_free_bytes),
       holds_(&storage_->holds(), options.now ? options.now : MonotonicNow),
       recent_(options.recency_cache_entries) {
   const EpochState state = uses_.epoch();
@@ -158,11 +158,11 @@ absl::Status LruStore::Write(absl::Span<const CheckedBlob> blobs, Epoch* written
     if (IsDamaged(blob.id)) damaged.push_back(blob.id);
   }
   if (damaged.empty()) {
-    RETURN_IF_ERROR(blobs_.Put(blobs, /*fresh=*/true, *written_at));
+    RETURN_IF_ERROR(admission_.Noted(blobs_.Put(blobs, /*fresh=*/true, *written_at)));
   } else {  // they are there, and may be old: nobody may evict them meanwhile
     absl::ReaderMutexLock lock(&eviction_mutex_);
     *written_at = epoch();
-    RETURN_IF_ERROR(blobs_.Put(blobs, /*fresh=*/false, *written_at));
+    RETURN_IF_ERROR(admission_.Noted(blobs_.Put(blobs, /*fresh=*/false, *written_at)));
   }
   for (const BlobId& id : damaged) ClearDamage(id);
   for (const CheckedBlob& blob : blobs) recent_.Note(blob.id, *written_at);
@@ -171,20 +171,21 @@ absl::Status LruStore::Write(absl::Span<const CheckedBlob> blobs, Epoch* written
 
 absl::Status LruStore::Append(StagedBlob& staged, absl::string_view chunk) {
   RETURN_IF_ERROR(admission_.Admit(static_cast<int64_t>(chunk.size())));
-  return staged.Append(chunk);
+  return admission_.Noted(staged.Append(chunk));
 }
 
 absl::Status LruStore::Commit(StagedBlob& staged, const BlobId& id) {
   const KeyLocks::Lock lock_keys(&key_locks_, {id});
   ASSIGN_OR_RETURN(const std::vector<bool> found, Find({id}));
   if (found.front()) return absl::OkStatus();  // another upload of the same blob was faster
-  RETURN_IF_ERROR(staged.Sync());              // before the lock, which a new epoch may wait for
+  // Before the lock, which a new epoch may wait for.
+  RETURN_IF_ERROR(admission_.Noted(staged.Sync()));
   Epoch written_at = 0;
   {
     // Blobs in chunks are few and large: that a new epoch waits for one harms nobody.
     absl::ReaderMutexLock lock(&eviction_mutex_);
     written_at = epoch();
-    RETURN_IF_ERROR(staged.Commit(id, written_at));
+    RETURN_IF_ERROR(admission_.Noted(staged.Commit(id, written_at)));
   }
   if (IsDamaged(id)) ClearDamage(id);
   recent_.Note(id, written_at);
@@ -276,10 +277,19 @@ absl::Status LruStore::PutResult(absl::string_view instance, const BlobId& actio
   RETURN_IF_ERROR(admission_.Admit(bytes));
   {
     absl::ReaderMutexLock lock(&eviction_mutex_);
-    RETURN_IF_ERROR(blobs_.PutResult(instance, action, result, epoch()));
+    RETURN_IF_ERROR(admission_.Noted(blobs_.PutResult(instance, action, result, epoch())));
   }
   CountWritten(bytes);
   return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> LruStore::DeleteResults(absl::Span<const ResultId> results) {
+  std::vector<BlobId> actions;
+  for (const ResultId& result : results) actions.push_back(result.action);
+  const KeyLocks::Lock lock_keys(&key_locks_, actions);
+  // Exclusively: who reads a result records its use, and must not do so once it is gone.
+  absl::MutexLock lock(&eviction_mutex_);
+  return blobs_.DeleteResults(results);
 }
 
 absl::StatusOr<std::vector<BlobId>> LruStore::Hold(const HoldRequest& request) {
@@ -324,6 +334,12 @@ absl::StatusOr<Evicted> LruStore::EvictOldest(int64_t bytes) {
     damaged_count_ = damaged_.size();
   }
   return evicted;
+}
+
+absl::StatusOr<Evictable> LruStore::CountEvictable(int64_t bytes) {
+  const Epoch now = epoch() + kEpochsKept;
+  const Epoch before = std::min(now + 1 - kEpochsKept, holds_.HeldSince());
+  return uses_.CountOldest({.before = before, .now = now, .bytes = bytes});
 }
 
 bool LruStore::HoldsKeepMoreThanRecency() const {

@@ -31,6 +31,8 @@ struct RetentionOptions {
   int64_t limit_bytes = 0;  // of the database's files; 0: none
   // A new epoch begins once per so many bytes written. 0: a 64th of the limit, or 1 GiB.
   int64_t bytes_per_epoch = 0;
+  // Free on the disk; below it nothing is written until there is more again. 0: nothing is left.
+  int64_t keep_free_bytes = 64 << 20;
   size_t recency_cache_entries = 1 << 19;  // some 80 bytes each
   // How long a write waits for the garbage collector where writers are faster.
   absl::Duration max_write_wait = absl::Seconds(10);
@@ -73,6 +75,9 @@ class LruStore {
   absl::Status PutResult(absl::string_view instance, const BlobId& action,
                          absl::string_view result);
 
+  // Deletes those that are there, durably; how many were.
+  absl::StatusOr<int64_t> DeleteResults(absl::Span<const ResultId> results);
+
   // Makes the hold; which of its blobs are not there.
   absl::StatusOr<std::vector<BlobId>> Hold(const HoldRequest& request);
 
@@ -80,6 +85,8 @@ class LruStore {
   Epoch epoch() const { return epoch_.load(std::memory_order_acquire); }
   // One step: evicts up to `bytes` of those used longest ago that nothing keeps.
   absl::StatusOr<Evicted> EvictOldest(int64_t bytes);
+  // What evicting `bytes` would evict, were two epochs begun first. Changes nothing.
+  absl::StatusOr<Evictable> CountEvictable(int64_t bytes);
   // Whether a hold of uses keeps more than recency does.
   bool HoldsKeepMoreThanRecency() const;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,12 @@ struct CheckedBlob {
 struct StoredResult {
   std::string bytes;
   Epoch last_use = 0;
+};
+
+// Names a result.
+struct ResultId {
+  std::string instance;
+  BlobId action;
 };
 
 // What is kept; `written` counts all content that ever was.
@@ -96,6 +103,14 @@ class Blobs {
   virtual absl::Status PutResult(absl::string_view instance, const BlobId& action,
                                  absl::string_view result, Epoch now) = 0;
 
+  // At most `max` results that come after `after` (null: from the first) in an order that stays;
+  // passes each with its bytes. The last one's name; none: there were no more.
+  using ResultSink = absl::FunctionRef<void(const ResultId&, absl::string_view)>;
+  virtual absl::StatusOr<std::optional<ResultId>> ListResults(const ResultId* after, size_t max,
+                                                              ResultSink sink) = 0;
+  // Deletes those that are there; how many were. Nobody writes or touches them at the time.
+  virtual absl::StatusOr<int64_t> DeleteResults(absl::Span<const ResultId> results) = 0;
+
   // At most `max` blobs that come after `after` (null: from the first) in the order of their
   // hashes.
   virtual absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) = 0;
@@ -131,6 +146,13 @@ struct Evicted {
   bool finished = false;  // nothing else may be evicted
 };
 
+// What could be evicted.
+struct Evictable {
+  int64_t blobs = 0;
+  int64_t results = 0;
+  int64_t bytes = 0;  // of both
+};
+
 // When each blob and result was used last, and the eviction of the least recently used. Records of
 // uses, the epoch and evictions survive the process, not the loss of power: what was evicted is
 // there again then.
@@ -152,6 +174,8 @@ class Uses {
   // Evicts a bounded number of those used longest ago that no hold names. Nobody touches at the
   // time.
   virtual absl::StatusOr<Evicted> EvictOldest(const EvictRequest& request) = 0;
+  // What repeated calls of EvictOldest would evict until `bytes` are reached. Changes nothing.
+  virtual absl::StatusOr<Evictable> CountOldest(const EvictRequest& request) = 0;
 };
 
 // A hold without its blobs.

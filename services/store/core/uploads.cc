@@ -114,43 +114,75 @@ absl::StatusOr<std::shared_ptr<Upload>> Uploads::NewUpload(const ResourceName& n
   return std::make_shared<Upload>(std::move(writer), zstd_(), MaxCompressed(name.blob.size));
 }
 
-absl::StatusOr<std::unique_ptr<UploadStream>> Uploads::Begin(const ResourceName& name) {
+absl::StatusOr<std::unique_ptr<UploadStream>> Uploads::Begin(const ResourceName& name,
+                                                             const std::string& caller) {
   ASSIGN_OR_RETURN(const bool stored, IsStored(name.blob));
   if (stored) return std::unique_ptr<UploadStream>(new UploadStream(StoredBefore(name)));
   const std::string key = KeyOf(name);
   absl::MutexLock lock(&mutex_);
   auto at = entries_.find(key);
   if (at == entries_.end()) {
-    RETURN_IF_ERROR(MakeRoom());
+    RETURN_IF_ERROR(MakeRoom(name.blob.size, caller));
     ASSIGN_OR_RETURN(std::shared_ptr<Upload> upload, NewUpload(name));
-    at = entries_.emplace(key, Entry{.upload = std::move(upload)}).first;
+    Entry entry{.upload = std::move(upload), .caller = caller, .size = name.blob.size};
+    at = entries_.emplace(key, std::move(entry)).first;
   }
   at->second.streams += 1;
   at->second.last_used = options_.now();
   return std::unique_ptr<UploadStream>(new UploadStream(this, key, at->second.upload));
 }
 
-absl::Status Uploads::MakeRoom() {
+void Uploads::DropIdle() {
   const absl::Duration now = options_.now();
+  std::erase_if(entries_, [&](const auto& item) {
+    const Entry& entry = item.second;
+    return entry.streams == 0 && now - entry.last_used > options_.max_idle;
+  });
+}
+
+bool Uploads::DropOldest(const std::string* caller) {
   auto oldest = entries_.end();
-  for (auto at = entries_.begin(); at != entries_.end();) {
-    const bool idle = at->second.streams == 0;
-    if (idle && now - at->second.last_used > options_.max_idle) {
-      at = entries_.erase(at);
-      continue;
-    }
-    if (idle && (oldest == entries_.end() || at->second.last_used < oldest->second.last_used)) {
-      oldest = at;
-    }
-    ++at;
+  for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+    if (at->second.streams > 0 || (caller != nullptr && at->second.caller != *caller)) continue;
+    if (oldest == entries_.end() || at->second.last_used < oldest->second.last_used) oldest = at;
   }
-  if (static_cast<int>(entries_.size()) < options_.max_open) return absl::OkStatus();
-  if (oldest == entries_.end()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(options_.max_open, " uploads are being written; try again later"));
-  }
+  if (oldest == entries_.end()) return false;
   entries_.erase(oldest);
+  return true;
+}
+
+absl::Status Uploads::CheckShare(int64_t size, const std::string& caller) const {
+  int open = 0;
+  int64_t bytes = 0;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.caller != caller) continue;
+    ++open;
+    bytes += entry.size;
+  }
+  if (open >= options_.max_open_per_caller) {
+    return absl::ResourceExhaustedError(absl::StrCat(caller, " has ", open,
+                                                     " uploads open, and may have no more (",
+                                                     "--max-uploads-per-caller); try again later"));
+  }
+  if (open > 0 && size > options_.max_bytes_per_caller - bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the open uploads of ", caller, " come to ", bytes, " bytes, and may come to ",
+        options_.max_bytes_per_caller, " (--max-upload-bytes-per-caller); try again later"));
+  }
   return absl::OkStatus();
+}
+
+absl::Status Uploads::MakeRoom(int64_t size, const std::string& caller) {
+  DropIdle();
+  for (absl::Status share = CheckShare(size, caller); !share.ok();
+       share = CheckShare(size, caller)) {
+    if (!DropOldest(&caller)) return share;
+  }
+  if (static_cast<int>(entries_.size()) < options_.max_open || DropOldest(nullptr)) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat(options_.max_open, " uploads are being written; try again later"));
 }
 
 absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {

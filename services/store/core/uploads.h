@@ -81,13 +81,19 @@ struct UploadState {
 
 class UploadStream;
 
-// The uploads in progress by resource name. Their number is bounded: where there is no room, the
-// one that was idle longest goes, and its client begins anew. They live in memory; after a restart
-// of the store every upload is unknown. Thread-safe; must outlive its streams.
+// The uploads in progress by resource name. Their number is bounded, and what one caller may have
+// of it, so that nobody fills it alone: where there is no room, the one that was idle longest goes,
+// of the caller itself where its own share is used up, and its client begins anew. They live in
+// memory; after a restart of the store every upload is unknown. Thread-safe; must outlive its
+// streams.
 class Uploads {
  public:
   struct Options {
-    int max_open = 256;  // each holds up to kChunkBytes
+    int max_open = 256;             // each holds up to kChunkBytes
+    int max_open_per_caller = 128;  // of them
+    // What a caller's open uploads may come to, by the sizes that their digests claim: it takes the
+    // disk before anybody has seen the whole. One upload is always taken.
+    int64_t max_bytes_per_caller = int64_t{8} << 30;
     absl::Duration max_idle = absl::Minutes(10);
     std::function<absl::Duration()> now;  // monotonic; null: the system's
   };
@@ -96,8 +102,10 @@ class Uploads {
   Uploads(ContentStore* store, DecoderFactory zstd, Options options);
 
   // A stream to write `name` with: on the upload of that name, a new one, or, where the store has
-  // the blob already, one that is complete. RESOURCE_EXHAUSTED: too many streams are writing.
-  absl::StatusOr<std::unique_ptr<UploadStream>> Begin(const ResourceName& name);
+  // the blob already, one that is complete. `caller`: whose share it takes. RESOURCE_EXHAUSTED: too
+  // many streams are writing, the caller's own or all together.
+  absl::StatusOr<std::unique_ptr<UploadStream>> Begin(const ResourceName& name,
+                                                      const std::string& caller = "");
 
   // NOT_FOUND: no such upload, and the store does not have the blob.
   absl::StatusOr<UploadState> Query(const ResourceName& name);
@@ -106,13 +114,23 @@ class Uploads {
   friend class UploadStream;
   struct Entry {
     std::shared_ptr<Upload> upload;
-    int streams = 0;  // attached now
+    std::string caller;
+    int64_t size = 0;  // that its digest claims
+    int streams = 0;   // attached now
     absl::Duration last_used;
   };
 
   absl::StatusOr<bool> IsStored(const BlobId& id);
   absl::StatusOr<std::shared_ptr<Upload>> NewUpload(const ResourceName& name);
-  absl::Status MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Drops what was idle for too long.
+  void DropIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Drops the one of the caller (null: of all) that was idle longest; false: all are being written.
+  bool DropOldest(const std::string* caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status MakeRoom(int64_t size, const std::string& caller)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether one more upload is within the caller's share. RESOURCE_EXHAUSTED: which limit it is.
+  absl::Status CheckShare(int64_t size, const std::string& caller) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A stream is done with `upload`; `drop` forgets it.
   void Detach(const std::string& key, const Upload* upload, bool drop);
 

@@ -1,5 +1,6 @@
 #include "services/store/core/uploads.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -174,6 +175,52 @@ TEST_F(UploadsTest, IdleUploadsAreForgottenInTime) {
   now_ += absl::Seconds(101);
   ASSERT_THAT(uploads.Begin(Name("abc", "new")), IsOk());
   EXPECT_THAT(uploads.Query(Name("abc", "old")), StatusIs(kNotFound));
+}
+
+// Uploads of two bytes each.
+class UploadShareTest : public UploadsTest {
+ protected:
+  Uploads MakeShared(int per_caller, int64_t bytes = 1000) {
+    return Uploads(&store_, [] { return std::make_unique<HalvingDecoder>(); },
+                   {.max_open = 4,
+                    .max_open_per_caller = per_caller,
+                    .max_bytes_per_caller = bytes,
+                    .now = [this] { return now_ += absl::Seconds(1); }});
+  }
+};
+
+TEST_F(UploadShareTest, ACallerWithAllItsUploadsOpenIsRefusedAndOthersAreNot) {
+  Uploads uploads = MakeShared(2);
+  const auto first = uploads.Begin(Name("a1"), "mallory");
+  const auto second = uploads.Begin(Name("a2"), "mallory");
+  const auto third = uploads.Begin(Name("a3"), "mallory");
+  EXPECT_THAT(third, StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(third.status().message(), ::testing::HasSubstr("--max-uploads-per-caller"));
+  EXPECT_THAT(uploads.Begin(Name("b1"), "alice"), IsOk());
+}
+
+TEST_F(UploadShareTest, WhatACallerClaimsToUploadIsBounded) {
+  Uploads uploads = MakeShared(4, /*bytes=*/5);
+  const auto first = uploads.Begin(Name("a1"), "mallory");
+  const auto second = uploads.Begin(Name("a2"), "mallory");
+  const auto third = uploads.Begin(Name("a3"), "mallory");
+  EXPECT_THAT(third, StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(third.status().message(), ::testing::HasSubstr("--max-upload-bytes-per-caller"));
+  EXPECT_THAT(uploads.Begin(Name("larger than all"), "alice"), IsOk()) << "one is always taken";
+}
+
+TEST_F(UploadShareTest, AnIdleUploadOfTheCallerItselfMakesRoom) {
+  Uploads uploads = MakeShared(2);
+  const auto alice = uploads.Begin(Name("b1"), "alice");
+  ASSERT_THAT((*alice)->Append(0, "b"), IsOk());
+  for (const char* content : {"a1", "a2", "a3", "a4"}) {
+    const auto stream = uploads.Begin(Name(content), "mallory");
+    ASSERT_THAT(stream, IsOk());
+    ASSERT_THAT((*stream)->Append(0, "a"), IsOk());
+  }
+  EXPECT_THAT(uploads.Query(Name("a1")), StatusIs(kNotFound));
+  EXPECT_THAT(uploads.Query(Name("a4")), IsOk());
+  EXPECT_THAT(uploads.Query(Name("b1")), IsOk());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/access/authorizer.h"
 #include "common/base/status.h"
 #include "common/rpc/stall_guard.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
@@ -63,7 +64,8 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
                     grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
     return read_.Run([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
-      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); }));
+      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); },
+                                                        access::CallerKey(*context)));
       PieceWriter writer(stream, guarded.get());
       const auto send = [&writer](absl::string_view bytes) { return writer.Send(bytes); };
       if (name.compression == Compression::kNone) {
@@ -84,8 +86,11 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
                      grpc::ServerReader<bytestream::WriteRequest>* stream,
                      bytestream::WriteResponse* response) override {
     return write_.Run([&]() -> absl::Status {
-      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); }));
-      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get()));
+      // Whose share of the streams and uploads it takes.
+      const std::string caller = access::CallerKey(*context);
+      ASSIGN_OR_RETURN(const auto guarded,
+                       guard_.Admit([context] { context->TryCancel(); }, caller));
+      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get(), caller));
       response->set_committed_size(committed);
       return absl::OkStatus();
     });
@@ -107,7 +112,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   // Takes one stream; returns what of its upload has arrived. A stream that ends early, or breaks,
   // leaves the upload to be resumed.
   absl::StatusOr<int64_t> Receive(grpc::ServerReader<bytestream::WriteRequest>* stream,
-                                  GuardedStream* guarded) {
+                                  GuardedStream* guarded, const std::string& caller) {
     bytestream::WriteRequest request;
     const auto read = [&] {
       bool more = false;
@@ -120,7 +125,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
     if (!read()) return absl::InvalidArgumentError("a write without a message");
     const std::string resource = request.resource_name();
     ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
-    ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name));
+    ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name, caller));
     if (upload->state().complete) return upload->state().committed;
     do {
       if (!request.resource_name().empty() && request.resource_name() != resource) {

@@ -1,5 +1,6 @@
 // The services of the Remote Execution API: ContentAddressableStorage, ActionCache, Capabilities.
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,8 +8,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
+#include "common/access/authorizer.h"
+#include "common/access/grants.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/cas/result_origin.h"
 #include "common/rpc/status.h"
 #include "services/store/adapters/zstd/zstd_codec.h"
 #include "services/store/core/blob_id.h"
@@ -127,6 +133,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
       const absl::StatusOr<absl::string_view> content =
           id.ok() ? Content(blob, &decompressed[i]) : id.status();
       *answer->mutable_status() = rpc::ToProtoStatus(content.status());
+      update_errors_.Count(content.status());
       if (!content.ok()) continue;
       blobs.push_back({*id, *content});
       places.push_back(i);
@@ -134,6 +141,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
     const std::vector<absl::Status> statuses = store_->Put(blobs);
     for (size_t i = 0; i < statuses.size(); ++i) {
       *response->mutable_responses(places[i])->mutable_status() = rpc::ToProtoStatus(statuses[i]);
+      update_errors_.Count(statuses[i]);
     }
   }
 
@@ -143,6 +151,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
     const absl::StatusOr<BlobId> id = ToBlobId(digest);
     absl::StatusOr<std::string> bytes = id.ok() ? store_->Get(*id) : id.status();
     *answer->mutable_status() = rpc::ToProtoStatus(bytes.status());
+    read_errors_.Count(bytes.status());
     if (!bytes.ok()) return;
     CountBytesOut(bytes->size());
     answer->set_data(*std::move(bytes));
@@ -152,12 +161,15 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
   MethodMetrics find_{"FindMissingBlobs"};
   MethodMetrics update_{"BatchUpdateBlobs"};
   MethodMetrics read_{"BatchReadBlobs"};
+  BlobErrors update_errors_{"BatchUpdateBlobs"};
+  BlobErrors read_errors_{"BatchReadBlobs"};
 };
 
 // Hints of the request (what to inline, the priority) are not taken.
 class ActionCacheService final : public reapi::ActionCache::Service {
  public:
-  explicit ActionCacheService(ContentStore* store) : store_(store) {}
+  ActionCacheService(ContentStore* store, std::shared_ptr<access::GrantKey> grants)
+      : store_(store), grants_(std::move(grants)) {}
 
   grpc::Status GetActionResult(grpc::ServerContext*, const reapi::GetActionResultRequest* request,
                                reapi::ActionResult* response) override {
@@ -169,21 +181,45 @@ class ActionCacheService final : public reapi::ActionCache::Service {
     });
   }
 
-  grpc::Status UpdateActionResult(grpc::ServerContext*,
+  grpc::Status UpdateActionResult(grpc::ServerContext* context,
                                   const reapi::UpdateActionResultRequest* request,
                                   reapi::ActionResult* response) override {
     return update_.Run([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
       ASSIGN_OR_RETURN(const BlobId action, ToBlobId(request->action_digest()));
-      RETURN_IF_ERROR(
-          store_->PutActionResult(request->instance_name(), action, request->action_result()));
+      RETURN_IF_ERROR(CheckGrant(*context, *request));
       *response = request->action_result();
+      // Who is known is named: a worker cannot write under another's name.
+      const access::Caller caller = access::CallerOf(*context);
+      if (caller.role.has_value()) cas::SetWorker(caller.name, response);
+      RETURN_IF_ERROR(store_->PutActionResult(request->instance_name(), action, *response));
       return absl::OkStatus();
     });
   }
 
  private:
+  absl::Status CheckGrant(const grpc::ServerContext& context,
+                          const reapi::UpdateActionResultRequest& request) const {
+    if (grants_ == nullptr) return absl::OkStatus();
+    const auto found = context.client_metadata().find(access::kGrantMetadata);
+    const bool any = found != context.client_metadata().end();
+    const cas::ResultOrigin origin = cas::OriginOf(request.action_result());
+    const access::ResultWrite write = {.action = cas::ToString(request.action_digest()),
+                                       .stage = origin.stage,
+                                       .version = origin.version,
+                                       .caller = access::CallerName(context)};
+    const absl::Status status =
+        grants_->Check(any ? absl::string_view(found->second.data(), found->second.size()) : "",
+                       write, absl::Now());
+    if (status.ok()) return status;
+    const std::string by = write.caller.empty() ? context.peer() : write.caller;
+    LogWarning("refused an action result",
+               {{"action", write.action}, {"caller", by}, {"why", status.message()}});
+    return Annotate(status, absl::StrCat("the result of ", write.action, " by ", by));
+  }
+
   ContentStore* const store_;
+  const std::shared_ptr<access::GrantKey> grants_;
   MethodMetrics get_{"GetActionResult"};
   MethodMetrics update_{"UpdateActionResult"};
 };
@@ -222,8 +258,9 @@ std::unique_ptr<grpc::Service> NewCasService(ContentStore* store) {
   return std::make_unique<CasService>(store);
 }
 
-std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store) {
-  return std::make_unique<ActionCacheService>(store);
+std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store,
+                                                     std::shared_ptr<access::GrantKey> grants) {
+  return std::make_unique<ActionCacheService>(store, std::move(grants));
 }
 
 std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store) {

@@ -4,10 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "common/access/grants.h"
 #include "common/rpc/stall_guard.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
+#include "services/store/server/backups.h"
 
 namespace grpc {
 class Service;
@@ -20,13 +22,15 @@ namespace kernelmill::store {
 std::unique_ptr<grpc::Service> NewCasService(ContentStore* store);
 std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads,
                                                     const rpc::StallGuard::Options& streams);
-std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store);
+// With a key, who writes a result needs a grant for it. `grants` may be null.
+std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store,
+                                                     std::shared_ptr<access::GrantKey> grants);
 std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store);
 
 struct StoreServiceParts {
   ContentStore* store = nullptr;
   GarbageCollector* collector = nullptr;
-  std::string backups_dir;  // empty: none
+  BackupOptions backups;
 };
 std::unique_ptr<grpc::Service> NewStoreService(const StoreServiceParts& parts);
 

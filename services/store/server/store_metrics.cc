@@ -48,6 +48,19 @@ grpc::Status MethodMetrics::Run(absl::FunctionRef<absl::Status()> body) {
   return rpc::ToGrpcStatus(status);
 }
 
+BlobErrors::BlobErrors(const std::string& method) {
+  for (size_t code = 0; code < errors_.size(); ++code) {
+    errors_[code] = &metrics::Counter(
+        metrics::kBlobErrors,
+        {{"method", method},
+         {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(code))}});
+  }
+}
+
+void BlobErrors::Count(const absl::Status& status) {
+  if (!status.ok()) errors_[static_cast<size_t>(status.code()) % errors_.size()]->Increment();
+}
+
 void CountBytesIn(int64_t bytes) {
   static prometheus::Counter& counter = metrics::Counter(metrics::kReceivedBytes);
   counter.Increment(static_cast<double>(bytes));

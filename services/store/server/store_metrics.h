@@ -36,6 +36,16 @@ class MethodMetrics {
   prometheus::Histogram* seconds_;
 };
 
+// Counts the errors of single blobs within calls that succeed. Thread-safe.
+class BlobErrors {
+ public:
+  explicit BlobErrors(const std::string& method);
+  void Count(const absl::Status& status);
+
+ private:
+  std::array<prometheus::Counter*, 17> errors_;  // by canonical code
+};
+
 // Content that came in and went out, as on the wire.
 void CountBytesIn(int64_t bytes);
 void CountBytesOut(int64_t bytes);

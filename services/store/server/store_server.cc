@@ -56,10 +56,10 @@ StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& option
       uploads_(&store_, NewZstdDecoder, options.uploads) {
   services_.push_back(NewCasService(&store_));
   services_.push_back(NewByteStreamService(&store_, &uploads_, options.streams));
-  services_.push_back(NewActionCacheService(&store_));
+  services_.push_back(NewActionCacheService(&store_, options.grants));
   services_.push_back(NewCapabilitiesService(&store_));
-  services_.push_back(NewStoreService(
-      {.store = &store_, .collector = &collector_, .backups_dir = options.backups_dir}));
+  services_.push_back(
+      NewStoreService({.store = &store_, .collector = &collector_, .backups = options.backups}));
 }
 
 StoreServer::~StoreServer() = default;

@@ -9,10 +9,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/access/grants.h"
 #include "common/rpc/stall_guard.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
+#include "services/store/server/backups.h"
 #include "services/store/server/store_metrics.h"
 
 namespace grpc {
@@ -28,7 +30,8 @@ class StoreServer {
   struct Options {
     std::string data_dir;  // made if it is not there; one process at a time
     size_t block_cache_bytes = 64 << 20;
-    std::string backups_dir;  // empty: Backup is refused
+    BackupOptions backups;
+    std::shared_ptr<access::GrantKey> grants;  // null: who writes a result needs no grant
     Limits limits;
     RetentionOptions retention;
     GarbageCollector::Options collector;
@@ -54,6 +57,9 @@ class StoreServer {
   // The process is about to end: what takes long in the background, and backups, come to an end.
   // What is asked for is still answered.
   void Drain() { collector_.Stop(); }
+
+  // Whether writes find room. RESOURCE_EXHAUSTED: the disk, or the store, is full.
+  absl::Status HasRoom() { return store_.lru().admission().HasRoom(); }
 
   // For rpc::Server::Start. They live as long as this, which must outlive the server.
   std::vector<grpc::Service*> services();

@@ -6,14 +6,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/core/blob_id.h"
+#include "services/store/server/backups.h"
 #include "services/store/server/services.h"
 #include "services/store/server/store_metrics.h"
 
@@ -22,20 +22,22 @@ namespace {
 
 constexpr size_t kDamagedAMessage = 10'000;  // well under the largest message
 
-absl::Status CheckBackupName(absl::string_view name) {
-  bool plain = !name.empty() && name.size() <= 100 && name.front() != '.';
-  for (const char c : name) {
-    plain = plain && (absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-');
-  }
-  if (plain) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "a backup's name has 1 to 100 letters, digits, '.', '_' and '-', and does not begin with "
-      "'.'");
+void Fill(const BackupEntry& backup, v1::BackupInfo* info) {
+  info->set_name(backup.name);
+  info->set_bytes(backup.bytes);
+  info->set_made_unix_ms(backup.made_unix_ms);
+}
+
+// For the audit.
+std::string WhichResults(const v1::ForgetResultsRequest& request) {
+  return absl::StrCat("stage '", request.stage(), "' version ", request.version(), " worker '",
+                      request.worker(), "'", request.dry_run() ? ", as a trial" : "");
 }
 
 class StoreService final : public v1::Store::Service {
  public:
-  explicit StoreService(const StoreServiceParts& parts) : parts_(parts) {}
+  explicit StoreService(const StoreServiceParts& parts)
+      : parts_(parts), backups_(parts.backups, &parts.store->lru().disk()) {}
 
   grpc::Status Hold(grpc::ServerContext* context, const v1::HoldRequest* request,
                     v1::HoldResponse* response) override {
@@ -79,6 +81,8 @@ class StoreService final : public v1::Store::Service {
         info.set_expires_in_ms(
             for_ever ? 0 : std::max<int64_t>(absl::ToInt64Milliseconds(hold.left), 1));
       }
+      ASSIGN_OR_RETURN(const std::vector<BackupEntry> backups, backups_.List());
+      for (const BackupEntry& backup : backups) Fill(backup, response->add_backups());
       return absl::OkStatus();
     });
   }
@@ -94,32 +98,60 @@ class StoreService final : public v1::Store::Service {
   grpc::Status CollectGarbage(grpc::ServerContext* context,
                               const v1::CollectGarbageRequest* request,
                               v1::CollectGarbageResponse* response) override {
+    const auto collect = [&]() -> absl::Status {
+      ASSIGN_OR_RETURN(const Collected evicted,
+                       request->dry_run() ? parts_.collector->WouldCollect(request->target_bytes())
+                                          : parts_.collector->Collect(request->target_bytes()));
+      response->set_dropped_blobs(evicted.blobs);
+      response->set_dropped_bytes(evicted.bytes);
+      int64_t left = parts_.store->lru().blobs().usage().blob_bytes;
+      if (request->dry_run()) left = std::max<int64_t>(left - evicted.bytes, 0);
+      response->set_held_bytes(left > request->target_bytes() ? left : 0);
+      return absl::OkStatus();
+    };
+    // Who only asks changes nothing.
+    if (request->dry_run()) return collect_.Run(collect);
     return access::Audited(*context, "CollectGarbage",
-                           absl::StrCat(request->target_bytes(), " bytes"),
-                           collect_.Run([&]() -> absl::Status {
-                             ASSIGN_OR_RETURN(const Collected evicted,
-                                              parts_.collector->Collect(request->target_bytes()));
-                             response->set_dropped_blobs(evicted.blobs);
-                             response->set_dropped_bytes(evicted.bytes);
-                             const int64_t left = parts_.store->lru().blobs().usage().blob_bytes;
-                             response->set_held_bytes(left > request->target_bytes() ? left : 0);
-                             return absl::OkStatus();
-                           }));
+                           absl::StrCat(request->target_bytes(), " bytes"), collect_.Run(collect));
+  }
+
+  grpc::Status ForgetResults(grpc::ServerContext* context, const v1::ForgetResultsRequest* request,
+                             v1::ForgetResultsResponse* response) override {
+    const auto go_on = [context] {
+      return context->IsCancelled() ? absl::CancelledError("the client has gone")
+                                    : absl::OkStatus();
+    };
+    return access::Audited(
+        *context, "ForgetResults", WhichResults(*request), forget_.Run([&]() -> absl::Status {
+          ASSIGN_OR_RETURN(const int64_t results,
+                           parts_.store->ForgetResults({.stage = request->stage(),
+                                                        .version = request->version(),
+                                                        .worker = request->worker()},
+                                                       request->dry_run(), go_on));
+          response->set_results(results);
+          return absl::OkStatus();
+        }));
   }
 
   grpc::Status Backup(grpc::ServerContext* context, const v1::BackupRequest* request,
                       v1::BackupResponse* response) override {
     return access::Audited(*context, "Backup", request->name(), backup_.Run([&]() -> absl::Status {
-      RETURN_IF_ERROR(CheckBackupName(request->name()));
-      if (parts_.backups_dir.empty()) {
-        return absl::FailedPreconditionError(
-            "the store was started without a folder for backups (--backups)");
-      }
-      absl::MutexLock lock(&backups_);
-      const std::string path = absl::StrCat(parts_.backups_dir, "/", request->name());
-      ASSIGN_OR_RETURN(const int64_t bytes, parts_.store->lru().disk().BackUp(path));
-      response->set_path(path);
-      response->set_bytes(bytes);
+      ASSIGN_OR_RETURN(const Backups::Made made, backups_.Make(request->name()));
+      response->set_path(made.path);
+      response->set_bytes(made.bytes);
+      return absl::OkStatus();
+    }));
+  }
+
+  grpc::Status PruneBackups(grpc::ServerContext* context, const v1::PruneBackupsRequest* request,
+                            v1::PruneBackupsResponse* response) override {
+    const std::string bounds =
+        absl::StrCat("all but ", request->keep(), ", older than ", request->max_age_ms(), " ms");
+    return access::Audited(*context, "PruneBackups", bounds, prune_.Run([&]() -> absl::Status {
+      ASSIGN_OR_RETURN(
+          const std::vector<BackupEntry> dropped,
+          backups_.Prune(request->keep(), absl::Milliseconds(request->max_age_ms()), absl::Now()));
+      for (const BackupEntry& backup : dropped) Fill(backup, response->add_dropped());
       return absl::OkStatus();
     }));
   }
@@ -143,13 +175,15 @@ class StoreService final : public v1::Store::Service {
   }
 
   const StoreServiceParts parts_;
-  absl::Mutex backups_;  // one at a time
+  Backups backups_;
   MethodMetrics hold_{"Hold"};
   MethodMetrics release_{"Release"};
   MethodMetrics stat_{"Stat"};
   MethodMetrics verify_{"Verify"};
   MethodMetrics collect_{"CollectGarbage"};
+  MethodMetrics forget_{"ForgetResults"};
   MethodMetrics backup_{"Backup"};
+  MethodMetrics prune_{"PruneBackups"};
 };
 
 }  // namespace

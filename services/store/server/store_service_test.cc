@@ -9,7 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/cas/digest.h"
+#include "common/cas/result_origin.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/server/wire_test_base.h"
 
@@ -23,7 +26,7 @@ class StoreServiceTest : public WireTest {
  protected:
   using Stub = v1::Store::Stub;
   static StoreServer::Options With(const std::string& dir) {
-    return {.data_dir = dir + "/data", .backups_dir = dir + "/backups"};
+    return {.data_dir = dir + "/data", .backups = {.dir = dir + "/backups", .max_backups = 3}};
   }
   StoreServiceTest() : WireTest(With) {}
 
@@ -167,6 +170,72 @@ TEST_F(StoreServiceTest, ABackupOfARunningStoreRestores) {
   EXPECT_TRUE(copy.ok()) << copy.status();
 }
 
+TEST_F(StoreServiceTest, BackupsAreBoundedListedAndPrunedTheOldestFirst) {
+  v1::BackupResponse backup;
+  for (const char* name : {"c", "b", "a"}) {
+    ASSERT_EQ(Backup(name, &backup), kOk);
+    absl::SleepFor(absl::Milliseconds(1100));  // RocksDB knows their time to the second
+  }
+  EXPECT_EQ(Backup("d", &backup), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Backup("a", &backup), kOk) << "one that is there is brought up to date";
+  ASSERT_EQ(Stat().backups_size(), 3);
+  EXPECT_EQ(Stat().backups(0).name(), "a") << "the newest first";
+  EXPECT_GT(Stat().backups(0).bytes(), 0);
+  EXPECT_GE(Stat().backups(0).made_unix_ms(), Stat().backups(1).made_unix_ms());
+
+  v1::PruneBackupsRequest request;
+  v1::PruneBackupsResponse pruned;
+  EXPECT_EQ(Call(*own_, &Stub::PruneBackups, request, &pruned), kInvalid) << "no bound is given";
+  request.set_keep(-1);
+  EXPECT_EQ(Call(*own_, &Stub::PruneBackups, request, &pruned), kInvalid);
+  request.set_keep(0);
+  request.set_max_age_ms(3'600'000);
+  ASSERT_EQ(Call(*own_, &Stub::PruneBackups, request, &pruned), kOk);
+  EXPECT_EQ(pruned.dropped_size(), 0) << "none is as old";
+  request.set_keep(1);
+  ASSERT_EQ(Call(*own_, &Stub::PruneBackups, request, &pruned), kOk);
+  ASSERT_EQ(pruned.dropped_size(), 2);
+  EXPECT_EQ(pruned.dropped(0).name(), "c");
+  request.set_max_age_ms(1);
+  ASSERT_EQ(Call(*own_, &Stub::PruneBackups, request, &pruned), kOk);
+  EXPECT_EQ(Stat().backups_size(), 0) << "age goes before number";
+  EXPECT_EQ(Backup("d", &backup), kOk);
+}
+
+TEST_F(StoreServiceTest, ABackupThatFailsLeavesNothing) {
+  ASSERT_EQ(Put("kept"), kOk);
+  const std::string folder = dir_.path() + "/backups";
+  store_->Drain();  // backups end with CANCELLED from here on
+  v1::BackupResponse backup;
+  EXPECT_EQ(Backup("nightly", &backup), absl::StatusCode::kCancelled);
+  for (const char* name : {"/nightly", "/.nightly.new"}) {
+    EXPECT_FALSE(std::filesystem::exists(folder + name)) << name;
+  }
+}
+
+TEST_F(StoreServiceTest, WhatACollectionWouldDropIsToldAndStays) {
+  ASSERT_EQ(Put("held"), kOk);
+  ASSERT_EQ(Put("free"), kOk);
+  v1::HoldRequest hold;
+  hold.set_name("dataset/one");
+  *hold.add_blobs() = cas::DigestOf("held");
+  v1::HoldResponse held;
+  ASSERT_EQ(Hold(hold, &held), kOk);
+  v1::CollectGarbageRequest request;
+  request.set_dry_run(true);
+  v1::CollectGarbageResponse told;
+  ASSERT_EQ(Call(*own_, &Stub::CollectGarbage, request, &told), kOk);
+  EXPECT_EQ(told.dropped_blobs(), 1);
+  EXPECT_EQ(told.dropped_bytes(), 4);
+  EXPECT_EQ(told.held_bytes(), 4);
+  EXPECT_EQ(Stat().blobs(), 2);
+  request.set_target_bytes(8);
+  ASSERT_EQ(Call(*own_, &Stub::CollectGarbage, request, &told), kOk);
+  EXPECT_EQ(told.dropped_blobs(), 0) << "there is no more than that";
+  const v1::CollectGarbageResponse done = CollectAll();
+  EXPECT_EQ(done.dropped_blobs(), 1) << "as it was told";
+}
+
 TEST_F(WireTest, ABackupNeedsAFolder) {
   const auto own = v1::Store::NewStub(channel_);
   v1::BackupRequest request;
@@ -182,6 +251,29 @@ TEST_F(WireTest, ALimitThatIsTooSmallIsRefused) {
           .status()
           .code(),
       kInvalid);
+}
+
+TEST_F(StoreServiceTest, ForgetsTheResultsThatPlainReapiClientsWrote) {
+  reapi::UpdateActionResultRequest update;
+  *update.mutable_action_digest() = cas::DigestOf("an action");
+  cas::SetStage("extract", 11, update.mutable_action_result());
+  cas::SetWorker("w3", update.mutable_action_result());
+  reapi::ActionResult result;
+  ASSERT_EQ(Call(*action_cache_, &reapi::ActionCache::Stub::UpdateActionResult, update, &result),
+            kOk);
+  EXPECT_EQ(result.execution_metadata().worker(), "w3") << "nobody knows better without TLS";
+  v1::ForgetResultsRequest request;
+  v1::ForgetResultsResponse response;
+  EXPECT_EQ(Call(*own_, &Stub::ForgetResults, request, &response), kInvalid);
+  request.set_worker("w3");
+  request.set_dry_run(true);
+  ASSERT_EQ(Call(*own_, &Stub::ForgetResults, request, &response), kOk);
+  EXPECT_EQ(response.results(), 1);
+  EXPECT_EQ(Stat().action_results(), 1);
+  request.set_dry_run(false);
+  ASSERT_EQ(Call(*own_, &Stub::ForgetResults, request, &response), kOk);
+  EXPECT_EQ(response.results(), 1);
+  EXPECT_EQ(Stat().action_results(), 0);
 }
 
 }  // namespace

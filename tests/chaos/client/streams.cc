@@ -73,7 +73,12 @@ int Health(const Words& words) {
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(5)));
   grpc::CompletionQueue queue;
-  const grpc::ByteBuffer request(nullptr, 0);
+  // HealthCheckRequest: field 1 is the service; empty stands for none.
+  const std::string& service = words[1];
+  const grpc::Slice asked(service.empty()
+                              ? std::string()
+                              : absl::StrCat("\x0a", std::string(1, service.size()), service));
+  const grpc::ByteBuffer request(&asked, 1);
   const auto call =
       stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
   call->StartCall();

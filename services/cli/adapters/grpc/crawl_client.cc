@@ -6,12 +6,25 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/rpc/server.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "services/cli/adapters/grpc/retrying_caller.h"
 
 namespace kernelmill::cli {
 namespace {
+
+// That of a job with 100,000 sources has some tens of megabytes.
+constexpr absl::Duration kLockDeadline = absl::Minutes(10);
+
+absl::Status CheckSize(const v1::SubmitRequest& request) {
+  const size_t bytes = request.ByteSizeLong();
+  if (bytes <= rpc::kMaxMessageBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the job has ", bytes, " bytes with its lists; ",
+                                                 rpc::kMaxMessageBytes,
+                                                 " are what one may have: make two of it"));
+}
 
 class GrpcCrawlClient : public CrawlClient {
  public:
@@ -19,11 +32,13 @@ class GrpcCrawlClient : public CrawlClient {
       : stub_(v1::Crawl::NewStub(std::move(channel))), caller_(std::move(reconnect)) {}
 
   absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                     int priority) override {
+                                     int priority, bool no_cache) override {
     v1::SubmitRequest request;
     *request.mutable_spec() = spec;
     request.set_request_id(request_id);
     request.set_priority(priority);
+    request.set_no_cache(no_cache);
+    RETURN_IF_ERROR(CheckSize(request));
     v1::SubmitResponse response;
     RETURN_IF_ERROR(caller_.Call("submit", [&](grpc::ClientContext& context) {
       return stub_->Submit(&context, request, &response);
@@ -35,6 +50,36 @@ class GrpcCrawlClient : public CrawlClient {
     return CallOn<v1::GetJobRequest>("get job", &v1::Crawl::Stub::GetJob, job);
   }
 
+  absl::StatusOr<std::vector<v1::Failure>> ListFailures(const std::string& job) override {
+    v1::ListFailuresRequest request;
+    request.set_job(job);
+    std::vector<v1::Failure> all;
+    do {
+      v1::ListFailuresResponse page;
+      RETURN_IF_ERROR(caller_.Call("list failures", [&](grpc::ClientContext& context) {
+        return stub_->ListFailures(&context, request, &page);
+      }));
+      for (v1::Failure& failure : *page.mutable_failures()) all.push_back(std::move(failure));
+      request.set_page_token(page.next_page_token());
+    } while (!request.page_token().empty());
+    return all;
+  }
+
+  absl::StatusOr<v1::JobSpec> ReadLock(const std::string& job) override {
+    v1::ReadLockRequest request;
+    request.set_job(job);
+    v1::JobSpec lock;
+    const auto read = [&](grpc::ClientContext& context) {
+      lock.Clear();
+      const auto reader = stub_->ReadLock(&context, request);
+      v1::JobSpec part;
+      while (reader->Read(&part)) lock.MergeFrom(part);
+      return reader->Finish();
+    };
+    RETURN_IF_ERROR(caller_.Call("read lock", read, kLockDeadline));
+    return lock;
+  }
+
   absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() override {
     v1::ListJobsResponse response;
     RETURN_IF_ERROR(caller_.Call("list jobs", [&](grpc::ClientContext& context) {
@@ -43,12 +88,47 @@ class GrpcCrawlClient : public CrawlClient {
     return std::vector<v1::JobStatus>(response.jobs().begin(), response.jobs().end());
   }
 
+  absl::StatusOr<std::vector<v1::WorkerInfo>> ListWorkers() override {
+    v1::ListWorkersResponse response;
+    RETURN_IF_ERROR(caller_.Call("list workers", [&](grpc::ClientContext& context) {
+      return stub_->ListWorkers(&context, v1::ListWorkersRequest(), &response);
+    }));
+    return std::vector<v1::WorkerInfo>(response.workers().begin(), response.workers().end());
+  }
+
+  absl::StatusOr<Timeline> GetTimeline(const std::string& job) override {
+    constexpr absl::Duration kDeadline = absl::Minutes(10);  // millions of attempts
+    v1::TimelineRequest request;
+    request.set_job(job);
+    Timeline timeline;
+    RETURN_IF_ERROR(caller_.Call(
+        "timeline",
+        [&](grpc::ClientContext& context) {
+          timeline = {};
+          const auto reader = stub_->Timeline(&context, request);
+          v1::TimelinePart part;
+          while (reader->Read(&part)) {
+            for (const v1::TaskSpan& span : part.spans()) timeline.Add(span);
+          }
+          return reader->Finish();
+        },
+        kDeadline));
+    return timeline;
+  }
+
   absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) override {
     return CallOn<v1::CancelRequest>("cancel", &v1::Crawl::Stub::Cancel, job);
   }
 
-  absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job) override {
-    return CallOn<v1::RetryRequest>("retry", &v1::Crawl::Stub::Retry, job);
+  absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job, bool no_cache) override {
+    v1::RetryRequest request;
+    request.set_job(job);
+    request.set_no_cache(no_cache);
+    v1::JobStatus response;
+    RETURN_IF_ERROR(caller_.Call("retry", [&](grpc::ClientContext& context) {
+      return stub_->Retry(&context, request, &response);
+    }));
+    return response;
   }
 
   absl::Status DeleteJob(const std::string& job) override {

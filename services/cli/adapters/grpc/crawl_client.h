@@ -10,6 +10,7 @@
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
 #include "services/cli/adapters/grpc/retrying_caller.h"
+#include "services/cli/core/timeline.h"
 #include "services/cli/core/watch.h"
 
 namespace grpc {
@@ -25,17 +26,26 @@ class CrawlClient {
   virtual ~CrawlClient() = default;
 
   // Answers the new job's name. The same request id again answers with the same job.
-  // INVALID_ARGUMENT: the spec is wrong, and how.
+  // `no_cache`: every stage is run anew. INVALID_ARGUMENT: the spec is wrong, and how.
   virtual absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                             int priority) = 0;
+                                             int priority, bool no_cache) = 0;
   // NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) = 0;
+  // All inputs that failed. NOT_FOUND: no such job.
+  virtual absl::StatusOr<std::vector<v1::Failure>> ListFailures(const std::string& job) = 0;
+  // The spec of an ended job with every source pinned that could be. NOT_FOUND: no such job;
+  // FAILED_PRECONDITION: it is running.
+  virtual absl::StatusOr<v1::JobSpec> ReadLock(const std::string& job) = 0;
   // Newest first.
   virtual absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() = 0;
+  // The workers heard of lately, by name.
+  virtual absl::StatusOr<std::vector<v1::WorkerInfo>> ListWorkers() = 0;
+  // When the job's tasks waited and ran. NOT_FOUND: no such job.
+  virtual absl::StatusOr<Timeline> GetTimeline(const std::string& job) = 0;
   // Ends a running job; answers how it ended. NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) = 0;
   // Runs an ended job again. NOT_FOUND: no such job.
-  virtual absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job) = 0;
+  virtual absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job, bool no_cache) = 0;
   // Forgets an ended job. NOT_FOUND: no such job; FAILED_PRECONDITION: it is running.
   virtual absl::Status DeleteJob(const std::string& job) = 0;
   // A WatchCall on the job. NOT_FOUND: no such job.

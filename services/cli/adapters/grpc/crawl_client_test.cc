@@ -34,7 +34,8 @@ class FakeCrawl : public v1::Crawl::Service {
                       v1::SubmitResponse* response) override {
     if (failures_before_ok-- > 0) return {grpc::StatusCode::UNAVAILABLE, "not yet"};
     if (request->spec().name().empty()) return {grpc::StatusCode::INVALID_ARGUMENT, "name: empty"};
-    response->set_job("j-" + request->request_id() + "-" + std::to_string(request->priority()));
+    response->set_job("j-" + request->request_id() + "-" + std::to_string(request->priority()) +
+                      (request->no_cache() ? "-anew" : ""));
     return grpc::Status::OK;
   }
   grpc::Status Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
@@ -52,6 +53,7 @@ class FakeCrawl : public v1::Crawl::Service {
   }
   grpc::Status Retry(grpc::ServerContext*, const v1::RetryRequest* request,
                      v1::JobStatus* response) override {
+    response->set_no_cache(request->no_cache());
     return Answer(request->job(), v1::JOB_STATE_RUNNING, response);
   }
   // Deletes the job, but may say that it could not be reached.
@@ -100,9 +102,9 @@ v1::JobSpec Spec() {
 
 TEST_F(CrawlClientTest, SubmitIsTriedAgainWithTheSameId) {
   service_.failures_before_ok = 2;
-  const auto job = client_->Submit(Spec(), "r1", -3);
+  const auto job = client_->Submit(Spec(), "r1", -3, /*no_cache=*/true);
   ASSERT_THAT(job, IsOk());
-  EXPECT_EQ(*job, "j-r1--3");
+  EXPECT_EQ(*job, "j-r1--3-anew");
 }
 
 TEST_F(CrawlClientTest, ReconnectTimeoutEnds) {
@@ -112,13 +114,13 @@ TEST_F(CrawlClientTest, ReconnectTimeoutEnds) {
   reconnect.timeout = absl::Milliseconds(700);
   reconnect.on_unreachable = [&](const absl::Status& status) { unreachable.push_back(status); };
   const auto client = NewCrawlClient(rpc::Connect(address_), reconnect);
-  EXPECT_THAT(client->Submit(Spec(), "r1", 0), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(client->Submit(Spec(), "r1", 0, false), StatusIs(absl::StatusCode::kUnavailable));
   ASSERT_EQ(unreachable.size(), 1u);
   EXPECT_THAT(unreachable[0], StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST_F(CrawlClientTest, ErrorsKeepTheirCodeAndMessage) {
-  const auto job = client_->Submit(v1::JobSpec(), "r1", 0);
+  const auto job = client_->Submit(v1::JobSpec(), "r1", 0, false);
   EXPECT_THAT(job, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(job.status().message()), ::testing::HasSubstr("name: empty"));
   EXPECT_THAT(client_->Watch("x", [](const v1::JobStatus&) {}),
@@ -130,11 +132,13 @@ TEST_F(CrawlClientTest, CancelAndRetryAnswerWithTheJob) {
   const auto cancelled = client_->CancelJob("j");
   ASSERT_THAT(cancelled, IsOk());
   EXPECT_EQ(cancelled->state(), v1::JOB_STATE_CANCELLED);
-  const auto retried = client_->RetryJob("j");
+  const auto retried = client_->RetryJob("j", /*no_cache=*/true);
   ASSERT_THAT(retried, IsOk());
   EXPECT_EQ(retried->state(), v1::JOB_STATE_RUNNING);
+  EXPECT_TRUE(retried->no_cache());
+  EXPECT_FALSE(client_->RetryJob("j", /*no_cache=*/false)->no_cache());
   EXPECT_THAT(client_->CancelJob("x"), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(client_->RetryJob("x"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(client_->RetryJob("x", false), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(CrawlClientTest, ADeleteWhoseAnswerWasLostIsNoError) {
@@ -155,7 +159,7 @@ TEST_F(CrawlClientTest, AnInterruptEndsTheWatchThatRunsAndLaterCalls) {
   EXPECT_THAT(ended, StatusIs(absl::StatusCode::kCancelled));
   EXPECT_THAT(client_->Watch("j", [](const v1::JobStatus&) {}),
               StatusIs(absl::StatusCode::kCancelled));
-  EXPECT_THAT(client_->Submit(Spec(), "r1", 0), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(client_->Submit(Spec(), "r1", 0, false), StatusIs(absl::StatusCode::kCancelled));
 }
 
 TEST_F(CrawlClientTest, AnInterruptEndsTheWaitForACoordinatorThatIsAway) {
@@ -166,7 +170,7 @@ TEST_F(CrawlClientTest, AnInterruptEndsTheWaitForACoordinatorThatIsAway) {
   reconnect.on_unreachable = [&](const absl::Status&) { waiting.Notify(); };
   const auto client = NewCrawlClient(rpc::Connect(address_), reconnect);
   absl::StatusOr<std::string> job;
-  std::thread submitter([&] { job = client->Submit(Spec(), "r1", 0); });
+  std::thread submitter([&] { job = client->Submit(Spec(), "r1", 0, false); });
   waiting.WaitForNotification();
   client->Interrupt();
   submitter.join();

@@ -57,16 +57,45 @@ class GrpcStoreClient : public StoreClient {
     return sum;
   }
 
-  absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes) override {
+  absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes,
+                                                            bool dry_run) override {
     v1::CollectGarbageRequest request;
     request.set_target_bytes(target_bytes);
+    request.set_dry_run(dry_run);
     return Ask<v1::CollectGarbageResponse>("gc", &v1::Store::Stub::CollectGarbage, request);
+  }
+
+  absl::StatusOr<v1::ForgetResultsResponse> ForgetResults(
+      const v1::ForgetResultsRequest& request) override {
+    return Ask<v1::ForgetResultsResponse>("forget", &v1::Store::Stub::ForgetResults, request);
   }
 
   absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) override {
     v1::BackupRequest request;
     request.set_name(name);
     return Ask<v1::BackupResponse>("backup", &v1::Store::Stub::Backup, request);
+  }
+
+  absl::StatusOr<v1::PruneBackupsResponse> PruneBackups(int keep, absl::Duration max_age) override {
+    v1::PruneBackupsRequest request;
+    request.set_keep(keep);
+    request.set_max_age_ms(absl::ToInt64Milliseconds(max_age));
+    return Ask<v1::PruneBackupsResponse>("prune", &v1::Store::Stub::PruneBackups, request);
+  }
+
+  absl::Status Hold(const std::string& name, const std::vector<cas::Digest>& blobs,
+                    absl::Duration ttl) override {
+    v1::HoldRequest request;
+    request.set_name(name);
+    request.mutable_blobs()->Add(blobs.begin(), blobs.end());
+    request.set_ttl_ms(absl::ToInt64Milliseconds(ttl));
+    return Ask<v1::HoldResponse>("hold", &v1::Store::Stub::Hold, request).status();
+  }
+
+  absl::Status Release(const std::string& name) override {
+    v1::ReleaseRequest request;
+    request.set_name(name);
+    return Ask<v1::ReleaseResponse>("release", &v1::Store::Stub::Release, request).status();
   }
 
   void Interrupt() override { caller_.Interrupt(); }

@@ -5,9 +5,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/cas/digest.h"
 #include "kernelmill/v1/store.pb.h"
 #include "services/cli/adapters/grpc/retrying_caller.h"
 
@@ -29,9 +32,19 @@ class StoreClient {
   // with the last.
   virtual absl::StatusOr<v1::VerifyProgress> Verify(
       bool drop_damaged, const std::function<void(const v1::VerifyProgress&)>& on_progress) = 0;
-  virtual absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes) = 0;
+  // `dry_run`: says what would be dropped, and drops nothing.
+  virtual absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes,
+                                                                    bool dry_run) = 0;
+  virtual absl::Status Hold(const std::string& name, const std::vector<cas::Digest>& blobs,
+                            absl::Duration ttl) = 0;
+  // OK also where there is no such hold.
+  virtual absl::Status Release(const std::string& name) = 0;
+  virtual absl::StatusOr<v1::ForgetResultsResponse> ForgetResults(
+      const v1::ForgetResultsRequest& request) = 0;
   // FAILED_PRECONDITION: the store has no folder for backups.
   virtual absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) = 0;
+  virtual absl::StatusOr<v1::PruneBackupsResponse> PruneBackups(int keep,
+                                                                absl::Duration max_age) = 0;
   // Ends the calls that are running and every later one.
   virtual void Interrupt() = 0;
 };

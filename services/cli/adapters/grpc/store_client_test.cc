@@ -57,6 +57,12 @@ class FakeStore : public v1::Store::Service {
     response->set_held_bytes(request->target_bytes());
     return grpc::Status::OK;
   }
+  grpc::Status ForgetResults(grpc::ServerContext*, const v1::ForgetResultsRequest* request,
+                             v1::ForgetResultsResponse* response) override {
+    if (request->stage().empty()) return {grpc::StatusCode::INVALID_ARGUMENT, "no stage"};
+    response->set_results(request->version());
+    return grpc::Status::OK;
+  }
   grpc::Status Backup(grpc::ServerContext*, const v1::BackupRequest* request,
                       v1::BackupResponse* response) override {
     if (request->name() == "../x") return {grpc::StatusCode::INVALID_ARGUMENT, "name: not a name"};
@@ -97,9 +103,14 @@ TEST_F(StoreClientTest, HandsRequestsAndAnswersThrough) {
   const auto stat = client_->Stat();
   ASSERT_THAT(stat, IsOk());
   EXPECT_EQ(stat->blobs(), 3);
-  const auto garbage = client_->CollectGarbage(77);
+  const auto garbage = client_->CollectGarbage(77, /*dry_run=*/false);
   ASSERT_THAT(garbage, IsOk());
   EXPECT_EQ(garbage->held_bytes(), 77);
+  v1::ForgetResultsRequest forget;
+  EXPECT_THAT(client_->ForgetResults(forget), StatusIs(absl::StatusCode::kInvalidArgument));
+  forget.set_stage("extract");
+  forget.set_version(11);
+  EXPECT_EQ(client_->ForgetResults(forget)->results(), 11);
   const auto backup = client_->Backup("monday");
   ASSERT_THAT(backup, IsOk());
   EXPECT_EQ(backup->path(), "/backups/monday");
@@ -146,7 +157,7 @@ TEST_F(StoreClientTest, AStoreOfAnotherMakeIsCalledThat) {
   const auto client = NewStoreClient(rpc::Connect(address));
   for (const absl::Status& status :
        {client->Stat().status(), client->Verify(false, [](const auto&) {}).status(),
-        client->CollectGarbage(0).status(), client->Backup("x").status()}) {
+        client->CollectGarbage(0, false).status(), client->Backup("x").status()}) {
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnimplemented));
     EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("not a kernelmill-store"));
   }

@@ -7,11 +7,17 @@
 //   "c/"<job>       -> who submitted it, where that is known
 //   "p/"<job>       -> the stage versions that the job's tasks were planned with, as text
 //   "s/"<job>       -> JobSpec, with defaults
-//   "j/"<job>       -> JobStatus: as it was submitted; once ended, as it ended
+//   "j/"<job>       -> JobStatus: as it was submitted; once ended, as it ended, with its first
+//                      failures
+//   "f/"<job>stage:1 source:4 shard:4 sub_shard:2
+//                   -> Failure of that task, once the job has ended
+//   "l/"<job>number:4
+//                   -> JobSpec: a part of its lock, once it has ended (PartsOf)
 //   "t/"<task>      -> state:1 stage:1 cached:1 crashes:1 sub_shard:2 source:4 shard:4 attempts:4
 //                      token:8 rest
 //                      rest: of a DONE task StageResult; else google.rpc.Status, of the last error,
 //                      if there was one
+//   "a/"<task><attempt:4>  -> TaskSpan without its task, of an attempt that ended
 //   "v/"<sha256>    -> how the last attempt to pin a git repository's ref went; the key is the
 //   SHA-256, in
 //                      hexadecimal, of its URL, a line feed and the ref. Value: Unix seconds:8
@@ -19,6 +25,10 @@
 //
 // Format 1 had neither crashes nor sub-shards. Its tasks are dropped, so that the jobs that had not
 // ended are planned anew; the action cache answers for what they had done.
+//
+// Earlier builds kept all failures and the lock in the row of the status, tens of megabytes for a
+// job of 100,000 sources. Such rows are cut up when the state is opened; the format is the same, as
+// those builds can read what this one writes.
 //
 // Every Change is one part of one WriteBatch: a task's result and the tasks that follow from it are
 // kept together or not at all.
@@ -86,40 +96,88 @@ rocksdb::Status PutJob(const JobRow& row, rocksdb::WriteBatch* batch) {
   return status;
 }
 
-rocksdb::Status DeleteTasks(uint32_t job, rocksdb::WriteBatch* batch) {
-  return batch->DeleteRange(TaskKeyOf(TaskId(job, 0)), TaskKeyOf(TaskId(job + 1, 0)));
+std::string SpanKeyOf(uint64_t task, uint32_t attempt) {
+  std::string key = "a/";
+  AppendFixed64(&key, task);
+  AppendFixed32(&key, attempt);
+  return key;
+}
+
+// The tasks of a job, their attempts, and how it ended.
+rocksdb::Status DeleteRun(uint32_t job, rocksdb::WriteBatch* batch) {
+  rocksdb::Status status;
+  for (const char* prefix : {"t/", "f/", "l/"}) {
+    if (status.ok()) status = batch->DeleteRange(JobKey(prefix, job), JobKey(prefix, job + 1));
+  }
+  if (!status.ok()) return status;
+  return batch->DeleteRange(SpanKeyOf(TaskId(job, 0), 0), SpanKeyOf(TaskId(job + 1, 0), 0));
+}
+
+rocksdb::Status PutEnd(const EndedJob& job, rocksdb::WriteBatch* batch) {
+  rocksdb::Status status = batch->Put(JobKey("j/", job.sequence), job.status.SerializeAsString());
+  for (const TaskFailure& failure : job.failures) {
+    if (!status.ok()) return status;
+    status = batch->Put(JobKey("f/", job.sequence) + EncodeTaskKey(failure.task),
+                        failure.failure.SerializeAsString());
+  }
+  for (uint32_t number = 0; number < job.lock.size(); ++number) {
+    if (!status.ok()) return status;
+    std::string key = JobKey("l/", job.sequence);
+    AppendFixed32(&key, number);
+    status = batch->Put(key, job.lock[number].SerializeAsString());
+  }
+  return status;
 }
 
 rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
   rocksdb::Status status;
   for (const uint32_t job : change.erased) {
     if (!status.ok()) return status;
-    status = DeleteTasks(job, batch);
+    status = DeleteRun(job, batch);
   }
   for (const uint32_t job : change.deleted) {
     for (const char* prefix : {"r/", "c/", "p/", "s/", "j/"}) {
       if (status.ok()) status = batch->Delete(JobKey(prefix, job));
     }
     if (!status.ok()) return status;
-    status = DeleteTasks(job, batch);
+    status = DeleteRun(job, batch);
   }
   for (const JobRow& job : change.jobs) {
     if (!status.ok()) return status;
     status = PutJob(job, batch);
   }
-  for (const auto& [job, job_status] : change.statuses) {
+  for (const EndedJob& job : change.ended) {
     if (!status.ok()) return status;
-    status = batch->Put(JobKey("j/", job), job_status.SerializeAsString());
+    status = PutEnd(job, batch);
   }
   for (const TaskRow& task : change.tasks) {
     if (!status.ok()) return status;
     status = batch->Put(TaskKeyOf(task.id), EncodeTask(task));
+  }
+  for (const v1::TaskSpan& span : change.spans) {
+    if (!status.ok()) return status;
+    const auto attempt = static_cast<uint32_t>(span.attempt());
+    status = batch->Put(SpanKeyOf(span.task(), attempt), EncodeSpan(span));
   }
   for (const PinRecord& pin : change.pins) {
     if (!status.ok()) return status;
     status = batch->Put(PinKeyOf(pin.git, pin.ref), EncodePin(pin));
   }
   return status;
+}
+
+// Takes failures and lock out of a status that has all of them. Which tasks the failures are of was
+// not kept; their order was, and is what a TaskKey stands for here.
+void CutUp(EndedJob* job) {
+  job->lock = PartsOf(std::move(*job->status.mutable_lock()));
+  job->status.clear_lock();
+  google::protobuf::RepeatedPtrField<v1::Failure> all;
+  all.Swap(job->status.mutable_failures());
+  job->status.set_failure_count(all.size());
+  for (int i = 0; i < all.size(); ++i) {
+    if (i < kFailuresInStatus) *job->status.add_failures() = all[i];
+    job->failures.push_back({{.stage = StageId::kDiscover, .source = i}, std::move(all[i])});
+  }
 }
 
 }  // namespace
@@ -133,6 +191,7 @@ absl::StatusOr<std::unique_ptr<RocksDbStateStore>> RocksDbStateStore::Open(
   RETURN_IF_ERROR(FromOpenStatus(rocksdb::DB::Open(OpenOptions(), directory, &db), directory));
   std::unique_ptr<RocksDbStateStore> store(new RocksDbStateStore(std::unique_ptr<rocksdb::DB>(db)));
   RETURN_IF_ERROR(Annotate(store->CheckFormat(), directory));
+  RETURN_IF_ERROR(Annotate(store->SplitWholeEnds(), directory));
   ASSIGN_OR_RETURN(store->last_sequence_, store->LastSequence());
   return store;
 }
@@ -182,6 +241,32 @@ absl::Status RocksDbStateStore::Upgrade() {
   return FromRocksStatus(db_->Write(sync, &batch), "upgrade");
 }
 
+absl::Status RocksDbStateStore::SplitWholeEnds() {
+  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
+  for (at->Seek("j/"); at->Valid() && at->key().starts_with("j/"); at->Next()) {
+    absl::string_view key(at->key().data() + 2, at->key().size() - 2);
+    EndedJob job;
+    if (!TakeFixed32(&key, &job.sequence) ||
+        !job.status.ParseFromArray(at->value().data(), static_cast<int>(at->value().size()))) {
+      return absl::DataLossError("a job is not readable");
+    }
+    if (!job.status.has_lock()) continue;  // it runs, was abandoned, or is cut up
+    CutUp(&job);
+    rocksdb::WriteBatch batch;
+    rocksdb::Status put;
+    for (const char* prefix : {"f/", "l/"}) {
+      // An earlier build may have run again what this one had ended.
+      if (put.ok()) {
+        put = batch.DeleteRange(JobKey(prefix, job.sequence), JobKey(prefix, job.sequence + 1));
+      }
+    }
+    if (put.ok()) put = PutEnd(job, &batch);
+    if (put.ok()) put = db_->Write(rocksdb::WriteOptions(), &batch);
+    RETURN_IF_ERROR(FromRocksStatus(put, "upgrade"));
+  }
+  return FromRocksStatus(at->status(), "jobs");
+}
+
 absl::StatusOr<uint32_t> RocksDbStateStore::LastSequence() {
   const absl::StatusOr<std::string> kept = Read(kSequenceKey);
   if (absl::IsNotFound(kept.status())) return 0;
@@ -225,7 +310,6 @@ absl::StatusOr<std::vector<JobRow>> RocksDbStateStore::Jobs() {
     if (row.status.state() != v1::JOB_STATE_RUNNING) {
       row.status.clear_failures();
       row.status.clear_counters();
-      row.status.clear_lock();
       continue;
     }
     ASSIGN_OR_RETURN(row.caller, ReadOrEmpty(JobKey("c/", row.sequence)));
@@ -255,6 +339,27 @@ absl::Status RocksDbStateStore::ForEachTask(uint32_t job,
   return FromRocksStatus(at->status(), "tasks");
 }
 
+absl::Status RocksDbStateStore::ForEachSpan(uint64_t first_task,
+                                            absl::FunctionRef<bool(const v1::TaskSpan&)> visit) {
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
+  const std::string prefix = JobKey("a/", JobOf(first_task));
+  at->Seek(SpanKeyOf(first_task, 0));
+  for (; at->Valid() && at->key().starts_with(prefix); at->Next()) {
+    absl::string_view key(at->key().data() + 2, at->key().size() - 2);
+    uint64_t task = 0;
+    uint32_t attempt = 0;
+    if (!TakeFixed64(&key, &task) || !TakeFixed32(&key, &attempt) || !key.empty()) {
+      return absl::DataLossError("an attempt's key is not readable");
+    }
+    ASSIGN_OR_RETURN(const v1::TaskSpan span,
+                     DecodeSpan(task, absl::string_view(at->value().data(), at->value().size())));
+    if (!visit(span)) return absl::OkStatus();
+  }
+  return FromRocksStatus(at->status(), "attempts");
+}
+
 absl::StatusOr<v1::JobSpec> RocksDbStateStore::Spec(uint32_t job) {
   ASSIGN_OR_RETURN(const std::string value, Read(JobKey("s/", job)));
   v1::JobSpec spec;
@@ -267,6 +372,41 @@ absl::StatusOr<v1::JobStatus> RocksDbStateStore::Status(uint32_t job) {
   v1::JobStatus status;
   if (!status.ParseFromString(value)) return absl::DataLossError("a job is not readable");
   return status;
+}
+
+absl::StatusOr<std::vector<TaskFailure>> RocksDbStateStore::Failures(uint32_t job,
+                                                                     const TaskKey* after,
+                                                                     size_t limit) {
+  const std::string prefix = JobKey("f/", job);
+  // No key begins with another, so that the next one follows this with a byte added.
+  const std::string from = after == nullptr ? prefix : prefix + EncodeTaskKey(*after) + '\0';
+  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
+  std::vector<TaskFailure> failures;
+  for (at->Seek(from); failures.size() < limit && at->Valid() && at->key().starts_with(prefix);
+       at->Next()) {
+    absl::string_view key(at->key().data() + prefix.size(), at->key().size() - prefix.size());
+    TaskFailure& failure = failures.emplace_back();
+    if (!TakeTaskKey(&key, &failure.task) || !key.empty() ||
+        !failure.failure.ParseFromArray(at->value().data(), static_cast<int>(at->value().size()))) {
+      return absl::DataLossError("a failure is not readable");
+    }
+  }
+  RETURN_IF_ERROR(FromRocksStatus(at->status(), "failures"));
+  return failures;
+}
+
+absl::Status RocksDbStateStore::ForEachLockPart(uint32_t job,
+                                                absl::FunctionRef<bool(const v1::JobSpec&)> visit) {
+  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
+  const std::string prefix = JobKey("l/", job);
+  for (at->Seek(prefix); at->Valid() && at->key().starts_with(prefix); at->Next()) {
+    v1::JobSpec part;
+    if (!part.ParseFromArray(at->value().data(), static_cast<int>(at->value().size()))) {
+      return absl::DataLossError("a lock is not readable");
+    }
+    if (!visit(part)) return absl::OkStatus();
+  }
+  return FromRocksStatus(at->status(), "lock");
 }
 
 absl::StatusOr<PinRecord> RocksDbStateStore::LastPin(const std::string& git,

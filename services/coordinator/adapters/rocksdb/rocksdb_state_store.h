@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROCKSDB_STATE_STORE_H_
 #define KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROCKSDB_STATE_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,8 +31,14 @@ class RocksDbStateStore : public StateStore {
   absl::StatusOr<std::vector<JobRow>> Jobs() override;
   absl::StatusOr<uint32_t> LastSequence() override;
   absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) override;
+  absl::Status ForEachSpan(uint64_t first_task,
+                           absl::FunctionRef<bool(const v1::TaskSpan&)> visit) override;
   absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
+  absl::StatusOr<std::vector<TaskFailure>> Failures(uint32_t job, const TaskKey* after,
+                                                    size_t limit) override;
+  absl::Status ForEachLockPart(uint32_t job,
+                               absl::FunctionRef<bool(const v1::JobSpec&)> visit) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
   absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) override;
 
@@ -39,6 +46,8 @@ class RocksDbStateStore : public StateStore {
   explicit RocksDbStateStore(std::unique_ptr<rocksdb::DB> db);
   absl::Status CheckFormat();
   absl::Status Upgrade();
+  // Cuts up the ends of jobs that an earlier build kept in one row each.
+  absl::Status SplitWholeEnds();
   absl::StatusOr<std::string> Read(const std::string& key);
   // Empty where there is no such key.
   absl::StatusOr<std::string> ReadOrEmpty(const std::string& key);

@@ -119,12 +119,90 @@ TEST_F(RocksDbStateStoreTest, AnEndedJobIsListedBrieflyAndReadInFull) {
   ended.set_state(v1::JOB_STATE_DONE);
   ended.add_failures()->set_message("why");
   ended.mutable_dataset()->set_hash("h");
-  change.statuses = {{1, ended}};
+  change.ended = {{.sequence = 1, .status = ended}};
   ASSERT_THAT(store_->Write({change}, true), IsOk());
   const std::vector<JobRow> jobs = *store_->Jobs();
   EXPECT_EQ(jobs[0].status.failures_size(), 0);
   EXPECT_EQ(jobs[0].status.dataset().hash(), "h");
   EXPECT_EQ(store_->Status(1)->failures(0).message(), "why");
+}
+
+v1::JobSpec LockOf(StateStore& store, uint32_t job) {
+  v1::JobSpec lock;
+  EXPECT_THAT(store.ForEachLockPart(job,
+                                    [&](const v1::JobSpec& part) {
+                                      EXPECT_LT(part.ByteSizeLong(), 2u << 20);
+                                      lock.MergeFrom(part);
+                                      return true;
+                                    }),
+              IsOk());
+  return lock;
+}
+
+v1::JobSpec ManySources(int count) {
+  v1::JobSpec spec;
+  spec.set_name("many");
+  for (int i = 0; i < count; ++i) {
+    spec.add_sources()->set_git(absl::StrCat("https://a.org/", i, std::string(500, 'x')));
+  }
+  return spec;
+}
+
+TEST_F(RocksDbStateStoreTest, FailuresAreReadInPagesAndTheLockInParts) {
+  Change change;
+  change.jobs = {Job(1), Job(2)};
+  EndedJob end = {
+      .sequence = 1, .status = change.jobs[0].status, .lock = PartsOf(ManySources(9000))};
+  for (const int source : {300, 2, 1}) {
+    end.failures.push_back({{.stage = StageId::kPin, .source = source}, {}});
+    end.failures.back().failure.set_source(absl::StrCat(source));
+  }
+  end.failures.push_back({{.stage = StageId::kExtract, .source = 1}, {}});
+  EndedJob other = {.sequence = 2, .status = change.jobs[1].status};
+  other.failures = {end.failures[0]};
+  EXPECT_EQ(end.lock.size(), 6u);
+  change.ended = {end, other};
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  Open();
+  EXPECT_EQ(LockOf(*store_, 1).SerializeAsString(), ManySources(9000).SerializeAsString());
+  EXPECT_EQ(LockOf(*store_, 2).sources_size(), 0);
+  const std::vector<TaskFailure> first = *store_->Failures(1, nullptr, 2);
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(first[0].failure.source(), "1");
+  EXPECT_EQ(first[1].failure.source(), "2");
+  const std::vector<TaskFailure> rest = *store_->Failures(1, &first[1].task, 10);
+  ASSERT_EQ(rest.size(), 2u);
+  EXPECT_EQ(rest[0].failure.source(), "300");
+  EXPECT_EQ(rest[1].task.stage, StageId::kExtract);
+  Change again;
+  again.erased = {1};
+  ASSERT_THAT(store_->Write({again}, true), IsOk());
+  EXPECT_TRUE(store_->Failures(1, nullptr, 10)->empty());
+  EXPECT_EQ(LockOf(*store_, 1).sources_size(), 0);
+  EXPECT_EQ(store_->Failures(2, nullptr, 10)->size(), 1u);
+}
+
+TEST_F(RocksDbStateStoreTest, AnEndThatAnEarlierBuildKeptInOneRowIsCutUp) {
+  Change change;
+  change.jobs = {Job(1)};
+  v1::JobStatus whole = change.jobs[0].status;
+  whole.set_state(v1::JOB_STATE_DONE);
+  *whole.mutable_lock() = ManySources(4000);
+  for (int i = 0; i < 1500; ++i) whole.add_failures()->set_source(absl::StrCat(i));
+  change.ended = {{.sequence = 1, .status = whole}};
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  for (int opened = 0; opened < 2; ++opened) {
+    Open();
+    const v1::JobStatus status = *store_->Status(1);
+    EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
+    EXPECT_EQ(status.failures_size(), 100);
+    EXPECT_EQ(status.failure_count(), 1500);
+    EXPECT_FALSE(status.has_lock());
+    EXPECT_EQ(LockOf(*store_, 1).SerializeAsString(), ManySources(4000).SerializeAsString());
+    const std::vector<TaskFailure> failures = *store_->Failures(1, nullptr, 2000);
+    ASSERT_EQ(failures.size(), 1500u);
+    for (int i = 0; i < 1500; ++i) ASSERT_EQ(failures[i].failure.source(), absl::StrCat(i));
+  }
 }
 
 TEST_F(RocksDbStateStoreTest, ErasingAJobsTasksSparesOtherJobsAndNewTasks) {
@@ -226,6 +304,44 @@ TEST(Rows, DamagedTasksAreRefused) {
   std::string state = good;
   state[0] = 9;
   EXPECT_THAT(DecodeTask(1, state), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(RocksDbStateStoreTest, AttemptsAreKeptInOrderAndGoWithTheirJob) {
+  const auto span = [](uint32_t job, uint32_t index, int32_t attempt, const char* outcome) {
+    v1::TaskSpan span;
+    span.set_task(TaskId(job, index));
+    span.set_attempt(attempt);
+    span.set_outcome(outcome);
+    return span;
+  };
+  Change change;
+  change.spans = {span(1, 2, 1, "handed_back"), span(1, 10, 2, "done"), span(1, 10, 1, "failed"),
+                  span(1, 2, 1, "done"), span(2, 1, 1, "done")};
+  EXPECT_FALSE(change.empty());
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  Open();
+  const auto read = [&](uint64_t first) {
+    std::string text;
+    EXPECT_THAT(store_->ForEachSpan(first,
+                                    [&](const v1::TaskSpan& span) {
+                                      absl::StrAppend(&text, IndexOf(span.task()), "/",
+                                                      span.attempt(), " ", span.outcome(), ";");
+                                      return true;
+                                    }),
+                IsOk());
+    return text;
+  };
+  EXPECT_EQ(read(TaskId(1, 1)), "2/1 done;10/1 failed;10/2 done;");
+  EXPECT_EQ(read(TaskId(1, 3)), "10/1 failed;10/2 done;");
+  Change erase;
+  erase.erased = {1};
+  ASSERT_THAT(store_->Write({erase}, true), IsOk());
+  EXPECT_EQ(read(TaskId(1, 1)), "");
+  EXPECT_EQ(read(TaskId(2, 1)), "1/1 done;");
+  Change deletion;
+  deletion.deleted = {2};
+  ASSERT_THAT(store_->Write({deletion}, true), IsOk());
+  EXPECT_EQ(read(TaskId(2, 1)), "");
 }
 
 }  // namespace

@@ -98,6 +98,42 @@ absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value) {
   return row;
 }
 
+std::string EncodeSpan(const v1::TaskSpan& span) {
+  v1::TaskSpan value = span;
+  value.clear_task();
+  return value.SerializeAsString();
+}
+
+absl::StatusOr<v1::TaskSpan> DecodeSpan(uint64_t task, absl::string_view value) {
+  v1::TaskSpan span;
+  if (!span.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+    return absl::DataLossError(absl::StrCat("an attempt at task ", task, " is not readable"));
+  }
+  span.set_task(task);
+  return span;
+}
+
+std::string EncodeTaskKey(const TaskKey& task) {
+  std::string key(1, static_cast<char>(task.stage));
+  AppendFixed32(&key, static_cast<uint32_t>(task.source));
+  AppendFixed32(&key, static_cast<uint32_t>(task.shard));
+  AppendBigEndian(&key, task.sub_shard, 2);
+  return key;
+}
+
+bool TakeTaskKey(absl::string_view* in, TaskKey* task) {
+  uint8_t stage = 0;
+  uint32_t source = 0, shard = 0;
+  uint64_t sub_shard = 0;
+  if (!TakeByte(in, &stage) || stage >= kStageCount || !TakeFixed32(in, &source) ||
+      !TakeFixed32(in, &shard) || !TakeBigEndian(in, &sub_shard, 2)) {
+    return false;
+  }
+  *task = {static_cast<StageId>(stage), static_cast<SubShard>(sub_shard),
+           static_cast<int32_t>(source), static_cast<int32_t>(shard)};
+  return true;
+}
+
 std::string PinKeyOf(const std::string& git, const std::string& ref) {
   return absl::StrCat("v/", Sha256Hex(absl::StrCat(git, "\n", ref)));
 }

@@ -21,6 +21,15 @@ bool TakeFixed64(absl::string_view* in, uint64_t* value);
 std::string EncodeTask(const TaskRow& row);
 absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value);
 
+// Likewise an attempt's. All of its text is in UTF-8.
+std::string EncodeSpan(const v1::TaskSpan& span);
+absl::StatusOr<v1::TaskSpan> DecodeSpan(uint64_t task, absl::string_view value);
+
+// The bytes of a task's place in its job, which sort as the places do.
+std::string EncodeTaskKey(const TaskKey& task);
+// Cuts the place off the front of `in`. False: it is none.
+bool TakeTaskKey(absl::string_view* in, TaskKey* task);
+
 // Likewise a pin record's key and value.
 std::string PinKeyOf(const std::string& git, const std::string& ref);
 std::string EncodePin(const PinRecord& pin);

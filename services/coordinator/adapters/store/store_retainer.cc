@@ -31,6 +31,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
+#include "common/dataset/manifest_blobs.h"
 #include "common/rpc/cancellable_calls.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/store.grpc.pb.h"
@@ -49,16 +50,6 @@ bool IsOwnerName(const std::string& name) {
   return name.size() == kOwnerDigits && std::all_of(name.begin(), name.end(), absl::ascii_isxdigit);
 }
 
-std::vector<cas::Digest> BlobsOf(const v1::DatasetManifest& manifest, const cas::Digest& digest) {
-  std::vector<cas::Digest> blobs = {digest, manifest.clusters()};
-  for (const v1::ManifestSource& source : manifest.sources()) {
-    if (source.has_tree()) blobs.push_back(source.tree());
-    blobs.insert(blobs.end(), source.kernels().begin(), source.kernels().end());
-    blobs.insert(blobs.end(), source.verdicts().begin(), source.verdicts().end());
-  }
-  return blobs;
-}
-
 class StoreRetainer : public Retainer {
  public:
   StoreRetainer(std::shared_ptr<grpc::Channel> channel, std::unique_ptr<cas::BlobStore> blobs,
@@ -73,7 +64,8 @@ class StoreRetainer : public Retainer {
       return stub_->Stat(&context, v1::StatRequest(), &stat);
     }));
     Held held;
-    std::map<std::string, int> parts;
+    std::map<std::string, int> parts;   // the highest number
+    std::map<std::string, int> listed;  // how many are there
     for (const v1::HoldInfo& hold : stat.holds()) {
       absl::string_view name = hold.name();
       if (absl::ConsumePrefix(&name, "job/") && absl::ConsumeSuffix(&name, suffix_)) {
@@ -81,10 +73,16 @@ class StoreRetainer : public Retainer {
       } else if (int part = 1; absl::ConsumePrefix(&name, "dataset/") && IsOurs(&name, &part)) {
         int& most = parts[std::string(name)];
         most = std::max(most, part);
+        ++listed[std::string(name)];
       }
     }
-    for (const auto& [job, count] : parts) held.datasets.push_back(job);
     absl::MutexLock lock(&mutex_);
+    for (auto& [job, most] : parts) {
+      const auto known = parts_.find(job);
+      if (known != parts_.end()) most = std::max(most, known->second);
+      held.datasets.push_back(job);
+      if (listed[job] < most) held.incomplete.push_back(job);
+    }
     parts_ = std::move(parts);
     return held;
   }
@@ -101,7 +99,7 @@ class StoreRetainer : public Retainer {
 
   absl::Status HoldDataset(const std::string& job, const cas::Digest& digest) override {
     ASSIGN_OR_RETURN(const auto manifest, cas::GetMessage<v1::DatasetManifest>(*blobs_, digest));
-    const std::vector<cas::Digest> blobs = BlobsOf(manifest, digest);
+    const std::vector<cas::Digest> blobs = dataset::BlobsOf(manifest, digest);
     int64_t missing = 0;
     int part = 0;
     for (size_t begin = 0; begin < blobs.size(); begin += kBlobsPerHold) {

@@ -1,13 +1,43 @@
 #include "services/coordinator/core/dispatch/dispatcher.h"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/log.h"
 #include "common/worker/stage.h"
 #include "services/coordinator/core/dispatch/pin_history.h"
+#include "services/coordinator/core/dispatch/worker_list.h"
 
 namespace kernelmill::coordinator {
 namespace {
+
+// Between two looks for stages without a worker.
+constexpr std::chrono::milliseconds kLookPause(500);
+// A worker that is silent for this long, and for a lease's time to live, is not connected. Idle
+// ones ask again every few seconds, and busy ones renew their leases.
+constexpr std::chrono::seconds kShortestSilence(5);
+
+// Says once of each run of a worker which of its stages it will get no tasks of.
+void LogOtherVersions(const LeaseQuery& query) {
+  std::string stages;
+  for (int i = 0; i < kStageCount; ++i) {
+    const int32_t version = query.facts.stages[i];
+    const StageInfo& info = StageInfoOf(static_cast<StageId>(i));
+    if (version == 0 || version == info.version) continue;
+    absl::StrAppend(&stages, stages.empty() ? "" : ", ", std::string(info.name), " ", version,
+                    " (not ", info.version, ")");
+  }
+  if (stages.empty()) return;
+  LogWarning("a worker has other versions of stages, and gets none of their tasks",
+             {{"worker", query.worker.name},
+              {"caller", query.worker.caller},
+              {"version", query.facts.version},
+              {"stages", stages}});
+}
 
 // The host that the task calls on; empty: none.
 std::string HostOf(const Job& job, uint32_t index) {
@@ -16,11 +46,17 @@ std::string HostOf(const Job& job, uint32_t index) {
   return HostOfSource(job.SourceOf(key));
 }
 
-LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action) {
+// Of one answer to a worker. The actions of pair, resolve and manifest name every shard of the job,
+// tens of megabytes for 100,000 sources: such a one goes with no other.
+constexpr size_t kMaxLeaseBytes = 4 << 20;
+
+LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action, std::string host) {
   LeaseTerms terms;
   terms.alone = job.Find(index)->crashes > 0;
-  terms.action = worker::ActionDigest(action).hash();
-  terms.host = HostOf(job, index);
+  // A task that is to use no cache must not share what a worker found there.
+  terms.action =
+      absl::StrCat(worker::ActionDigest(action).hash(), job.no_cache() ? " without cache" : "");
+  terms.host = std::move(host);
   return terms;
 }
 
@@ -31,12 +67,20 @@ void Dispatcher::RestoreLeases() {
   for (const auto& [sequence, job] : jobs_.running()) {
     for (const uint32_t index : job->LeasedTasks()) {
       const uint64_t task = TaskId(sequence, index);
-      LeaseTerms terms = TermsOf(*job, index, job->ActionOf(index));
+      LeaseTerms terms =
+          coordinator::TermsOf(*job, index, job->ActionOf(index), HostOf(*job, index));
+      terms.leased_unix_ms = absl::ToUnixMillis(clock_.WallNow());
       in_flight_.Lead(terms.action, task);
       hosts_.Take(terms.host, task, now);
       leases_.Restore(task, job->Find(index)->token, now, std::move(terms));
     }
   }
+}
+
+WorkerRegistry::Runs Dispatcher::Hear(const LeaseQuery& query) {
+  const WorkerRegistry::Runs runs = workers_.Hear(query.worker, query.facts, clock_.Now());
+  if (runs.began) LogOtherVersions(query);
+  return runs;
 }
 
 Leases Dispatcher::Lease(const LeaseQuery& query, uint64_t run, Change& change) {
@@ -56,12 +100,15 @@ Leases Dispatcher::Lease(const LeaseQuery& query, uint64_t run, Change& change) 
 
 void Dispatcher::LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leases,
                              Change& change) {
-  while (static_cast<int>(leases.tasks.size()) < query.max_tasks) {
+  size_t bytes = 0;
+  while (static_cast<int>(leases.tasks.size()) < query.max_tasks && bytes < kMaxLeaseBytes) {
     const Choice choice = ChooseJob(query.stages);
     if (choice.job == nullptr || choice.alone) return;
     last_served_ = choice.job->sequence();
     const std::optional<uint32_t> index = choice.job->PopReady(query.stages);
-    LeaseOne(query, *choice.job, *index, run, leases, change);
+    if (LeaseOne(query, *choice.job, *index, run, leases, change)) {
+      bytes += leases.tasks.back().ByteSizeLong();
+    }
   }
 }
 
@@ -88,16 +135,21 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   if (PinFromHistory(job, index, change)) return false;
   const Clock::Time now = clock_.Now();
   const uint64_t id = TaskId(job.sequence(), index);
+  // Before the action is made: of 100,000 repositories of one host all but a few wait here.
+  std::string host = HostOf(job, index);
+  if (!hosts_.Take(host, id, now)) return false;
   v1::Action action = job.ActionOf(index);
-  LeaseTerms terms = TermsOf(job, index, action);
+  LeaseTerms terms = coordinator::TermsOf(job, index, action, std::move(host));
   terms.worker = run;
-  terms.caller = query.caller;
+  terms.caller = query.worker.caller;
+  terms.name = query.worker.name;
+  terms.leased_unix_ms = change.unix_ms;
   const bool alone = terms.alone;
-  if (!hosts_.Take(terms.host, id, now)) return false;
   if (!in_flight_.Lead(terms.action, id)) {
     hosts_.Release(terms.host);
     return false;
   }
+  attempts_.Leased(job, index, terms);
   const uint64_t token = leases_.Grant(id, now, std::move(terms));
   job.Leased(index, token, change);
   v1::LeasedTask& task = leases.tasks.emplace_back();
@@ -108,6 +160,7 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   task.set_attempt(static_cast<int32_t>(job.Find(index)->attempts) + 1);
   task.set_job(job.id());
   task.set_alone(alone);
+  task.set_no_cache(job.no_cache());
   *task.mutable_action() = std::move(action);
   return true;
 }
@@ -121,11 +174,9 @@ bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
   if (!last.ok() || !IsRecent(*last, job.settings().visits(), clock_.WallNow())) return false;
   const absl::StatusOr<v1::StageResult> pinned = ResultFrom(*last, *source);
   if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
-  if (pinned.ok()) {
-    job.Succeeded(index, *pinned, /*cached=*/true, change);
-  } else {
-    job.Failed(index, /*token=*/0, pinned.status(), change);
-  }
+  attempts_.Ended(job, index, {}, {"recent", pinned.status()}, change);
+  if (pinned.ok()) return job.Succeeded(index, *pinned, /*cached=*/true, change).ok();
+  job.Failed(index, /*token=*/0, pinned.status(), change);
   return true;
 }
 
@@ -191,10 +242,57 @@ void Dispatcher::Requeue(uint64_t task) {
 
 void Dispatcher::ReadyDue() {
   const Clock::Time now = clock_.Now();
+  const int64_t unix_ms = absl::ToUnixMillis(clock_.WallNow());
   for (const uint64_t task : hosts_.TakeRunnable(now)) Requeue(task);
   for (const auto& [sequence, job] : jobs_.running()) {
-    if (job->Promote(now)) ready_.Notify();
+    if (job->Promote(now, unix_ms)) ready_.Notify();
   }
+}
+
+UnservedStages::Queue Dispatcher::CountTasks() const {
+  UnservedStages::Queue queue;
+  for (const auto& [sequence, job] : jobs_.running()) {
+    for (int i = 0; i < kStageCount; ++i) {
+      queue.ready[i] += job->ReadyCount(static_cast<StageId>(i));
+      queue.leased[i] += job->progress()[i].running();
+    }
+  }
+  return queue;
+}
+
+bool Dispatcher::LookForWorkers() {
+  const Clock::Time now = clock_.Now();
+  if (now < next_look_) return false;
+  next_look_ = now + kLookPause;
+  return unserved_.Update(CountTasks(), Census(), now);
+}
+
+StageCounts Dispatcher::UnservedTasks() const {
+  StageCounts tasks = CountTasks().ready;
+  for (int i = 0; i < kStageCount; ++i) {
+    if (!unserved_.IsUnserved(static_cast<StageId>(i))) tasks[i] = 0;
+  }
+  return tasks;
+}
+
+WorkerCensus Dispatcher::Census() const {
+  const Clock::Duration silence = std::max<Clock::Duration>(leases_.ttl(), kShortestSilence);
+  return CountWorkers(workers_, leases_, clock_.Now() - silence);
+}
+
+std::vector<v1::TaskSpan> Dispatcher::OpenSpans(const Job& job, uint32_t first,
+                                                uint32_t end) const {
+  std::vector<v1::TaskSpan> spans;
+  for (uint32_t index = first; index < end && job.Find(index) != nullptr; ++index) {
+    const TaskState state = job.Find(index)->state;
+    if (state != TaskState::kReady && state != TaskState::kLeased) continue;
+    spans.push_back(OpenSpan(job, index, TermsOf(TaskId(job.sequence(), index))));
+  }
+  return spans;
+}
+
+std::vector<v1::WorkerInfo> Dispatcher::Workers() const {
+  return ListWorkers(workers_, leases_, jobs_, clock_);
 }
 
 void Dispatcher::PauseHost(const Job& job, uint32_t index, Clock::Time until) {

@@ -9,8 +9,11 @@
 
 #include "common/base/notifier.h"
 #include "kernelmill/v1/work.pb.h"
+#include "services/coordinator/core/dispatch/attempt_log.h"
 #include "services/coordinator/core/dispatch/host_limits.h"
 #include "services/coordinator/core/dispatch/lease_table.h"
+#include "services/coordinator/core/dispatch/unserved_stages.h"
+#include "services/coordinator/core/dispatch/worker_census.h"
 #include "services/coordinator/core/dispatch/worker_registry.h"
 #include "services/coordinator/core/jobs/job_table.h"
 #include "services/coordinator/core/state/clock.h"
@@ -23,9 +26,8 @@ struct LeaseQuery {
   StageSet stages;
   int max_tasks = 1;
   int held = 0;
-  std::string worker;
-  uint64_t incarnation = 0;
-  std::string caller;  // who calls, by certificate or token; empty: without TLS nobody knows
+  WorkerId worker;
+  WorkerFacts facts;
 };
 
 struct Leases {
@@ -41,7 +43,7 @@ struct Leases {
 //   which task      the one that was created first, of the stages that the worker has
 //   which host      a few tasks at a time, and none while it asks to be left alone (HostLimits)
 //   equal actions   once at a time, whatever jobs they are of; later ones follow the first, and
-//                   share its result (InFlightActions)
+//                   share its result (InFlightActions). Those that use no cache are apart
 //
 // Not thread-safe: the scheduler's mutex guards it.
 class Dispatcher {
@@ -50,28 +52,32 @@ class Dispatcher {
     Clock::Duration lease_ttl = std::chrono::seconds(30);
     // Tasks that call on one git host, or on the package index, at a time. 0: no limit.
     int host_limit = 4;
+    // How long a stage is without a worker before that is said.
+    Clock::Duration unserved_grace = std::chrono::seconds(5);
   };
 
   // All must outlive it. `ready` is notified when tasks have become ready.
   Dispatcher(const Options& options, JobTable& jobs, StateStore& store, const Clock& clock,
-             Notifier& ready)
+             Notifier& ready, AttemptLog& attempts)
       : jobs_(jobs),
         store_(store),
         clock_(clock),
         ready_(ready),
+        attempts_(attempts),
         leases_(options.lease_ttl),
-        hosts_(options.host_limit) {}
+        hosts_(options.host_limit),
+        unserved_(options.unserved_grace) {}
 
   // Takes up the leases that the running jobs have from before a restart: who holds one may go on;
   // the others run out.
   void RestoreLeases();
 
   // Takes note that the worker runs; says which of its runs have begun and ended.
-  WorkerRegistry::Runs Hear(const LeaseQuery& query) {
-    return workers_.Hear(query.worker, query.incarnation);
-  }
+  WorkerRegistry::Runs Hear(const LeaseQuery& query);
   // Leases ready tasks to the worker's run.
   Leases Lease(const LeaseQuery& query, uint64_t run, Change& change);
+  // Likewise when it renews leases or hands in results.
+  void HearAgain(const WorkerId& worker) { workers_.HearAgain(worker, clock_.Now()); }
   // Extends the caller's leases; returns those that it does not hold any more.
   std::vector<v1::LeaseRef> Renew(const std::vector<v1::LeaseRef>& leases,
                                   const std::string& caller);
@@ -82,6 +88,8 @@ class Dispatcher {
     return leases_.Holds(lease.task(), lease.token(), caller);
   }
 
+  // Of a task that is leased; null: it is not.
+  const LeaseTerms* TermsOf(uint64_t task) const { return leases_.TermsOf(task); }
   // Ends the task's lease and frees the place at its host. Returns the tasks that wait for its
   // result: they get it, or are to be requeued.
   std::vector<uint64_t> ReleaseLease(uint64_t task);
@@ -104,6 +112,18 @@ class Dispatcher {
 
   size_t lease_count() const { return leases_.size(); }
 
+  // Looks, now and then, which stages have ready tasks and no worker. Returns whether what
+  // unserved() says has changed.
+  bool LookForWorkers();
+  const UnservedStages& unserved() const { return unserved_; }
+  // Ready tasks of the stages that unserved() has.
+  StageCounts UnservedTasks() const;
+  WorkerCensus Census() const;
+  // The attempts that wait or run, of the job's tasks with these indices, `end` not included.
+  std::vector<v1::TaskSpan> OpenSpans(const Job& job, uint32_t first, uint32_t end) const;
+  // As Crawl.ListWorkers answers.
+  std::vector<v1::WorkerInfo> Workers() const;
+
  private:
   struct Choice {
     Job* job = nullptr;  // null: nothing is ready
@@ -117,6 +137,7 @@ class Dispatcher {
                 Change& change);
   // Pins the source from its pin history, if the job's policy says so. False: it is to be asked.
   bool PinFromHistory(Job& job, uint32_t index, Change& change);
+  UnservedStages::Queue CountTasks() const;
   std::vector<uint64_t> Free(const LeaseTerms& terms);
   void FreeAndRequeue(const std::vector<EndedLease>& ended);
 
@@ -124,10 +145,13 @@ class Dispatcher {
   StateStore& store_;
   const Clock& clock_;
   Notifier& ready_;
+  AttemptLog& attempts_;
   LeaseTable leases_;
   InFlightActions in_flight_;
   HostLimits hosts_;
   WorkerRegistry workers_;
+  UnservedStages unserved_;
+  Clock::Time next_look_;     // of LookForWorkers()
   uint32_t last_served_ = 0;  // the job that the last task was leased from
   bool draining_ = false;
 };

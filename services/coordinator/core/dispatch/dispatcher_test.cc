@@ -105,6 +105,40 @@ TEST_F(DispatcherTest, EqualActionsRunOnceAlsoAcrossJobs) {
   EXPECT_GT(shared, 0);
 }
 
+TEST_F(DispatcherTest, ATaskThatUsesNoCacheSharesNoResultThatMayBeFromThere) {
+  Submit(GitJob(1));
+  const auto anew = scheduler_->Submit(GitJob(1), "", 0, "", /*no_cache=*/true);
+  const auto anew_too = scheduler_->Submit(GitJob(1), "", 0, "", /*no_cache=*/true);
+  ASSERT_THAT(anew, IsOk());
+  std::vector<v1::LeasedTask> pins = Lease(64);
+  ASSERT_EQ(pins.size(), 2u) << "one with the cache; those without share theirs";
+  EXPECT_NE(pins[0].no_cache(), pins[1].no_cache());
+  for (v1::LeasedTask& pin : pins) EXPECT_THAT(Complete(Done(pin)), IsOk());
+  RunAll();
+  EXPECT_EQ(Get(*anew).state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(Get(*anew_too).state(), v1::JOB_STATE_DONE);
+}
+
+TEST_F(DispatcherTest, WithoutCacheSurvivesARestartAndARetrySaysAnewWhetherItIs) {
+  const auto job = scheduler_->Submit(GitJob(1), "", 0, "", /*no_cache=*/true);
+  ASSERT_THAT(job, IsOk());
+  EXPECT_TRUE(Get(*job).no_cache());
+  Open();
+  const v1::LeasedTask pin = LeaseOne();
+  EXPECT_TRUE(pin.no_cache());
+  EXPECT_THAT(Complete(Done(pin)), IsOk());
+  RunAll();
+  EXPECT_TRUE(Get(*job).no_cache());
+  ASSERT_THAT(scheduler_->Retry(*job), IsOk());
+  EXPECT_FALSE(LeaseOne().no_cache());
+  RunAll();
+  clock_.Advance(seconds(31));
+  RunAll();
+  ASSERT_THAT(scheduler_->Retry(*job, "", /*no_cache=*/true), IsOk());
+  Open();
+  EXPECT_TRUE(LeaseOne().no_cache());
+}
+
 TEST_F(DispatcherTest, AHostIsCalledOnByAFewTasksAtATime) {
   options_.dispatch.host_limit = 2;
   Open();
@@ -127,11 +161,12 @@ TEST_F(DispatcherTest, AHostIsCalledOnByAFewTasksAtATime) {
 
 TEST_F(DispatcherTest, AStartedAnewWorkersTasksAreFreeAtOnce) {
   Submit(GitJob(1));
-  const LeaseQuery before = {.stages = StageSet().set(), .worker = "w", .incarnation = 1};
+  const LeaseQuery before = {
+      .stages = StageSet().set(), .worker = {"", "w"}, .facts = {.incarnation = 1}};
   const std::vector<v1::LeasedTask> lost = Ask(before).tasks;
   ASSERT_EQ(lost.size(), 1u);
   LeaseQuery after = before;
-  after.incarnation = 2;
+  after.facts.incarnation = 2;
   const std::vector<v1::LeasedTask> again = Ask(after).tasks;
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].task(), lost[0].task());

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "services/coordinator/core/dispatch/worker_registry.h"
 #include "services/coordinator/core/state/clock.h"
 
 namespace kernelmill::coordinator {
@@ -20,6 +21,10 @@ struct LeaseTerms {
   std::string action;   // that it leads; empty: none
   std::string host;     // at which it has a place; empty: none
   std::string caller;   // that it was leased to, as LeaseQuery has it; empty: whoever has the token
+  std::string name;     // of the worker; empty: it gave none, or the lease is from before a restart
+  int64_t leased_unix_ms = 0;  // or when it was taken up after a restart
+
+  WorkerId holder() const { return {caller, name}; }
 };
 
 struct EndedLease {
@@ -35,6 +40,12 @@ uint64_t RandomToken();
 // thread-safe.
 class LeaseTable {
  public:
+  struct Lease {
+    uint64_t token;
+    Clock::Time deadline;
+    LeaseTerms terms;
+  };
+
   explicit LeaseTable(Clock::Duration ttl) : ttl_(ttl) {}
 
   // Leases the task anew, for the full time to live; returns the token.
@@ -43,6 +54,11 @@ class LeaseTable {
   void Restore(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms = {});
   // Extends a lease. False: the caller does not hold it.
   bool Renew(uint64_t task, uint64_t token, const std::string& caller, Clock::Time now);
+  // Null: it is not leased.
+  const LeaseTerms* TermsOf(uint64_t task) const {
+    const auto at = leases_.find(task);
+    return at == leases_.end() ? nullptr : &at->second.terms;
+  }
   // Whether the token is the task's, and the caller the one that it was leased to.
   bool Holds(uint64_t task, uint64_t token, const std::string& caller) const;
   // Ends a lease; none is no error.
@@ -54,13 +70,10 @@ class LeaseTable {
 
   size_t size() const { return leases_.size(); }
   Clock::Duration ttl() const { return ttl_; }
+  // By task.
+  const std::map<uint64_t, Lease>& leases() const { return leases_; }
 
  private:
-  struct Lease {
-    uint64_t token;
-    Clock::Time deadline;
-    LeaseTerms terms;
-  };
   void Put(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms);
 
   const Clock::Duration ttl_;

@@ -21,38 +21,52 @@ absl::Status ErrorOf(const google::rpc::Status& error) {
   return absl::Status(code, error.message());
 }
 
-void LogAttempt(const Job& job, const Job::Task& task, const absl::Status& error) {
-  LogWarning("attempt failed", {{"job", job.id()},
-                                {"stage", StageInfoOf(task.key.stage).name},
-                                {"source", task.key.source},
-                                {"shard", task.key.shard},
-                                {"sub_shard", task.key.sub_shard},
-                                {"attempt", task.attempts + 1},
-                                {"error", error.ToString()}});
+// How the attempt ended that the worker hands in.
+AttemptEnd EndOf(const v1::Completion& completion) {
+  AttemptEnd end;
+  end.timing = completion.timing();
+  if (completion.has_handback()) {
+    end.outcome = "handed_back";
+  } else if (completion.has_error()) {
+    end.outcome = "failed";
+    end.error = ErrorOf(completion.error());
+  } else if (completion.cached()) {
+    end.outcome = "cached";
+  }
+  return end;
 }
 
 }  // namespace
 
 std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
-                                               const std::string& caller, Change& change) {
+                                               const WorkerId& worker, Change& change) {
   const v1::LeaseRef& lease = completion.lease();
   if (completion.outcome_case() == v1::Completion::OUTCOME_NOT_SET) {
     return absl::InvalidArgumentError("a completion without an outcome");
   }
   Job* const job = jobs_.Running(JobOf(lease.task()));
   const uint32_t index = IndexOf(lease.task());
-  if (!dispatcher_.Holds(lease, caller)) {
+  if (!dispatcher_.Holds(lease, worker.caller)) {
     if (jobs_.HasEnded(JobOf(lease.task()))) return std::nullopt;
     const Job::Task* const task = job == nullptr ? nullptr : job->Find(index);
     return task == nullptr ? StatusOfRepeated(lease, TaskState::kReady, /*token=*/0)
                            : StatusOfRepeated(lease, task->state, task->token);
   }
+  LeaseTerms terms = *dispatcher_.TermsOf(lease.task());
+  if (terms.name.empty()) terms.name = worker.name;  // leased before a restart
+  attempts_.Ended(*job, index, terms, EndOf(completion), change);
   const std::vector<uint64_t> followers = dispatcher_.ReleaseLease(lease.task());
+  absl::Status taken;
   if (completion.has_result()) {
-    Succeeded(lease.task(), followers, completion.result(), completion.cached(), change);
-    return absl::OkStatus();
+    taken = Succeeded(lease.task(), followers, completion.result(), completion.cached(), change);
+    if (taken.ok()) return taken;
   }
   for (const uint64_t follower : followers) dispatcher_.Requeue(follower);
+  if (!taken.ok()) {
+    const auto error = absl::InternalError(absl::StrCat("not a result: ", taken.message()));
+    AttemptFailed(*job, index, lease.token(), error, /*again=*/true, change);
+    return taken;
+  }
   if (completion.has_handback()) {
     job->HandedBack(index, change);
     return absl::OkStatus();
@@ -61,7 +75,8 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
   if (pause_ms > 0) {
     dispatcher_.PauseHost(*job, index, clock_.Now() + std::chrono::milliseconds(pause_ms));
   }
-  AttemptFailed(*job, index, lease.token(), ErrorOf(completion.error()), change);
+  const absl::Status error = ErrorOf(completion.error());
+  AttemptFailed(*job, index, lease.token(), error, IsRetryable(error), change);
   return absl::OkStatus();
 }
 
@@ -74,22 +89,29 @@ absl::Status Outcomes::StatusOfRepeated(const v1::LeaseRef& lease, TaskState sta
       absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is not held"));
 }
 
-void Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
-                         const v1::StageResult& result, bool cached, Change& change) {
+absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
+                                 const v1::StageResult& result, bool cached, Change& change) {
   Job* job = jobs_.Running(JobOf(task));
+  std::optional<PinRecord> pin;  // of the source as it was asked for
   if (const std::optional<v1::Source> source = job->SourceToPin(IndexOf(task))) {
-    if (auto pin = PinRecordOf(*source, result, clock_.WallNow())) change.pins.push_back(*pin);
+    pin = PinRecordOf(*source, result, clock_.WallNow());
   }
-  job->Succeeded(IndexOf(task), result, cached, change);
+  RETURN_IF_ERROR(job->Succeeded(IndexOf(task), result, cached, change));
+  if (pin.has_value()) change.pins.push_back(*pin);
   EndIfOver(*job, change);
   for (const uint64_t follower : followers) {
     job = jobs_.Running(JobOf(follower));
     // Its job may have ended, or be run anew, since it began to follow.
     const Job::Task* waiting = job == nullptr ? nullptr : job->Find(IndexOf(follower));
     if (waiting == nullptr || waiting->state != TaskState::kReady) continue;
-    job->Succeeded(IndexOf(follower), result, /*cached=*/true, change);
+    attempts_.Ended(*job, IndexOf(follower), {}, {"cached"}, change);
+    // An equal action of another job, whose plan may hold the result to something else.
+    if (!job->Succeeded(IndexOf(follower), result, /*cached=*/true, change).ok()) {
+      dispatcher_.Requeue(follower);
+    }
     EndIfOver(*job, change);
   }
+  return absl::OkStatus();
 }
 
 Clock::Time Outcomes::RetryAt(int attempts) {
@@ -100,12 +122,11 @@ Clock::Time Outcomes::RetryAt(int attempts) {
 }
 
 void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                             Change& change) {
+                             bool again, Change& change) {
   const Job::Task& task = *job.Find(index);
-  LogAttempt(job, task, error);
   // Those that ended with the worker have a limit of their own.
   const int errors = std::max(task.attempts - task.crashes, 0) + 1;
-  if (!IsRetryable(error)) {
+  if (!again) {
     Fail(job, index, token, error, change);
   } else if (errors >= options_.max_attempts) {
     Fail(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
@@ -121,6 +142,7 @@ void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status
   if (const std::optional<v1::Source> source = job.SourceToPin(index)) {
     if (auto pin = PinRecordOf(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
   }
+  attempts_.GivenUp(job, index, error);
   job.Failed(index, token, error, change);
 }
 
@@ -129,7 +151,7 @@ void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error
   if (job == nullptr) return;  // another of the ended leases ended the job
   const uint32_t index = IndexOf(lease.task);
   const Job::Task& task = *job->Find(index);
-  LogAttempt(*job, task, error);
+  attempts_.Ended(*job, index, lease.terms, {"lost", error}, change);
   // What ran in company is not known to be the one that ended the worker.
   const int crashes = lease.terms.alone ? task.crashes + 1 : 1;
   const bool halvable = StageInfoOf(task.key.stage).splittable && job->FileCountOf(index) > 1;
@@ -148,14 +170,21 @@ void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error
 void Outcomes::SplitOrFail(Job& job, uint32_t index, const absl::Status& error, Change& change) {
   const auto begin = static_cast<uint8_t>(std::max(1, options_.crash_limit - 1));
   if (job.Split(index, error, begin, change)) {
-    LogWarning("a shard is split", {{"job", job.id()}, {"task", TaskId(job.sequence(), index)}});
+    attempts_.Split(job, index, error);
   } else {
+    attempts_.GivenUp(job, index, error);
     job.Failed(index, /*token=*/0, error, change);
   }
 }
 
 void Outcomes::EndIfOver(Job& job, Change& change) {
   if (!job.ended()) return;
+  for (const uint32_t index : job.LeasedTasks()) {
+    const LeaseTerms* const terms = dispatcher_.TermsOf(TaskId(job.sequence(), index));
+    if (terms == nullptr) continue;
+    attempts_.Ended(job, index, *terms, {"lost", absl::CancelledError("its job has ended")},
+                    change);
+  }
   dispatcher_.ReleaseLeasesOf(job);
   jobs_.End(job, change);
 }

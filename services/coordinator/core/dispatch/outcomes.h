@@ -19,6 +19,9 @@ namespace kernelmill::coordinator {
 // What becomes of leased tasks.
 //
 //   a result            the task is done, and so are those that wait for an equal action
+//   a result that is not what the stage promises
+//                       refused; ready again after a pause, as after a retryable error: a worker
+//                       that lies costs an attempt, not the source or the job
 //   a handback          ready again at once; no attempt is counted
 //   a retryable error   ready again after a pause that doubles; failed after max_attempts
 //   another error       failed
@@ -42,12 +45,17 @@ class Outcomes {
   };
 
   // All must outlive it.
-  Outcomes(const Options& options, JobTable& jobs, Dispatcher& dispatcher, const Clock& clock)
-      : options_(options), jobs_(jobs), dispatcher_(dispatcher), clock_(clock) {}
+  Outcomes(const Options& options, JobTable& jobs, Dispatcher& dispatcher, const Clock& clock,
+           AttemptLog& attempts)
+      : options_(options),
+        jobs_(jobs),
+        dispatcher_(dispatcher),
+        clock_(clock),
+        attempts_(attempts) {}
 
   // Takes what a worker hands in; answers as Work.Complete does. None: the lease is not held and
   // its job has ended; StatusOfRepeated says what to answer.
-  std::optional<absl::Status> Complete(const v1::Completion& completion, const std::string& caller,
+  std::optional<absl::Status> Complete(const v1::Completion& completion, const WorkerId& worker,
                                        Change& change);
   // The answer to a completion whose lease is not held: OK if it was taken before. `token` is that
   // of the task's row.
@@ -60,12 +68,14 @@ class Outcomes {
   void Cancel(Job& job, Change& change);
 
  private:
-  // The task's result, and that of the tasks that followed it.
-  void Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
-                 const v1::StageResult& result, bool cached, Change& change);
-  // The worker handed in an error: plans another attempt, or fails the task.
+  // The task's result, and that of the tasks that followed it. INVALID_ARGUMENT: it is none;
+  // nothing has changed.
+  absl::Status Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
+                         const v1::StageResult& result, bool cached, Change& change);
+  // The worker handed in an error, or a result that is none: plans another attempt if `again`, or
+  // fails the task.
   void AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                     Change& change);
+                     bool again, Change& change);
   // The worker ended with the task, or was not heard of: plans another attempt, splits the shard,
   // or fails the task.
   void AttemptCrashed(const EndedLease& lease, const absl::Status& error, Change& change);
@@ -81,6 +91,7 @@ class Outcomes {
   JobTable& jobs_;
   Dispatcher& dispatcher_;
   const Clock& clock_;
+  AttemptLog& attempts_;
   absl::BitGen random_;  // for the jitter of retries
 };
 

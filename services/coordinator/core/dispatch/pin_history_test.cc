@@ -108,7 +108,7 @@ TEST_F(PinHistoryTest, ARepositoryThatWasPinnedLatelyIsNotAskedAgain) {
   RunAll();
   const v1::JobStatus status = Get(second);
   EXPECT_EQ(PinsFromHistory(status), 1);
-  EXPECT_EQ(status.lock().sources(0).ref(), first.lock().sources(0).ref());
+  EXPECT_EQ(Lock(second).sources(0).ref(), Lock("job-000001").sources(0).ref());
   EXPECT_TRUE(cas::SameDigest(status.dataset(), first.dataset()));
   clock_.Advance(std::chrono::hours(2));
   const std::string third = Submit(JobWithPinHistory());

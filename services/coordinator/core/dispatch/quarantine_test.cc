@@ -31,8 +31,10 @@ class QuarantineTest : public SchedulerTest {
     while (Get(job).state() == v1::JOB_STATE_RUNNING) {
       ++incarnation_;
       for (bool alive = true; alive && Get(job).state() == v1::JOB_STATE_RUNNING;) {
-        const auto tasks =
-            Ask({.stages = StageSet().set(), .worker = "w", .incarnation = incarnation_}).tasks;
+        const auto tasks = Ask({.stages = StageSet().set(),
+                                .worker = {"", "w"},
+                                .facts = {.incarnation = incarnation_}})
+                               .tasks;
         if (tasks.empty()) {
           clock_.Advance(seconds(31));
           continue;

@@ -41,6 +41,7 @@ void Job::Start(Change& change) { Create(plan_.Start(), 0, change); }
 void Job::Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change) {
   for (const TaskKey& key : keys) {
     tasks_.push_back({.key = key, .crashes = crashes});
+    ready_times_.Add(change.unix_ms);
     const auto index = static_cast<uint32_t>(tasks_.size());
     v1::StageProgress& progress = ProgressOf(tasks_.back());
     progress.set_total(progress.total() + 1);
@@ -119,6 +120,7 @@ bool Job::SetWaiting(uint32_t index, const std::string& waits_for) {
 
 void Job::HandedBack(uint32_t index, Change& change) {
   SetState(index, TaskState::kReady);
+  ready_times_.Set(index, change.unix_ms);
   Push(index);
   change.tasks.push_back(RowOf(index));
 }
@@ -132,18 +134,15 @@ void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error,
   if (crash == Crash::kAlone && task.crashes < std::numeric_limits<uint8_t>::max()) ++task.crashes;
   task.token = token;
   NoteError(index, error);
+  ready_times_.Set(index, change.unix_ms);
   ready_.PushLater(task.key.stage, index, task.crashes > 0, retry_at);
   change.tasks.push_back(RowOf(index));
 }
 
-void Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change) {
+absl::Status Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
+                            Change& change) {
   Task& task = At(index);
-  absl::StatusOr<std::vector<TaskKey>> next = plan_.Succeed(task.key, result);
-  if (!next.ok()) {
-    Failed(index, task.token,
-           absl::InternalError(absl::StrCat("not a result: ", next.status().message())), change);
-    return;
-  }
+  ASSIGN_OR_RETURN(const std::vector<TaskKey> next, plan_.Succeed(task.key, result));
   SetState(index, TaskState::kDone);
   errors_.erase(index);
   if (cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
@@ -151,7 +150,8 @@ void Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached, 
   row.cached = cached;
   row.result = result;
   change.tasks.push_back(std::move(row));
-  Create(*next, 0, change);
+  Create(next, 0, change);
+  return absl::OkStatus();
 }
 
 void Job::Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change) {
@@ -184,6 +184,12 @@ bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Chan
   return true;
 }
 
+bool Job::Promote(Clock::Time now, int64_t unix_ms) {
+  const std::vector<uint32_t> promoted = ready_.Promote(now);
+  for (const uint32_t index : promoted) ready_times_.Set(index, unix_ms);
+  return !promoted.empty();
+}
+
 void Job::Cancel() {
   plan_.Cancel();
   ++version_;
@@ -198,21 +204,24 @@ std::optional<v1::Source> Job::SourceToPin(uint32_t index) const {
 // The basic idea: rows stand in the order in which their tasks were created, and a task is created
 // by an outcome of one before it. So a single pass in that order meets every task after the plan
 // has asked for it again. What the plan asks for and what was kept must be the same set.
-absl::StatusOr<bool> Job::Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows) {
+absl::StatusOr<bool> Job::Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows,
+                                 int64_t unix_ms) {
   const std::vector<TaskKey> first = plan_.Start();
   absl::flat_hash_set<TaskKey> asked(first.begin(), first.end());
   bool fits = asked.size() == first.size();
-  RETURN_IF_ERROR(rows([&](const TaskRow& row) { return fits = fits && ReplayRow(row, asked); }));
+  RETURN_IF_ERROR(
+      rows([&](const TaskRow& row) { return fits = fits && ReplayRow(row, unix_ms, asked); }));
   return fits && asked.empty() && !ended();
 }
 
-bool Job::ReplayRow(const TaskRow& row, absl::flat_hash_set<TaskKey>& asked) {
+bool Job::ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<TaskKey>& asked) {
   if (ended() || IndexOf(row.id) != tasks_.size() + 1 || asked.erase(row.key) == 0) return false;
   tasks_.push_back({.key = row.key,
                     .attempts = static_cast<uint16_t>(row.attempts),
                     .state = TaskState::kReady,
                     .crashes = row.crashes,
                     .token = row.token});
+  ready_times_.Add(unix_ms);
   const auto index = static_cast<uint32_t>(tasks_.size());
   Task& task = tasks_.back();
   ProgressOf(task).set_total(ProgressOf(task).total() + 1);
@@ -250,6 +259,7 @@ std::vector<uint32_t> Job::LeasedTasks() const {
 v1::JobStatus Job::Summary() const {
   v1::JobStatus status = base_;
   status.set_state(plan_.state());
+  status.set_failure_count(plan_.failure_count());
   for (const v1::StageProgress& progress : progress_) *status.add_stages() = progress;
   if (ended()) return status;
   for (const auto& [index, waits_for] : waiting_) {
@@ -276,6 +286,15 @@ v1::JobStatus Job::Status() const {
     if (waiting_.count(index) == 0) AddTroubled(index, error.ToString(), status);
   }
   return status;
+}
+
+EndedJob Job::TakeEnd() {
+  EndedJob end;
+  end.sequence = sequence_;
+  end.status = Status();
+  end.failures = plan_.TakeFailures();
+  end.lock = PartsOf(plan_.Spec());
+  return end;
 }
 
 }  // namespace kernelmill::coordinator

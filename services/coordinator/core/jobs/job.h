@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -21,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
+#include "services/coordinator/core/jobs/ready_times.h"
 #include "services/coordinator/core/plan/plan.h"
 #include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/state/clock.h"
@@ -44,16 +46,16 @@ class ReadyQueue {
     later_.insert({when, {stage, index, alone}});
   }
 
-  // Moves the tasks whose time has come; returns whether there were any.
-  bool Promote(Clock::Time now) {
-    bool any = false;
+  // Moves the tasks whose time has come, and returns them.
+  std::vector<uint32_t> Promote(Clock::Time now) {
+    std::vector<uint32_t> promoted;
     while (!later_.empty() && later_.begin()->first <= now) {
       const auto [stage, index, alone] = later_.begin()->second;
       Push(stage, index, alone);
       later_.erase(later_.begin());
-      any = true;
+      promoted.push_back(index);
     }
-    return any;
+    return promoted;
   }
 
   // The earliest task of one of the stages, of those that may run beside others.
@@ -62,6 +64,10 @@ class ReadyQueue {
   std::optional<uint32_t> PopAlone(const StageSet& stages) { return PopFrom(alone_, stages); }
   bool HasAlone(const StageSet& stages) const { return Any(alone_, stages); }
   bool HasShared(const StageSet& stages) const { return Any(shared_, stages); }
+  int64_t Count(StageId stage) const {
+    const auto i = static_cast<int>(stage);
+    return static_cast<int64_t>(shared_[i].size() + alone_[i].size());
+  }
 
  private:
   using Heap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
@@ -104,9 +110,10 @@ class Job {
   // Creates the first tasks.
   void Start(Change& change);
   // Rebuilds the job from the rows that `rows` passes, in the order of their ids. False: they do
-  // not fit this plan, and the job must be started anew in a new object. No row is changed.
+  // not fit this plan, and the job must be started anew in a new object. No row is changed. What is
+  // ready counts as ready since `unix_ms`.
   using RowVisitor = absl::FunctionRef<bool(const TaskRow&)>;
-  absl::StatusOr<bool> Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows);
+  absl::StatusOr<bool> Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows, int64_t unix_ms);
 
   // The earliest ready task of one of the stages, to be leased with Leased() or given back with
   // Requeue(). PopAlone: of those that must run alone.
@@ -114,6 +121,8 @@ class Job {
   std::optional<uint32_t> PopAlone(const StageSet& stages) { return ready_.PopAlone(stages); }
   bool HasAlone(const StageSet& stages) const { return ready_.HasAlone(stages); }
   bool HasShared(const StageSet& stages) const { return ready_.HasShared(stages); }
+  // Tasks of the stage that PopReady and PopAlone could give.
+  int64_t ReadyCount(StageId stage) const { return ready_.Count(stage); }
   void Requeue(uint32_t index);
 
   void Leased(uint32_t index, uint64_t token, Change& change);
@@ -127,16 +136,17 @@ class Job {
   enum class Crash { kNone, kInCompany, kAlone };
   void AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
                    Clock::Time retry_at, Change& change);
-  // A result that the plan refuses fails the task.
-  void Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change);
+  // INVALID_ARGUMENT: the result is not what the stage promises; nothing has changed.
+  absl::Status Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
+                         Change& change);
   void Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change);
   // Puts the halves of its sub-shard in the task's place, each with `crashes` to begin with if it
   // can be split further. False: it cannot be split; nothing has changed.
   bool Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change);
   // Ends the job. Its leases are the caller's to release.
   void Cancel();
-  // Whether tasks became ready.
-  bool Promote(Clock::Time now) { return ready_.Promote(now); }
+  // Readies the tasks whose pause is over; returns whether there were any.
+  bool Promote(Clock::Time now, int64_t unix_ms);
 
   struct Task {
     TaskKey key;
@@ -151,14 +161,22 @@ class Job {
   // The source that the task pins; nothing if it is no pin.
   std::optional<v1::Source> SourceToPin(uint32_t index) const;
   v1::Source SourceOf(const TaskKey& task) const { return plan_.SourceAt(task.source); }
+  // As reports name its source; empty: of the whole job.
+  std::string SourceNameOf(uint32_t index) const {
+    return plan_.SourceNameOf(tasks_[index - 1].key);
+  }
   // How many files an extraction has.
   int32_t FileCountOf(uint32_t index) const { return plan_.FileCountOf(tasks_[index - 1].key); }
+  // Since when the task could have been leased, by the wall clock.
+  int64_t ReadyAt(uint32_t index) const { return ready_times_.Get(index); }
   // The tasks that hold a lease, for a restart.
   std::vector<uint32_t> LeasedTasks() const;
   const std::array<v1::StageProgress, kStageCount>& progress() const { return progress_; }
   size_t task_count() const { return tasks_.size(); }
   int leased() const { return leased_; }
   int32_t priority() const { return base_.priority(); }
+  // Its tasks are run anew, whatever the action cache has.
+  bool no_cache() const { return base_.no_cache(); }
   // How often the job was begun: 1, and 1 more with each retry.
   int32_t runs() const { return base_.runs(); }
   // All of the spec but its sources.
@@ -169,9 +187,16 @@ class Job {
   bool ended() const { return plan_.state() != v1::JOB_STATE_RUNNING; }
   // Grows with every change.
   uint64_t version() const { return version_; }
+  // With the first failures alone, and without the lock: cheap, however many sources there are.
   v1::JobStatus Status() const;
-  // Without failures, counters, dataset and lock; of troubled tasks those that wait.
+  // Without failures, counters and dataset; of troubled tasks those that wait.
   v1::JobStatus Summary() const;
+  // As JobPlan has them.
+  std::vector<TaskFailure> Failures(const TaskKey* after, size_t limit) const {
+    return plan_.Failures(after, limit);
+  }
+  // How it ended; the job is of no further use.
+  EndedJob TakeEnd();
 
  private:
   Task& At(uint32_t index) { return tasks_[index - 1]; }
@@ -182,7 +207,7 @@ class Job {
   void Push(uint32_t index);
   void Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change);
   // Takes up one row; adds the tasks that the plan asks for on account of it to `asked`.
-  bool ReplayRow(const TaskRow& row, absl::flat_hash_set<TaskKey>& asked);
+  bool ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<TaskKey>& asked);
   void AddTroubled(uint32_t index, const std::string& error, v1::JobStatus& status) const;
   void NoteError(uint32_t index, const absl::Status& error);
   // Moves the task's count from its state to `state`. It waits for nothing any more.
@@ -192,6 +217,7 @@ class Job {
   const v1::JobStatus base_;
   JobPlan plan_;
   std::deque<Task> tasks_;  // by index - 1, in the order of their creation; 24 bytes each
+  ReadyTimes ready_times_;
   // Why the last attempt failed, of tasks that are tried again; not of all where there are many.
   std::map<uint32_t, absl::Status> errors_;
   std::map<uint32_t, std::string> waiting_;  // leased tasks that wait: for what

@@ -67,7 +67,7 @@ void JobTable::Abandon(const JobRow& row, Change& change) {
   status.set_state(v1::JOB_STATE_ABANDONED);
   status.set_ended_unix_ms(WallMillis());
   ended_[row.sequence] = {status};
-  change.statuses.emplace_back(row.sequence, std::move(status));
+  change.ended.push_back({.sequence = row.sequence, .status = std::move(status)});
 }
 
 absl::Status JobTable::Resume(JobRow row, Change& change) {
@@ -76,9 +76,10 @@ absl::Status JobTable::Resume(JobRow row, Change& change) {
                           byte_limits_.Keep(row.caller, QueuedBytes(row))};
   if (row.plan == PlanFingerprint()) {
     auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
-    ASSIGN_OR_RETURN(const bool fits, job->Replay([&](Job::RowVisitor visit) {
+    const auto rows = [&](Job::RowVisitor visit) {
       return store_.ForEachTask(row.sequence, visit);
-    }));
+    };
+    ASSIGN_OR_RETURN(const bool fits, job->Replay(rows, change.unix_ms));
     if (fits) {
       running_[row.sequence] = std::move(job);
       return absl::OkStatus();
@@ -130,7 +131,7 @@ absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::strin
 
 absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string& request_id,
                                              int32_t priority, const std::string& caller,
-                                             Change& change) {
+                                             bool no_cache, Change& change) {
   const auto known = requests_.find(request_id);
   if (!request_id.empty() && known != requests_.end()) return IdOf(known->second);
   JobRow row;
@@ -146,6 +147,7 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string
   row.status.set_state(v1::JOB_STATE_RUNNING);
   row.status.set_submitted_unix_ms(WallMillis());
   row.status.set_priority(priority);
+  row.status.set_no_cache(no_cache);
   row.status.set_runs(1);
   ids_[id] = row.sequence;
   if (!request_id.empty()) requests_[request_id] = row.sequence;
@@ -153,21 +155,19 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string
   return id;
 }
 
-absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before,
-                                const std::string& caller, Change& change) {
+absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
+                                const std::string& caller, bool no_cache, Change& change) {
   JobRow row;
   row.sequence = sequence;
   row.caller = caller;
-  row.spec = before.lock();
-  if (!before.has_lock()) {
-    ASSIGN_OR_RETURN(row.spec, store_.Spec(sequence));
-  }
+  row.spec = std::move(lock);
   ASSIGN_OR_RETURN(rooms_[sequence], TakeRoom(row));
   row.status.set_job(before.job());
   row.status.set_name(before.name());
   row.status.set_state(v1::JOB_STATE_RUNNING);
   row.status.set_submitted_unix_ms(before.submitted_unix_ms());
   row.status.set_priority(before.priority());
+  row.status.set_no_cache(no_cache);
   row.status.set_runs(std::max(before.runs(), 1) + 1);
   LogInfo("job runs again", {{"job", before.job()}, {"run", row.status.runs()}});
   ended_.erase(sequence);
@@ -178,18 +178,18 @@ absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before,
 
 void JobTable::End(Job& job, Change& change) {
   const uint32_t sequence = job.sequence();
-  v1::JobStatus status = job.Status();
-  status.set_ended_unix_ms(WallMillis());
-  v1::JobStatus summary = job.Summary();
-  summary.set_ended_unix_ms(status.ended_unix_ms());
-  if (status.has_dataset()) *summary.mutable_dataset() = status.dataset();
+  EndedJob end = job.TakeEnd();
+  end.status.set_ended_unix_ms(WallMillis());
+  v1::JobStatus summary = end.status;
+  summary.clear_failures();
+  summary.clear_counters();
   LogInfo("job ended", {{"job", job.id()},
-                        {"state", v1::JobState_Name(status.state())},
-                        {"failures", status.failures_size()}});
+                        {"state", v1::JobState_Name(end.status.state())},
+                        {"failures", end.status.failure_count()}});
   running_.erase(sequence);
   rooms_.erase(sequence);
   ended_[sequence] = {std::move(summary)};
-  change.statuses.emplace_back(sequence, std::move(status));
+  change.ended.push_back(std::move(end));
 }
 
 void JobTable::SetEndTicket(uint32_t sequence, uint64_t ticket) {

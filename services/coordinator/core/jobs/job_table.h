@@ -68,10 +68,12 @@ class JobTable {
   // request id is known: the answer is the job that it made. RESOURCE_EXHAUSTED: too much has not
   // ended, of this caller or of all.
   absl::StatusOr<std::string> Submit(v1::JobSpec spec, const std::string& request_id,
-                                     int32_t priority, const std::string& caller, Change& change);
-  // Starts an ended job anew, for the caller. `before` is its status as it ended.
-  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, const std::string& caller,
-                        Change& change);
+                                     int32_t priority, const std::string& caller, bool no_cache,
+                                     Change& change);
+  // Starts an ended job anew, for the caller and with the pins of `lock`. `before` is its status as
+  // it ended.
+  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
+                        const std::string& caller, bool no_cache, Change& change);
   // The job, which has ended, is kept as its summary from now on, and `job` is gone.
   void End(Job& job, Change& change);
   // FAILED_PRECONDITION: it is running.
@@ -91,7 +93,7 @@ class JobTable {
   uint64_t EndTicket(uint32_t sequence) const { return ended_.at(sequence).ticket; }
   void SetEndTicket(uint32_t sequence, uint64_t ticket);
 
-  // The newest first, without failures, counters and locks.
+  // The newest first, without failures and counters.
   std::vector<v1::JobStatus> List() const;
   std::vector<JobSummary> Summaries() const;
   // Adds the jobs and their tasks.

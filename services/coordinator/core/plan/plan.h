@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,6 +28,15 @@ struct BlobRef {
 };
 
 v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name);
+
+// Why an input is lost, and which task says so.
+struct TaskFailure {
+  TaskKey task;
+  v1::Failure failure;
+};
+
+// How many failures a job's status names.
+inline constexpr int kFailuresInStatus = 100;
 
 // The task graph of one job, as a pure state machine: outcomes of tasks go in, the tasks that they
 // make possible come out. No I/O, no clock; not thread-safe.
@@ -73,9 +83,15 @@ class JobPlan {
   // RUNNING, DONE, FAILED or CANCELLED. No outcome may be fed once it has ended.
   v1::JobState state() const { return state_; }
 
-  // Writes failures (in the order of the data flow), counters and, once ended, the lock, and the
+  // Writes the first failures (in the order of the data flow) and their number, counters, and the
   // dataset if DONE.
   void FillStatus(v1::JobStatus& status) const;
+  // At most `limit` failures, in the order of the data flow: from the first, or those after `after`
+  // unless it is null.
+  std::vector<TaskFailure> Failures(const TaskKey* after, size_t limit) const;
+  int64_t failure_count() const { return static_cast<int64_t>(failures_.size()); }
+  // All failures, of a job that has ended; they are gone from here.
+  std::vector<TaskFailure> TakeFailures();
 
   // As records and reports name the task's source; empty for a stage of the whole job.
   std::string SourceNameOf(const TaskKey& task) const;

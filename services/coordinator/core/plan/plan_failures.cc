@@ -15,6 +15,8 @@ namespace {
 using worker::StageScope;
 
 constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
+// Of one failure's message, so that a page of them fits into an answer whatever a worker said.
+constexpr size_t kMaxMessage = 4096;
 
 // The first of the result's failures, each with its reason, of `total`.
 std::string NamedFailures(const v1::StageResult& result, int64_t total) {
@@ -44,7 +46,7 @@ v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
 
 void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
   v1::Failure& failure = NewFailure(task, error.code());
-  failure.set_message(ToUtf8(error.message()));
+  failure.set_message(ToUtf8(error.message().substr(0, kMaxMessage)));
   const StageScope scope = StageInfoOf(task.stage).scope;
   if (scope == StageScope::kJob) return;
   const Source& state = sources_[task.source];
@@ -73,26 +75,47 @@ void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
     }
   }
   failure.set_message(
-      absl::StrCat("files that could not be had:", NamedFailures(result, failure.files())));
+      ToUtf8(absl::StrCat("files that could not be had:", NamedFailures(result, failure.files()))
+                 .substr(0, kMaxMessage)));
   failure.set_path(result.failures(0).path());
 }
 
 void JobPlan::AddUnmadePairs(const TaskKey& task, const v1::StageResult& result) {
   if (result.failures().empty()) return;
   v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
-  failure.set_message(
-      absl::StrCat("pairs that could not be made:", NamedFailures(result, result.failures_size())));
+  failure.set_message(ToUtf8(
+      absl::StrCat("pairs that could not be made:", NamedFailures(result, result.failures_size()))
+          .substr(0, kMaxMessage)));
+}
+
+std::vector<TaskFailure> JobPlan::Failures(const TaskKey* after, size_t limit) const {
+  std::vector<TaskFailure> failures;
+  auto at = after == nullptr ? failures_.begin() : failures_.upper_bound(*after);
+  for (; at != failures_.end() && failures.size() < limit; ++at) {
+    failures.push_back({at->first, at->second});
+  }
+  return failures;
+}
+
+std::vector<TaskFailure> JobPlan::TakeFailures() {
+  std::vector<TaskFailure> failures;
+  failures.reserve(failures_.size());
+  for (auto& [task, failure] : failures_) failures.push_back({task, std::move(failure)});
+  failures_.clear();
+  return failures;
 }
 
 void JobPlan::FillStatus(v1::JobStatus& status) const {
-  for (const auto& [task, failure] : failures_) *status.add_failures() = failure;
+  for (const auto& [task, failure] : failures_) {
+    if (status.failures_size() == kFailuresInStatus) break;
+    *status.add_failures() = failure;
+  }
+  status.set_failure_count(failure_count());
   for (const auto& [name, value] : counters_) {
     v1::Counter* counter = status.add_counters();
     counter->set_name(name);
     counter->set_value(value);
   }
-  if (state_ == v1::JOB_STATE_RUNNING) return;
-  *status.mutable_lock() = Spec();
   if (state_ != v1::JOB_STATE_DONE) return;
   *status.mutable_dataset() = ToNamedDigest(manifest_, "manifest").digest();
 }

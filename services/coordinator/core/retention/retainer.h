@@ -23,6 +23,7 @@ class Retainer {
   struct Held {
     std::vector<std::string> runs;
     std::vector<std::string> datasets;
+    std::vector<std::string> incomplete;  // of the datasets: somebody has released a part
   };
 
   virtual ~Retainer() = default;

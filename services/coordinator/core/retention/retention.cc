@@ -80,6 +80,7 @@ absl::Status Retention::ReadHolds() {
   ASSIGN_OR_RETURN(const Retainer::Held held, retainer_.List());
   KeepListed(held.runs, clock_.Now(), runs_);
   KeepListed(held.datasets, cas::Digest(), datasets_);
+  for (const std::string& job : held.incomplete) datasets_[job] = cas::Digest();  // anew
   read_holds_at_ = clock_.Now() + absl::ToChronoNanoseconds(options_.read_holds_every);
   return absl::OkStatus();
 }

@@ -31,7 +31,7 @@ class FakeRetainer : public Retainer {
  public:
   absl::StatusOr<Held> List() override {
     RETURN_IF_ERROR(Note("list"));
-    return Held{{runs.begin(), runs.end()}, {datasets.begin(), datasets.end()}};
+    return Held{{runs.begin(), runs.end()}, {datasets.begin(), datasets.end()}, incomplete};
   }
   absl::Status HoldRun(const std::string& job, absl::Duration ttl) override {
     EXPECT_EQ(ttl, absl::Hours(1));
@@ -64,6 +64,7 @@ class FakeRetainer : public Retainer {
   }
 
   std::set<std::string> runs, datasets;
+  std::vector<std::string> incomplete;
   std::vector<std::string> calls;
   absl::Status fail_all;
   std::map<std::string, absl::Status> fail;  // by call
@@ -191,6 +192,21 @@ TEST_F(RetentionTest, AHoldThatTheStoreHasLostIsMadeAgain) {
   retention.Step();
   EXPECT_THAT(retainer_.TakeCalls(),
               ElementsAre("hold run c", "hold dataset b d2", "release dataset older"));
+}
+
+TEST_F(RetentionTest, AHoldThatSomebodyReleasedInPartIsMadeAgain) {
+  Retention retention = NewRetention();
+  Done("a", "one");
+  retention.Step();
+  EXPECT_THAT(retainer_.TakeCalls(), ElementsAre("hold dataset a one"));
+  retainer_.incomplete = {"a"};
+  Pass(absl::Minutes(5));
+  retention.Step();
+  EXPECT_THAT(retainer_.TakeCalls(), ElementsAre("hold dataset a one"));
+  retainer_.incomplete = {};
+  jobs_.datasets.clear();
+  retention.Step();
+  EXPECT_THAT(retainer_.TakeCalls(), ElementsAre("release dataset a"));
 }
 
 TEST_F(RetentionTest, AnUnreachableStoreIsTriedAgainWithBackoff) {

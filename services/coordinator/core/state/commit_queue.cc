@@ -39,6 +39,7 @@ absl::Status CommitQueue::Wait(uint64_t ticket, bool sync) {
     const bool with_sync = sync_wanted_ > synced_;
     mutex_.Unlock();
     const absl::Status written = store_.Write(batch, with_sync);
+    batch.clear();  // without the lock: the end of a large job is a hundred thousand failures
     mutex_.Lock();
     writing_ = false;
     if (written.ok()) {

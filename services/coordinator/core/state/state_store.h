@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STATE_STORE_H_
 #define KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_STATE_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
+#include "services/coordinator/core/plan/plan.h"
 #include "services/coordinator/core/plan/task.h"
 
 namespace kernelmill::coordinator {
@@ -55,6 +57,19 @@ struct JobRow {
   v1::JobStatus status;    // as it was submitted, or as it ended
 };
 
+// A spec in parts that each fit into a message: all but the sources, then these, some at a time, in
+// order. Merged they are the spec.
+std::vector<v1::JobSpec> PartsOf(v1::JobSpec spec);
+
+// How a job ended. A job may have 100,000 sources: `status` is what answers tell of it, and stays
+// small; the rest is read in parts.
+struct EndedJob {
+  uint32_t sequence = 0;
+  v1::JobStatus status;               // with its first failures
+  std::vector<TaskFailure> failures;  // all, in order
+  std::vector<v1::JobSpec> lock;      // the spec with its pins, in parts; none: it was abandoned
+};
+
 // How the last attempt to pin a git repository's ref went.
 struct PinRecord {
   std::string git, ref;  // as the source has them
@@ -65,16 +80,20 @@ struct PinRecord {
 
 // What changes together: all of it is kept, or nothing.
 struct Change {
+  int64_t unix_ms = 0;            // when, by the wall clock: for timelines
   std::vector<JobRow> jobs;       // new ones, or replanned
   std::vector<uint32_t> erased;   // jobs whose tasks are all dropped, before `tasks` are put
   std::vector<uint32_t> deleted;  // jobs of which nothing stays
-  std::vector<std::pair<uint32_t, v1::JobStatus>> statuses;
+  std::vector<EndedJob> ended;
   std::vector<TaskRow> tasks;
   std::vector<PinRecord> pins;
+  // Attempts that ended. One takes the place of an earlier one at the same task with the same
+  // number, which was handed back.
+  std::vector<v1::TaskSpan> spans;
 
   bool empty() const {
-    return jobs.empty() && erased.empty() && deleted.empty() && statuses.empty() && tasks.empty() &&
-           pins.empty();
+    return jobs.empty() && erased.empty() && deleted.empty() && ended.empty() && tasks.empty() &&
+           pins.empty() && spans.empty();
   }
 };
 
@@ -89,16 +108,27 @@ class StateStore {
   virtual absl::Status Write(const std::vector<Change>& changes, bool sync) = 0;
 
   // All jobs by sequence, without their specs, which may be large; the status of an ended one
-  // without failures, counters and lock.
+  // without failures and counters.
   virtual absl::StatusOr<std::vector<JobRow>> Jobs() = 0;
   // The largest sequence number that a job ever had, deleted ones included.
   virtual absl::StatusOr<uint32_t> LastSequence() = 0;
   // Passes a job's tasks by id, until there is none or `visit` returns false.
   virtual absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) = 0;
+  // Likewise the attempts that ended, by task, from that one on, and number.
+  virtual absl::Status ForEachSpan(uint64_t first_task,
+                                   absl::FunctionRef<bool(const v1::TaskSpan&)> visit) = 0;
   // The spec of a job, ended or not. NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobSpec> Spec(uint32_t job) = 0;
-  // NOT_FOUND: no such job, no such task.
+  // As the job was submitted, or as it ended. NOT_FOUND: no such job, no such task.
   virtual absl::StatusOr<v1::JobStatus> Status(uint32_t job) = 0;
+  // At most `limit` failures of an ended job: from the first, or those after `after` unless it is
+  // null.
+  virtual absl::StatusOr<std::vector<TaskFailure>> Failures(uint32_t job, const TaskKey* after,
+                                                            size_t limit) = 0;
+  // Passes the parts of an ended job's lock, until there is no more or `visit` returns false.
+  // Nothing is passed where it has none.
+  virtual absl::Status ForEachLockPart(uint32_t job,
+                                       absl::FunctionRef<bool(const v1::JobSpec&)> visit) = 0;
   virtual absl::StatusOr<TaskRow> Task(uint64_t id) = 0;
   // NOT_FOUND: nobody tried to pin the ref.
   virtual absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) = 0;

@@ -23,8 +23,14 @@ class MemoryStateStore : public StateStore {
   absl::StatusOr<std::vector<JobRow>> Jobs() override;
   absl::StatusOr<uint32_t> LastSequence() override;
   absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) override;
+  absl::Status ForEachSpan(uint64_t first_task,
+                           absl::FunctionRef<bool(const v1::TaskSpan&)> visit) override;
   absl::StatusOr<v1::JobSpec> Spec(uint32_t job) override;
   absl::StatusOr<v1::JobStatus> Status(uint32_t job) override;
+  absl::StatusOr<std::vector<TaskFailure>> Failures(uint32_t job, const TaskKey* after,
+                                                    size_t limit) override;
+  absl::Status ForEachLockPart(uint32_t job,
+                               absl::FunctionRef<bool(const v1::JobSpec&)> visit) override;
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
   absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) override;
 
@@ -36,9 +42,13 @@ class MemoryStateStore : public StateStore {
  private:
   struct State {
     std::map<uint32_t, JobRow> jobs;
+    std::map<uint32_t, EndedJob> ended;
     std::map<uint64_t, TaskRow> tasks;
     std::map<std::pair<std::string, std::string>, PinRecord> pins;  // by git, ref
+    std::map<std::pair<uint64_t, int32_t>, v1::TaskSpan> spans;     // by task, attempt
     uint32_t last_sequence = 0;
+
+    void EraseTasks(uint32_t job);
   };
   absl::Mutex mutex_;
   State now_ ABSL_GUARDED_BY(mutex_);

@@ -80,6 +80,18 @@ class SchedulerTest : public ::testing::Test {
     return status.value_or(v1::JobStatus());
   }
 
+  // All of it; fails the test if the job has not ended.
+  v1::JobSpec Lock(const std::string& job) {
+    v1::JobSpec lock;
+    EXPECT_THAT(scheduler_->ReadLock(job,
+                                     [&](const v1::JobSpec& part) {
+                                       lock.MergeFrom(part);
+                                       return true;
+                                     }),
+                kernelmill::testing::IsOk());
+    return lock;
+  }
+
   Scheduler::Options options_;
   MemoryStateStore store_;
   FakeClock clock_;

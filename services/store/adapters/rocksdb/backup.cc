@@ -34,6 +34,15 @@ rocksdb::BackupEngineOptions EngineOptions(const std::string& dir, rocksdb::Logg
   return options;
 }
 
+absl::StatusOr<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenToRead(const std::string& dir,
+                                                                          rocksdb::Logger* log) {
+  rocksdb::BackupEngineReadOnly* opened = nullptr;
+  RETURN_IF_ERROR(FromRocksStatus(rocksdb::BackupEngineReadOnly::Open(
+                                      rocksdb::Env::Default(), EngineOptions(dir, log), &opened),
+                                  dir));
+  return std::unique_ptr<rocksdb::BackupEngineReadOnly>(opened);
+}
+
 absl::Status MoveUp(const fs::path& from, const fs::path& to) {
   std::error_code error;
   std::vector<fs::path> files;
@@ -61,12 +70,8 @@ absl::Status CheckEmpty(const std::string& dir) {
 
 absl::Status Restore(const std::string& backup_dir, const std::string& data_dir) {
   const std::shared_ptr<rocksdb::Logger> log = NewProcessLogger();
-  rocksdb::BackupEngineReadOnly* opened = nullptr;
-  RETURN_IF_ERROR(
-      FromRocksStatus(rocksdb::BackupEngineReadOnly::Open(
-                          rocksdb::Env::Default(), EngineOptions(backup_dir, log.get()), &opened),
-                      backup_dir));
-  const std::unique_ptr<rocksdb::BackupEngineReadOnly> engine(opened);
+  ASSIGN_OR_RETURN(const std::unique_ptr<rocksdb::BackupEngineReadOnly> engine,
+                   OpenToRead(backup_dir, log.get()));
   std::vector<rocksdb::BackupInfo> backups;
   engine->GetBackupInfo(&backups);
   if (backups.empty()) {
@@ -89,6 +94,7 @@ absl::Status Restore(const std::string& backup_dir, const std::string& data_dir)
 
 absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
                                const std::atomic<bool>& stop) {
+  if (stop) return absl::CancelledError("the store is about to end");
   std::error_code error;
   fs::create_directories(backup_dir, error);
   if (error) return ErrnoStatus(error.value(), backup_dir);
@@ -113,6 +119,17 @@ absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
   rocksdb::BackupInfo info;
   RETURN_IF_ERROR(FromRocksStatus(engine->GetBackupInfo(id, &info), backup_dir));
   return static_cast<int64_t>(info.size);
+}
+
+absl::StatusOr<BackupState> ReadBackup(const std::string& backup_dir) {
+  const std::shared_ptr<rocksdb::Logger> log = NewProcessLogger();
+  ASSIGN_OR_RETURN(const std::unique_ptr<rocksdb::BackupEngineReadOnly> engine,
+                   OpenToRead(backup_dir, log.get()));
+  std::vector<rocksdb::BackupInfo> backups;
+  engine->GetBackupInfo(&backups);
+  if (backups.empty()) return absl::NotFoundError(absl::StrCat(backup_dir, ": no backup"));
+  return BackupState{.bytes = static_cast<int64_t>(backups.back().size),
+                     .made_unix_ms = backups.back().timestamp * 1000};
 }
 
 absl::Status RestoreBackup(const std::string& backup_dir, const std::string& data_dir) {

@@ -23,6 +23,14 @@ namespace kernelmill::store {
 absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
                                const std::atomic<bool>& stop);
 
+// What a backup's folder holds: the bytes of the whole backup, and when it was made. NOT_FOUND: no
+// whole backup is there.
+struct BackupState {
+  int64_t bytes = 0;
+  int64_t made_unix_ms = 0;
+};
+absl::StatusOr<BackupState> ReadBackup(const std::string& backup_dir);
+
 // Makes in `data_dir`, which is made if it is not there, the database whose backup is in
 // `backup_dir`, after checking each file against the backup's checksums. No store may run on
 // `data_dir`. NOT_FOUND: no backup there; FAILED_PRECONDITION: `data_dir` is not empty; DATA_LOSS:

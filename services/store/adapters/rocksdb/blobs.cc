@@ -172,6 +172,41 @@ absl::Status RocksDbBlobs::PutResult(absl::string_view instance, const BlobId& a
                                  {.results = before.front().found ? 0 : 1, .written = size});
 }
 
+absl::StatusOr<std::optional<ResultId>> RocksDbBlobs::ListResults(const ResultId* after, size_t max,
+                                                                  ResultSink sink) {
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;  // all of them, once
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database_->db().NewIterator(options, database_->ac()));
+  const std::string from =
+      after == nullptr
+          ? ""
+          : absl::StrCat(ResultKey(after->instance, after->action), absl::string_view("\0", 1));
+  std::optional<ResultId> last;
+  size_t passed = 0;
+  for (it->Seek(from); it->Valid() && passed < max; it->Next(), ++passed) {
+    ASSIGN_OR_RETURN(last, ParseResultKey(ToView(it->key())));
+    sink(*last, ToView(it->value()));
+  }
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "listing results"));
+  return last;
+}
+
+absl::StatusOr<int64_t> RocksDbBlobs::DeleteResults(absl::Span<const ResultId> results) {
+  std::vector<std::string> items;
+  for (const ResultId& result : results) {
+    items.push_back(ResultItem(ResultKey(result.instance, result.action)));
+  }
+  ASSIGN_OR_RETURN(const auto uses, ReadUses(database_, items));
+  rocksdb::WriteBatch batch;
+  Usage delta;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (uses[i].found) AddItemDeletion(database_, items[i], uses[i].use, &batch, &delta);
+  }
+  RETURN_IF_ERROR(database_->WriteDurably(batch, "deleting results", delta));
+  return -delta.results;
+}
+
 absl::StatusOr<std::vector<BlobId>> RocksDbBlobs::List(const BlobId* after, size_t max) {
   std::string from(kBlobUsePrefix);
   if (after != nullptr) absl::StrAppend(&from, after->raw_hash(), absl::string_view("\0", 1));

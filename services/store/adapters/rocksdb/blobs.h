@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class RocksDbBlobs : public Blobs {
   absl::StatusOr<StoredResult> GetResult(absl::string_view instance, const BlobId& action) override;
   absl::Status PutResult(absl::string_view instance, const BlobId& action, absl::string_view result,
                          Epoch now) override;
+  absl::StatusOr<std::optional<ResultId>> ListResults(const ResultId* after, size_t max,
+                                                      ResultSink sink) override;
+  absl::StatusOr<int64_t> DeleteResults(absl::Span<const ResultId> results) override;
   absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) override;
   absl::StatusOr<std::vector<BlobId>> Damaged() override;
   absl::Status MarkDamaged(const BlobId& id) override;

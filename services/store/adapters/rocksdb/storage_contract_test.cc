@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,6 +106,40 @@ TEST_P(StorageContract, ResultsAreKeptByInstance) {
   EXPECT_THAT(storage_->blobs().GetResult("x", IdOf("action")),
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(storage_->blobs().GetResult("y", IdOf("action"))->bytes, "two");
+}
+
+TEST_P(StorageContract, AllResultsAreListedOnceAndThoseThatAreNamedGo) {
+  for (int i = 0; i < 25; ++i) {
+    ASSERT_THAT(storage_->blobs().PutResult(i % 2 == 0 ? "" : "other", IdOf(absl::StrCat(i)),
+                                            absl::StrCat("result ", i), 1),
+                IsOk());
+  }
+  std::vector<ResultId> all;
+  std::set<std::string> seen;
+  for (std::optional<ResultId> last;;) {
+    const std::optional<ResultId> after = last;
+    const auto next = storage_->blobs().ListResults(
+        after.has_value() ? &*after : nullptr, 10,
+        [&](const ResultId& id, absl::string_view bytes) {
+          all.push_back(id);
+          seen.insert(absl::StrCat(id.instance, " ", HexHash(id.action), " ", bytes));
+        });
+    ASSERT_THAT(next, IsOk());
+    if (!next->has_value()) break;
+    last = *next;
+  }
+  ASSERT_EQ(all.size(), 25u);
+  EXPECT_EQ(seen.size(), 25u);
+  EXPECT_TRUE(seen.contains(absl::StrCat("other ", HexHash(IdOf("7")), " result 7")));
+  const std::vector<ResultId> gone = {{"other", IdOf("7")}, {"", IdOf("8")}, {"", IdOf("none")}};
+  EXPECT_EQ(*storage_->blobs().DeleteResults(gone), 2);
+  EXPECT_EQ(*storage_->blobs().DeleteResults(gone), 0);
+  EXPECT_EQ(*storage_->blobs().DeleteResults({}), 0);
+  EXPECT_EQ(storage_->blobs().usage().results, 23);
+  EXPECT_THAT(storage_->blobs().GetResult("other", IdOf("7")),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage_->blobs().GetResult("other", IdOf("9")), IsOk());
+  EXPECT_EQ(EvictAll(9, 9).results, 23) << "no record of what is gone is left";
 }
 
 TEST_P(StorageContract, TheOldestGoFirstAndNoMoreThanAskedFor) {

@@ -211,4 +211,40 @@ absl::StatusOr<Evicted> RocksDbUses::EvictOldest(const EvictRequest& request) {
   return evicted;
 }
 
+absl::Status RocksDbUses::CountSome(absl::Span<const std::string> keys, const EvictRequest& request,
+                                    Evictable* sum) {
+  std::vector<std::string> items;
+  for (const std::string& key : keys) items.emplace_back(ItemOfIndexKey(key));
+  ASSIGN_OR_RETURN(const std::vector<FoundUse> uses, ReadUses(database_, items));
+  for (size_t i = 0; i < keys.size() && sum->bytes < request.bytes; ++i) {
+    const FoundUse& use = uses[i];
+    if (!use.found || use.use.epoch != EpochOfIndexKey(keys[i])) continue;
+    ASSIGN_OR_RETURN(const bool held, IsHeld(items[i]));
+    if (held) continue;
+    sum->bytes += use.use.size;
+    ++(IsBlobItem(items[i]) ? sum->blobs : sum->results);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Evictable> RocksDbUses::CountOldest(const EvictRequest& request) {
+  const std::string bound = IndexBound(request.before);
+  const rocksdb::Slice upper(bound);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database_->db().NewIterator(options, database_->use()));
+  Evictable sum;
+  std::vector<std::string> keys;
+  it->Seek(IndexBound(0));
+  while (it->Valid() && sum.bytes < request.bytes) {
+    for (keys.clear(); it->Valid() && keys.size() < kLookupsAtOnce; it->Next()) {
+      keys.push_back(it->key().ToString());
+    }
+    RETURN_IF_ERROR(CountSome(keys, request, &sum));
+  }
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "counting what could be evicted"));
+  return sum;
+}
+
 }  // namespace kernelmill::store

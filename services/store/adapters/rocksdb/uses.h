@@ -58,12 +58,16 @@ class RocksDbUses : public Uses {
   EpochState epoch() const override;
   absl::Status SetEpoch(const EpochState& epoch) override;
   absl::StatusOr<Evicted> EvictOldest(const EvictRequest& request) override;
+  absl::StatusOr<Evictable> CountOldest(const EvictRequest& request) override;
 
  private:
   // Items of the index before `before`, from where the last eviction ended.
   absl::StatusOr<std::vector<std::string>> OldestKeys(Epoch before)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(eviction_mutex_);
   absl::StatusOr<bool> IsHeld(absl::string_view item);
+  // Adds to `sum` those of the index's keys that could be evicted.
+  absl::Status CountSome(absl::Span<const std::string> keys, const EvictRequest& request,
+                         Evictable* sum);
 
   Database* const database_;
   mutable absl::Mutex epoch_mutex_;

@@ -132,7 +132,32 @@ absl::Status MemoryStorage::PutResult(absl::string_view instance, const BlobId& 
   usage_.results += fresh;
   usage_.written += static_cast<int64_t>(result.size());
   at->second = {.bytes = std::string(result), .last = now};
+  result_ids_[at->first] = {.instance = std::string(instance), .action = action};
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<ResultId>> MemoryStorage::ListResults(const ResultId* after,
+                                                                   size_t max, ResultSink sink) {
+  absl::MutexLock lock(&mutex_);
+  auto at = after == nullptr ? results_.begin()
+                             : results_.upper_bound(ResultKey(after->instance, after->action));
+  std::optional<ResultId> last;
+  for (size_t passed = 0; at != results_.end() && passed < max; ++at, ++passed) {
+    last = result_ids_[at->first];
+    sink(*last, at->second.bytes);
+  }
+  return last;
+}
+
+absl::StatusOr<int64_t> MemoryStorage::DeleteResults(absl::Span<const ResultId> results) {
+  absl::MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(write_status_);
+  int64_t deleted = 0;
+  for (const ResultId& result : results) {
+    deleted += static_cast<int64_t>(results_.erase(ResultKey(result.instance, result.action)));
+  }
+  usage_.results -= deleted;
+  return deleted;
 }
 
 EpochState MemoryStorage::epoch() const {
@@ -192,6 +217,24 @@ absl::StatusOr<Evicted> MemoryStorage::EvictOldest(const EvictRequest& request) 
     }
   }
   return evicted;
+}
+
+absl::StatusOr<Evictable> MemoryStorage::CountOldest(const EvictRequest& request) {
+  absl::MutexLock lock(&mutex_);
+  std::multimap<Epoch, std::pair<bool, int64_t>> items;  // whether it is a blob; its size
+  for (const auto& [key, blob] : blobs_) {
+    if (!IsHeld(key)) items.insert({blob.last, {true, ids_[key].size}});
+  }
+  for (const auto& [key, result] : results_) {
+    items.insert({result.last, {false, static_cast<int64_t>(result.bytes.size())}});
+  }
+  Evictable sum;
+  for (const auto& [last, item] : items) {
+    if (last >= request.before || sum.bytes >= request.bytes) break;
+    ++(item.first ? sum.blobs : sum.results);
+    sum.bytes += item.second;
+  }
+  return sum;
 }
 
 absl::Status MemoryStorage::Delete(const BlobId& id) {

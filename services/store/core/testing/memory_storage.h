@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,6 +36,9 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   absl::StatusOr<StoredResult> GetResult(absl::string_view instance, const BlobId& action) override;
   absl::Status PutResult(absl::string_view instance, const BlobId& action, absl::string_view result,
                          Epoch now) override;
+  absl::StatusOr<std::optional<ResultId>> ListResults(const ResultId* after, size_t max,
+                                                      ResultSink sink) override;
+  absl::StatusOr<int64_t> DeleteResults(absl::Span<const ResultId> results) override;
   absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) override;
   absl::StatusOr<std::vector<BlobId>> Damaged() override;
   absl::Status MarkDamaged(const BlobId& id) override;
@@ -46,6 +50,7 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   EpochState epoch() const override;
   absl::Status SetEpoch(const EpochState& epoch) override;
   absl::StatusOr<Evicted> EvictOldest(const EvictRequest& request) override;
+  absl::StatusOr<Evictable> CountOldest(const EvictRequest& request) override;
 
   absl::Status Save(const HoldRecord& hold, absl::Span<const BlobId> blobs) override;
   absl::Status Update(const HoldRecord& hold) override;
@@ -90,6 +95,7 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   mutable absl::Mutex mutex_;
   std::map<std::string, Item> blobs_ ABSL_GUARDED_BY(mutex_);  // by "hash/size"
   std::map<std::string, Item> results_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, ResultId> result_ids_ ABSL_GUARDED_BY(mutex_);  // of those and former ones
   std::map<std::string, BlobId> ids_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> marked_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, HoldEntry> holds_ ABSL_GUARDED_BY(mutex_);

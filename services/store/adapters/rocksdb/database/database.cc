@@ -115,6 +115,13 @@ std::vector<rocksdb::ColumnFamilyDescriptor> TunedFamilies(const RocksDbOptions&
           {"hold", hold}};
 }
 
+// What a write has ended with; a full disk in the words that an operator looks for.
+absl::Status FromWrite(const rocksdb::Status& status, absl::string_view context) {
+  const absl::Status written = FromRocksStatus(status, context);
+  return absl::IsResourceExhausted(written) ? Annotate(written, "the store's disk is full")
+                                            : written;
+}
+
 // Which start of the machine this is; empty where the system does not say.
 std::string BootId() {
   const absl::StatusOr<std::string> id = ReadFile("/proc/sys/kernel/random/boot_id", 100);
@@ -241,7 +248,7 @@ absl::Status Database::Write(rocksdb::WriteBatch& batch, bool sync, absl::string
   Counters::Change change(&counters_, delta, &batch);
   rocksdb::WriteOptions options;
   options.sync = sync;
-  const absl::Status written = FromRocksStatus(db_->Write(options, &batch), context);
+  const absl::Status written = FromWrite(db_->Write(options, &batch), context);
   // Whether its own sync went well or not: the log failed, so that nobody knows what it holds.
   RETURN_IF_ERROR(log_->status());
   RETURN_IF_ERROR(written);
@@ -263,7 +270,7 @@ absl::Status Database::WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_vi
   RETURN_IF_ERROR(log_->status());
   rocksdb::WriteOptions options;
   options.disableWAL = true;
-  return FromRocksStatus(db_->Write(options, &batch), context);
+  return FromWrite(db_->Write(options, &batch), context);
 }
 
 absl::Status Database::FlushContent() {
@@ -275,7 +282,7 @@ absl::Status Database::FlushContent() {
   const uint64_t met = flushes_wanted_;
   flush_mutex_.Unlock();
   const absl::Status status =
-      FromRocksStatus(db_->Flush(rocksdb::FlushOptions(), cas()), "writing content out");
+      FromWrite(db_->Flush(rocksdb::FlushOptions(), cas()), "writing content out");
   flush_mutex_.Lock();
   flushing_ = false;
   flushes_done_ = met;

@@ -121,6 +121,14 @@ std::string ResultKey(absl::string_view instance, const BlobId& action) {
   return absl::StrCat(action.raw_hash(), BigEndian(action.size, 8), instance);
 }
 
+absl::StatusOr<ResultId> ParseResultKey(absl::string_view key) {
+  constexpr size_t kHashBytes = sizeof(BlobId::hash);
+  if (key.size() < kHashBytes + kSizeBytes) return absl::DataLossError("a key is too short");
+  const int64_t size = static_cast<int64_t>(LoadBigEndian64(key.substr(kHashBytes)));
+  return ResultId{.instance = std::string(key.substr(kHashBytes + kSizeBytes)),
+                  .action = MakeBlobId(key.substr(0, kHashBytes), size)};
+}
+
 std::string EncodeHeader(const Header& header) {
   return absl::StrCat(Key(TagOf(header.place), LittleEndian64(header.size)), header.rest);
 }

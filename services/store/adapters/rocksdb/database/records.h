@@ -31,6 +31,8 @@ std::string ChunkKey(absl::string_view staging, uint32_t index);
 std::string ChunkPrefix(absl::string_view staging);
 std::string StagingKey(absl::string_view staging);
 std::string ResultKey(absl::string_view instance, const BlobId& action);
+// DATA_LOSS: no key of a result.
+absl::StatusOr<ResultId> ParseResultKey(absl::string_view key);
 
 // Where a blob's bytes are.
 struct Header {

@@ -1,0 +1,125 @@
+#include "common/access/grants.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <optional>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+
+namespace kernelmill::access {
+namespace {
+
+constexpr char kFormat[] = "kernelmill-grant-1";
+constexpr size_t kMinKey = 32;
+constexpr int64_t kMaxKeyFile = 1 << 16;
+constexpr size_t kMacBytes = 32;
+constexpr size_t kMaxGrant = 4096;  // gRPC's metadata is bounded anyway; nothing longer is parsed
+
+std::string Mac(const std::string& key, absl::string_view text) {
+  unsigned char out[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(text.data()), text.size(), out, &size);
+  return std::string(reinterpret_cast<char*>(out), size);
+}
+
+absl::StatusOr<std::string> ParseKey(absl::string_view content, const std::string& path) {
+  const absl::string_view key = absl::StripTrailingAsciiWhitespace(content);
+  if (key.size() >= kMinKey) return std::string(key);
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": a grant key has at least ", kMinKey, " bytes, this one ", key.size()));
+}
+
+std::string TextOf(const Grant& grant) {
+  return absl::StrCat(kFormat, "\n", absl::ToUnixSeconds(grant.expiry), "\n", grant.action, "\n",
+                      grant.stage, "\n", grant.version, "\n", grant.caller);
+}
+
+std::optional<Grant> ParseText(absl::string_view text) {
+  const std::vector<absl::string_view> lines = absl::StrSplit(text, absl::MaxSplits('\n', 5));
+  Grant grant;
+  int64_t expiry = 0;
+  if (lines.size() != 6 || lines[0] != kFormat || !absl::SimpleAtoi(lines[1], &expiry) ||
+      !absl::SimpleAtoi(lines[4], &grant.version)) {
+    return std::nullopt;
+  }
+  grant.expiry = absl::FromUnixSeconds(expiry);
+  grant.action = std::string(lines[2]);
+  grant.stage = std::string(lines[3]);
+  grant.caller = std::string(lines[5]);
+  return grant;
+}
+
+std::string NameOf(const std::string& caller) { return caller.empty() ? "nobody" : caller; }
+
+// The action's own result says that it is of the action's stage; that of a cache of the stage says
+// so too, and no task ever takes it for its result.
+bool Covers(const Grant& grant, const ResultWrite& write) {
+  if (write.version != grant.version) return false;
+  if (write.action == grant.action) return write.stage == grant.stage;
+  return absl::StartsWith(write.stage, absl::StrCat(grant.stage, "/"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GrantKey>> GrantKey::Open(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string content, ReadFile(path, kMaxKeyFile));
+  ASSIGN_OR_RETURN(std::string key, ParseKey(content, path));
+  return std::unique_ptr<GrantKey>(new GrantKey(path, std::move(key)));
+}
+
+std::string GrantKey::Key() {
+  absl::MutexLock lock(&mutex_);
+  if (const std::optional<std::string> content = file_.ReadIfChanged()) {
+    absl::StatusOr<std::string> key = ParseKey(*content, file_.path());
+    if (key.ok()) {
+      key_ = *std::move(key);
+    } else {
+      LogError("the grant key is not read again", {{"error", key.status().ToString()}});
+    }
+  }
+  return key_;
+}
+
+std::string GrantKey::Sign(const Grant& grant) {
+  const std::string text = TextOf(grant);
+  return absl::StrCat(Mac(Key(), text), text);
+}
+
+absl::Status GrantKey::Check(absl::string_view grant, const ResultWrite& write, absl::Time now) {
+  if (grant.empty()) return absl::PermissionDeniedError("there is no grant");
+  if (grant.size() <= kMacBytes || grant.size() > kMaxGrant) {
+    return absl::PermissionDeniedError("the grant is malformed");
+  }
+  const absl::string_view text = grant.substr(kMacBytes);
+  if (CRYPTO_memcmp(Mac(Key(), text).data(), grant.data(), kMacBytes) != 0) {
+    return absl::PermissionDeniedError("the grant is not signed with the key of this store");
+  }
+  const std::optional<Grant> known = ParseText(text);
+  if (!known.has_value()) return absl::PermissionDeniedError("the grant is malformed");
+  if (now >= known->expiry) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("the grant expired at ",
+                     absl::FormatTime(absl::RFC3339_sec, known->expiry, absl::UTCTimeZone())));
+  }
+  if (known->caller != write.caller) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("the grant was given to ", NameOf(known->caller)));
+  }
+  if (Covers(*known, write)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat("the grant is for ", known->stage, " ", known->version, " of the action ",
+                   known->action, ", the result is of '", write.stage, " ", write.version, "'"));
+}
+
+}  // namespace kernelmill::access

@@ -1,0 +1,21 @@
+#ifndef KERNELMILL_SERVICES_CLI_COMMANDS_TIMELINE_OUTPUT_H_
+#define KERNELMILL_SERVICES_CLI_COMMANDS_TIMELINE_OUTPUT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "services/cli/commands/console.h"
+#include "services/cli/core/timeline.h"
+
+namespace kernelmill::cli {
+
+// The chart; with --json an object a line, an attempt each.
+void PrintTimeline(const Timeline& timeline, Console& console);
+
+// Writes the trace events (WriteTrace) to a new or replaced file. Errors name it.
+absl::Status WriteTraceFile(const Timeline& timeline, const std::string& job,
+                            const std::string& path);
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_COMMANDS_TIMELINE_OUTPUT_H_

@@ -1,0 +1,28 @@
+#include "services/coordinator/core/state/state_store.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+// Well below what a message may have; one source has some kilobytes at most.
+constexpr size_t kPartBytes = 1 << 20;
+
+}  // namespace
+
+std::vector<v1::JobSpec> PartsOf(v1::JobSpec spec) {
+  google::protobuf::RepeatedPtrField<v1::Source> sources;
+  sources.Swap(spec.mutable_sources());
+  std::vector<v1::JobSpec> parts;
+  parts.push_back(std::move(spec));
+  size_t bytes = kPartBytes;
+  for (v1::Source& source : sources) {
+    if (bytes >= kPartBytes) {
+      parts.emplace_back();
+      bytes = 0;
+    }
+    bytes += source.ByteSizeLong();
+    parts.back().add_sources()->Swap(&source);
+  }
+  return parts;
+}
+
+}  // namespace kernelmill::coordinator

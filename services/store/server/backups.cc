@@ -1,0 +1,119 @@
+#include "services/store/server/backups.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status.h"
+#include "services/store/adapters/rocksdb/backup.h"
+
+namespace kernelmill::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status CheckName(absl::string_view name) {
+  bool plain = !name.empty() && name.size() <= 100 && name.front() != '.';
+  for (const char c : name) {
+    plain = plain && (absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-');
+  }
+  if (plain) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "a backup's name has 1 to 100 letters, digits, '.', '_' and '-', and does not begin with "
+      "'.'");
+}
+
+}  // namespace
+
+absl::Status Backups::CheckFolder() const {
+  if (!options_.dir.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the store was started without a folder for backups (--backups)");
+}
+
+absl::StatusOr<Backups::Made> Backups::Make(const std::string& name) {
+  RETURN_IF_ERROR(CheckName(name));
+  RETURN_IF_ERROR(CheckFolder());
+  absl::MutexLock lock(&making_);
+  const std::string path = PathOf(name);
+  std::error_code error;
+  const bool known = fs::exists(path, error);
+  if (error) return ErrnoStatus(error.value(), path);
+  ASSIGN_OR_RETURN(const int64_t bytes, known ? disk_->BackUp(path) : MakeNew(name));
+  return Made{.path = path, .bytes = bytes};
+}
+
+absl::StatusOr<int64_t> Backups::MakeNew(const std::string& name) {
+  ASSIGN_OR_RETURN(const std::vector<BackupEntry> there, List());
+  if (static_cast<int>(there.size()) >= options_.max_backups) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "there are ", there.size(), " backups, and may be no more than ", options_.max_backups,
+        " (--max-backups); prune them, or use one of their names"));
+  }
+  const std::string half = PathOf(absl::StrCat(".", name, ".new"));
+  std::error_code error;
+  fs::remove_all(half, error);  // of a process that was killed
+  absl::StatusOr<int64_t> bytes = disk_->BackUp(half);
+  if (bytes.ok()) {
+    fs::rename(half, PathOf(name), error);
+    if (error) bytes = ErrnoStatus(error.value(), half);
+  }
+  if (!bytes.ok()) {
+    fs::remove_all(half, error);
+    if (error) LogWarning("half a backup is left", {{"path", half}, {"error", error.message()}});
+  }
+  return bytes;
+}
+
+absl::StatusOr<std::vector<BackupEntry>> Backups::List() {
+  std::vector<BackupEntry> backups;
+  std::error_code error;
+  if (options_.dir.empty() || !fs::is_directory(options_.dir, error)) return backups;
+  for (const auto& entry : fs::directory_iterator(options_.dir, error)) {
+    const std::string name = entry.path().filename().string();
+    std::error_code gone;
+    if (!CheckName(name).ok() || !entry.is_directory(gone)) continue;
+    // A folder that holds none takes room, and counts, all the same.
+    const BackupState state = ReadBackup(entry.path().string()).value_or(BackupState());
+    backups.push_back({.name = name, .bytes = state.bytes, .made_unix_ms = state.made_unix_ms});
+  }
+  if (error) return ErrnoStatus(error.value(), options_.dir);
+  std::sort(backups.begin(), backups.end(), [](const BackupEntry& a, const BackupEntry& b) {
+    return std::pair(b.made_unix_ms, b.name) < std::pair(a.made_unix_ms, a.name);
+  });
+  return backups;
+}
+
+absl::StatusOr<std::vector<BackupEntry>> Backups::Prune(int keep, absl::Duration max_age,
+                                                        absl::Time now) {
+  if (keep < 0 || max_age < absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("how many backups to keep, or their age, is negative");
+  }
+  if (keep == 0 && max_age == absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("neither how many backups to keep nor their age is given");
+  }
+  RETURN_IF_ERROR(CheckFolder());
+  absl::MutexLock lock(&making_);
+  ASSIGN_OR_RETURN(const std::vector<BackupEntry> backups, List());
+  std::vector<BackupEntry> dropped;
+  for (size_t i = backups.size(); i > 0; --i) {  // the oldest first
+    const BackupEntry& backup = backups[i - 1];
+    const bool too_many = keep > 0 && i > static_cast<size_t>(keep);
+    const bool too_old =
+        max_age > absl::ZeroDuration() && now - absl::FromUnixMillis(backup.made_unix_ms) > max_age;
+    if (!too_many && !too_old) continue;
+    std::error_code error;
+    fs::remove_all(PathOf(backup.name), error);
+    if (error) return ErrnoStatus(error.value(), PathOf(backup.name));
+    dropped.push_back(backup);
+  }
+  return dropped;
+}
+
+}  // namespace kernelmill::store
