@@ -17,8 +17,8 @@ namespace {
 
 // The shortest time between two statuses of a running job; also how soon a gone client is noticed.
 constexpr std::chrono::milliseconds kPause(200);
-// Jobs that are taken in at a time: of a job of 16 MiB, some 150 MB are needed meanwhile.
-constexpr int64_t kSubmits = 4;
+// Jobs that are taken in at a time: for one of 16 MiB, some 300 MB are needed meanwhile.
+constexpr int64_t kSubmits = 3;
 constexpr int64_t kSubmitsOfCaller = 2;
 
 // Returns once the job is at another version than `seen` and `not_before` has come, or has ended.

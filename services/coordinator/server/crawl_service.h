@@ -14,7 +14,7 @@ class CrawlService final : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::
  public:
   CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits);
 
-  // A few at a time, since a large job takes ten times as much memory on its way in as it does
+  // A few at a time, since a large job takes several times as much memory on its way in as it does
   // then.
   grpc::Status StreamedSubmit(
       grpc::ServerContext* context,
