@@ -57,6 +57,11 @@ class AttemptLog {
   // `change`.
   void Ended(const Job& job, uint32_t index, const LeaseTerms& terms, const AttemptEnd& end,
              Change& change);
+  // Takes the last Ended() back: what came was no result, and nobody was told.
+  void Retract(Change& change) {
+    lines_.pop_back();
+    change.spans.pop_back();
+  }
   // What was decided after an attempt that was lost.
   void Split(const Job& job, uint32_t index, const absl::Status& error);
   void GivenUp(const Job& job, uint32_t index, const absl::Status& error);
