@@ -14,7 +14,7 @@ constexpr const Family* kFamilies[] = {
     // Every process.
     &kBuildInfo, &kLogLines, &kProcessCpu, &kProcessMemory, &kProcessVirtual, &kProcessFiles,
     &kProcessMaxFiles, &kProcessThreads, &kProcessStart, &kServerStarted, &kServerHandled,
-    &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds,
+    &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds, &kLimitRefusals,
     // The coordinator.
     &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions, &kConnectedWorkers, &kWorkerSlots,
     &kUnservedTasks,

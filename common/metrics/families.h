@@ -84,6 +84,14 @@ inline constexpr Family kClientSeconds = {
     Type::kHistogram, "grpc_client_handling_seconds",      "grpc_service, grpc_method",
     kEveryProgram,    "Time from a call made to its end.", kFromFirstEvent};
 
+inline constexpr Family kLimitRefusals = {
+    Type::kCounter,
+    "kernelmill_limit_refusals_total",
+    "limit",
+    kEveryProgram,
+    "Calls refused because a limit was reached, by the flag that sets it.",
+    kFromFirstEvent};  // where a program has no limits, there is none
+
 // ---------------------------------------------------------------- coordinator
 
 inline constexpr Family kJobs = {Type::kGauge, "kernelmill_coordinator_jobs", "state", kCoordinator,

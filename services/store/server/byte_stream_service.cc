@@ -5,8 +5,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
@@ -57,18 +55,6 @@ class PieceWriter {
   bytestream::ReadResponse message_;
 };
 
-// Whose share a stream takes: the role and name of its certificate or token, else the host that it
-// comes from.
-std::string CallerOf(const grpc::ServerContext& context) {
-  const access::Caller caller = access::CallerOf(context);
-  if (caller.role.has_value()) {
-    return absl::StrCat(access::RoleName(*caller.role), " ", caller.name);
-  }
-  // "ipv4:192.0.2.1:4711", "ipv6:[::1]:4711", "unix:": each connection has a port of its own.
-  const bool has_port = absl::StartsWith(caller.name, "ip");
-  return caller.name.substr(0, has_port ? caller.name.rfind(':') : std::string::npos);
-}
-
 class ByteStreamService final : public bytestream::ByteStream::Service {
  public:
   ByteStreamService(ContentStore* store, Uploads* uploads, const rpc::StallGuard::Options& streams)
@@ -78,8 +64,8 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
                     grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
     return read_.Run([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
-      ASSIGN_OR_RETURN(const auto guarded,
-                       guard_.Admit([context] { context->TryCancel(); }, CallerOf(*context)));
+      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); },
+                                                        access::CallerKey(*context)));
       PieceWriter writer(stream, guarded.get());
       const auto send = [&writer](absl::string_view bytes) { return writer.Send(bytes); };
       if (name.compression == Compression::kNone) {
@@ -100,9 +86,11 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
                      grpc::ServerReader<bytestream::WriteRequest>* stream,
                      bytestream::WriteResponse* response) override {
     return write_.Run([&]() -> absl::Status {
+      // Whose share of the streams and uploads it takes.
+      const std::string caller = access::CallerKey(*context);
       ASSIGN_OR_RETURN(const auto guarded,
-                       guard_.Admit([context] { context->TryCancel(); }, CallerOf(*context)));
-      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get(), CallerOf(*context)));
+                       guard_.Admit([context] { context->TryCancel(); }, caller));
+      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get(), caller));
       response->set_committed_size(committed);
       return absl::OkStatus();
     });

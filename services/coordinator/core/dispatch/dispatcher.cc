@@ -43,7 +43,7 @@ void LogOtherVersions(const LeaseQuery& query) {
 std::string HostOf(const Job& job, uint32_t index) {
   const TaskKey& key = job.Find(index)->key;
   if (!StageInfoOf(key.stage).calls_host) return "";
-  return HostOfSource(job.spec().sources(key.source));
+  return HostOfSource(job.SourceOf(key));
 }
 
 // Of one answer to a worker. The actions of pair, resolve and manifest name every shard of the job,
@@ -168,10 +168,10 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
 // The wall clock decides here, as the history outlives the process. What it decides is stored as
 // the task's outcome, so that it is decided once.
 bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
-  const v1::Source* const source = job.SourceToPin(index);
-  if (source == nullptr || !source->has_git() || !job.spec().has_visits()) return false;
+  const std::optional<v1::Source> source = job.SourceToPin(index);
+  if (!source.has_value() || !source->has_git() || !job.settings().has_visits()) return false;
   const absl::StatusOr<PinRecord> last = store_.LastPin(source->git(), source->ref());
-  if (!last.ok() || !IsRecent(*last, job.spec().visits(), clock_.WallNow())) return false;
+  if (!last.ok() || !IsRecent(*last, job.settings().visits(), clock_.WallNow())) return false;
   const absl::StatusOr<v1::StageResult> pinned = ResultFrom(*last, *source);
   if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
   attempts_.Ended(job, index, {}, {"recent", pinned.status()}, change);

@@ -1,6 +1,7 @@
 #include "services/coordinator/core/dispatch/outcomes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
@@ -94,7 +95,7 @@ absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& fol
                                  const v1::StageResult& result, bool cached, Change& change) {
   Job* job = jobs_.Running(JobOf(task));
   std::optional<PinRecord> pin;  // of the source as it was asked for
-  if (const v1::Source* source = job->SourceToPin(IndexOf(task))) {
+  if (const std::optional<v1::Source> source = job->SourceToPin(IndexOf(task))) {
     pin = PinRecordOf(*source, result, clock_.WallNow());
   }
   RETURN_IF_ERROR(job->Succeeded(IndexOf(task), result, cached, change));
@@ -140,7 +141,7 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
 
 void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
                     Change& change) {
-  if (const v1::Source* source = job.SourceToPin(index)) {
+  if (const std::optional<v1::Source> source = job.SourceToPin(index)) {
     if (auto pin = PinRecordOf(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
   }
   attempts_.GivenUp(job, index, error);

@@ -195,9 +195,10 @@ void Job::Cancel() {
   ++version_;
 }
 
-const v1::Source* Job::SourceToPin(uint32_t index) const {
+std::optional<v1::Source> Job::SourceToPin(uint32_t index) const {
   const TaskKey& key = tasks_[index - 1].key;
-  return key.stage == StageId::kPin ? &plan_.spec().sources(key.source) : nullptr;
+  if (key.stage != StageId::kPin) return std::nullopt;
+  return plan_.SourceAt(key.source);
 }
 
 // The basic idea: rows stand in the order in which their tasks were created, and a task is created
@@ -292,7 +293,7 @@ EndedJob Job::TakeEnd() {
   end.sequence = sequence_;
   end.status = Status();
   end.failures = plan_.TakeFailures();
-  end.lock = PartsOf(plan_.TakeSpec());
+  end.lock = PartsOf(plan_.Spec());
   return end;
 }
 

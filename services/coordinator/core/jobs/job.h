@@ -158,8 +158,9 @@ class Job {
   // Null: no such task.
   const Task* Find(uint32_t index) const;
   v1::Action ActionOf(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
-  // The source that the task pins; null if it is no pin.
-  const v1::Source* SourceToPin(uint32_t index) const;
+  // The source that the task pins; nothing if it is no pin.
+  std::optional<v1::Source> SourceToPin(uint32_t index) const;
+  v1::Source SourceOf(const TaskKey& task) const { return plan_.SourceAt(task.source); }
   // As reports name its source; empty: of the whole job.
   std::string SourceNameOf(uint32_t index) const {
     return plan_.SourceNameOf(tasks_[index - 1].key);
@@ -178,7 +179,8 @@ class Job {
   bool no_cache() const { return base_.no_cache(); }
   // How often the job was begun: 1, and 1 more with each retry.
   int32_t runs() const { return base_.runs(); }
-  const v1::JobSpec& spec() const { return plan_.spec(); }
+  // All of the spec but its sources.
+  const v1::JobSpec& settings() const { return plan_.settings(); }
 
   uint32_t sequence() const { return sequence_; }
   const std::string& id() const { return base_.job(); }
