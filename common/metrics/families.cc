@@ -16,9 +16,11 @@ constexpr const Family* kFamilies[] = {
     &kProcessMaxFiles, &kProcessThreads, &kProcessStart, &kServerStarted, &kServerHandled,
     &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds,
     // The coordinator.
-    &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions,
+    &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions, &kDatasetFiles, &kDatasetKernels,
     // Workers.
-    &kWorkerTasks, &kStageSeconds,
+    &kWorkerTasks, &kStageSeconds, &kFetchRequests, &kFetchSeconds, &kFetchedBytes,
+    &kHostPauseSeconds, &kFetchedFiles, &kExtractedFiles, &kFoundKernels, &kValidatedKernels,
+    &kLicenses, &kDecidedKernels,
     // The store.
     &kStoreRequests, &kStoreSeconds, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes,
     &kActionResults, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes,

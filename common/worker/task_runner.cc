@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
+#include "common/worker/stage_metrics.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -48,6 +49,7 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Act
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   metrics::Histogram(metrics::kStageSeconds, {{"stage", std::string(stage.info().name)}})
       .Observe(taken.count());
+  if (result.ok()) CountStage(stage.id(), *result);
   return result;
 }
 

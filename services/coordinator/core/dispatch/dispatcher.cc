@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/config/source_host.h"
 #include "common/worker/stage.h"
 #include "services/coordinator/core/dispatch/pin_history.h"
 
@@ -13,7 +14,7 @@ namespace {
 std::string HostOf(const Job& job, uint32_t index) {
   const TaskKey& key = job.Find(index)->key;
   if (!StageInfoOf(key.stage).calls_host) return "";
-  return HostOfSource(job.spec().sources(key.source));
+  return config::HostOfSource(job.spec().sources(key.source));
 }
 
 LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action) {
