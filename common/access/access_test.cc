@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
-#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -23,6 +22,7 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/rpc/server.h"
+#include "common/testing/rpc/generic_call.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
@@ -80,23 +80,10 @@ class Cluster {
   }
   static grpc::Status Call(const std::shared_ptr<grpc::Channel>& channel,
                            absl::string_view method) {
-    grpc::GenericStub stub(channel);
-    grpc::CompletionQueue queue;
-    const grpc::Slice empty("");
-    const grpc::ByteBuffer request(&empty, 1);
-    grpc::ClientContext context;
     // Watching health never ends: that the time is up says that it was let through.
     const bool endless = absl::EndsWith(method, "/Watch") && absl::StrContains(method, "health");
-    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(endless ? 1 : 20)));
-    const auto call = stub.PrepareUnaryCall(&context, std::string(method), request, &queue);
-    call->StartCall();
-    grpc::ByteBuffer answer;
-    grpc::Status status;
-    call->Finish(&answer, &status, nullptr);
-    void* tag;
-    bool ok;
-    queue.Next(&tag, &ok);
-    return status;
+    return kernelmill::testing::GenericCall(channel, std::string(method),
+                                            absl::Seconds(endless ? 1 : 20));
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
@@ -30,6 +31,16 @@ constexpr int64_t kBytesPerBlob = 256;
 bool IsEmpty(const Digest& digest) {
   static const Digest* const kEmpty = new Digest(DigestOf(""));
   return SameDigest(digest, *kEmpty);
+}
+
+// A call's status. gRPC's code for a message that is too large is the one of a server without room;
+// trying again helps with the latter alone.
+absl::Status StatusOfCall(const grpc::Status& status) {
+  if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
+      absl::StrContains(status.error_message(), "message larger than max")) {
+    return absl::FailedPreconditionError(status.error_message());
+  }
+  return rpc::FromCallStatus(status);
 }
 
 // The first of two errors in a batch that decides its fate: one that trying again cannot mend.
@@ -121,7 +132,7 @@ absl::StatusOr<int64_t> GrpcBlobStore::AskMaxBatchBytes() {
   request.set_instance_name(options_.instance_name);
   reapi::ServerCapabilities response;
   const absl::Status status = Unary("GetCapabilities", [&](grpc::ClientContext& context) {
-    return rpc::FromCallStatus(capabilities_->GetCapabilities(&context, request, &response));
+    return StatusOfCall(capabilities_->GetCapabilities(&context, request, &response));
   });
   if (absl::IsUnimplemented(status)) return options_.max_batch_bytes;
   RETURN_IF_ERROR(status);
@@ -148,7 +159,7 @@ absl::StatusOr<std::vector<Digest>> GrpcBlobStore::FindMissing(const std::vector
     if (request.blob_digests().empty()) continue;
     reapi::FindMissingBlobsResponse response;
     RETURN_IF_ERROR(Unary("FindMissingBlobs", [&](grpc::ClientContext& context) {
-      return rpc::FromCallStatus(cas_->FindMissingBlobs(&context, request, &response));
+      return StatusOfCall(cas_->FindMissingBlobs(&context, request, &response));
     }));
     for (const Digest& digest : response.missing_blob_digests()) missing.insert(ToString(digest));
   }
@@ -215,7 +226,7 @@ absl::Status GrpcBlobStore::UpdateBatch(std::vector<const Blob*> pending) {
       part->set_data(blob->bytes);
     }
     reapi::BatchUpdateBlobsResponse response;
-    RETURN_IF_ERROR(rpc::FromCallStatus(cas_->BatchUpdateBlobs(&context, request, &response)));
+    RETURN_IF_ERROR(StatusOfCall(cas_->BatchUpdateBlobs(&context, request, &response)));
     absl::Status worst;
     absl::flat_hash_set<std::string> stored;
     for (const auto& answer : response.responses()) {
@@ -291,7 +302,7 @@ absl::Status GrpcBlobStore::ReadBatch(std::vector<const Digest*> pending, Conten
     request.set_instance_name(options_.instance_name);
     for (const Digest* digest : pending) *request.add_digests() = *digest;
     reapi::BatchReadBlobsResponse response;
-    RETURN_IF_ERROR(rpc::FromCallStatus(cas_->BatchReadBlobs(&context, request, &response)));
+    RETURN_IF_ERROR(StatusOfCall(cas_->BatchReadBlobs(&context, request, &response)));
     absl::flat_hash_map<std::string, absl::Status> answers;
     for (auto& answer : *response.mutable_responses()) {
       answers[ToString(answer.digest())] = TakeAnswer(answer, contents);
@@ -335,7 +346,7 @@ absl::StatusOr<ActionResult> GrpcBlobStore::GetActionResult(const Digest& action
   request.set_inline_stdout(true);
   ActionResult result;
   RETURN_IF_ERROR(Unary("GetActionResult", [&](grpc::ClientContext& context) {
-    return rpc::FromCallStatus(action_cache_->GetActionResult(&context, request, &result));
+    return StatusOfCall(action_cache_->GetActionResult(&context, request, &result));
   }));
   RETURN_IF_ERROR(InlineStdout(&result));
   return result;
@@ -358,7 +369,7 @@ absl::Status GrpcBlobStore::PutActionResult(const Digest& action, const ActionRe
   *request.mutable_action_result() = result;
   return Unary("UpdateActionResult", [&](grpc::ClientContext& context) {
     ActionResult stored;
-    return rpc::FromCallStatus(action_cache_->UpdateActionResult(&context, request, &stored));
+    return StatusOfCall(action_cache_->UpdateActionResult(&context, request, &stored));
   });
 }
 

@@ -402,7 +402,13 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
 }
 
 absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
+  const absl::StatusOr<std::string> read = ReadFile(path, kMaxFileBytes);
+  // Too large is no shortage that passes: the file is wrong.
+  if (absl::IsResourceExhausted(read.status())) {
+    return absl::InvalidArgumentError(read.status().message());
+  }
+  RETURN_IF_ERROR(read.status());
+  const std::string& text = *read;
   return ParseJobFile(text, path);
 }
 

@@ -146,7 +146,7 @@ TEST(JobFile, MissingAndHugeFilesAreToldApart) {
   ASSERT_THAT(dir, IsOk());
   const std::string path = dir->path() + "/job.yaml";
   ASSERT_THAT(WriteFile(path, std::string((4 << 20) + 1, '#')), IsOk());
-  EXPECT_THAT(LoadJobFile(path), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(LoadJobFile(path), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(JobFile, LocalOriginsAreTakenFromItsFolder) {

@@ -27,7 +27,8 @@ void AddServerFlags(CLI::App& app, ServerFlags* flags) {
   AddIdentityFlags(app, &flags->identity);
   app.add_option("--tokens", flags->identity.tokens,
                  "file with the SHA-256 of each token that callers may have, one a line")
-      ->envname("KERNELMILL_TOKENS");
+      ->envname("KERNELMILL_TOKENS")
+      ->check(CLI::ExistingFile);
   app.add_flag("--insecure", flags->insecure,
                "take calls from other machines without TLS: whoever reaches the address may do "
                "everything")
@@ -46,14 +47,18 @@ void AddIdentityFlags(CLI::App& app, access::Identity* identity) {
   app.add_option("--tls-ca", identity->authority,
                  "PEM file with the authorities that sign the others' certificates; TLS is used "
                  "where this is given")
-      ->envname("KERNELMILL_TLS_CA");
+      ->envname("KERNELMILL_TLS_CA")
+      ->check(CLI::ExistingFile);
   app.add_option("--tls-cert", identity->certificate, "PEM file with this program's certificate")
-      ->envname("KERNELMILL_TLS_CERT");
+      ->envname("KERNELMILL_TLS_CERT")
+      ->check(CLI::ExistingFile);
   app.add_option("--tls-key", identity->key, "PEM file with the certificate's key")
-      ->envname("KERNELMILL_TLS_KEY");
+      ->envname("KERNELMILL_TLS_KEY")
+      ->check(CLI::ExistingFile);
   app.add_option("--token-file", identity->token,
                  "file with a token, which stands for a certificate towards servers")
-      ->envname("KERNELMILL_TOKEN_FILE");
+      ->envname("KERNELMILL_TOKEN_FILE")
+      ->check(CLI::ExistingFile);
 }
 
 CLI::Option* AsBytes(CLI::Option* option) {

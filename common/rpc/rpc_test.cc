@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -25,6 +24,7 @@
 #include "common/rpc/server.h"
 #include "common/rpc/stall_guard.h"
 #include "common/rpc/status.h"
+#include "common/testing/rpc/generic_call.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::rpc {
@@ -214,22 +214,9 @@ TEST(StallGuard, NoMoreStreamsThanMayBe) {
 
 // How a call of reflection ends.
 grpc::Status AskForServices(Server& server) {
-  grpc::GenericStub stub(server.InProcessChannel());
-  grpc::CompletionQueue queue;
-  grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(2)));
-  const grpc::Slice empty("");
-  const grpc::ByteBuffer request(&empty, 1);
-  const auto call = stub.PrepareUnaryCall(
-      &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", request, &queue);
-  call->StartCall();
-  grpc::ByteBuffer answer;
-  grpc::Status status;
-  call->Finish(&answer, &status, nullptr);
-  void* tag;
-  bool ok;
-  queue.Next(&tag, &ok);
-  return status;
+  return kernelmill::testing::GenericCall(
+      server.InProcessChannel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+      absl::Seconds(2));
 }
 
 TEST(Server, ReflectionAnswersOnlyWhereItIsAskedFor) {

@@ -23,6 +23,7 @@
 #include "common/base/log.h"
 #include "common/base/monotonic_waits.h"
 #include "common/rpc/call_metrics.h"
+#include "common/rpc/wrong_server.h"
 
 namespace kernelmill::rpc {
 namespace {
@@ -168,9 +169,11 @@ void Server::Shutdown(absl::Duration grace) {
 std::shared_ptr<grpc::Channel> Connect(const std::string& target,
                                        std::shared_ptr<grpc::ChannelCredentials> credentials) {
   KeepLibrary();
+  auto interceptors = ClientCallMetrics();
+  interceptors.push_back(WrongServerExplainer(target, credentials != nullptr));
   if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
   return grpc::experimental::CreateCustomChannelWithInterceptors(
-      target, credentials, ClientArguments(), ClientCallMetrics());
+      target, credentials, ClientArguments(), std::move(interceptors));
 }
 
 TerminationSignal::TerminationSignal() {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kAheadSeconds = 0.02;  // of work for each slot, to be had without asking
 constexpr int kMaxAhead = 62;
+constexpr auto kWaits = Backlog::Clock::time_point::max();  // sorts last
 constexpr int kMaxUnsent = 1024;
 constexpr double kNewestWeight = 0.1;  // of the moving average
 
@@ -52,12 +53,25 @@ std::optional<Backlog::Taken> Backlog::Take() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
   if (closed_) return std::nullopt;
-  Taken taken{std::move(waiting_.front()), Clock::now()};
+  Taken taken{.task = std::move(waiting_.front()), .start = Clock::now()};
   waiting_.pop_front();
   running_.insert(taken.start);
   lock.unlock();
   changed_.notify_all();
   return taken;
+}
+
+void Backlog::SetWaiting(bool waits, Taken* taken) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (waits == taken->waits_since.has_value()) return;
+  running_.erase(running_.find(waits ? taken->start : kWaits));
+  if (waits) {
+    taken->waits_since = Clock::now();
+  } else {
+    taken->start += Clock::now() - *taken->waits_since;
+    taken->waits_since.reset();
+  }
+  running_.insert(waits ? kWaits : taken->start);
 }
 
 void Backlog::Ran(Clock::time_point start) {
@@ -97,7 +111,7 @@ std::vector<v1::LeasedTask> Backlog::Close() {
 
 std::optional<Backlog::Clock::time_point> Backlog::LongestRunning() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (running_.empty()) return std::nullopt;
+  if (running_.empty() || *running_.begin() == kWaits) return std::nullopt;
   return *running_.begin();
 }
 

@@ -40,9 +40,13 @@ class Backlog {
   struct Taken {
     v1::LeasedTask task;
     Clock::time_point start;
+    std::optional<Clock::time_point> waits_since = std::nullopt;
   };
   // Waits for a task to run. None: it is closed.
   std::optional<Taken> Take();
+  // The task waits for what it needs, or no longer: while it does it does not run, and `start`
+  // moves on with it.
+  void SetWaiting(bool waits, Taken* taken);
   // A task that was taken at `start` has run; its result is on its way.
   void Ran(Clock::time_point start);
   // Results were handed in, or dropped.
@@ -61,7 +65,7 @@ class Backlog {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<v1::LeasedTask> waiting_;
-  std::multiset<Clock::time_point> running_;
+  std::multiset<Clock::time_point> running_;  // by start; kWaits of those that wait
   int unsent_ = 0;
   bool alone_ = false;          // until nothing is held
   double average_seconds_ = 0;  // of the last tasks; 0: none has run

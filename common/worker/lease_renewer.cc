@@ -44,6 +44,18 @@ void LeaseRenewer::Release(const v1::LeaseRef& lease) {
   if (at != held_.end() && at->second.token == lease.token()) held_.erase(at);
 }
 
+void LeaseRenewer::SetWaiting(const v1::LeaseRef& lease, const std::string& waits_for) {
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto at = held_.find(lease.task());
+    if (at == held_.end() || at->second.token != lease.token()) return;
+    if (at->second.waits_for == waits_for) return;
+    at->second.waits_for = waits_for;
+    at->second.due = std::chrono::steady_clock::now();
+  }
+  wake_.Notify();
+}
+
 bool LeaseRenewer::IsLost(const v1::LeaseRef& lease) const {
   absl::MutexLock lock(&mutex_);
   const auto at = held_.find(lease.task());
@@ -74,22 +86,19 @@ void LeaseRenewer::Run() {
       if (stopping_) return;
     }
     const Time now = std::chrono::steady_clock::now();
-    const std::vector<v1::LeaseRef> due = TakeDue(now);
-    if (due.empty()) {
-      wake_.WaitFor(seen, UntilDue(now));
-    } else {
-      Renew(due);
-    }
+    const Due due = TakeDue(now);
+    if (due.empty()) wake_.WaitFor(seen, UntilDue(now));
+    for (const auto& [waits_for, leases] : due) Renew(leases, waits_for);
   }
 }
 
-std::vector<v1::LeaseRef> LeaseRenewer::TakeDue(Time now) {
+LeaseRenewer::Due LeaseRenewer::TakeDue(Time now) {
   absl::MutexLock lock(&mutex_);
-  std::vector<v1::LeaseRef> due;
+  Due due;
   for (auto& [task, held] : held_) {
     if (held.lost || held.due > now) continue;
     held.due = now + held.period;
-    v1::LeaseRef& lease = due.emplace_back();
+    v1::LeaseRef& lease = due[held.waits_for].emplace_back();
     lease.set_task(task);
     lease.set_token(held.token);
   }
@@ -107,11 +116,11 @@ absl::Duration LeaseRenewer::UntilDue(Time now) {
   return wait;
 }
 
-void LeaseRenewer::Renew(const std::vector<v1::LeaseRef>& leases) {
+void LeaseRenewer::Renew(const std::vector<v1::LeaseRef>& leases, const std::string& waits_for) {
   v1::RenewRequest request;
   request.set_worker(worker_);
   for (const v1::LeaseRef& lease : leases) *request.add_leases() = lease;
-  const absl::StatusOr<v1::RenewResponse> response = queue_.Renew(request);
+  const absl::StatusOr<v1::RenewResponse> response = queue_.Renew(request, waits_for);
   if (!response.ok()) {
     LogWarning("leases not renewed", {{"error", response.status().ToString()}});
     return;

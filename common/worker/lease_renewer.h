@@ -29,6 +29,8 @@ class LeaseRenewer {
   // Keeps the lease until Release().
   void Hold(const v1::LeasedTask& task);
   void Release(const v1::LeaseRef& lease);
+  // Has the coordinator told, now and with each renewal, what the task waits for; empty: nothing.
+  void SetWaiting(const v1::LeaseRef& lease, const std::string& waits_for);
   // Whether the lease is lost, or is not held.
   bool IsLost(const v1::LeaseRef& lease) const;
 
@@ -45,13 +47,15 @@ class LeaseRenewer {
     std::chrono::milliseconds period{0};
     Time due;
     bool lost = false;
+    std::string waits_for;
   };
+  using Due = std::map<std::string, std::vector<v1::LeaseRef>>;  // by what they wait for
 
   void Run();
   // The leases that are due, each due again a period later.
-  std::vector<v1::LeaseRef> TakeDue(Time now) ABSL_LOCKS_EXCLUDED(mutex_);
+  Due TakeDue(Time now) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Duration UntilDue(Time now) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Renew(const std::vector<v1::LeaseRef>& leases);
+  void Renew(const std::vector<v1::LeaseRef>& leases, const std::string& waits_for);
 
   WorkQueue& queue_;
   const std::string worker_;

@@ -13,14 +13,6 @@
 #include "common/worker/stage_metrics.h"
 
 namespace kernelmill::worker {
-namespace {
-
-// Nobody answered, as opposed to an answer that says no.
-bool IsUnreachable(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
-}
-
-}  // namespace
 
 TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
                        const rpc::RetryPolicy& backoff)
@@ -28,21 +20,12 @@ TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
   for (Stage* stage : stages) stages_[stage->id()] = stage;
 }
 
-absl::Status TaskRunner::RetryWhileUnreachable(const Pause& pause,
-                                               const std::function<absl::Status()>& call) {
-  for (int attempt = 1;; ++attempt) {
-    const absl::Status status = call();
-    if (!IsUnreachable(status)) return status;
-    if (attempt == 1) LogWarning("waiting for the store", {{"error", status.ToString()}});
-    if (!pause(rpc::Backoff(backoff_, attempt))) return absl::CancelledError("no longer wanted");
-  }
-}
-
-absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Action& action) {
+absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Action& action,
+                                                     cas::BlobStore& store) {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<v1::StageResult> result = absl::UnknownError("");
   try {
-    result = stage.Run(action, store_);
+    result = stage.Run(action, store);
   } catch (const std::exception& error) {  // of a library; no code of ours throws
     result = absl::InternalError(absl::StrCat(action.stage(), " threw: ", error.what()));
   }
@@ -60,29 +43,23 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::Action& action, con
     return Outcome{absl::UnimplementedError(
         absl::StrCat("this worker has no stage ", action.stage(), " ", action.stage_version()))};
   }
-  Stage& stage = *known->second;
+  PatientStore store(store_, backoff_, pause);
   const cas::Digest digest = ActionDigest(action);
-  absl::StatusOr<cas::ActionResult> kept = absl::NotFoundError("");
-  const auto ask = [&] { return (kept = store_.GetActionResult(digest)).status(); };
   if (info->cacheable) {
-    if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
+    const absl::StatusOr<cas::ActionResult> kept = store.GetActionResult(digest);
     if (kept.ok()) {
       absl::StatusOr<v1::StageResult> result = DecodeResult(*kept);
       if (result.ok()) return Outcome{std::move(result), /*cached=*/true};
     }
   }
-  absl::StatusOr<v1::StageResult> result = RunStage(stage, action);
-  // Was it the store that did not answer the stage? Then wait for it, and run again.
-  while (IsUnreachable(result.status()) && IsUnreachable(ask())) {
-    if (absl::IsCancelled(RetryWhileUnreachable(pause, ask))) return std::nullopt;
-    result = RunStage(stage, action);
-  }
+  absl::StatusOr<v1::StageResult> result = absl::CancelledError("no longer wanted");
+  if (!store.gave_up()) result = RunStage(*known->second, action, store);
   if (result.ok() && info->cacheable) {
-    const absl::Status told = RetryWhileUnreachable(
-        pause, [&] { return store_.PutActionResult(digest, EncodeResult(*result)); });
+    const absl::Status told = store.PutActionResult(digest, EncodeResult(*result));
     // The result is good all the same; the next run will not find it.
     if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
   }
+  if (store.gave_up() && !result.ok()) return std::nullopt;
   return Outcome{std::move(result)};
 }
 

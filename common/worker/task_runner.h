@@ -1,28 +1,23 @@
 #ifndef KERNELMILL_COMMON_WORKER_TASK_RUNNER_H_
 #define KERNELMILL_COMMON_WORKER_TASK_RUNNER_H_
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "common/cas/blob_store.h"
 #include "common/rpc/retry.h"
+#include "common/worker/patient_store.h"
 #include "common/worker/stage.h"
 #include "common/worker/stage_table.h"
 #include "kernelmill/v1/action.pb.h"
 
 namespace kernelmill::worker {
 
-// Waits that long. False: give up what is being waited for.
-using Pause = std::function<bool(absl::Duration)>;
-
-// Runs actions: asks the action cache, else the stage, and tells the cache. A store that is out of
-// reach is waited for, as long as the caller's pause goes on: its outage must not fail tasks.
-// Thread-safe.
+// Runs actions: asks the action cache, else the stage, and tells the cache. A store that is away
+// (PatientStore) is waited for, as long as the caller's pause goes on: its outage must not fail
+// tasks. Thread-safe.
 class TaskRunner {
  public:
   struct Outcome {
@@ -30,7 +25,7 @@ class TaskRunner {
     bool cached = false;
   };
 
-  // `store` and `stages` must outlive it. `backoff`: between calls to a store that is unreachable;
+  // `store` and `stages` must outlive it. `backoff`: between calls to a store that is away;
   // its max_attempts is not used.
   TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
              const rpc::RetryPolicy& backoff);
@@ -39,9 +34,8 @@ class TaskRunner {
   std::optional<Outcome> Run(const v1::Action& action, const Pause& pause);
 
  private:
-  absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::Action& action);
-  // Calls `call` until the store answers. CANCELLED: `pause` gave up.
-  absl::Status RetryWhileUnreachable(const Pause& pause, const std::function<absl::Status()>& call);
+  static absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::Action& action,
+                                                  cas::BlobStore& store);
 
   cas::BlobStore& store_;
   std::map<StageId, Stage*> stages_;

@@ -25,8 +25,10 @@ class GrpcWorkQueue : public WorkQueue {
     return Call<v1::LeaseResponse>(&v1::Work::StubInterface::Lease, request,
                                    kCallDeadline + absl::Milliseconds(request.wait_ms()));
   }
-  absl::StatusOr<v1::RenewResponse> Renew(const v1::RenewRequest& request) override {
-    return Call<v1::RenewResponse>(&v1::Work::StubInterface::Renew, request, kCallDeadline);
+  absl::StatusOr<v1::RenewResponse> Renew(const v1::RenewRequest& request,
+                                          const std::string& waits_for) override {
+    return Call<v1::RenewResponse>(&v1::Work::StubInterface::Renew, request, kCallDeadline,
+                                   waits_for);
   }
   absl::StatusOr<v1::CompleteResponse> Complete(const v1::CompleteRequest& request) override {
     return Call<v1::CompleteResponse>(&v1::Work::StubInterface::Complete, request, kCallDeadline);
@@ -38,8 +40,10 @@ class GrpcWorkQueue : public WorkQueue {
   template <typename Response, typename Request>
   absl::StatusOr<Response> Call(grpc::Status (v1::Work::StubInterface::*method)(
                                     grpc::ClientContext*, const Request&, Response*),
-                                const Request& request, absl::Duration deadline) {
+                                const Request& request, absl::Duration deadline,
+                                const std::string& waits_for = "") {
     grpc::ClientContext context;
+    if (!waits_for.empty()) context.AddMetadata(kWaitsForMetadata, waits_for);
     context.set_deadline(absl::ToChronoTime(absl::Now() + deadline));
     Response response;
     RETURN_IF_ERROR(

@@ -11,6 +11,7 @@
 #include "absl/random/random.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
@@ -28,6 +29,14 @@ constexpr absl::Duration kLongestGrace = absl::Hours(24 * 365);
 uint64_t NewIncarnation() {
   absl::BitGen random;
   return absl::Uniform<uint64_t>(random, 1, std::numeric_limits<uint64_t>::max());
+}
+
+constexpr size_t kMaxWaitsFor = 400;  // bytes; metadata has little room
+
+// What a task that waits for the store says of it.
+std::string WaitsFor(const absl::Status& why) {
+  if (why.ok()) return "";
+  return absl::StrCat("the store: ", why.message()).substr(0, kMaxWaitsFor);
 }
 
 v1::LeaseRef LeaseOf(const v1::LeasedTask& task) {
@@ -177,8 +186,9 @@ void Worker::CheckStuck() const {
 }
 
 void Worker::RunTasks() {
-  while (const std::optional<Backlog::Taken> taken = backlog_.Take()) {
-    v1::Completion completion = Work(taken->task);
+  while (std::optional<Backlog::Taken> taken = backlog_.Take()) {
+    v1::Completion completion = Work(*taken);
+    backlog_.SetWaiting(false, &*taken);
     backlog_.Ran(taken->start);
     sender_.Put(std::move(completion));
   }
@@ -191,13 +201,15 @@ void Worker::HandBack(const v1::LeasedTask& task) {
   sender_.Put(std::move(completion));
 }
 
-v1::Completion Worker::Work(const v1::LeasedTask& task) {
+v1::Completion Worker::Work(Backlog::Taken& taken) {
+  const v1::LeasedTask& task = taken.task;
   const v1::LeaseRef lease = LeaseOf(task);
   v1::Completion completion;
   *completion.mutable_lease() = lease;
   if (leases_.IsLost(lease)) return completion;  // while it waited
-  std::optional<TaskRunner::Outcome> outcome =
-      runner_.Run(task.action(), [&](absl::Duration pause) { return PauseTask(lease, pause); });
+  std::optional<TaskRunner::Outcome> outcome = runner_.Run(
+      task.action(),
+      [&](absl::Duration pause, const absl::Status& why) { return PauseTask(taken, pause, why); });
   if (!outcome.has_value()) return completion;
   completion.set_cached(outcome->cached);
   if (outcome->result.ok()) {
@@ -223,10 +235,13 @@ void Worker::Ended(const v1::Completion& completion, const char* outcome) {
   backlog_.Finished(1);
 }
 
-bool Worker::PauseTask(const v1::LeaseRef& lease, absl::Duration pause) {
+bool Worker::PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why) {
+  const v1::LeaseRef lease = LeaseOf(taken.task);
   const uint64_t seen = leases_.lost().generation();
   if (leases_.IsLost(lease)) return false;
-  leases_.lost().WaitFor(seen, pause);
+  leases_.SetWaiting(lease, WaitsFor(why));
+  backlog_.SetWaiting(!why.ok(), &taken);
+  if (!why.ok()) leases_.lost().WaitFor(seen, pause);
   return !leases_.IsLost(lease);
 }
 

@@ -66,11 +66,12 @@ class Worker {
   // Leases what there is room for; returns whether the coordinator answered.
   bool LeaseInto(const Backlog::Room& room);
   // What to hand in for the task; without an outcome if its lease was lost or a drain gave it up.
-  v1::Completion Work(const v1::LeasedTask& task);
+  v1::Completion Work(Backlog::Taken& taken);
   void HandBack(const v1::LeasedTask& task);
   void Ended(const v1::Completion& completion, const char* outcome);
-  // False at once if the lease is lost.
-  bool PauseTask(const v1::LeaseRef& lease, absl::Duration pause);
+  // The task waits for the store, which answered `why`: the coordinator is told, and the time does
+  // not count as the task's. False at once if the lease is lost.
+  bool PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why);
   void CheckStuck() const;
   bool AllIdle() const;
   // What was given up is told to the coordinator, once.

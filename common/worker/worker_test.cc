@@ -46,9 +46,11 @@ class FakeQueue : public WorkQueue {
     return response;
   }
 
-  absl::StatusOr<v1::RenewResponse> Renew(const v1::RenewRequest& request) override {
+  absl::StatusOr<v1::RenewResponse> Renew(const v1::RenewRequest& request,
+                                          const std::string& waits_for) override {
     absl::MutexLock lock(&mutex_);
     ++renewals_;
+    if (!waits_for.empty()) waited_for_ = waits_for;
     if (told_lost_) ++renewals_after_loss_;
     v1::RenewResponse response;
     for (const v1::LeaseRef& lease : request.leases()) {
@@ -131,6 +133,16 @@ class FakeQueue : public WorkQueue {
     };
     EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60)));
   }
+  // What a renewal said that its task waits for.
+  std::string AwaitWaitedFor() {
+    absl::MutexLock lock(&mutex_);
+    const auto said = [this] {
+      mutex_.AssertHeld();
+      return !waited_for_.empty();
+    };
+    EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&said), absl::Seconds(60)));
+    return waited_for_;
+  }
   std::vector<int> asked_held() const {
     absl::MutexLock lock(&mutex_);
     return asked_held_;
@@ -160,6 +172,7 @@ class FakeQueue : public WorkQueue {
   uint64_t lost_token_ ABSL_GUARDED_BY(mutex_) = 0;
   int renewals_ ABSL_GUARDED_BY(mutex_) = 0;
   int renewals_after_loss_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string waited_for_ ABSL_GUARDED_BY(mutex_);
   bool told_lost_ ABSL_GUARDED_BY(mutex_) = false;
   int failures_ ABSL_GUARDED_BY(mutex_) = 0;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
@@ -311,8 +324,56 @@ TEST_F(WorkerTest, AnUnreachableStoreFailsNoTask) {
   const auto worker = Start(stage);
   queue_.Add(Toy(1), 1);
   EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());
-  EXPECT_EQ(stage.runs, 2);
+  EXPECT_EQ(stage.runs, 1) << "what it has done is not done again";
   EXPECT_EQ(store_.results(), 1);
+}
+
+TEST_F(WorkerTest, AFullStoreIsWaitedForAndTheCoordinatorLearnsWhy) {
+  constexpr int kForLong = 1 << 30;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    store_.FailNext(kForLong, absl::ResourceExhaustedError("the store's disk is full"));
+    return Echo(action, store);
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_EQ(queue_.AwaitWaitedFor(), "the store: the store's disk is full");
+  EXPECT_TRUE(queue_.completions().empty());
+  store_.FailNext(0, absl::OkStatus());
+  EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());
+  EXPECT_EQ(stage.runs, 1);
+}
+
+TEST_F(WorkerTest, ATaskThatWaitsForTheStoreDoesNotHang) {
+  std::atomic<bool> stuck = false;
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    store_.FailNext(40, absl::ResourceExhaustedError("the store's disk is full"));
+    return Echo(action, store);
+  });
+  Worker::Options options;
+  options.name = "test";
+  options.poll = absl::Milliseconds(5);
+  options.task_timeout = absl::Milliseconds(200);
+  options.on_stuck = [&] { stuck = true; };
+  options.unreachable_backoff.first_backoff = absl::Milliseconds(10);
+  options.unreachable_backoff.max_backoff = absl::Milliseconds(10);
+  Worker worker(options, queue_, store_, {&stage});
+  worker.Start();
+  queue_.Add(Toy(1), 1);
+  EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());
+  EXPECT_FALSE(stuck);
+}
+
+TEST_F(WorkerTest, ADrainEndsTheWaitForAFullStore) {
+  constexpr int kForLong = 1 << 30;
+  FakeStage stage(Echo);
+  store_.FailNext(kForLong, absl::ResourceExhaustedError("the store's disk is full"));
+  auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  queue_.AwaitWaitedFor();
+  EXPECT_FALSE(worker->Drain(absl::Milliseconds(10)));
+  EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_handback());
+  worker.reset();
+  EXPECT_EQ(stage.runs, 0);
 }
 
 TEST_F(WorkerTest, UnavailableOfAStageWhoseStoreAnswersIsHandedIn) {

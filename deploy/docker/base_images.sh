@@ -2,13 +2,14 @@
 # usage: base_images.sh [debian:SUITE-slim...]
 # Makes images where no image registry can be reached; one that exists or can be pulled is left alone. Those of
 # Debian come from this machine's own Debian mirror. Without arguments: the two that docker-compose.yml and the
-# Dockerfile name but do not build, debian:bookworm-slim and prom/prometheus (from Debian's package). Needs root.
+# Dockerfile name but do not build, Debian's slim one and prom/prometheus (from Debian's package). Needs root.
 #
 # What this machine needs to reach its mirror (apt sources and settings, extra CA certificates, pip's and
 # npm's settings) goes into the image that is made here, so that nothing of it has to be committed.
 set -euo pipefail
 
-readonly base="debian:bookworm-slim"
+base=$(sed -n 's/^ARG BASE_IMAGE=//p' "$(dirname "${BASH_SOURCE[0]}")/Dockerfile")
+readonly base
 readonly prometheus="${KERNELMILL_PROMETHEUS_IMAGE:-prom/prometheus:v2.53.5}"
 scratch=$(mktemp -d)
 trap 'rm -rf --one-file-system "$scratch"' EXIT
@@ -21,7 +22,7 @@ pulled() { timeout 60 docker pull --quiet "$1" >/dev/null 2>&1; }
 # make_debian debian:SUITE-slim
 make_debian() {
   local suite=${1#debian:} root file
-  suite=${suite%-slim}
+  suite=${suite%%-*} # without the day, and -slim
   root="$scratch/$suite"
   command -v debootstrap >/dev/null || {
     echo "base_images.sh: $1 cannot be pulled, and debootstrap is not installed" >&2

@@ -24,6 +24,9 @@ import time
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "deploy"))
+import sbom  # noqa: E402
+
 # What every Linux of the wheel's tag has, in the C and C++ libraries' own versions.
 OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s))\.so")
 # The oldest glibc whose distributions ship a libstdc++ with these symbols (the policies of auditwheel).
@@ -118,7 +121,7 @@ def metadata(version, license_files):
              "job file names, and writes a deduplicated, licensed, validated dataset with provenance down to the line.", "",
              "    kernelmill crawl my-kernels.yaml --out my-dataset", "",
              "The wheel carries the program with the shared libraries that it needs; their licences are in the wheel's",
-             "dist-info/licenses. Sources over git need the git program."]
+             "dist-info/licenses, its list of parts (CycloneDX) in dist-info/sboms. Sources over git need the git program."]
     return "\n".join(lines).encode() + b"\n"
 
 
@@ -162,6 +165,8 @@ def main():
     info = f"kernelmill-{version}.dist-info"
     texts = licenses(libraries)
     members.update({f"{info}/licenses/{name}": content for name, content in texts.items()})
+    parts = sbom.of_libraries("kernelmill", libraries.values(), "carried")
+    members[f"{info}/sboms/kernelmill.cdx.json"] = sbom.as_text(parts).encode() + b"\n"
     members[f"{info}/METADATA"] = metadata(version, texts)
     members[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: make_wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     members[f"{info}/entry_points.txt"] = b"[console_scripts]\nkernelmill = kernelmill.__main__:main\n"

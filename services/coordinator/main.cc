@@ -8,13 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "common/access/credentials.h"
-#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
-#include "common/metrics/endpoint.h"
 #include "common/rpc/server.h"
+#include "common/server_process/server_process.h"
 #include "common/version/version.h"
 #include "services/coordinator/server/coordinator_server.h"
 
@@ -26,28 +24,18 @@ using coordinator::CoordinatorServer;
 // Serves until a signal comes (OK) or the state cannot be kept any more.
 absl::Status Serve(const config::ServerFlags& flags, CoordinatorServer::Options options,
                    rpc::TerminationSignal& termination) {
-  RETURN_IF_ERROR(config::CheckListen(flags));
-  ASSIGN_OR_RETURN(const auto server_side, access::ServerCredentials(flags.identity));
-  ASSIGN_OR_RETURN(options.store_credentials, access::ChannelCredentials(flags.identity));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags));
+  options.store_credentials = process->client_credentials();
   ASSIGN_OR_RETURN(std::unique_ptr<CoordinatorServer> coordinator,
                    CoordinatorServer::Open(options));
-  ASSIGN_OR_RETURN(const metrics::MayRead readers, access::MetricsReaders(flags.identity.tokens));
-  std::unique_ptr<metrics::Endpoint> endpoint;
-  if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version, readers));
-  }
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<rpc::Server> server,
-      rpc::Server::Start({flags.listen, flags.reflection, server_side}, coordinator->services()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
+                   process->Serve(coordinator->services()));
   LogInfo("serving",
           {{"address", flags.listen}, {"port", server->port()}, {"data", options.data_dir}});
   while (!termination.WaitFor(absl::Milliseconds(500))) {
     if (!coordinator->status().ok()) break;
   }
-  LogInfo("draining");
-  server->StopServing();
-  coordinator->Drain();
-  server->Shutdown(absl::Seconds(flags.drain_seconds));
+  Drain(*server, absl::Seconds(flags.drain_seconds), [&coordinator] { coordinator->Drain(); });
   return coordinator->status();
 }
 
@@ -104,10 +92,7 @@ int Main(int argc, char** argv) {
   mallopt(M_ARENA_MAX, 2);
   options.lease_ttl = absl::Seconds(lease_ttl_seconds);
   options.job_retention = absl::Hours(1) * retention_hours;
-  const absl::Status status = Serve(flags, options, termination);
-  if (status.ok()) return 0;
-  LogError("coordinator ends", {{"error", status.ToString()}});
-  return absl::IsInvalidArgument(status) ? 2 : 1;
+  return ServerExitStatus(Serve(flags, options, termination));
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
   deduplicator::SpillOptions spill;
   app.add_option("--spill-dir", spill.folder,
                  "where shingles go that do not fit into memory; default: for temporary files")
-      ->envname("KERNELMILL_SPILL_DIR");
+      ->envname("KERNELMILL_SPILL_DIR")
+      ->check(CLI::ExistingDirectory);
   if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
   return kernelmill::worker::RunWorkerProcess(server_flags, worker_flags,
                                               deduplicator::NewDeduplicatorStages(spill),

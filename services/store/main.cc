@@ -12,13 +12,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "common/access/credentials.h"
-#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/config/server_flags.h"
-#include "common/metrics/endpoint.h"
 #include "common/rpc/server.h"
+#include "common/server_process/server_process.h"
 #include "common/version/version.h"
 #include "services/store/server/store_server.h"
 
@@ -87,41 +85,22 @@ void TuneAllocator() {
 // A log that can no longer be synced ends the process: nothing is acknowledged from then on, and a
 // restart reads what is on the disk.
 absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
-  RETURN_IF_ERROR(config::CheckListen(flags.server));
-  ASSIGN_OR_RETURN(const auto credentials, access::ServerCredentials(flags.server.identity));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags.server));
   LogFailure failure;
   flags.store.on_broken_log = [&failure](const absl::Status& status) { failure.Set(status); };
   ASSIGN_OR_RETURN(const std::unique_ptr<store::StoreServer> store,
                    store::StoreServer::Open(flags.store));
-  ASSIGN_OR_RETURN(const metrics::MayRead readers,
-                   access::MetricsReaders(flags.server.identity.tokens));
-  std::unique_ptr<metrics::Endpoint> metrics;
-  if (!flags.server.metrics.empty()) {
-    ASSIGN_OR_RETURN(metrics,
-                     metrics::Endpoint::Start(flags.server.metrics, flags.server.version, readers));
-  }
-  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
-                   rpc::Server::Start({.address = flags.server.listen,
-                                       .reflection = flags.server.reflection,
-                                       .credentials = credentials},
-                                      store->services()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server, process->Serve(store->services()));
   LogInfo("serving", {{"listen", flags.server.listen},
                       {"port", server->port()},
                       {"metrics", flags.server.metrics},
                       {"data", flags.store.data_dir}});
   signal.Wait();
-  if (const absl::Status broken = failure.status(); !broken.ok()) {
-    server->StopServing();
-    store->Drain();
-    server->Shutdown(absl::ZeroDuration());
-    return broken;
-  }
-  LogInfo("draining", {{"seconds", flags.server.drain_seconds}});
-  server->StopServing();
-  store->Drain();
-  server->Shutdown(absl::Seconds(flags.server.drain_seconds));
-  LogInfo("stopped");
-  return absl::OkStatus();
+  const absl::Status broken = failure.status();
+  Drain(*server, broken.ok() ? absl::Seconds(flags.server.drain_seconds) : absl::ZeroDuration(),
+        [&store] { store->Drain(); });
+  if (broken.ok()) LogInfo("stopped");
+  return broken;
 }
 
 int Main(int argc, char** argv) {
@@ -133,10 +112,7 @@ int Main(int argc, char** argv) {
   AddFlags(app, &flags);
   if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
   ConfigureLog("store", flags.server.log_level);
-  const absl::Status status = Serve(flags, signal);
-  if (status.ok()) return 0;
-  LogError("cannot serve", {{"error", status.ToString()}});
-  return absl::IsFailedPrecondition(status) || absl::IsInvalidArgument(status) ? 2 : 1;
+  return ServerExitStatus(Serve(flags, signal));
 }
 
 }  // namespace

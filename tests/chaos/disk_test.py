@@ -2,6 +2,7 @@
 coordinator. What cannot be kept is not acknowledged; what was is still there; and once the disk is well
 again the job ends as if nothing had happened."""
 
+import json
 import time
 import unittest
 
@@ -52,6 +53,26 @@ class FullDisk(workload.ChaosTest):
             self.assertEqual(verdicts(again.words), {"OK"})
             self.assert_unharmed(submission)
             self.assertEqual(cluster.store.starts, 1)
+
+    def test_a_job_waits_for_a_full_store_as_long_as_it_takes(self):
+        disk = self.disk_of("store")
+        with self.cluster(lease_ttl=5, max_attempts=2, slow_ms=150) as cluster:
+            submission = self.submit(cluster)
+            submission.wait_until_done(6)
+            disk.fill()
+            # What RocksDB has set aside for its log runs out with these.
+            late = [Uploader(self, cluster.store, seed, 200, 200 * KIB) for seed in (2, 3, 4)]
+            harness.wait_until(lambda: all(u.said("RESOURCE_EXHAUSTED") for u in late), "writes to be refused",
+                               clusters.DEADLINE)
+            harness.wait_until(lambda: "waits for the store: " in json.dumps(cluster.status(submission.job) or {})
+                               or not submission.running(), "the job to say what it waits for", clusters.DEADLINE)
+            self.assertTrue(submission.running(), submission.log.read_text())
+            time.sleep(12)  # two attempts at a task are over much sooner
+            self.assertFalse((cluster.status(submission.job) or {}).get("failures"))
+            for upload in late:
+                upload.end()
+            disk.free()
+            self.assert_unharmed(submission, seconds=240)
 
     def test_a_store_that_finds_its_disk_full_says_so_and_starts_later(self):
         disk = self.disk_of("store")

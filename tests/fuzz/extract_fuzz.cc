@@ -9,11 +9,11 @@
 
 #include "absl/strings/string_view.h"
 #include "common/cas/digest.h"
+#include "common/json/json_documents.h"
+#include "common/json/json_strings.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/embedded/json_documents.h"
-#include "services/extractor/core/embedded/json_strings.h"
 #include "services/extractor/core/extract/extract.h"
 #include "tests/fuzz/checks.h"
 

@@ -45,7 +45,7 @@ note() { echo "compose.sh: $*"; }
 
 # This machine as containers see it: the gateway of their default route, which /proc has in hexadecimal.
 bridge_address() {
-  docker run --rm --entrypoint cat debian:bookworm-slim /proc/net/route | python3 -c '
+  docker run --rm --entrypoint cat "$(sed -n 's/^ARG BASE_IMAGE=//p' deploy/docker/Dockerfile)" /proc/net/route | python3 -c '
 import ipaddress, sys
 for line in sys.stdin:
     field = line.split()

@@ -11,13 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "common/access/credentials.h"
-#include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
-#include "common/metrics/endpoint.h"
 #include "common/rpc/server.h"
+#include "common/server_process/server_process.h"
+#include "common/worker/process/peers.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
 
@@ -25,6 +24,7 @@ namespace kernelmill::worker {
 namespace {
 
 constexpr int kStuckExit = 70;  // EX_SOFTWARE of sysexits.h
+constexpr absl::Duration kPatience = absl::Seconds(2);
 
 std::string DefaultName() {
   char host[256] = {};
@@ -36,23 +36,18 @@ std::string DefaultName() {
 absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& worker_flags,
                    const std::vector<Stage*>& stages, const MakeService& make_service,
                    rpc::TerminationSignal& termination) {
-  RETURN_IF_ERROR(config::CheckListen(flags));
-  ASSIGN_OR_RETURN(const auto server_side, access::ServerCredentials(flags.identity));
-  ASSIGN_OR_RETURN(const auto client_side, access::ChannelCredentials(flags.identity));
-  ASSIGN_OR_RETURN(const metrics::MayRead readers, access::MetricsReaders(flags.identity.tokens));
-  std::unique_ptr<metrics::Endpoint> endpoint;
-  if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(endpoint, metrics::Endpoint::Start(flags.metrics, flags.version, readers));
-  }
-  const std::unique_ptr<cas::BlobStore> store =
-      cas::NewGrpcBlobStore(rpc::Connect(worker_flags.store, client_side), {});
+  ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags));
+  const auto& credentials = process->client_credentials();
+  const std::shared_ptr<grpc::Channel> to_store = rpc::Connect(worker_flags.store, credentials);
+  const std::shared_ptr<grpc::Channel> to_coordinator =
+      rpc::Connect(worker_flags.coordinator, credentials);
+  const std::unique_ptr<cas::BlobStore> store = cas::NewGrpcBlobStore(to_store, {});
   const std::unique_ptr<grpc::Service> service = make_service ? make_service(*store) : nullptr;
   std::vector<grpc::Service*> services;
   if (service != nullptr) services.push_back(service.get());
-  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server,
-                   rpc::Server::Start({flags.listen, flags.reflection, server_side}, services));
-  const std::unique_ptr<WorkQueue> queue =
-      NewGrpcWorkQueue(rpc::Connect(worker_flags.coordinator, client_side));
+  ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server, process->Serve(services));
+  RETURN_IF_ERROR(CheckPeers(to_coordinator, to_store, kPatience));
+  const std::unique_ptr<WorkQueue> queue = NewGrpcWorkQueue(to_coordinator);
   Worker::Options options;
   options.name = worker_flags.name.empty() ? DefaultName() : worker_flags.name;
   options.slots = worker_flags.slots;
@@ -66,10 +61,9 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
                       {"coordinator", worker_flags.coordinator},
                       {"store", worker_flags.store}});
   termination.Wait();
-  LogInfo("draining");
-  server->StopServing();
-  const bool finished = worker.Drain(absl::Seconds(flags.drain_seconds));
-  server->Shutdown(absl::Seconds(1));
+  bool finished = false;
+  Drain(*server, absl::Seconds(1),
+        [&] { finished = worker.Drain(absl::Seconds(flags.drain_seconds)); });
   if (finished) return absl::OkStatus();
   // A stage still runs, and cannot be interrupted. Its task was handed back, and every blob that it
   // has stored is whole: end without waiting for it.
@@ -87,11 +81,7 @@ int RunWorkerProcess(const config::ServerFlags& server_flags,
                server_flags.log_level);
   std::vector<Stage*> borrowed;
   for (const std::unique_ptr<Stage>& stage : stages) borrowed.push_back(stage.get());
-  const absl::Status status =
-      Serve(server_flags, worker_flags, borrowed, make_service, termination);
-  if (status.ok()) return 0;
-  LogError("worker ends", {{"error", status.ToString()}});
-  return absl::IsInvalidArgument(status) ? 2 : 1;
+  return ServerExitStatus(Serve(server_flags, worker_flags, borrowed, make_service, termination));
 }
 
 }  // namespace kernelmill::worker

@@ -20,7 +20,7 @@ using MakeService = std::function<std::unique_ptr<grpc::Service>(cas::BlobStore&
 
 // What the main() of every worker does once its flags are read: serves health, its service and
 // metrics, leases tasks of the stages and runs them until SIGTERM or SIGINT, then drains. Returns
-// the exit status: 0, or 1 if an address cannot be bound. Call it before any other thread starts.
+// the exit status (ServerExitStatus). Call it before any other thread starts.
 int RunWorkerProcess(const config::ServerFlags& server_flags,
                      const config::WorkerFlags& worker_flags,
                      std::vector<std::unique_ptr<Stage>> stages, const MakeService& make_service);

@@ -104,7 +104,8 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
   };
   return std::make_unique<Cluster>(
       NewCrawlClient(rpc::Connect(address.coordinator, address.credentials), std::move(reconnect)),
-      cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)), signal);
+      cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)),
+      signal);
 }
 
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {

@@ -31,7 +31,8 @@ struct SubmitOptions {
   std::string job_file;
   int priority = 0;
   bool wait = false;
-  std::string out_dir;  // waits, and exports to there; empty: nowhere
+  std::string out_dir;     // waits, and exports to there; empty: nowhere
+  std::string request_id;  // names the submission: once more makes no second job. Empty: a new one
 };
 
 struct RetryOptions {

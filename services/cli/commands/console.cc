@@ -14,6 +14,7 @@
 #include "common/base/file.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
+#include "services/cli/core/live_progress.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -73,9 +74,13 @@ void Console::EndProgress() {
 
 std::unique_ptr<ProgressPrinter> Console::NewProgressPrinter() {
   const Writer write = [](absl::string_view text) { Write(stderr, text); };
-  if (json_) return NewProgressJson(write);
-  if (::isatty(STDERR_FILENO) == 1) return NewProgressBars(write, TerminalWidth);
-  return NewProgressLines(write);
+  std::unique_ptr<ProgressPrinter> printer = NewProgressLines(write);
+  if (json_) {
+    printer = NewProgressJson(write);
+  } else if (::isatty(STDERR_FILENO) == 1) {
+    printer = NewProgressBars(write, TerminalWidth);
+  }
+  return std::make_unique<LiveProgress>(std::move(printer));
 }
 
 }  // namespace kernelmill::cli

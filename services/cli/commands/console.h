@@ -32,7 +32,8 @@ class Console {
   // After the last, before anything else is written.
   void EndProgress();
 
-  // Bars on a terminal, lines elsewhere, JSON lines with --json; on stderr.
+  // Bars on a terminal, lines elsewhere, JSON lines with --json; on stderr, also while nothing is
+  // shown to it. Write nothing else before it is gone, or the job has ended.
   std::unique_ptr<ProgressPrinter> NewProgressPrinter();
 
  private:

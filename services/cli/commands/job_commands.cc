@@ -10,6 +10,7 @@
 #include "common/config/job_file.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/retry_hint.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
@@ -38,7 +39,7 @@ absl::Status ExportJob(const v1::JobStatus& status, const std::string& out_dir,
   request.lock = status.lock();
   request.failures.assign(status.failures().begin(), status.failures().end());
   request.out_dir = out_dir;
-  return Annotate(exporter::ExportDataset(store, request), "export");
+  return WithRetryHint(Annotate(exporter::ExportDataset(store, request), "export"), status.job());
 }
 
 void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
@@ -66,9 +67,48 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   return ExitCodeOf(status);
 }
 
-absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec, int priority,
+// The job goes on without whom it was interrupted for: how to come back to it.
+absl::Status GoesOn(const std::string& job, const ClusterAddress& address) {
+  const std::string there = address.coordinator == ClusterAddress().coordinator
+                                ? ""
+                                : absl::StrCat(" --coordinator ", address.coordinator);
+  return absl::CancelledError(absl::StrCat("interrupted; job ", job, " goes on: `kernelmill watch ",
+                                           job, there, "` follows it, `kernelmill cancel ", job,
+                                           there, "` ends it"));
+}
+
+// FollowJob on a cluster elsewhere.
+absl::StatusOr<int> FollowThere(const ClusterAddress& address, Cluster& cluster,
+                                const std::string& job, const std::string& out_dir,
+                                Console& console) {
+  absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, out_dir, console);
+  if (absl::IsCancelled(code.status())) return GoesOn(job, address);
+  return code;
+}
+
+// Whether the request id is that of this very job, and says that it may have been there before.
+absl::Status CheckRepeated(Cluster& cluster, const std::string& job, const v1::JobSpec& spec,
+                           const std::string& request_id, Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster.jobs().GetJob(job));
+  if (status.name() != spec.name()) {
+    return absl::AlreadyExistsError(absl::StrCat("--request-id ", request_id, " is that of job ",
+                                                 job,
+                                                 ", which is not of this job file; nothing "
+                                                 "was submitted"));
+  }
+  console.Note(absl::StrCat(
+      "request ", request_id, " is job ", job, ", submitted at ",
+      absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(status.submitted_unix_ms()),
+                       absl::UTCTimeZone())));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec,
+                                       const std::string& request_id, int priority,
                                        Console& console) {
-  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, NewRequestId(), priority));
+  const std::string id = request_id.empty() ? NewRequestId() : request_id;
+  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, id, priority));
+  if (!request_id.empty()) RETURN_IF_ERROR(CheckRepeated(cluster, job, spec, id, console));
   console.Note(absl::StrCat("job ", job));
   return job;
 }
@@ -91,8 +131,13 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file}));
   const auto cluster = Connect(*embedded, signal);
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*priority=*/0, console));
+  ASSIGN_OR_RETURN(const std::string job,
+                   SubmitSpec(*cluster, spec, /*request_id=*/"", /*priority=*/0, console));
   absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
+  if (absl::IsCancelled(code.status())) {
+    code = absl::CancelledError(absl::StrCat(
+        "interrupted; the same command goes on from what is done (--data ", options.data_dir, ")"));
+  }
   // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
   // process; the store loses nothing by that.
   if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());
@@ -104,9 +149,10 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
   if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.priority, console));
+  ASSIGN_OR_RETURN(const std::string job,
+                   SubmitSpec(*cluster, spec, options.request_id, options.priority, console));
   if (options.wait || !options.out_dir.empty()) {
-    return FollowJob(*cluster, job, address.reconnect_timeout, options.out_dir, console);
+    return FollowThere(address, *cluster, job, options.out_dir, console);
   }
   console.Result(console.json() ? JsonLine({{"job", job}}) : absl::StrCat(job, "\n"));
   return kDone;
@@ -115,7 +161,7 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
 absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  return FollowJob(*cluster, job, address.reconnect_timeout, "", console);
+  return FollowThere(address, *cluster, job, "", console);
 }
 
 absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
@@ -155,7 +201,7 @@ absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& opt
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().RetryJob(options.job));
   if (options.wait || !options.out_dir.empty()) {
-    return FollowJob(*cluster, options.job, address.reconnect_timeout, options.out_dir, console);
+    return FollowThere(address, *cluster, options.job, options.out_dir, console);
   }
   PrintState(status, console);
   return kDone;

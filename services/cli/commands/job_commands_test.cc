@@ -134,6 +134,21 @@ TEST_F(JobCommandsTest, ASubmitWhoseAnswerIsLostIsMadeOnce) {
   EXPECT_THAT(service_.request_ids, SizeIs(2));
 }
 
+TEST_F(JobCommandsTest, ASubmissionWithAnIdOfItsOwnKeepsIt) {
+  submit_.request_id = "nightly-17";
+  service_.job.set_name("j");
+  EXPECT_EQ(RunSubmit(false).value(), kDone);
+  EXPECT_EQ(RunSubmit(false).value(), kDone);
+  EXPECT_EQ(out_, "j\n");
+  EXPECT_THAT(err_, HasSubstr("request nightly-17 is job j, submitted at "));
+  EXPECT_THAT(service_.request_ids, ::testing::ElementsAre("nightly-17"));
+  service_.job.set_name("another");
+  const absl::Status refused = RunSubmit(false).status();
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kAlreadyExists));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("--request-id nightly-17 is that of job j"));
+}
+
 TEST_F(JobCommandsTest, TheEndOfAJobThatWasWaitedForIsTheExitCode) {
   submit_.wait = true;
   EXPECT_EQ(RunSubmit(false).value(), kDone);

@@ -21,6 +21,7 @@
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/retry_hint.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/embedded/embedded_cluster.h"
@@ -227,8 +228,11 @@ absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions&
   ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedServices> services,
                    EmbeddedServices::Start(&opened->cluster().store()));
   ASSIGN_OR_RETURN(const v1::KernelShard kernels, Extract(options.file, text, *services));
-  ASSIGN_OR_RETURN(const v1::SimilarResponse response,
-                   Search(options, dataset, kernels, *services));
+  const absl::StatusOr<v1::SimilarResponse> found = Search(options, dataset, kernels, *services);
+  if (!found.ok()) {
+    return WithRetryHint(found.status(), options.job);
+  }
+  const v1::SimilarResponse& response = *found;
   for (int i = 0; i < kernels.kernels_size(); ++i) {
     const v1::Kernel& kernel = kernels.kernels(i);
     console.Result(

@@ -44,6 +44,39 @@ std::string StateWord(v1::JobState state) {
   return absl::AsciiStrToLower(absl::StripPrefix(name, "JOB_STATE_"));
 }
 
+int64_t FailureCount(const v1::JobStatus& status) {
+  return std::max<int64_t>(status.failure_count(), status.failures_size());
+}
+
+// The sources of a job that has ended, by the stages that have a task for each: what was not found
+// or not pinned is not fetched.
+struct SourceCount {
+  int64_t all = 0;
+  int64_t failed = 0;
+};
+
+SourceCount CountSources(const v1::JobStatus& status) {
+  SourceCount sources;
+  for (const v1::StageProgress& stage : status.stages()) {
+    const bool fetch = stage.stage() == "fetch";
+    if (!fetch && stage.stage() != "pin" && stage.stage() != "discover") continue;
+    sources.failed += stage.failed();
+    sources.all += fetch ? stage.total() : stage.failed();
+  }
+  return sources;
+}
+
+// "done", "cancelled", "done, all 3 sources failed".
+std::string StateWords(const v1::JobStatus& status) {
+  const std::string word = StateWord(status.state());
+  const SourceCount sources = CountSources(status);
+  if (status.state() != v1::JOB_STATE_DONE || sources.all == 0 || sources.failed < sources.all) {
+    return word;
+  }
+  if (sources.all == 1) return word + ", its source failed";
+  return absl::StrCat(word, ", all ", sources.all, " sources failed");
+}
+
 std::string FailureLine(const v1::Failure& failure) {
   std::string line = absl::StrCat("  ", OneLine(failure.source()), "  ");
   if (!failure.path().empty()) absl::StrAppend(&line, OneLine(failure.path()), "  ");
@@ -72,7 +105,7 @@ std::string TroubledText(const v1::JobStatus& status) {
 
 std::string HeadText(const v1::JobStatus& status) {
   std::string text = absl::StrCat("job        ", status.job(), "  ", OneLine(status.name()), "  ",
-                                  StateWord(status.state()));
+                                  StateWords(status));
   if (status.ended_unix_ms() > status.submitted_unix_ms()) {
     absl::StrAppendFormat(&text, "  %.1f s",
                           (status.ended_unix_ms() - status.submitted_unix_ms()) / 1000.0);
@@ -179,12 +212,17 @@ std::string ReportText(const v1::JobStatus& status) {
 }
 
 std::string StateText(const v1::JobStatus& status) {
-  return absl::StrCat(status.job(), "  ", StateWord(status.state()), "\n");
+  return absl::StrCat(status.job(), "  ", StateWords(status), "\n");
 }
 
 std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
-  std::string text = absl::StrFormat("%-20s %-10s %-20s %13s %8s %4s  %s\n", "job", "state",
-                                     "submitted", "tasks", "priority", "runs", "name");
+  int state_width = 10;
+  for (const v1::JobStatus& job : jobs) {
+    state_width = std::max(state_width, static_cast<int>(StateWords(job).size()));
+  }
+  std::string text =
+      absl::StrFormat("%-20s %-*s %-20s %13s %8s %8s %4s  %s\n", "job", state_width, "state",
+                      "submitted", "tasks", "failures", "priority", "runs", "name");
   for (const v1::JobStatus& job : jobs) {
     int64_t total = 0, done = 0;
     for (const v1::StageProgress& stage : job.stages()) {
@@ -192,10 +230,11 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
       done += stage.done() + stage.failed();
     }
     absl::StrAppendFormat(
-        &text, "%-20s %-10s %s %13s %8d %4d  %s\n", job.job(), StateWord(job.state()),
+        &text, "%-20s %-*s %s %13s %8d %8d %4d  %s\n", job.job(), state_width, StateWords(job),
         absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(job.submitted_unix_ms()),
                          absl::UTCTimeZone()),
-        absl::StrCat(done, "/", total), job.priority(), job.runs(), OneLine(job.name()));
+        absl::StrCat(done, "/", total), FailureCount(job), job.priority(), job.runs(),
+        OneLine(job.name()));
   }
   return text;
 }

@@ -23,10 +23,11 @@ std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir)
 // paths, and what is tried again.
 std::string ReportText(const v1::JobStatus& status);
 
-// A line a job, below a heading.
+// A line a job, below a heading, with how many inputs failed.
 std::string JobsText(const std::vector<v1::JobStatus>& jobs);
 
-// "triton-seeds-000007  cancelled": what became of it.
+// "triton-seeds-000007  cancelled": what became of it. A job whose every source failed is not just
+// done: "triton-seeds-000007  done, all 3 sources failed".
 std::string StateText(const v1::JobStatus& status);
 
 // MessageJson with the paths of failures as text: what is not UTF-8 of them is replaced, and the

@@ -91,8 +91,33 @@ TEST(JobsText, ShowsStateProgressPriorityAndRuns) {
   job.set_runs(2);
   EXPECT_THAT(
       JobsText({job, job}),
-      ::testing::MatchesRegex("job +state +submitted +tasks +priority +runs +name\n"
-                              "(j1 +cancelled +1970-01-01T00:00:00Z +8/8 +-7 +2  seeds\n)+"));
+      ::testing::MatchesRegex("job +state +submitted +tasks +failures +priority +runs +name\n"
+                              "(j1 +cancelled +1970-01-01T00:00:00Z +8/8 +0 +-7 +2  seeds\n)+"));
+}
+
+TEST(StateText, AJobWhoseEverySourceFailedIsNotPlainlyDone) {
+  v1::JobStatus job;
+  job.set_job("j1");
+  job.set_state(v1::JOB_STATE_DONE);
+  const auto stage = [&](const char* name, int total, int failed) {
+    v1::StageProgress* progress = job.add_stages();
+    progress->set_stage(name);
+    progress->set_total(total);
+    progress->set_failed(failed);
+    progress->set_done(total - failed);
+  };
+  stage("pin", 3, 2);
+  stage("fetch", 1, 0);
+  EXPECT_EQ(StateText(job), "j1  done\n");
+  job.mutable_stages(1)->set_failed(1);
+  EXPECT_EQ(StateText(job), "j1  done, all 3 sources failed\n");
+  EXPECT_THAT(JobsText({job, DoneJob()}), HasSubstr("done, all 3 sources failed "));
+  job.set_state(v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(StateText(job), "j1  running\n");
+  job.clear_stages();
+  job.set_state(v1::JOB_STATE_DONE);
+  stage("discover", 1, 1);
+  EXPECT_EQ(StateText(job), "j1  done, its source failed\n");
 }
 
 TEST(StateText, SaysWhatBecameOfTheJob) { EXPECT_EQ(StateText(DoneJob()), "j1  done\n"); }

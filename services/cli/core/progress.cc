@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/core/output.h"
@@ -107,17 +109,27 @@ class ProgressBars : public ProgressPrinter {
 
   void Show(const v1::JobStatus& status, absl::Time now) override {
     tracker_.Update(status, now);
-    if (now < next_ && !HasEnded(status)) return;
-    next_ = now + kRedraw;
-    Draw(HasEnded(status) ? "" : TroubleLine(status));
+    held_back_ = status;
+    if (now >= next_ || HasEnded(status)) Flush(now);
   }
 
   void ShowReconnecting(const absl::Status& error) override {
+    held_back_.reset();
     next_ = absl::InfinitePast();
     Draw(ReconnectingLine(error));
   }
 
+  void Tick(absl::Time now) override {
+    if (held_back_.has_value() && now >= next_) Flush(now);
+  }
+
  private:
+  void Flush(absl::Time now) {
+    next_ = now + kRedraw;
+    Draw(HasEnded(*held_back_) ? "" : TroubleLine(*held_back_));
+    held_back_.reset();
+  }
+
   // The bars, and `remark` below them unless it is empty.
   void Draw(const std::string& remark) {
     const int width = width_() - 1;
@@ -137,7 +149,8 @@ class ProgressBars : public ProgressPrinter {
   const std::function<int()> width_;
   ProgressTracker tracker_;
   absl::Time next_ = absl::InfinitePast();
-  int drawn_ = 0;  // lines
+  std::optional<v1::JobStatus> held_back_;  // until next_
+  int drawn_ = 0;                           // lines
 };
 
 class ProgressLines : public ProgressPrinter {
@@ -145,25 +158,63 @@ class ProgressLines : public ProgressPrinter {
   explicit ProgressLines(Writer write) : write_(std::move(write)) {}
 
   void Show(const v1::JobStatus& status, absl::Time now) override {
-    if (now < next_ && !HasEnded(status)) return;
-    next_ = now + kPlainPause;
-    tracker_.Update(status, now);
-    for (const StageView& stage : tracker_.stages()) {
-      const std::string line = PlainLine(stage);
-      if (std::exchange(shown_[stage.stage], line) != line) write_(line + "\n");
-    }
-    const std::string trouble = HasEnded(status) ? "" : CutTo(TroubleLine(status), kMaxLine);
-    if (std::exchange(trouble_, trouble) != trouble && !trouble.empty()) write_(trouble + "\n");
+    lost_.clear();
+    ended_ = HasEnded(status);
+    held_back_ = status;
+    if (now >= next_ || ended_) Flush(now);
   }
 
   void ShowReconnecting(const absl::Status& error) override {
-    write_(CutTo(ReconnectingLine(error), kMaxLine) + "\n");
+    lost_ = CutTo(ReconnectingLine(error), kMaxLine);
+    WriteLine(lost_);
+  }
+
+  void Tick(absl::Time now) override {
+    now_ = now;
+    if (quiet_since_ == absl::InfinitePast()) quiet_since_ = now;
+    if (held_back_.has_value() && now >= next_) Flush(now);
+    if (now >= quiet_since_ + kHeartbeat && !ended_) WriteLine(Heartbeat());
   }
 
  private:
+  void WriteLine(const std::string& line) {
+    write_(line + "\n");
+    quiet_since_ = now_;
+  }
+
+  void Flush(absl::Time now) {
+    now_ = now;
+    next_ = now + kPlainPause;
+    tracker_.Update(*held_back_, now);
+    for (const StageView& stage : tracker_.stages()) {
+      const std::string line = PlainLine(stage);
+      if (std::exchange(shown_[stage.stage], line) != line) WriteLine(line);
+    }
+    const std::string trouble = ended_ ? "" : CutTo(TroubleLine(*held_back_), kMaxLine);
+    if (std::exchange(trouble_, trouble) != trouble && !trouble.empty()) WriteLine(trouble);
+    held_back_.reset();
+  }
+
+  std::string Heartbeat() const {
+    if (!lost_.empty()) return lost_;
+    std::vector<std::string> at_work;
+    for (const StageView& stage : tracker_.stages()) {
+      if (AtWork(stage)) at_work.push_back(PlainLine(stage));
+    }
+    const std::string line =
+        absl::StrCat("still running", at_work.empty() ? "" : ": ", absl::StrJoin(at_work, "; "),
+                     trouble_.empty() ? "" : "; ", trouble_);
+    return CutTo(line, kMaxLine);
+  }
+
   const Writer write_;
   ProgressTracker tracker_;
+  absl::Time now_ = absl::InfinitePast();
   absl::Time next_ = absl::InfinitePast();
+  absl::Time quiet_since_ = absl::InfinitePast();  // the last line; unknown before the first Tick
+  std::optional<v1::JobStatus> held_back_;         // until next_
+  bool ended_ = false;
+  std::string lost_;                          // the last line while the coordinator does not answer
   std::map<std::string, std::string> shown_;  // the last line, by stage
   std::string trouble_;                       // as last shown
 };
@@ -171,13 +222,34 @@ class ProgressLines : public ProgressPrinter {
 class ProgressJson : public ProgressPrinter {
  public:
   explicit ProgressJson(Writer write) : write_(std::move(write)) {}
-  void Show(const v1::JobStatus& status, absl::Time) override { write_(StatusJson(status) + "\n"); }
+  void Show(const v1::JobStatus& status, absl::Time now) override {
+    now_ = now;
+    ended_ = HasEnded(status);
+    WriteLine(StatusJson(status) + "\n");
+  }
   void ShowReconnecting(const absl::Status& error) override {
-    write_(JsonLine({{"reconnecting", ErrorLine(error)}}));
+    WriteLine(JsonLine({{"reconnecting", ErrorLine(error)}}));
+  }
+  void Tick(absl::Time now) override {
+    now_ = now;
+    if (quiet_since_ == absl::InfinitePast()) quiet_since_ = now;
+    if (now >= quiet_since_ + kHeartbeat && !ended_ && !last_.empty()) {
+      WriteLine(std::string(last_));
+    }
   }
 
  private:
+  void WriteLine(std::string line) {
+    last_ = std::move(line);
+    write_(last_);
+    quiet_since_ = now_;
+  }
+
   const Writer write_;
+  absl::Time now_ = absl::InfinitePast();
+  absl::Time quiet_since_ = absl::InfinitePast();
+  std::string last_;
+  bool ended_ = false;
 };
 
 }  // namespace

@@ -60,6 +60,8 @@ class ProgressPrinter {
   virtual void Show(const v1::JobStatus& status, absl::Time now) = 0;
   // The coordinator does not answer, and is tried again.
   virtual void ShowReconnecting(const absl::Status& error) = 0;
+  // Time has passed: shows what was held back, and now and then that the job still runs.
+  virtual void Tick(absl::Time now) = 0;
 };
 
 using Writer = std::function<void(absl::string_view)>;
@@ -68,11 +70,15 @@ using Writer = std::function<void(absl::string_view)>;
 // answers with its columns now.
 std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int()> width);
 
+// How long nothing is written before a line says that the job still runs; of printers without a
+// terminal.
+inline constexpr absl::Duration kHeartbeat = absl::Seconds(60);
+
 // A line for each stage that has moved, at most every two seconds and when the job ends; one when
-// other tasks are tried again.
+// other tasks are tried again; a heartbeat.
 std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write);
 
-// The status as a JSON object a line, at every change.
+// The status as a JSON object a line, at every change; the last again as a heartbeat.
 std::unique_ptr<ProgressPrinter> NewProgressJson(Writer write);
 
 }  // namespace kernelmill::cli

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
 #include <string>
+
+#include "absl/time/clock.h"
+#include "services/cli/core/live_progress.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -138,6 +143,89 @@ TEST(ProgressLines, WritesALineForEachStageThatMoved) {
   status.set_state(v1::JOB_STATE_DONE);
   printer->Show(status, kStart + absl::Seconds(3));
   EXPECT_EQ(out, "extract 30/30\n");  // the end is always shown
+}
+
+TEST(ProgressLines, WhatAPauseHeldBackIsWrittenAfterIt) {
+  std::string out;
+  const auto printer = NewProgressLines([&](absl::string_view text) { out += std::string(text); });
+  v1::JobStatus status = Running();
+  printer->Show(status, kStart);
+  SetStage(status, 1, "extract", 30, 11, 0, 0);
+  printer->Show(status, kStart + absl::Seconds(1));
+  out.clear();
+  printer->Tick(kStart + absl::Seconds(1));
+  EXPECT_EQ(out, "");
+  printer->Tick(kStart + absl::Seconds(2));
+  EXPECT_EQ(out, "extract 11/30\n");
+  out.clear();
+  printer->Tick(kStart + absl::Seconds(3));
+  EXPECT_EQ(out, "");
+}
+
+TEST(ProgressLines, AJobThatDoesNotMoveIsSaidToRunOnceAMinute) {
+  std::string out;
+  const auto printer = NewProgressLines([&](absl::string_view text) { out += std::string(text); });
+  printer->Show(Running(), kStart);
+  out.clear();
+  for (int second = 0; second < 150; ++second) printer->Tick(kStart + absl::Seconds(second));
+  EXPECT_EQ(out, "still running: extract 10/30\nstill running: extract 10/30\n");
+  out.clear();
+  printer->ShowReconnecting(absl::UnavailableError("gone"));
+  for (int second = 150; second < 211; ++second) printer->Tick(kStart + absl::Seconds(second));
+  const std::string lost = "the coordinator does not answer; trying again: gone\n";
+  EXPECT_EQ(out, lost + lost);
+  v1::JobStatus status = Running();
+  status.set_state(v1::JOB_STATE_DONE);
+  printer->Show(status, kStart + absl::Seconds(212));
+  out.clear();
+  for (int second = 212; second < 400; ++second) printer->Tick(kStart + absl::Seconds(second));
+  EXPECT_EQ(out, "");
+}
+
+TEST(ProgressBars, WhatWasHeldBackIsDrawnAfterIt) {
+  std::string out;
+  const auto printer =
+      NewProgressBars([&](absl::string_view text) { out += std::string(text); }, [] { return 80; });
+  v1::JobStatus status = Running();
+  printer->Show(status, kStart);
+  SetStage(status, 1, "extract", 30, 11, 0, 0);
+  printer->Show(status, kStart + absl::Milliseconds(10));
+  EXPECT_EQ(out.find("11/30"), std::string::npos);
+  printer->Tick(kStart + absl::Milliseconds(100));
+  EXPECT_NE(out.find("11/30"), std::string::npos);
+}
+
+TEST(ProgressJson, TheLastObjectIsWrittenAgainOnceAMinute) {
+  std::string out;
+  const auto printer = NewProgressJson([&](absl::string_view text) { out += std::string(text); });
+  printer->Tick(kStart);
+  printer->Show(Running(), kStart);
+  const std::string once = out;
+  for (int second = 0; second < 100; ++second) printer->Tick(kStart + absl::Seconds(second));
+  EXPECT_EQ(out, once + once);
+}
+
+// What it was told, and how often time has passed.
+class CountingPrinter : public ProgressPrinter {
+ public:
+  explicit CountingPrinter(std::atomic<int>* ticks) : ticks_(ticks) {}
+  void Show(const v1::JobStatus&, absl::Time) override {}
+  void ShowReconnecting(const absl::Status&) override {}
+  void Tick(absl::Time) override { ++*ticks_; }
+
+ private:
+  std::atomic<int>* const ticks_;
+};
+
+TEST(LiveProgress, TicksWhileNobodySaysAnythingAndNotAfterwards) {
+  std::atomic<int> ticks = 0;
+  {
+    LiveProgress live(std::make_unique<CountingPrinter>(&ticks), absl::Milliseconds(1));
+    while (ticks < 3) absl::SleepFor(absl::Milliseconds(1));
+  }
+  const int after = ticks;
+  absl::SleepFor(absl::Milliseconds(10));
+  EXPECT_EQ(ticks, after);
 }
 
 TEST(ProgressBars, RedrawsInPlace) {

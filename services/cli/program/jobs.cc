@@ -17,6 +17,10 @@ void AddSubmit(CommandLine& line) {
                   "of the jobs that wait for workers, those with the highest go first: -100 to 100")
       ->check(CLI::Range(-100, 100))
       ->capture_default_str();
+  sub->add_option("--request-id", options->request_id,
+                  "names this submission: once more with the same id makes no second job, and\n"
+                  "prints the name of the first")
+      ->option_text("ID");
   sub->add_flag("--wait", options->wait, "watch the job to its end");
   sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
   line.AddClusterFlags(*sub);

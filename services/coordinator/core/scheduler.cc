@@ -170,13 +170,16 @@ absl::StatusOr<Leases> Scheduler::Lease(const LeaseQuery& query) {
 }
 
 absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(const std::vector<v1::LeaseRef>& leases,
-                                                           const std::string& caller) {
+                                                           const std::string& caller,
+                                                           const std::string& waits_for) {
   RETURN_IF_ERROR(status());
   absl::MutexLock lock(&mutex_);
   Change change;
   outcomes_.Expire(change);
   Append(std::move(change));  // kept with the next change that somebody waits for
-  return dispatcher_.Renew(leases, caller);
+  std::vector<v1::LeaseRef> lost = dispatcher_.Renew(leases, caller);
+  if (dispatcher_.SetWaiting(leases, caller, waits_for)) changed_.Notify();
+  return lost;
 }
 
 absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(

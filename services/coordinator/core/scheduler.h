@@ -61,15 +61,17 @@ class Scheduler {
   absl::StatusOr<v1::JobStatus> GetJob(const std::string& id);
   // A number that grows with every change of the job; 0 once it has ended. NOT_FOUND: no such job.
   absl::StatusOr<uint64_t> JobVersion(const std::string& id);
-  // The newest first, without failures, counters and locks.
+  // The newest first, without failures, counters and locks; of troubled tasks those that wait.
   std::vector<v1::JobStatus> ListJobs();
   std::vector<JobSummary> JobSummaries() const;
 
   // Leases ready tasks. UNAVAILABLE: draining.
   absl::StatusOr<Leases> Lease(const LeaseQuery& query);
   // Extends leases; returns those that are lost. `caller` as LeaseQuery has it, here and below.
+  // `waits_for`: what keeps the tasks from going on; empty: nothing does.
   absl::StatusOr<std::vector<v1::LeaseRef>> Renew(const std::vector<v1::LeaseRef>& leases,
-                                                  const std::string& caller = "");
+                                                  const std::string& caller = "",
+                                                  const std::string& waits_for = "");
   // Takes results; one status each (see Work.Complete).
   absl::StatusOr<std::vector<absl::Status>> Complete(const std::vector<v1::Completion>& completions,
                                                      const std::string& caller = "");

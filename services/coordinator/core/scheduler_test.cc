@@ -32,7 +32,7 @@ TEST_F(SchedulerTest, RunsAJobToItsDataset) {
 }
 
 TEST_F(SchedulerTest, WhatASearchFoundSurvivesARestart) {
-  stages_.found = {{"a", {"x", "y"}}};
+  stages_.found = {{"a", {"https://example.org/x", "https://example.org/y"}}};
   v1::JobSpec spec = GitJob(1);
   *spec.add_sources() = SearchFor("a");
   const std::string job = Submit(spec);

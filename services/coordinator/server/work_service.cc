@@ -12,6 +12,7 @@
 #include "common/base/status.h"
 #include "common/rpc/status.h"
 #include "common/worker/stage_table.h"
+#include "common/worker/work_queue.h"
 #include "services/coordinator/server/coordinator_metrics.h"
 
 namespace kernelmill::coordinator {
@@ -63,6 +64,13 @@ std::string CallerName(const grpc::ServerContext& context) {
   const access::Caller caller = access::CallerOf(context);
   if (!caller.role.has_value()) return "";
   return absl::StrCat(access::RoleName(*caller.role), " ", caller.name);
+}
+
+// What the renewed tasks wait for, as their worker says.
+std::string WaitsFor(const grpc::ServerContext& context) {
+  const auto found = context.client_metadata().find(worker::kWaitsForMetadata);
+  if (found == context.client_metadata().end()) return "";
+  return std::string(found->second.data(), found->second.size());
 }
 
 LeaseQuery QueryOf(const v1::LeaseRequest& request, const grpc::ServerContext& context) {
@@ -124,8 +132,8 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
                                 v1::RenewResponse* response) {
   const absl::Status bad = CheckBatch(request->leases_size());
   if (!bad.ok()) return rpc::ToGrpcStatus(bad);
-  const auto lost =
-      scheduler_.Renew({request->leases().begin(), request->leases().end()}, CallerName(*context));
+  const auto lost = scheduler_.Renew({request->leases().begin(), request->leases().end()},
+                                     CallerName(*context), WaitsFor(*context));
   if (!lost.ok()) return rpc::ToGrpcStatus(lost.status());
   for (const v1::LeaseRef& lease : *lost) *response->add_lost() = lease;
   return grpc::Status::OK;

@@ -15,6 +15,7 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dataset/testing/write_files.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -28,6 +29,8 @@ using ::kernelmill::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+
+constexpr char kCommit[] = "0123456789012345678901234567890123456789";
 
 std::string Text(int first, int count) {
   std::string text = "def f(p):\n";
@@ -60,8 +63,8 @@ class DeduplicatorStagesTest : public ::testing::Test {
       }
       verdicts_.push_back(Put(verdicts));
     }
-    AddTree(3, "symlink");
-    AddTree(1, "");
+    AddTree("a", 3, "symlink");
+    AddTree("holdout", 1, "");
   }
 
   template <typename Message>
@@ -73,12 +76,15 @@ class DeduplicatorStagesTest : public ::testing::Test {
   void AddShard(const std::vector<std::string>& sources) {
     v1::KernelShard shard;
     for (const std::string& source : sources) shard.add_kernels()->set_source(source);
-    shard.add_files()->set_kernels(shard.kernels_size());
+    for (v1::Kernel& kernel : *shard.mutable_kernels()) kernel.set_path("a.py");
+    files_.push_back(Put(dataset::WriteFiles(&shard)));
     kernels_.push_back(Put(shard));
   }
 
-  void AddTree(int files, const std::string& skipped) {
+  void AddTree(const std::string& repository, int files, const std::string& skipped) {
     v1::SourceTree tree;
+    tree.set_repository(repository);
+    tree.set_commit(kCommit);
     for (int i = 0; i < files; ++i) tree.add_files()->set_fate(v1::FILE_FATE_SHARDED);
     if (!skipped.empty()) {
       tree.mutable_files(0)->set_fate(v1::FILE_FATE_SKIPPED);
@@ -163,6 +169,7 @@ class DeduplicatorStagesTest : public ::testing::Test {
   v1::Action ManifestAction(const cas::Digest& clusters) {
     v1::Action action;
     AddInputs(&action, "tree", trees_);
+    AddInputs(&action, "files", files_);
     AddInputs(&action, "kernels", kernels_);
     AddInputs(&action, "verdicts", verdicts_);
     AddInputs(&action, "clusters", {clusters});
@@ -170,12 +177,14 @@ class DeduplicatorStagesTest : public ::testing::Test {
     params->set_name("job");
     v1::ManifestSourceParams* source = params->add_sources();
     source->mutable_source()->set_git("a");
+    source->mutable_source()->set_ref(kCommit);
     source->set_shards(2);
     source = params->add_sources();
     source->mutable_source()->set_git("gone");
     source->set_failed(true);
     source = params->add_sources();
     source->mutable_source()->set_git("holdout");
+    source->mutable_source()->set_ref(kCommit);
     source->mutable_source()->set_role(v1::SOURCE_ROLE_HOLDOUT);
     source->set_shards(1);
     for (const char* stage : {"sign", "pair", "fetch"}) {
@@ -196,7 +205,7 @@ class DeduplicatorStagesTest : public ::testing::Test {
 
   cas::MemoryBlobStore store_;
   std::map<std::string, std::unique_ptr<worker::Stage>> stages_;
-  std::vector<cas::Digest> kernels_, verdicts_, trees_;
+  std::vector<cas::Digest> files_, kernels_, verdicts_, trees_;
 };
 
 TEST_F(DeduplicatorStagesTest, ResolveDecidesOnEveryKernel) {
@@ -274,10 +283,12 @@ TEST_F(DeduplicatorStagesTest, ManifestNamesEverythingInTheJobsOrder) {
   EXPECT_EQ(manifest->schema(), 1);
   ASSERT_EQ(manifest->sources_size(), 3);
   EXPECT_TRUE(cas::SameDigest(manifest->sources(0).tree(), trees_[0]));
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(0).files(1), files_[1]));
   EXPECT_TRUE(cas::SameDigest(manifest->sources(0).kernels(1), kernels_[1]));
   EXPECT_TRUE(cas::SameDigest(manifest->sources(0).verdicts(1), verdicts_[1]));
   EXPECT_TRUE(manifest->sources(1).failed());
   EXPECT_EQ(manifest->sources(1).source().git(), "gone");
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(2).files(0), files_[2]));
   EXPECT_TRUE(cas::SameDigest(manifest->sources(2).kernels(0), kernels_[2]));
   EXPECT_EQ(manifest->sources(2).verdicts_size(), 0);
   EXPECT_TRUE(cas::SameDigest(manifest->clusters(), clusters));
@@ -309,9 +320,35 @@ TEST_F(DeduplicatorStagesTest, ManifestRefusesALedgerThatDoesNotAddUp) {
   EXPECT_THAT(result, StatusIs(absl::StatusCode::kInternal));
   EXPECT_THAT(std::string(result.status().message()), HasSubstr("decisions"));
 
-  trees_.erase(trees_.begin());
-  trees_.insert(trees_.begin(), trees_.front());
+  AddTree("a", 1, "");  // of fewer files
+  trees_.front() = trees_.back();
+  trees_.pop_back();
   EXPECT_THAT(Run(ManifestAction(Clusters()), "manifest"), StatusIs(absl::StatusCode::kInternal));
+}
+
+// A worker, or a poisoned cache, may hand in any text with a genuine path.
+TEST_F(DeduplicatorStagesTest, ManifestRefusesASourceThatItsFileDoesNotHave) {
+  const cas::Digest clusters = Clusters();
+  for (const int shard : {0, 2}) {  // a holdout's too
+    auto kernels = *cas::GetMessage<v1::KernelShard>(store_, kernels_[shard]);
+    kernels.mutable_kernels(0)->set_source(Text(900, 40));
+    v1::Action action = ManifestAction(clusters);
+    // Two trees and three files stand before the kernels.
+    *action.mutable_inputs(5 + shard)->mutable_digest() = Put(kernels);
+    const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+    EXPECT_THAT(result, StatusIs(absl::StatusCode::kDataLoss));
+    const std::string message(result.status().message());
+    EXPECT_THAT(message, HasSubstr(shard == 0 ? "source 0: \"a\"" : "source 2: \"holdout\""));
+    EXPECT_THAT(message, HasSubstr("\"a.py\": line 1"));
+    EXPECT_THAT(message, HasSubstr("retry JOB --no-cache"));
+  }
+}
+
+TEST_F(DeduplicatorStagesTest, ManifestRefusesTheTreeOfAnotherCommit) {
+  v1::Action action = ManifestAction(Clusters());
+  action.mutable_params()->mutable_manifest()->mutable_sources(0)->mutable_source()->set_ref(
+      std::string(40, 'f'));
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(DeduplicatorStagesTest, ManifestRefusesTooFewOrTooManyInputs) {

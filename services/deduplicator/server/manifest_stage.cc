@@ -14,6 +14,7 @@
 #include "common/cas/digest.h"
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
+#include "common/dataset/source_check.h"
 #include "common/dataset/walk.h"
 
 namespace kernelmill::deduplicator {
@@ -47,7 +48,7 @@ class InputQueue {
   size_t next_ = 0;
 };
 
-absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees,
+absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees, InputQueue* files,
                        InputQueue* kernels, InputQueue* verdicts, v1::ManifestSource* source) {
   *source->mutable_source() = params.source();
   source->set_failed(params.failed());
@@ -58,6 +59,7 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees
   if (params.failed()) return absl::OkStatus();
   ASSIGN_OR_RETURN(*source->mutable_tree(), trees->Next());
   for (int i = 0; i < params.shards(); ++i) {
+    ASSIGN_OR_RETURN(*source->add_files(), files->Next());
     ASSIGN_OR_RETURN(*source->add_kernels(), kernels->Next());
     if (dataset::IsHoldout(params.source())) continue;
     ASSIGN_OR_RETURN(*source->add_verdicts(), verdicts->Next());
@@ -110,12 +112,13 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   manifest.set_schema(dataset::kManifestSchema);
   manifest.set_name(params.name());
   InputQueue trees(action, "tree");
+  InputQueue files(action, "files");
   InputQueue kernels(action, "kernels");
   InputQueue verdicts(action, "verdicts");
   for (const v1::ManifestSourceParams& source : params.sources()) {
-    RETURN_IF_ERROR(AddSource(source, &trees, &kernels, &verdicts, manifest.add_sources()));
+    RETURN_IF_ERROR(AddSource(source, &trees, &files, &kernels, &verdicts, manifest.add_sources()));
   }
-  for (const InputQueue* queue : {&trees, &kernels, &verdicts}) {
+  for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts}) {
     RETURN_IF_ERROR(queue->CheckUsedUp());
   }
   ASSIGN_OR_RETURN(*manifest.mutable_clusters(), worker::InputNamed(action, "clusters"));
@@ -131,7 +134,10 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
                                                    cas::BlobStore& store) {
   ASSIGN_OR_RETURN(const v1::DatasetManifest manifest, BuildManifest(action));
   ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, manifest.clusters()));
-  ASSIGN_OR_RETURN(const dataset::LedgerSums sums, dataset::SumLedger(store, manifest, clusters));
+  dataset::LedgerVisitor ledger(manifest, clusters);
+  dataset::CheckingVisitor checked(store, manifest, ledger);
+  RETURN_IF_ERROR(dataset::WalkDataset(store, manifest, checked));
+  const dataset::LedgerSums& sums = ledger.sums();
   RETURN_IF_ERROR(dataset::CheckConservation(sums));
   ASSIGN_OR_RETURN(const std::vector<dataset::CuratedPair> pairs,
                    dataset::FindCuratedPairs(store, manifest, clusters));

@@ -9,10 +9,11 @@
 
 namespace kernelmill::deduplicator {
 
-// Names a dataset: puts the digests of a job's results into one manifest, and adds up the ledger
-// over the blobs themselves before it does; says which of the job's pairs could not be made.
-// Thread-safe. INVALID_ARGUMENT: the inputs are not those
-// that the parameters speak of; INTERNAL: a file or a kernel is unaccounted for, and by which sum.
+// Names a dataset: puts the digests of a job's results into one manifest. Before it does, it holds
+// every kernel to the bytes of its file and adds up the ledger, over the blobs themselves; it says
+// which of the job's pairs could not be made. Thread-safe. INVALID_ARGUMENT: the inputs are not
+// those that the parameters speak of; DATA_LOSS: a kernel is not what its file has, and which;
+// INTERNAL: a file or a kernel is unaccounted for, and by which sum.
 class ManifestStage final : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kManifest; }

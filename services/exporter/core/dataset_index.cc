@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/job_spec.h"
+#include "common/dataset/source_check.h"
 #include "common/dataset/walk.h"
 #include "services/exporter/core/verdict_json.h"
 
@@ -179,7 +180,8 @@ absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Dige
   ASSIGN_OR_RETURN(index.manifest, dataset::GetManifest(store, dataset));
   ASSIGN_OR_RETURN(index.clusters, cas::GetMessage<v1::Clusters>(store, index.manifest.clusters()));
   IndexVisitor visitor(&index);
-  RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, visitor));
+  dataset::CheckingVisitor checked(store, index.manifest, visitor);
+  RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, checked));
   RETURN_IF_ERROR(visitor.Finish());
   return index;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "common/base/hash.h"
 #include "common/config/job_file.h"
 #include "common/testing/status_matchers.h"
 #include "services/exporter/core/output/json.h"
@@ -97,6 +98,50 @@ TEST_F(ExporterTest, ADuplicateOfNothingIsNotExported) {
   clusters_.mutable_decisions(4)->set_leader(1);
   EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_TRUE(fs::is_empty(root_.path()));
+}
+
+// A worker, or a poisoned cache, may put any text under a genuine path.
+TEST_F(ExporterTest, ADatasetThatLiesIsNotExportedAndTheRecordIsNamed) {
+  for (const int source : {0, 2}) {  // a holdout's too
+    SCOPED_TRACE(source);
+    cas::Digest& digest = *manifest_.mutable_sources(source)->mutable_kernels(0);
+    const cas::Digest truth = digest;
+    auto shard = *cas::GetMessage<v1::KernelShard>(store_, truth);
+    v1::Kernel& kernel = *shard.mutable_kernels(0);
+    kernel.mutable_source()->replace(0, 1, "#");
+    kernel.set_sha256(Sha256Hex(kernel.source()));
+    digest = *cas::PutMessage(store_, shard);
+    const absl::Status status = Export();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(source == 0 ? "source 0: \"https://example.org/a\": \"z.py\": line 9"
+                                      : "source 2: \"https://example.org/h\": \"h.py\": line 1"));
+    EXPECT_TRUE(fs::is_empty(root_.path()));
+    digest = truth;
+  }
+}
+
+TEST_F(ExporterTest, AnIdIsNoWorkersToSay) {
+  cas::Digest& digest = *manifest_.mutable_sources(0)->mutable_kernels(0);
+  auto shard = *cas::GetMessage<v1::KernelShard>(store_, digest);
+  shard.mutable_kernels(1)->set_id(std::string(32, 'a'));
+  digest = *cas::PutMessage(store_, shard);
+  const absl::Status status = Export();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\"b.py\": line 1, kernel \"k2\": its id"));
+}
+
+TEST_F(ExporterTest, ATreeOfAnotherRepositoryIsNotExported) {
+  *manifest_.mutable_sources(0)->mutable_tree() = manifest_.sources(1).tree();
+  EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_TRUE(fs::is_empty(root_.path()));
+}
+
+TEST_F(ExporterTest, ADatasetThatDoesNotNameItsFilesCannotBeChecked) {
+  manifest_.mutable_sources(1)->clear_files();
+  const absl::Status status = Export();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("kernelmill retry JOB"));
 }
 
 TEST_F(ExporterTest, ALostBlobLeavesTheEarlierExportAsItWas) {

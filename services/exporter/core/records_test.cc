@@ -30,7 +30,7 @@ TEST_F(ExporterTest, ARecordSaysWhatIsKnownOfAKernel) {
   EXPECT_EQ(record["commit"], std::string(40, 'a'));
   EXPECT_EQ(record["repository_url"], "https://github.com/example/a.git");
   EXPECT_EQ(record["url"], absl::StrCat("https://github.com/example/a/blob/", std::string(40, 'a'),
-                                        "/z.py#L9-L11"));
+                                        "/z.py#L9-L12"));
   EXPECT_EQ(record["category"], "cat-a");
   EXPECT_EQ(record["source_tier"], 2);
   EXPECT_EQ(record["weight"], 0.5);

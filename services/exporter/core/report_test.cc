@@ -23,15 +23,26 @@ TEST_F(ExporterTest, TheManifestListsFilesThatHoldKeptKernels) {
   EXPECT_EQ(manifest["created"], "2023-11-14T22:13:20Z");
   EXPECT_EQ(manifest["extraction_dir"], ".");
   EXPECT_EQ(manifest["total_files"], 3);
-  EXPECT_EQ(manifest["total_size_bytes"], 300);
-  EXPECT_EQ(manifest["total_lines"], 30);
+  int64_t bytes = 0, lines = 0;
+  for (const auto& [name, category] : manifest["categories"].items()) {
+    for (const Json& file : category["files"]) {
+      bytes += file["size_bytes"].get<int64_t>();
+      lines += file["lines"].get<int64_t>();
+    }
+  }
+  EXPECT_EQ(manifest["total_size_bytes"], bytes);
+  EXPECT_EQ(manifest["total_lines"], lines);
   EXPECT_EQ(manifest["dataset"], cas::ToString(request_.dataset));
   const Json& a = manifest["categories"]["cat-a"];
   EXPECT_EQ(a["total_files"], 2);
   EXPECT_EQ(a["files"][0]["path"], "a.py");
   EXPECT_EQ(a["files"][1]["path"], "z.py");
   EXPECT_EQ(a["files"][1]["has_triton_jit"], true);
-  EXPECT_EQ(a["files"][1]["hash_sha256"], Sha256Hex("z.py"));
+  // Its one kernel stands on line 9.
+  const std::string text = std::string(8, '\n') + MakeKernel(1, "z.py", 9, kDosBody).source();
+  EXPECT_EQ(a["files"][1]["hash_sha256"], Sha256Hex(text));
+  EXPECT_EQ(a["files"][1]["size_bytes"], text.size());
+  EXPECT_EQ(a["files"][1]["lines"], 12);
 }
 
 TEST_F(ExporterTest, TheReportAddsUp) {

@@ -33,6 +33,14 @@ int Stall(const Words& words);
 // tokens, until SIGTERM. Writes what it did, and "violation: ..." for every answer that is not as
 // promised; exit 1 if any.
 int WorkProxy(const Words& words);
+// forge LISTEN COORDINATOR STORE WHAT WORD...: stands between workers and their coordinator, and
+// makes liars of them: changes their results before it hands them in, until SIGTERM. Writes "forged
+// STAGE CODE" with the coordinator's answer to each.
+//   pin URL COMMIT   another repository in the place of what is pinned
+//   source TEXT      the extractor's first kernel of each shard has that text, and its hash
+//   hash TEXT        the linked shards' first kernel has the hash of that text
+//   manifest TEXT    the dataset's first kernel has that text, and its hash
+int Forge(const Words& words);
 
 }  // namespace kernelmill::chaos
 

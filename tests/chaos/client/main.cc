@@ -11,14 +11,15 @@ int main(int argc, char** argv) {
   kernelmill::ConfigureLog("chaos_client", kernelmill::LogLevel::kNone);
   struct Command {
     int (*run)(const Words&);
-    size_t words;
+    size_t words;  // at least
   };
   const std::map<std::string, Command> commands = {
       {"health", {Health, 1}},   {"put", {Put, 4}},     {"check", {Check, 4}},
-      {"hostile", {Hostile, 2}}, {"stall", {Stall, 2}}, {"work-proxy", {WorkProxy, 3}}};
+      {"hostile", {Hostile, 2}}, {"stall", {Stall, 2}}, {"work-proxy", {WorkProxy, 3}},
+      {"forge", {Forge, 5}}};
   const Words words(argv + 1, argv + argc);
   const auto command = commands.find(words.empty() ? "" : words.front());
-  if (command == commands.end() || words.size() != command->second.words + 1) {
+  if (command == commands.end() || words.size() < command->second.words + 1) {
     std::fprintf(stderr, "chaos_client: see commands.h\n");
     return 2;
   }

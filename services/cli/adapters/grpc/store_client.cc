@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/cli/adapters/grpc/retrying_caller.h"
@@ -14,11 +15,10 @@
 namespace kernelmill::cli {
 namespace {
 
-// gRPC's own words for it, "unknown service", help nobody.
 absl::Status Explain(const absl::Status& status) {
   if (!absl::IsUnimplemented(status)) return status;
-  return absl::UnimplementedError(
-      "this is not a kernelmill-store: a store of another make is looked after with its own tools");
+  return absl::UnimplementedError(absl::StrCat(
+      status.message(), " A store of another make is looked after with its own tools"));
 }
 
 class GrpcStoreClient : public StoreClient {

@@ -53,6 +53,7 @@ std::vector<cas::Digest> BlobsOf(const v1::DatasetManifest& manifest, const cas:
   std::vector<cas::Digest> blobs = {digest, manifest.clusters()};
   for (const v1::ManifestSource& source : manifest.sources()) {
     if (source.has_tree()) blobs.push_back(source.tree());
+    blobs.insert(blobs.end(), source.files().begin(), source.files().end());
     blobs.insert(blobs.end(), source.kernels().begin(), source.kernels().end());
     blobs.insert(blobs.end(), source.verdicts().begin(), source.verdicts().end());
   }

@@ -82,6 +82,7 @@ v1::DatasetManifest Dataset(int shards) {
   v1::ManifestSource& source = *manifest.add_sources();
   *source.mutable_tree() = Blob("tree");
   for (int i = 0; i < shards; ++i) {
+    *source.add_files() = Blob(absl::StrCat("files", i));
     *source.add_kernels() = Blob(absl::StrCat("kernels", i));
     *source.add_verdicts() = Blob(absl::StrCat("verdicts", i));
   }
@@ -135,14 +136,15 @@ TEST_F(StoreRetainerTest, ADatasetHoldsItsManifestAndAllThatItNames) {
   std::vector<std::string> hashes;
   for (const auto& blob : hold.blobs()) hashes.push_back(blob.hash());
   std::vector<std::string> expected = {manifest.hash()};
-  for (const char* name : {"clusters", "tree", "kernels0", "kernels1", "verdicts0", "verdicts1"}) {
+  for (const char* name :
+       {"clusters", "tree", "files0", "files1", "kernels0", "kernels1", "verdicts0", "verdicts1"}) {
     expected.push_back(Blob(name).hash());
   }
   EXPECT_THAT(hashes, ::testing::UnorderedElementsAreArray(expected));
 }
 
 TEST_F(StoreRetainerTest, ALargeDatasetIsHeldInPartsThatAllGo) {
-  const cas::Digest large = Put(Dataset(60'000));
+  const cas::Digest large = Put(Dataset(40'000));
   ASSERT_THAT(retainer_->HoldDataset("j", large), IsOk());
   ASSERT_THAT(store_.holds, SizeIs(3));
   std::set<std::string> hashes;

@@ -122,11 +122,8 @@ bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
   if (!last.ok() || !IsRecent(*last, job.spec().visits(), clock_.WallNow())) return false;
   const absl::StatusOr<v1::StageResult> pinned = ResultFrom(*last, *source);
   if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
-  if (pinned.ok()) {
-    job.Succeeded(index, *pinned, /*cached=*/true, change);
-  } else {
-    job.Failed(index, /*token=*/0, pinned.status(), change);
-  }
+  if (pinned.ok()) return job.Succeeded(index, *pinned, /*cached=*/true, change).ok();
+  job.Failed(index, /*token=*/0, pinned.status(), change);
   return true;
 }
 
@@ -138,6 +135,16 @@ std::vector<v1::LeaseRef> Dispatcher::Renew(const std::vector<v1::LeaseRef>& lea
     if (!leases_.Renew(lease.task(), lease.token(), caller, now)) lost.push_back(lease);
   }
   return lost;
+}
+
+bool Dispatcher::SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::string& caller,
+                            const std::string& waits_for) {
+  bool news = false;
+  for (const v1::LeaseRef& lease : leases) {
+    Job* const job = Holds(lease, caller) ? jobs_.Running(JobOf(lease.task())) : nullptr;
+    if (job != nullptr) news |= job->SetWaiting(IndexOf(lease.task()), waits_for);
+  }
+  return news;
 }
 
 std::vector<uint64_t> Dispatcher::Free(const LeaseTerms& terms) {

@@ -75,6 +75,9 @@ class Dispatcher {
   // Extends the caller's leases; returns those that it does not hold any more.
   std::vector<v1::LeaseRef> Renew(const std::vector<v1::LeaseRef>& leases,
                                   const std::string& caller);
+  // Takes note of what the tasks wait for whose lease the caller holds; returns whether any is news.
+  bool SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::string& caller,
+                  const std::string& waits_for);
   bool Holds(const v1::LeaseRef& lease, const std::string& caller) const {
     return leases_.Holds(lease.task(), lease.token(), caller);
   }

@@ -47,11 +47,17 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
                            : StatusOfRepeated(lease, task->state, task->token);
   }
   const std::vector<uint64_t> followers = dispatcher_.ReleaseLease(lease.task());
+  absl::Status taken;
   if (completion.has_result()) {
-    Succeeded(lease.task(), followers, completion.result(), completion.cached(), change);
-    return absl::OkStatus();
+    taken = Succeeded(lease.task(), followers, completion.result(), completion.cached(), change);
+    if (taken.ok()) return taken;
   }
   for (const uint64_t follower : followers) dispatcher_.Requeue(follower);
+  if (!taken.ok()) {
+    const auto error = absl::InternalError(absl::StrCat("not a result: ", taken.message()));
+    AttemptFailed(*job, index, lease.token(), error, /*again=*/true, change);
+    return taken;
+  }
   if (completion.has_handback()) {
     job->HandedBack(index, change);
     return absl::OkStatus();
@@ -60,7 +66,8 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
   if (pause_ms > 0) {
     dispatcher_.PauseHost(*job, index, clock_.Now() + std::chrono::milliseconds(pause_ms));
   }
-  AttemptFailed(*job, index, lease.token(), ErrorOf(completion.error()), change);
+  const absl::Status error = ErrorOf(completion.error());
+  AttemptFailed(*job, index, lease.token(), error, IsRetryable(error), change);
   return absl::OkStatus();
 }
 
@@ -73,22 +80,28 @@ absl::Status Outcomes::StatusOfRepeated(const v1::LeaseRef& lease, TaskState sta
       absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is not held"));
 }
 
-void Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
-                         const v1::StageResult& result, bool cached, Change& change) {
+absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
+                                 const v1::StageResult& result, bool cached, Change& change) {
   Job* job = jobs_.Running(JobOf(task));
+  std::optional<PinRecord> pin;  // of the source as it was asked for
   if (const v1::Source* source = job->SourceToPin(IndexOf(task))) {
-    if (auto pin = PinRecordOf(*source, result, clock_.WallNow())) change.pins.push_back(*pin);
+    pin = PinRecordOf(*source, result, clock_.WallNow());
   }
-  job->Succeeded(IndexOf(task), result, cached, change);
+  RETURN_IF_ERROR(job->Succeeded(IndexOf(task), result, cached, change));
+  if (pin.has_value()) change.pins.push_back(*pin);
   EndIfOver(*job, change);
   for (const uint64_t follower : followers) {
     job = jobs_.Running(JobOf(follower));
     // Its job may have ended, or be run anew, since it began to follow.
     const Job::Task* waiting = job == nullptr ? nullptr : job->Find(IndexOf(follower));
     if (waiting == nullptr || waiting->state != TaskState::kReady) continue;
-    job->Succeeded(IndexOf(follower), result, /*cached=*/true, change);
+    // An equal action of another job, whose plan may hold the result to something else.
+    if (!job->Succeeded(IndexOf(follower), result, /*cached=*/true, change).ok()) {
+      dispatcher_.Requeue(follower);
+    }
     EndIfOver(*job, change);
   }
+  return absl::OkStatus();
 }
 
 Clock::Time Outcomes::RetryAt(int attempts) {
@@ -99,12 +112,12 @@ Clock::Time Outcomes::RetryAt(int attempts) {
 }
 
 void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                             Change& change) {
+                             bool again, Change& change) {
   const Job::Task& task = *job.Find(index);
   LogAttempt(job, task, error);
   // Those that ended with the worker have a limit of their own.
   const int errors = std::max(task.attempts - task.crashes, 0) + 1;
-  if (!IsRetryable(error)) {
+  if (!again) {
     Fail(job, index, token, error, change);
   } else if (errors >= options_.max_attempts) {
     Fail(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),

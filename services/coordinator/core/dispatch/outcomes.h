@@ -19,6 +19,9 @@ namespace kernelmill::coordinator {
 // What becomes of leased tasks.
 //
 //   a result            the task is done, and so are those that wait for an equal action
+//   a result that is not what the stage promises
+//                       refused; ready again after a pause, as after a retryable error: a worker
+//                       that lies costs an attempt, not the source or the job
 //   a handback          ready again at once; no attempt is counted
 //   a retryable error   ready again after a pause that doubles; failed after max_attempts
 //   another error       failed
@@ -60,12 +63,14 @@ class Outcomes {
   void Cancel(Job& job, Change& change);
 
  private:
-  // The task's result, and that of the tasks that followed it.
-  void Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
-                 const v1::StageResult& result, bool cached, Change& change);
-  // The worker handed in an error: plans another attempt, or fails the task.
+  // The task's result, and that of the tasks that followed it. INVALID_ARGUMENT: it is none;
+  // nothing has changed.
+  absl::Status Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
+                         const v1::StageResult& result, bool cached, Change& change);
+  // The worker handed in an error, or a result that is none: plans another attempt if `again`, or
+  // fails the task.
   void AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                     Change& change);
+                     bool again, Change& change);
   // The worker ended with the task, or was not heard of: plans another attempt, splits the shard,
   // or fails the task.
   void AttemptCrashed(const EndedLease& lease, const absl::Status& error, Change& change);

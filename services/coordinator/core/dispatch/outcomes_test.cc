@@ -31,6 +31,30 @@ TEST_F(OutcomesTest, StaleLeaseIsRefused) {
   EXPECT_THAT(Complete(Done(first)), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST_F(OutcomesTest, ATaskThatWaitsIsShownAndCostsNoAttempt) {
+  const std::string job = Submit(GitJob(1));
+  const v1::LeasedTask task = LeaseOne();
+  const std::vector<v1::LeaseRef> lease = {For(task).lease()};
+  const uint64_t before = *scheduler_->JobVersion(job);
+  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  EXPECT_GT(*scheduler_->JobVersion(job), before) << "watchers are told";
+  const uint64_t told = *scheduler_->JobVersion(job);
+  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  EXPECT_EQ(*scheduler_->JobVersion(job), told) << "once";
+  for (const v1::JobStatus& status : {Get(job), scheduler_->ListJobs().front()}) {
+    ASSERT_EQ(status.troubled_size(), 1);
+    EXPECT_EQ(status.troubled(0).last_error(), "waits for the store: full");
+    EXPECT_EQ(status.troubled(0).attempts(), 0);
+  }
+  ASSERT_TRUE(scheduler_->Renew(lease)->empty());
+  EXPECT_EQ(Get(job).troubled_size(), 0) << "it goes on";
+  ASSERT_TRUE(scheduler_->Renew(lease, "", "the store: full")->empty());
+  EXPECT_THAT(Complete(Done(task)), IsOk());
+  EXPECT_EQ(Get(job).troubled_size(), 0) << "it is done";
+  EXPECT_EQ(scheduler_->Renew(lease, "", "the store: full")->size(), 1u);
+  EXPECT_EQ(Get(job).troubled_size(), 0) << "who does not hold the lease says nothing";
+}
+
 TEST_F(OutcomesTest, ALeaseThatRanOutIsStaleEvenBeforeAnotherHasTheTask) {
   Submit(GitJob(1));
   const v1::LeasedTask task = LeaseOne();
@@ -115,14 +139,71 @@ TEST_F(OutcomesTest, AHandbackCountsNoAttempt) {
   EXPECT_EQ(LeaseOne().attempt(), 1);
 }
 
-TEST_F(OutcomesTest, WhatIsNotAResultFailsTheTask) {
+TEST_F(OutcomesTest, WhatIsNotAResultIsRefusedAndAnotherWorkerIsAsked) {
   const std::string job = Submit(GitJob(1));
-  v1::Completion completion = For(LeaseOne());
-  completion.mutable_result();
-  EXPECT_THAT(Complete(completion), IsOk());
+  v1::LeasedTask task = LeaseOne();
+  v1::Completion lie = Done(task);
+  lie.mutable_result()->mutable_pinned()->set_git("https://evil.example/r0");
+  EXPECT_THAT(Complete(lie), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Complete(Done(task)), IsOk()) << "of a lease that is over: nothing comes of it";
+  EXPECT_TRUE(Lease().empty()) << "after a pause";
+  clock_.Advance(seconds(1));
+  task = LeaseOne();
+  EXPECT_EQ(task.action().stage(), "pin");
+  EXPECT_EQ(task.attempt(), 2);
+  EXPECT_THAT(Complete(Done(task)), IsOk());
+  RunAll();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(Get(job).failures_size(), 0);
+  EXPECT_EQ(Get(job).lock().sources(0).git(), "r0");
+}
+
+TEST_F(OutcomesTest, WhereAllWorkersLieTheTaskFails) {
+  options_.outcomes.max_attempts = 3;
+  Open();
+  const std::string job = Submit(GitJob(1));
+  for (int i = 0; i < 3; ++i) {
+    v1::Completion completion = For(LeaseOne());
+    completion.mutable_result();
+    EXPECT_THAT(Complete(completion), StatusIs(absl::StatusCode::kInvalidArgument));
+    clock_.Advance(seconds(30));
+  }
   RunAll();
   ASSERT_EQ(Get(job).failures_size(), 1);
   EXPECT_EQ(Get(job).failures(0).code(), "INTERNAL");
+  EXPECT_THAT(Get(job).failures(0).message(), HasSubstr("gave up after 3 attempts: not a result"));
+}
+
+TEST_F(OutcomesTest, AForgedPinIsNotRemembered) {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_visits();
+  Submit(spec);
+  v1::Completion lie = Done(LeaseOne());
+  lie.mutable_result()->mutable_pinned()->set_ref(std::string(40, 'e'));
+  lie.mutable_result()->mutable_pinned()->set_git("https://evil.example/r0");
+  EXPECT_THAT(Complete(lie), StatusIs(absl::StatusCode::kInvalidArgument));
+  const std::string second = Submit(spec);
+  clock_.Advance(seconds(1));
+  RunAll();
+  EXPECT_EQ(Get(second).stages(static_cast<int>(StageId::kPin)).cached() +
+                Get("job-000001").stages(static_cast<int>(StageId::kPin)).cached(),
+            1)
+      << "one follows the other, and neither takes it from the history";
+  EXPECT_NE(Get(second).lock().sources(0).ref(), std::string(40, 'e'));
+}
+
+// A lie about an action that two jobs ask for costs neither of them.
+TEST_F(OutcomesTest, WhoFollowsALiarIsToldTheTruthLater) {
+  const std::string a = Submit(GitJob(1)), b = Submit(GitJob(1));
+  v1::Completion lie = For(LeaseOne());
+  lie.mutable_result();
+  EXPECT_THAT(Complete(lie), StatusIs(absl::StatusCode::kInvalidArgument));
+  clock_.Advance(seconds(1));
+  RunAll();
+  for (const std::string& job : {a, b}) {
+    EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+    EXPECT_EQ(Get(job).failures_size(), 0);
+  }
 }
 
 TEST_F(OutcomesTest, AnEndedJobTakesItsLeasesBack) {

@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kMaxErrors = 10'000;
 constexpr size_t kMaxErrorBytes = 500;
 constexpr int kMaxTroubledShown = 100;
+// How the error of a task that waits begins: it holds its lease, and no attempt has failed.
+constexpr char kWaitsFor[] = "waits for ";
 
 }  // namespace
 
@@ -73,7 +75,8 @@ const Job::Task* Job::Find(uint32_t index) const {
   return index >= 1 && index <= tasks_.size() ? &tasks_[index - 1] : nullptr;
 }
 
-void Job::SetState(Task& task, TaskState state) {
+void Job::SetState(uint32_t index, TaskState state) {
+  Task& task = At(index);
   v1::StageProgress& progress = ProgressOf(task);
   const auto count = [&](TaskState of, int by) {
     if (of == TaskState::kLeased) progress.set_running(progress.running() + by);
@@ -84,6 +87,7 @@ void Job::SetState(Task& task, TaskState state) {
   count(task.state, -1);
   count(state, +1);
   task.state = state;
+  waiting_.erase(index);
   ++version_;
 }
 
@@ -95,13 +99,26 @@ void Job::NoteError(uint32_t index, const absl::Status& error) {
 
 void Job::Leased(uint32_t index, uint64_t token, Change& change) {
   Task& task = At(index);
-  SetState(task, TaskState::kLeased);
+  SetState(index, TaskState::kLeased);
   task.token = token;
   change.tasks.push_back(RowOf(index));
 }
 
+bool Job::SetWaiting(uint32_t index, const std::string& waits_for) {
+  const auto before = waiting_.find(index);
+  if (before == waiting_.end() ? waits_for.empty() : before->second == waits_for) return false;
+  if (At(index).state != TaskState::kLeased) return false;
+  if (waits_for.empty()) {
+    waiting_.erase(before);
+  } else if (before != waiting_.end() || waiting_.size() < kMaxErrors) {
+    waiting_[index] = waits_for.substr(0, kMaxErrorBytes);
+  }
+  ++version_;
+  return true;
+}
+
 void Job::HandedBack(uint32_t index, Change& change) {
-  SetState(At(index), TaskState::kReady);
+  SetState(index, TaskState::kReady);
   Push(index);
   change.tasks.push_back(RowOf(index));
 }
@@ -109,7 +126,7 @@ void Job::HandedBack(uint32_t index, Change& change) {
 void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
                       Clock::Time retry_at, Change& change) {
   Task& task = At(index);
-  SetState(task, TaskState::kReady);
+  SetState(index, TaskState::kReady);
   if (task.attempts < std::numeric_limits<uint16_t>::max()) ++task.attempts;
   if (crash == Crash::kInCompany) task.crashes = std::max<uint8_t>(task.crashes, 1);
   if (crash == Crash::kAlone && task.crashes < std::numeric_limits<uint8_t>::max()) ++task.crashes;
@@ -119,27 +136,24 @@ void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error,
   change.tasks.push_back(RowOf(index));
 }
 
-void Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change) {
+absl::Status Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
+                            Change& change) {
   Task& task = At(index);
-  absl::StatusOr<std::vector<TaskKey>> next = plan_.Succeed(task.key, result);
-  if (!next.ok()) {
-    Failed(index, task.token,
-           absl::InternalError(absl::StrCat("not a result: ", next.status().message())), change);
-    return;
-  }
-  SetState(task, TaskState::kDone);
+  ASSIGN_OR_RETURN(const std::vector<TaskKey> next, plan_.Succeed(task.key, result));
+  SetState(index, TaskState::kDone);
   errors_.erase(index);
   if (cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
   TaskRow row = RowOf(index);
   row.cached = cached;
   row.result = result;
   change.tasks.push_back(std::move(row));
-  Create(*next, 0, change);
+  Create(next, 0, change);
+  return absl::OkStatus();
 }
 
 void Job::Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change) {
   Task& task = At(index);
-  SetState(task, TaskState::kFailed);
+  SetState(index, TaskState::kFailed);
   errors_.erase(index);
   ++task.attempts;
   task.token = token;
@@ -153,7 +167,7 @@ bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Chan
   Task& task = At(index);
   const std::vector<TaskKey> parts = plan_.Split(task.key);
   if (parts.empty()) return false;
-  SetState(task, TaskState::kSplit);
+  SetState(index, TaskState::kSplit);
   errors_.erase(index);
   TaskRow row = RowOf(index);
   row.error = error;
@@ -198,7 +212,7 @@ bool Job::ReplayRow(const TaskRow& row, absl::flat_hash_set<TaskKey>& asked) {
   const auto index = static_cast<uint32_t>(tasks_.size());
   Task& task = tasks_.back();
   ProgressOf(task).set_total(ProgressOf(task).total() + 1);
-  SetState(task, row.state);
+  SetState(index, row.state);
   const bool open = row.state == TaskState::kReady || row.state == TaskState::kLeased;
   if (open && !row.error.ok()) NoteError(index, row.error);
   std::vector<TaskKey> next;
@@ -233,7 +247,21 @@ v1::JobStatus Job::Summary() const {
   v1::JobStatus status = base_;
   status.set_state(plan_.state());
   for (const v1::StageProgress& progress : progress_) *status.add_stages() = progress;
+  if (ended()) return status;
+  for (const auto& [index, waits_for] : waiting_) {
+    AddTroubled(index, absl::StrCat(kWaitsFor, waits_for), status);
+  }
   return status;
+}
+
+void Job::AddTroubled(uint32_t index, const std::string& error, v1::JobStatus& status) const {
+  if (status.troubled_size() >= kMaxTroubledShown) return;
+  const Task& task = tasks_[index - 1];
+  v1::Troubled& troubled = *status.add_troubled();
+  troubled.set_source(plan_.SourceNameOf(task.key));
+  troubled.set_stage(std::string(StageInfoOf(task.key.stage).name));
+  troubled.set_attempts(task.attempts);
+  troubled.set_last_error(ToUtf8(error));
 }
 
 v1::JobStatus Job::Status() const {
@@ -241,13 +269,7 @@ v1::JobStatus Job::Status() const {
   plan_.FillStatus(status);
   if (ended()) return status;
   for (const auto& [index, error] : errors_) {
-    if (status.troubled_size() == kMaxTroubledShown) break;
-    const Task& task = tasks_[index - 1];
-    v1::Troubled& troubled = *status.add_troubled();
-    troubled.set_source(plan_.SourceNameOf(task.key));
-    troubled.set_stage(std::string(StageInfoOf(task.key.stage).name));
-    troubled.set_attempts(task.attempts);
-    troubled.set_last_error(ToUtf8(error.ToString()));
+    if (waiting_.count(index) == 0) AddTroubled(index, error.ToString(), status);
   }
   return status;
 }

@@ -117,6 +117,9 @@ class Job {
   void Requeue(uint32_t index);
 
   void Leased(uint32_t index, uint64_t token, Change& change);
+  // What the leased task waits for, as its worker says; empty: nothing. Returns whether that is
+  // news. Forgotten with the lease, and with the process.
+  bool SetWaiting(uint32_t index, const std::string& waits_for);
   // Back to ready: at once, the attempt not counted.
   void HandedBack(uint32_t index, Change& change);
   // The attempt ended without a result; `token` is that of the completion, 0 if there was none.
@@ -124,8 +127,9 @@ class Job {
   enum class Crash { kNone, kInCompany, kAlone };
   void AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
                    Clock::Time retry_at, Change& change);
-  // A result that the plan refuses fails the task.
-  void Succeeded(uint32_t index, const v1::StageResult& result, bool cached, Change& change);
+  // INVALID_ARGUMENT: the result is not what the stage promises; nothing has changed.
+  absl::Status Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
+                         Change& change);
   void Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change);
   // Puts the halves of its sub-shard in the task's place, each with `crashes` to begin with if it
   // can be split further. False: it cannot be split; nothing has changed.
@@ -165,7 +169,7 @@ class Job {
   // Grows with every change.
   uint64_t version() const { return version_; }
   v1::JobStatus Status() const;
-  // Without failures, troubled tasks, counters, dataset and lock.
+  // Without failures, counters, dataset and lock; of troubled tasks those that wait.
   v1::JobStatus Summary() const;
 
  private:
@@ -178,9 +182,10 @@ class Job {
   void Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change);
   // Takes up one row; adds the tasks that the plan asks for on account of it to `asked`.
   bool ReplayRow(const TaskRow& row, absl::flat_hash_set<TaskKey>& asked);
+  void AddTroubled(uint32_t index, const std::string& error, v1::JobStatus& status) const;
   void NoteError(uint32_t index, const absl::Status& error);
-  // Moves the task's count from its state to `state`.
-  void SetState(Task& task, TaskState state);
+  // Moves the task's count from its state to `state`. It waits for nothing any more.
+  void SetState(uint32_t index, TaskState state);
 
   const uint32_t sequence_;
   const v1::JobStatus base_;
@@ -188,6 +193,7 @@ class Job {
   std::deque<Task> tasks_;  // by index - 1, in the order of their creation; 24 bytes each
   // Why the last attempt failed, of tasks that are tried again; not of all where there are many.
   std::map<uint32_t, absl::Status> errors_;
+  std::map<uint32_t, std::string> waiting_;  // leased tasks that wait: for what
   int leased_ = 0;
   ReadyQueue ready_;
   std::array<v1::StageProgress, kStageCount> progress_;

@@ -10,6 +10,7 @@
 #include "common/base/text.h"
 #include "common/cas/digest.h"
 #include "common/config/job_spec.h"
+#include "services/coordinator/core/plan/result_checks.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -23,15 +24,20 @@ constexpr int64_t kSmallPartitions = 4;
 constexpr int64_t kKernelsPerPartition = 262144;
 constexpr int64_t kMaxPartitions = 64;
 
-// INVALID_ARGUMENT: another name than `name`, not a digest, or a negative count.
+constexpr int64_t kMaxItems = int64_t{1}
+                              << 31;  // files or kernels of a shard, pairs of a partition
+// The tree of halves has a place for that many (task.h), and the fetcher cuts far smaller ones.
+constexpr int64_t kMaxFilesPerShard = 16384;
+
+// INVALID_ARGUMENT: another name than `name`, not a digest, or no count of items.
 absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name) {
   if (digest.name() != name) {
     return absl::InvalidArgumentError(
         absl::StrCat("output ", JsonString(digest.name()), " where '", name, "' belongs"));
   }
   RETURN_IF_ERROR(Annotate(cas::CheckDigest(digest.digest()), name));
-  if (digest.items() < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": negative count of items"));
+  if (digest.items() < 0 || digest.items() > kMaxItems) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": ", digest.items(), " items"));
   }
   BlobRef ref;
   const std::string raw = absl::HexStringToBytes(digest.digest().hash());
@@ -47,6 +53,13 @@ absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_v
         absl::StrCat(result.outputs_size(), " outputs where one '", name, "' belongs"));
   }
   return ToBlobRef(result.outputs(0), name);
+}
+
+// What is said of each kernel of a shard is said of as many as it has.
+absl::Status CheckAsMany(const BlobRef& kernels, const BlobRef& of_them, absl::string_view name) {
+  if (of_them.items == kernels.items) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(of_them.items, " ", name, " of ", kernels.items, " kernels"));
 }
 
 }  // namespace
@@ -91,6 +104,7 @@ void JobPlan::BeginSources(Tasks& next) {
 
 absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
                                                       const v1::StageResult& result) {
+  RETURN_IF_ERROR(CheckReport(result));
   Tasks next;
   switch (task.stage) {
     case StageId::kDiscover:
@@ -128,10 +142,7 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
 }
 
 absl::Status JobPlan::Discovered(int32_t source, const v1::StageResult& result, Tasks& next) {
-  if (result.found_size() > spec_.sources(source).discover().limit()) {
-    return absl::InvalidArgumentError(absl::StrCat(result.found_size(), " repositories found, of ",
-                                                   spec_.sources(source).discover().limit()));
-  }
+  RETURN_IF_ERROR(CheckFound(spec_.sources(source), result));
   found_[source] = {result.found().begin(), result.found().end()};
   if (--searches_open_ == 0) SearchesOver(next);
   return absl::OkStatus();
@@ -166,15 +177,10 @@ void JobPlan::SearchesOver(Tasks& next) {
 }
 
 absl::Status JobPlan::Pinned(int32_t source, const v1::StageResult& result, Tasks& next) {
-  v1::Source pinned = spec_.sources(source);
+  v1::Source& pinned = *spec_.mutable_sources(source);
+  RETURN_IF_ERROR(CheckPinned(pinned, result));
   pinned.set_ref(result.pinned().ref());
   pinned.set_sha256(result.pinned().sha256());
-  if (!config::IsPinned(pinned)) {
-    return absl::InvalidArgumentError(absl::StrCat("pin left the source open: ref ",
-                                                   JsonString(pinned.ref()), ", sha256 ",
-                                                   JsonString(pinned.sha256())));
-  }
-  *spec_.mutable_sources(source) = std::move(pinned);
   next.push_back({.stage = StageId::kFetch, .source = source});
   return absl::OkStatus();
 }
@@ -185,6 +191,9 @@ absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tas
   std::vector<BlobRef> files(result.outputs_size() - 1);
   for (size_t k = 0; k < files.size(); ++k) {
     ASSIGN_OR_RETURN(files[k], ToBlobRef(result.outputs(k + 1), "files"));
+    if (files[k].items < 1 || files[k].items > kMaxFilesPerShard) {
+      return absl::InvalidArgumentError(absl::StrCat("a shard of ", files[k].items, " files"));
+    }
   }
   AddUnfetched(source, result);
   Source& state = sources_[source];
@@ -254,7 +263,10 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
 }
 
 absl::Status JobPlan::Validated(const TaskKey& task, const v1::StageResult& result) {
-  ASSIGN_OR_RETURN(sources_[task.source].verdicts[task.shard], OnlyOutput(result, "verdicts"));
+  Source& state = sources_[task.source];
+  ASSIGN_OR_RETURN(const BlobRef verdicts, OnlyOutput(result, "verdicts"));
+  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], verdicts, "verdicts"));
+  state.verdicts[task.shard] = verdicts;
   --checks_open_;
   return absl::OkStatus();
 }
@@ -265,8 +277,12 @@ absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result)
         absl::StrCat(result.outputs_size(), " outputs where 'signatures' and 'shingles' belong"));
   }
   Source& state = sources_[task.source];
-  ASSIGN_OR_RETURN(state.signatures[task.shard], ToBlobRef(result.outputs(0), "signatures"));
-  ASSIGN_OR_RETURN(state.shingles[task.shard], ToBlobRef(result.outputs(1), "shingles"));
+  ASSIGN_OR_RETURN(const BlobRef signatures, ToBlobRef(result.outputs(0), "signatures"));
+  ASSIGN_OR_RETURN(const BlobRef shingles, ToBlobRef(result.outputs(1), "shingles"));
+  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], signatures, "signatures"));
+  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], shingles, "shingles"));
+  state.signatures[task.shard] = signatures;
+  state.shingles[task.shard] = shingles;
   --checks_open_;
   return absl::OkStatus();
 }

@@ -169,6 +169,9 @@ void JobPlan::FillManifest(v1::Action& action) const {
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
     v1::ManifestSourceParams& of = *params.mutable_sources(s);
     of.set_shards(of.shards() + 1);
+    AddInput(action, "files", source.files[k]);
+  });
+  ForEachLinked([&](int32_t, const Source& source, int32_t k) {
     AddInput(action, "kernels", source.linked[k]);
   });
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -117,11 +118,13 @@ TEST(JobPlan, APinnedSourceIsNotPinnedAgain) {
   EXPECT_THAT(Names(plan.Start()), ElementsAre("fetch 0.0", "pin 1.0"));
 }
 
+std::string Url(const std::string& name) { return "https://example.org/" + name; }
+
 // r0, a search for "a", r1, a search for "b".
 v1::JobSpec SearchJob() {
   v1::JobSpec spec = GitJob(1);
   *spec.add_sources() = SearchFor("a");
-  spec.add_sources()->set_git("r1");
+  spec.add_sources()->set_git(Url("r1"));
   *spec.add_sources() = SearchFor("b");
   return spec;
 }
@@ -135,10 +138,11 @@ std::vector<std::string> GitsOf(const v1::JobSpec& spec) {
 TEST(JobPlan, WhatSearchesFindTakesTheirPlacesEachRepositoryOnce) {
   for (int seed = 0; seed < 10; ++seed) {
     Runner run(SearchJob());
-    run.stages.found = {{"a", {"x", "y", "r1"}}, {"b", {"y", "z"}}};
+    run.stages.found = {{"a", {Url("r1"), Url("x"), Url("y")}}, {"b", {Url("y"), Url("z")}}};
     run.RunAll(seed);
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
-    EXPECT_THAT(GitsOf(run.Status().lock()), ElementsAre("r0", "x", "y", "r1", "z"));
+    EXPECT_THAT(GitsOf(run.Status().lock()),
+                ElementsAre("r0", Url("x"), Url("y"), Url("r1"), Url("z")));
     EXPECT_EQ(run.actions.count("pin 4.0"), 1u);
     EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().sources_size(), 5);
   }
@@ -146,11 +150,11 @@ TEST(JobPlan, WhatSearchesFindTakesTheirPlacesEachRepositoryOnce) {
 
 TEST(JobPlan, AJobThatFindsItsRepositoriesIsTheJobThatNamesThem) {
   Runner search(SearchJob());
-  search.stages.found = {{"a", {"x"}}, {"b", {}}};
+  search.stages.found = {{"a", {Url("x")}}, {"b", {}}};
   search.RunAll();
   v1::JobSpec spec = GitJob(1);
-  spec.add_sources()->set_git("x");
-  spec.add_sources()->set_git("r1");
+  spec.add_sources()->set_git(Url("x"));
+  spec.add_sources()->set_git(Url("r1"));
   Runner named(spec);
   named.RunAll();
   EXPECT_TRUE(cas::SameDigest(search.Status().dataset(), named.Status().dataset()));
@@ -165,7 +169,7 @@ TEST(JobPlan, NothingElseBeginsBeforeTheSearchesHaveEnded) {
 
 TEST(JobPlan, ASearchThatFailsCostsItsSourceAndIsSearchedAgainByARetry) {
   Runner run(SearchJob());
-  run.stages.found = {{"a", {"x"}}};
+  run.stages.found = {{"a", {Url("x")}}};
   run.fails["discover 3.0"] = absl::UnavailableError("rate limit");
   run.RunAll();
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
@@ -184,8 +188,8 @@ TEST(JobPlan, ASearchThatFindsMoreThanItMayHasNoResult) {
   JobPlan plan(config::WithDefaults(spec));
   plan.Start();
   v1::StageResult result;
-  result.add_found("x");
-  result.add_found("y");
+  result.add_found(Url("x"));
+  result.add_found(Url("y"));
   EXPECT_THAT(plan.Succeed({.stage = StageId::kDiscover, .source = 1}, result),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
@@ -196,11 +200,11 @@ TEST(JobPlan, AFoundSourceHasWhatTheSearchSays) {
   spec.mutable_sources(0)->add_include("kernels/**");
   spec.mutable_sources(0)->set_role(v1::SOURCE_ROLE_HOLDOUT);
   Runner run(spec);
-  run.stages.found = {{"a", {"x"}}};
+  run.stages.found = {{"a", {Url("x")}}};
   run.RunAll();
   const v1::Source source = run.Status().lock().sources(0);
-  EXPECT_EQ(source.git(), "x");
-  EXPECT_EQ(source.category(), "x");
+  EXPECT_EQ(source.git(), Url("x"));
+  EXPECT_EQ(source.category(), Url("x"));
   EXPECT_EQ(source.include(0), "kernels/**");
   EXPECT_EQ(source.role(), v1::SOURCE_ROLE_HOLDOUT);
   EXPECT_FALSE(source.has_discover());
@@ -276,8 +280,9 @@ TEST(JobPlan, ActionsSayWhatEachStagePromises) {
   EXPECT_TRUE(resolve.params().resolve().shards(2).holdout());
   EXPECT_EQ(resolve.params().resolve().shards(2).tier(), 3);
   const v1::Action& manifest = run.actions["manifest 0.0"];
-  EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "tree", "kernels", "kernels", "kernels",
-                                                "kernels", "verdicts", "verdicts", "clusters"));
+  EXPECT_THAT(InputNames(manifest),
+              ElementsAre("tree", "tree", "files", "files", "files", "files", "kernels", "kernels",
+                          "kernels", "kernels", "verdicts", "verdicts", "clusters"));
   EXPECT_EQ(manifest.params().manifest().sources(0).source().category(), "tutorials");
   EXPECT_EQ(manifest.params().manifest().sources(1).shards(), 2);
   EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount);
@@ -368,8 +373,8 @@ TEST(JobPlan, AFailedSourceDoesNotStopTheOthers) {
     const v1::Action& manifest = run.actions["manifest 0.0"];
     EXPECT_TRUE(manifest.params().manifest().sources(0).failed());
     EXPECT_FALSE(manifest.params().manifest().sources(1).failed());
-    EXPECT_THAT(InputNames(manifest),
-                ElementsAre("tree", "kernels", "kernels", "verdicts", "verdicts", "clusters"));
+    EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "files", "files", "kernels", "kernels",
+                                                  "verdicts", "verdicts", "clusters"));
     EXPECT_TRUE(
         cas::SameDigest(manifest.inputs(0).digest(), run.results["fetch 1.0"].outputs(0).digest()));
   }
@@ -434,7 +439,8 @@ TEST(JobPlan, AShardThatCannotBeCheckedOrSignedIsLeftOut) {
       ASSERT_EQ(run.Status().failures_size(), 1);
       EXPECT_EQ(run.Status().failures(0).files(), 10);
       const v1::Action& manifest = run.actions["manifest 0.0"];
-      EXPECT_THAT(InputNames(manifest), ElementsAre("tree", "kernels", "verdicts", "clusters"));
+      EXPECT_THAT(InputNames(manifest),
+                  ElementsAre("tree", "files", "kernels", "verdicts", "clusters"));
       EXPECT_EQ(manifest.params().manifest().sources(0).failed_files(), 10);
       EXPECT_THAT(InputNames(run.actions["pair 0.0"]), ElementsAre("signatures", "shingles"));
     }
@@ -484,18 +490,114 @@ TEST(JobPlan, CountersAreSummed) {
   EXPECT_EQ(status.counters(1).value(), 12);
 }
 
-TEST(JobPlan, AResultThatIsNotWhatTheStagePromisesIsRefused) {
-  Runner run(GitJob(1));
-  run.Open(run.plan.Start());
-  v1::StageResult open;
-  open.mutable_pinned()->set_ref("main");
-  EXPECT_THAT(run.plan.Succeed(run.open[0], open), StatusIs(absl::StatusCode::kInvalidArgument));
-  run.Step(0);
-  v1::StageResult bad = run.stages.Run(run.plan.ActionFor(run.open[0]));
-  bad.mutable_outputs(1)->mutable_digest()->set_hash("../../etc");
-  EXPECT_THAT(run.plan.Succeed(run.open[0], bad), StatusIs(absl::StatusCode::kInvalidArgument));
-  run.Step(0);
-  EXPECT_EQ(run.open.size(), 2u) << "a refused result must change nothing";
+// A worker may hand in anything. What it gets wrong on purpose must change nothing.
+class RefusedResult : public ::testing::Test {
+ protected:
+  RefusedResult() : run(GitJob(1)) { run.Open(run.plan.Start()); }
+
+  void StepTo(StageId stage) {
+    while (run.open[0].stage != stage) run.Step(0);
+  }
+  // What the first open task would make.
+  v1::StageResult Good() { return run.stages.Run(run.plan.ActionFor(run.open[0])); }
+  void ExpectRefused(const v1::StageResult& result) {
+    EXPECT_THAT(run.plan.Succeed(run.open[0], result),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  // Each of the lies about the first open task's result is refused, and the truth taken after all.
+  void ExpectAllRefused(const std::vector<std::function<void(v1::StageResult&)>>& lies) {
+    for (size_t i = 0; i < lies.size(); ++i) {
+      SCOPED_TRACE(absl::StrCat("lie ", i));
+      v1::StageResult result = Good();
+      lies[i](result);
+      ExpectRefused(result);
+    }
+    const size_t open = run.open.size();
+    run.Step(0);
+    EXPECT_GE(run.open.size() + 1, open);
+  }
+
+  Runner run;
+};
+
+TEST_F(RefusedResult, OfAPinThatIsOpenOrOfAnotherSource) {
+  ExpectAllRefused({
+      [](auto& result) { result.clear_pinned(); },
+      [](auto& result) { result.mutable_pinned()->set_ref("main"); },
+      [](auto& result) { result.mutable_pinned()->set_ref(std::string(40, 'A')); },
+      [](auto& result) { result.mutable_pinned()->set_git("https://evil.example/r0"); },
+      [](auto& result) { result.mutable_pinned()->set_name("r1"); },
+      [](auto& result) { result.mutable_pinned()->add_include("**"); },
+      [](auto& result) { result.mutable_pinned()->set_license("MIT"); },
+      [](auto& result) { result.mutable_pinned()->set_sha256(std::string(64, 'a')); },
+  });
+  EXPECT_EQ(run.Status().lock().sources_size(), 0) << "still running";
+  EXPECT_EQ(run.plan.spec().sources(0).git(), "r0");
+  EXPECT_TRUE(config::IsPinned(run.plan.spec().sources(0)));
+}
+
+TEST_F(RefusedResult, OfAFetch) {
+  StepTo(StageId::kFetch);
+  ExpectAllRefused({
+      [](auto& result) { result.clear_outputs(); },
+      [](auto& result) { result.mutable_outputs(0)->set_name("files"); },
+      [](auto& result) { result.mutable_outputs(1)->mutable_digest()->set_hash("../../etc"); },
+      [](auto& result) { result.mutable_outputs(1)->mutable_digest()->set_size_bytes(-1); },
+      [](auto& result) { result.mutable_outputs(1)->set_items(0); },
+      [](auto& result) { result.mutable_outputs(1)->set_items(1 << 30); },
+      [](auto& result) { result.mutable_counters(0)->set_value(int64_t{1} << 60); },
+      [](auto& result) { result.mutable_counters(0)->set_value(-(int64_t{1} << 60)); },
+      [](auto& result) { result.mutable_counters(0)->set_name(std::string(1000, 'n')); },
+      [](auto& result) {
+        for (int i = 0; i < 101; ++i) result.add_failures();
+      },
+      [](auto& result) {
+        for (int i = 0; i < 1000; ++i) *result.add_counters() = result.counters(0);
+      },
+  });
+}
+
+TEST_F(RefusedResult, OfAnExtractionOrALink) {
+  StepTo(StageId::kExtract);
+  ExpectAllRefused({
+      [](auto& result) { result.clear_outputs(); },
+      [](auto& result) { *result.add_outputs() = result.outputs(0); },
+      [](auto& result) { result.mutable_outputs(0)->set_items(int64_t{1} << 40); },
+  });
+  StepTo(StageId::kLink);
+  ExpectAllRefused({
+      [](auto& result) { result.mutable_outputs()->RemoveLast(); },
+      [](auto& result) { result.mutable_outputs(1)->set_items(-1); },
+  });
+}
+
+TEST_F(RefusedResult, ThatSaysSomethingOfMoreKernelsThanThereAre) {
+  StepTo(StageId::kValidate);
+  ExpectAllRefused({[](auto& result) { result.mutable_outputs(0)->set_items(4); }});
+  StepTo(StageId::kSign);
+  ExpectAllRefused({[](auto& result) { result.mutable_outputs(0)->set_items(2); },
+                    [](auto& result) { result.mutable_outputs(1)->set_items(4); }});
+  while (!run.open.empty()) run.Step(0);
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+}
+
+TEST(JobPlan, TheManifestGetsTheFilesOfEachShardOfKernels) {
+  v1::JobSpec spec = GitJob(2);
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+  Runner run(spec);
+  run.splits = {"extract 0.1"};
+  run.fails["validate 0.0"] = absl::InternalError("lost");
+  run.RunAll();
+  // Of the first source a shard is lost, and one was taken apart: its files are one shard all the
+  // same.
+  EXPECT_THAT(InputNames(run.actions["manifest 0.0"]),
+              ElementsAre("tree", "tree", "files", "files", "files", "kernels", "kernels",
+                          "kernels", "verdicts", "clusters"));
+  const auto digest = [&](const std::string& action, int input) {
+    return run.actions[action].inputs(input).digest().hash();
+  };
+  EXPECT_EQ(digest("manifest 0.0", 2), run.results["fetch 0.0"].outputs(2).digest().hash());
+  EXPECT_EQ(digest("manifest 0.0", 3), run.results["fetch 1.0"].outputs(1).digest().hash());
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ absl::Duration Retention::Step() {
   }
   if (absl::IsUnimplemented(status)) {
     unsupported_ = true;
-    LogInfo("this store keeps no holds: what it may drop is its operator's matter");
+    LogWarning("this store keeps no holds: what it may drop is its operator's matter",
+               {{"error", status.message()}});
     return absl::InfiniteDuration();
   }
   if (absl::IsCancelled(status)) return absl::InfiniteDuration();

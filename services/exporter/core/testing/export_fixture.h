@@ -16,6 +16,8 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dataset/testing/write_files.h"
+#include "common/dataset/walk.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -27,8 +29,6 @@
 
 namespace kernelmill::exporter {
 
-inline std::string Id(int n) { return absl::StrCat(std::string(31, '0'), n); }
-
 // Bodies that fim_sft.csv takes: the same with either line end. Others are too short for it.
 inline constexpr char kBody[] = "    y = tl.load(x + tl.arange(0, 64))\n    tl.store(x, y)\n";
 inline constexpr char kDosBody[] =
@@ -37,7 +37,7 @@ inline constexpr char kDosBody[] =
 inline v1::Kernel MakeKernel(int n, const std::string& path, int line, const std::string& body,
                              const std::string& name = "") {
   v1::Kernel kernel;
-  kernel.set_id(Id(n));
+  kernel.set_id(absl::StrCat(n));  // until the shard is stored: Id()
   kernel.set_name(name.empty() ? absl::StrCat("k", n) : name);
   kernel.set_qualname(kernel.name());
   kernel.set_dsl(v1::DSL_TRITON);
@@ -45,11 +45,9 @@ inline v1::Kernel MakeKernel(int n, const std::string& path, int line, const std
   kernel.set_form(v1::KERNEL_FORM_DECORATED);
   kernel.set_path(path);
   kernel.set_first_line(line);
-  kernel.set_last_line(line + 2);
   const std::string head = absl::StrCat("@triton.jit\r\ndef ", kernel.name(), "(x):\r\n");
   kernel.set_source(head + body);
   kernel.set_body_offset(static_cast<int>(head.size()));
-  kernel.set_sha256(Sha256Hex(kernel.source()));
   kernel.set_module(absl::StrCat("import triton\n\n", kernel.source()));
   return kernel;
 }
@@ -106,6 +104,7 @@ class ExporterTest : public ::testing::Test {
   void StartSource(const std::string& name, v1::SourceRole role, int64_t time) {
     v1::Source* source = manifest_.add_sources()->mutable_source();
     source->set_git("https://example.org/" + name);
+    source->set_ref(std::string(40, name[0]));
     if (name == "a") source->set_url("https://github.com/example/a.git");
     source->set_role(role);
     source->set_category("cat-" + name);
@@ -113,7 +112,7 @@ class ExporterTest : public ::testing::Test {
     source->set_weight(0.5);
     tree_.Clear();
     tree_.set_repository(source->git());
-    tree_.set_commit(std::string(40, name[0]));
+    tree_.set_commit(source->ref());
     tree_.set_commit_time(time);
     for (const char* path : {"LICENSE", "NOTICE", "other/LICENSE"}) {
       v1::SourceFile* file = tree_.add_license_files();
@@ -129,26 +128,27 @@ class ExporterTest : public ::testing::Test {
   void AddShard(const std::vector<v1::Kernel>& kernels) {
     v1::KernelShard shard;
     v1::VerdictShard verdicts;
-    std::map<std::string, int> count;
-    for (const v1::Kernel& kernel : kernels) ++count[kernel.path()];
-    for (const auto& [path, n] : count) {
-      v1::FileEntry* entry = tree_.add_files();
-      entry->set_path(path);
-      entry->set_fate(v1::FILE_FATE_SHARDED);
-      entry->set_support(path == "z.py");
-      v1::ExtractedFile* file = shard.add_files();
-      file->set_path(path);
-      file->set_size_bytes(100);
-      file->set_lines(10);
-      file->set_sha256(Sha256Hex(path));
-      file->set_has_triton_jit(true);
-      file->set_kernels(n);
-      v1::OtherDsl* dsl = file->add_other_dsls();
-      dsl->set_name("cute");
-      dsl->set_functions(n);
-    }
     for (const v1::Kernel& kernel : kernels) {
       *shard.add_kernels() = kernel;
+      shard.mutable_kernels()->rbegin()->clear_id();
+    }
+    const v1::FileShard files = dataset::WriteFiles(&shard);
+    v1::KernelShard named = shard;
+    dataset::SetKernelIds(tree_, &named);
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      ids_[kernels[i].id()] = named.kernels(static_cast<int>(i)).id();
+    }
+    for (v1::ExtractedFile& file : *shard.mutable_files()) {
+      v1::FileEntry* entry = tree_.add_files();
+      entry->set_path(file.path());
+      entry->set_fate(v1::FILE_FATE_SHARDED);
+      entry->set_support(file.path() == "z.py");
+      file.set_has_triton_jit(true);
+      v1::OtherDsl* dsl = file.add_other_dsls();
+      dsl->set_name("cute");
+      dsl->set_functions(file.kernels());
+    }
+    for (const v1::Kernel& kernel : kernels) {
       v1::Verdict* verdict = verdicts.add_verdicts();
       verdict->set_accepted(true);
       verdict->mutable_license()->set_expression("MIT");
@@ -171,7 +171,7 @@ class ExporterTest : public ::testing::Test {
       verdict->set_kind("operation");
       verdict->set_kind_rule("role:kernel");
       verdict->set_target("generic");
-      AddRules(kernel.id() == Id(1), verdict);
+      AddRules(kernel.id() == "1", verdict);
       verdict->mutable_quality()->set_score(0.75);
       verdict->mutable_quality()->set_tier(2);
       verdict->mutable_source_tokens()->set_cl100k_base(10);
@@ -179,6 +179,7 @@ class ExporterTest : public ::testing::Test {
       verdict->mutable_module_tokens()->set_cl100k_base(100);
     }
     v1::ManifestSource* source = manifest_.mutable_sources(manifest_.sources_size() - 1);
+    *source->add_files() = *cas::PutMessage(store_, files);
     *source->add_kernels() = *cas::PutMessage(store_, shard);
     if (source->source().role() != v1::SOURCE_ROLE_HOLDOUT) {
       *source->add_verdicts() = *cas::PutMessage(store_, verdicts);
@@ -200,6 +201,12 @@ class ExporterTest : public ::testing::Test {
         result.set_reason("no docstring");
       }
     }
+  }
+
+  // Of the kernel that was made with this number; any, where none was.
+  std::string Id(int n) const {
+    const auto id = ids_.find(absl::StrCat(n));
+    return id == ids_.end() ? std::string(32, '0') : id->second;
   }
 
   void EndSource() {
@@ -266,6 +273,7 @@ class ExporterTest : public ::testing::Test {
   v1::DatasetManifest manifest_;
   v1::SourceTree tree_;
   v1::Clusters clusters_;
+  std::map<std::string, std::string> ids_;
   ExportRequest request_;
 };
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/extractor/core/embedded/json_documents.h"
+#include "common/json/json_documents.h"
 #include "services/extractor/core/extract/extract_file.h"
 #include "services/extractor/core/extract/json_file.h"
 #include "services/extractor/core/link/kernel_shards.h"

@@ -1,13 +1,13 @@
-#include "services/extractor/core/embedded/json_documents.h"
+#include "common/json/json_documents.h"
 
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "services/extractor/core/embedded/json_strings.h"
+#include "common/json/json_strings.h"
 
-namespace kernelmill::extractor::json {
+namespace kernelmill::json {
 namespace {
 
 constexpr absl::string_view kLinesEnd = ".jsonl";
@@ -53,4 +53,4 @@ bool Documents::Next(Document* document) {
   return false;
 }
 
-}  // namespace kernelmill::extractor::json
+}  // namespace kernelmill::json

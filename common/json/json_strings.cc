@@ -1,11 +1,11 @@
-#include "services/extractor/core/embedded/json_strings.h"
+#include "common/json/json_strings.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
-namespace kernelmill::extractor::json {
+namespace kernelmill::json {
 namespace {
 
 constexpr absl::string_view kTruncated = "json_truncated";
@@ -290,4 +290,4 @@ std::string Unescape(absl::string_view raw) {
   return out;
 }
 
-}  // namespace kernelmill::extractor::json
+}  // namespace kernelmill::json

@@ -1,4 +1,4 @@
-#include "services/extractor/core/embedded/json_documents.h"
+#include "common/json/json_documents.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace kernelmill::extractor::json {
+namespace kernelmill::json {
 namespace {
 
 using ::testing::ElementsAre;
@@ -60,4 +60,4 @@ TEST(DocumentsTest, PathsAreToldByTheirExtension) {
 }
 
 }  // namespace
-}  // namespace kernelmill::extractor::json
+}  // namespace kernelmill::json

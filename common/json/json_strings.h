@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_EMBEDDED_JSON_STRINGS_H_
-#define KERNELMILL_SERVICES_EXTRACTOR_CORE_EMBEDDED_JSON_STRINGS_H_
+#ifndef KERNELMILL_COMMON_JSON_JSON_STRINGS_H_
+#define KERNELMILL_COMMON_JSON_JSON_STRINGS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::extractor::json {
+namespace kernelmill::json {
 
 // Reads the strings of one JSON value (RFC 8259) in order, each with where it stands; keys are none
 // of them. Keeps nothing but the path to where it is: memory goes with the depth, time with the
@@ -77,6 +77,6 @@ class StringReader {
 // surrogate pair for U+FFFD; bytes that are not UTF-8 stay. Never longer than `raw`.
 std::string Unescape(absl::string_view raw);
 
-}  // namespace kernelmill::extractor::json
+}  // namespace kernelmill::json
 
-#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_EMBEDDED_JSON_STRINGS_H_
+#endif  // KERNELMILL_COMMON_JSON_JSON_STRINGS_H_

@@ -1,4 +1,4 @@
-#include "services/extractor/core/embedded/json_strings.h"
+#include "common/json/json_strings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace kernelmill::extractor::json {
+namespace kernelmill::json {
 namespace {
 
 using ::testing::ElementsAre;
@@ -117,4 +117,4 @@ TEST(UnescapeTest, WhatIsNoEscapeStaysAsItIs) {
 }
 
 }  // namespace
-}  // namespace kernelmill::extractor::json
+}  // namespace kernelmill::json

@@ -1,12 +1,12 @@
-#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_EMBEDDED_JSON_DOCUMENTS_H_
-#define KERNELMILL_SERVICES_EXTRACTOR_CORE_EMBEDDED_JSON_DOCUMENTS_H_
+#ifndef KERNELMILL_COMMON_JSON_JSON_DOCUMENTS_H_
+#define KERNELMILL_COMMON_JSON_JSON_DOCUMENTS_H_
 
 #include <cstddef>
 #include <string>
 
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::extractor::json {
+namespace kernelmill::json {
 
 // One JSON value of a file.
 struct Document {
@@ -36,6 +36,6 @@ class Documents {
   bool by_line_ = false;
 };
 
-}  // namespace kernelmill::extractor::json
+}  // namespace kernelmill::json
 
-#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_EMBEDDED_JSON_DOCUMENTS_H_
+#endif  // KERNELMILL_COMMON_JSON_JSON_DOCUMENTS_H_

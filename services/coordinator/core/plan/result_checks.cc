@@ -1,0 +1,97 @@
+#include "services/coordinator/core/plan/result_checks.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/cas/digest.h"
+#include "common/config/job_spec.h"
+
+namespace kernelmill::coordinator {
+namespace {
+
+constexpr int kMaxCounters = 1000;
+constexpr size_t kMaxCounterName = 256;
+constexpr int64_t kMaxCount = int64_t{1} << 52;
+constexpr int kMaxFailures = 100;
+constexpr size_t kMaxPath = 64 << 10;  // longer than any file system takes
+constexpr size_t kMaxReason = 4096;
+
+// A URL of the web that a job file might have named in the search's place.
+absl::Status CheckFoundUrl(const v1::Source& search, const std::string& url) {
+  if (!absl::StartsWith(url, "https://") && !absl::StartsWith(url, "http://")) {
+    return absl::InvalidArgumentError(absl::StrCat("found ", JsonString(url)));
+  }
+  v1::JobSpec spec;
+  spec.set_name("found");
+  *spec.add_sources() = config::FoundSource(search, url);
+  return Annotate(config::CheckJobSpec(spec), "found");
+}
+
+}  // namespace
+
+absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result) {
+  const v1::Source& pinned = result.pinned();
+  if (!config::IsPinned(pinned)) {
+    return absl::InvalidArgumentError(absl::StrCat("pin left the source open: ref ",
+                                                   JsonString(pinned.ref()), ", sha256 ",
+                                                   JsonString(pinned.sha256())));
+  }
+  v1::Source rest = pinned;
+  if (asked.has_git()) {
+    rest.set_ref(asked.ref());
+  } else {
+    rest.set_sha256(asked.sha256());
+  }
+  if (cas::SerializeDeterministically(rest) ==
+      cas::SerializeDeterministically(config::FetchPart(asked))) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("pin of another source than ",
+                                                 JsonString(config::SourceName(asked)), ": ",
+                                                 JsonString(config::SourceName(pinned))));
+}
+
+absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result) {
+  if (result.found_size() > search.discover().limit()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(result.found_size(), " repositories found, of ", search.discover().limit()));
+  }
+  for (int i = 0; i < result.found_size(); ++i) {
+    RETURN_IF_ERROR(CheckFoundUrl(search, result.found(i)));
+    if (i > 0 && result.found(i - 1) >= result.found(i)) {
+      return absl::InvalidArgumentError(absl::StrCat("found[", i, "]: not in order"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReport(const v1::StageResult& result) {
+  if (result.counters_size() > kMaxCounters || result.failures_size() > kMaxFailures) {
+    return absl::InvalidArgumentError(absl::StrCat(result.counters_size(), " counters and ",
+                                                   result.failures_size(), " failures, of ",
+                                                   kMaxCounters, " and ", kMaxFailures));
+  }
+  for (const v1::Counter& counter : result.counters()) {
+    if (counter.name().empty() || counter.name().size() > kMaxCounterName) {
+      return absl::InvalidArgumentError("the name of a counter is empty or too long");
+    }
+    // Negative where a stage corrects what one before it counted.
+    if (counter.value() < -kMaxCount || counter.value() > kMaxCount) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("counter ", JsonString(counter.name()), " is ", counter.value()));
+    }
+  }
+  for (const v1::FileFailure& failure : result.failures()) {
+    if (failure.path().size() > kMaxPath || failure.reason().size() > kMaxReason) {
+      return absl::InvalidArgumentError("a failure's path or reason is too long");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::coordinator
