@@ -17,9 +17,11 @@ constexpr const Family* kFamilies[] = {
     &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds,
     // The coordinator.
     &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions, &kConnectedWorkers, &kWorkerSlots,
-    &kUnservedTasks,
+    &kUnservedTasks, &kDatasetFiles, &kDatasetKernels,
     // Workers.
-    &kWorkerTasks, &kStageSeconds,
+    &kWorkerTasks, &kStageSeconds, &kFetchRequests, &kFetchSeconds, &kFetchedBytes,
+    &kHostPauseSeconds, &kFetchedFiles, &kExtractedFiles, &kFoundKernels, &kValidatedKernels,
+    &kLicenses, &kDecidedKernels,
     // The store.
     &kStoreRequests, &kStoreSeconds, &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs,
     &kBlobBytes, &kActionResults, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes,

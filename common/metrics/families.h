@@ -106,6 +106,13 @@ inline constexpr Family kUnservedTasks = {
     Type::kGauge, "kernelmill_coordinator_unserved_tasks", "stage", kCoordinator,
     "Ready tasks of a stage that no connected worker can run."};
 
+inline constexpr Family kDatasetFiles = {Type::kCounter, "kernelmill_coordinator_files_total",
+                                         "result, reason", kCoordinator,
+                                         "Files of the datasets that jobs made."};
+inline constexpr Family kDatasetKernels = {
+    Type::kCounter, "kernelmill_coordinator_kernels_total", "fate, rule", kCoordinator,
+    "Kernels of the datasets that jobs made, by what became of them and the rule that decided."};
+
 // ---------------------------------------------------------------- workers
 
 inline constexpr Family kWorkerTasks = {Type::kCounter, "kernelmill_worker_tasks_total", "outcome",
@@ -113,6 +120,37 @@ inline constexpr Family kWorkerTasks = {Type::kCounter, "kernelmill_worker_tasks
 inline constexpr Family kStageSeconds = {Type::kHistogram, "kernelmill_worker_stage_seconds",
                                          "stage", kWorkers,
                                          "Time that a stage took on one action."};
+
+inline constexpr Family kFetchRequests = {
+    Type::kCounter,
+    "kernelmill_fetcher_requests_total",
+    "host, kind, result",
+    kFetcher,
+    "Times that a host was asked to pin, fetch or search; 50 hosts have names.",
+    kFromFirstEvent};
+inline constexpr Family kFetchSeconds = {Type::kHistogram, "kernelmill_fetcher_request_seconds",
+                                         "kind", kFetcher,
+                                         "Time that it took to pin, fetch or search."};
+inline constexpr Family kFetchedBytes = {
+    Type::kCounter, "kernelmill_fetcher_received_bytes_total", "host", kFetcher, "Bytes received.",
+    kFromFirstEvent};
+inline constexpr Family kHostPauseSeconds = {
+    Type::kCounter, "kernelmill_fetcher_retry_after_seconds_total", "host",
+    kFetcher,       "Time that hosts asked to be left alone.",      kFromFirstEvent};
+inline constexpr Family kFetchedFiles = {Type::kCounter, "kernelmill_fetcher_files_total",
+                                         "result, reason", kFetcher, "Files of fetched sources."};
+inline constexpr Family kExtractedFiles = {Type::kCounter, "kernelmill_extractor_files_total",
+                                           "result, reason", kExtractor,
+                                           "Files that kernels were looked for in."};
+inline constexpr Family kFoundKernels = {Type::kCounter, "kernelmill_extractor_kernels_total",
+                                         "dsl", kExtractor, "Kernels found."};
+inline constexpr Family kValidatedKernels = {
+    Type::kCounter, "kernelmill_validator_kernels_total", "verdict, rule", kValidator,
+    "Kernels judged, and the first rule that rejected them."};
+inline constexpr Family kLicenses = {Type::kCounter, "kernelmill_validator_licenses_total", "kind",
+                                     kValidator, "Kernels judged, by where their licence stands."};
+inline constexpr Family kDecidedKernels = {Type::kCounter, "kernelmill_deduplicator_kernels_total",
+                                           "fate, rule", kDeduplicator, "Kernels decided on."};
 
 // ---------------------------------------------------------------- store
 

@@ -11,6 +11,7 @@
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
 #include "common/worker/lap_timer.h"
+#include "common/worker/stage_metrics.h"
 #include "common/worker/task_store.h"
 
 namespace kernelmill::worker {
@@ -33,6 +34,7 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Act
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   metrics::Histogram(metrics::kStageSeconds, {{"stage", std::string(stage.info().name)}})
       .Observe(taken.count());
+  if (result.ok()) CountStage(stage.id(), *result);
   return result;
 }
 

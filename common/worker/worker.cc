@@ -17,6 +17,7 @@
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
 #include "common/rpc/status.h"
+#include "common/worker/stage_metrics.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -50,6 +51,7 @@ void PrefillMetrics(const std::vector<Stage*>& stages) {
                    {{"outcome", {"done", "cached", "error", "handed_back", "lost", "refused"}}});
   for (const Stage* stage : stages) {
     metrics::Prefill(metrics::kStageSeconds, {{"stage", {std::string(stage->info().name)}}});
+    PrefillStage(stage->id());
   }
 }
 
