@@ -22,6 +22,8 @@ for peer in bazel_remote readers tiktoken; do
   }
 done
 
+tests/dashboards/install_sdk.sh >/dev/null || [[ $? -eq 77 ]]
+
 # on_docker ASKED FLAG SCRIPT
 on_docker() {
   local status=0
