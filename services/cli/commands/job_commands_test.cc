@@ -244,10 +244,10 @@ TEST_F(JobCommandsTest, AReportHasAllFailuresAndASummarySaysWhereTheyAre) {
   for (int i = 0; i < 2500; ++i) service_.all_failures[i].set_source(absl::StrCat("source", i));
   *service_.job.add_failures() = service_.all_failures[0];
   service_.job.set_failure_count(2500);
-  EXPECT_EQ(RunOn(false, Report).value(), kDone);
+  EXPECT_EQ(RunOn(false, ReportJob).value(), kDone);
   EXPECT_THAT(out_, HasSubstr("failures   2500\n"));
   EXPECT_THAT(out_, HasSubstr("source2499"));
-  EXPECT_EQ(RunOn(true, Report).value(), kDone);
+  EXPECT_EQ(RunOn(true, ReportJob).value(), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_)["failures"].size(), 2500u);
   EXPECT_EQ(RunOn(false, Watch).value(), kInputsFailed);
   EXPECT_THAT(out_, HasSubstr("failures   2500\n"));

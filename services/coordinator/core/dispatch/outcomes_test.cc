@@ -155,7 +155,7 @@ TEST_F(OutcomesTest, WhatIsNotAResultIsRefusedAndAnotherWorkerIsAsked) {
   RunAll();
   EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
   EXPECT_EQ(Get(job).failures_size(), 0);
-  EXPECT_EQ(Get(job).lock().sources(0).git(), "r0");
+  EXPECT_EQ(Lock(job).sources(0).git(), "r0");
 }
 
 TEST_F(OutcomesTest, WhereAllWorkersLieTheTaskFails) {
@@ -189,7 +189,7 @@ TEST_F(OutcomesTest, AForgedPinIsNotRemembered) {
                 Get("job-000001").stages(static_cast<int>(StageId::kPin)).cached(),
             1)
       << "one follows the other, and neither takes it from the history";
-  EXPECT_NE(Get(second).lock().sources(0).ref(), std::string(40, 'e'));
+  EXPECT_NE(Lock(second).sources(0).ref(), std::string(40, 'e'));
 }
 
 // A lie about an action that two jobs ask for costs neither of them.
