@@ -16,6 +16,7 @@
 #include "services/store/core/content_store.h"
 #include "services/store/core/resource_name.h"
 #include "services/store/core/uploads.h"
+#include "services/store/server/answer.h"
 #include "services/store/server/services.h"
 #include "services/store/server/store_metrics.h"
 
@@ -76,7 +77,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
 
   grpc::Status Read(grpc::ServerContext* context, const bytestream::ReadRequest* request,
                     grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
-    return read_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
       ASSIGN_OR_RETURN(const auto guarded,
                        guard_.Admit([context] { context->TryCancel(); }, CallerOf(*context)));
@@ -99,7 +100,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   grpc::Status Write(grpc::ServerContext* context,
                      grpc::ServerReader<bytestream::WriteRequest>* stream,
                      bytestream::WriteResponse* response) override {
-    return write_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const auto guarded,
                        guard_.Admit([context] { context->TryCancel(); }, CallerOf(*context)));
       ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get(), CallerOf(*context)));
@@ -111,7 +112,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   grpc::Status QueryWriteStatus(grpc::ServerContext*,
                                 const bytestream::QueryWriteStatusRequest* request,
                                 bytestream::QueryWriteStatusResponse* response) override {
-    return query_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(request->resource_name()));
       ASSIGN_OR_RETURN(const UploadState state, uploads_->Query(name));
       response->set_committed_size(state.committed);
@@ -158,9 +159,6 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   ContentStore* const store_;
   Uploads* const uploads_;
   rpc::StallGuard guard_;
-  MethodMetrics read_{"Read"};
-  MethodMetrics write_{"Write"};
-  MethodMetrics query_{"QueryWriteStatus"};
 };
 
 }  // namespace

@@ -31,6 +31,14 @@ bool HostLimits::IsPaused(const std::string& host, Clock::Time now) {
   return false;
 }
 
+void HostLimits::AddTo(HostStats& stats, Clock::Time now) const {
+  for (const auto& [host, tasks] : taken_) stats.tasks[host].running += tasks;
+  for (const auto& [host, tasks] : waiting_) {
+    stats.tasks[host].waiting += static_cast<int64_t>(tasks.size());
+  }
+  for (const auto& [host, until] : pauses_) stats.paused += until > now ? 1 : 0;
+}
+
 void HostLimits::Release(const std::string& host) {
   const auto at = taken_.find(host);
   if (at != taken_.end() && --at->second == 0) taken_.erase(at);

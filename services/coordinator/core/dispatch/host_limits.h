@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "services/coordinator/core/jobs/queue_stats.h"
 #include "services/coordinator/core/state/clock.h"
 
 namespace kernelmill::coordinator {
@@ -27,6 +28,7 @@ class HostLimits {
   // Removes and returns tasks that wait, as many as there are places: the longest waiting first.
   // They have no place yet.
   std::vector<uint64_t> TakeRunnable(Clock::Time now);
+  void AddTo(HostStats& stats, Clock::Time now) const;
 
  private:
   // Forgets a pause that is over.

@@ -25,13 +25,6 @@ struct JobSummary {
   cas::Digest dataset;  // of a DONE job
 };
 
-// Counts for metrics.
-struct QueueStats {
-  std::map<v1::JobState, int64_t> jobs;
-  std::map<std::string, v1::StageProgress> tasks;  // of the running jobs, by stage
-  int64_t leases = 0;
-};
-
 // All jobs: those that run, what is left of those that have ended, their ids, and the requests that
 // made them. Knows nothing of workers and leases.
 //
@@ -65,8 +58,7 @@ class JobTable {
                                      int32_t priority, bool no_cache, Change& change);
   // Starts an ended job anew, with the pins of `lock`. `before` is its status as it ended.
   absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
-                        bool no_cache,
-                        Change& change);
+                        bool no_cache, Change& change);
   // The job, which has ended, is kept as its summary from now on, and `job` is gone.
   void End(Job& job, Change& change);
   // FAILED_PRECONDITION: it is running.
