@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: secrets.sh DIR [NAME]... | kubectl apply -n kernelmill -f -
+# usage: secrets.sh DIR [NAME]... | kubectl apply -f -
 # Prints the Secret NAME-tls for each certificate that deploy/certs.sh made in DIR (all of them, without NAMEs), as
 # components/tls wants them: for a cluster without cert-manager. Certificates have to name the Services:
 #   deploy/certs.sh DIR --host store --host coordinator

@@ -19,9 +19,9 @@ FOLDERS, FILES, FUNCTIONS, GIT_SOURCES = 16, 12, 2, 3
 GPL = "# SPDX-License-Identifier: GPL-3.0-only\n"
 
 
-def write_sources(folder, salt):
+def write_sources(folder, salt, functions=FUNCTIONS):
     """Folders of made kernels: some under a licence that is refused, some that a holdout has too."""
-    harness.write_many_kernels(folder, FOLDERS * FILES, FUNCTIONS)
+    harness.write_many_kernels(folder, FOLDERS * FILES, functions)
     for index, path in enumerate(sorted(folder.glob("*.py"))):
         part = folder / f"d{index // FILES:02}"
         part.mkdir(exist_ok=True)

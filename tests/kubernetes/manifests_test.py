@@ -54,6 +54,9 @@ class Manifests(unittest.TestCase):
             for thing in things:
                 if thing["apiVersion"] not in FOREIGN:
                     kubernetes_validate.validate(thing, VERSION, strict=True)
+        import yaml
+        restore = yaml.safe_load((manifests.MANIFESTS / "store/restore.yaml").read_text())
+        kubernetes_validate.validate(restore, VERSION, strict=True)
 
     def test_a_schema_that_is_broken_is_noticed(self):
         try:
@@ -191,7 +194,7 @@ class Manifests(unittest.TestCase):
     def test_autoscalers_follow_the_stages_that_their_workers_run(self):
         table = (manifests.ROOT / "common/worker/stage_table.cc").read_text(encoding="utf-8")
         stages = set(re.findall(r'"([a-z]+)", \d+\)', table))
-        by_hpa = {h["metadata"]["name"]: (self.stages_of(h), h["spec"]["maxReplicas"])
+        by_hpa = {h["metadata"]["name"]: (self.rules_of(h)["stage"], h["spec"]["maxReplicas"])
                   for h in of_kind(manifests.render(manifests.MANIFESTS / "overlays/team"), "HorizontalPodAutoscaler")}
         by_keda = {}
         for scaled in of_kind(manifests.render(manifests.MANIFESTS / "overlays/large"), "ScaledObject"):
@@ -204,10 +207,22 @@ class Manifests(unittest.TestCase):
         self.assertEqual(sorted(followed), sorted(set(followed)))
         self.assertEqual(set(followed), stages)
 
-    def stages_of(self, autoscaler):
+    def test_autoscalers_ask_for_a_metric_that_the_coordinator_has(self):
+        known = set(sources(r'ShowTasks\(stage, "(\w+)"', "services/coordinator/server"))
+        self.assertTrue(known)
+        for things in self.overlays():
+            for autoscaler in of_kind(things, "HorizontalPodAutoscaler"):
+                self.assertEqual(autoscaler["spec"]["metrics"][0]["external"]["metric"]["name"], "kernelmill_coordinator_tasks")
+                self.assertLessEqual(self.rules_of(autoscaler)["state"], known)
+            for scaled in of_kind(things, "ScaledObject"):
+                query = scaled["spec"]["triggers"][0]["metadata"]["query"]
+                self.assertIn("kernelmill_coordinator_tasks{", query)
+                self.assertLessEqual(set(re.search(r'state=~"([\w|]+)"', query)[1].split("|")), known)
+
+    def rules_of(self, autoscaler):
+        """{label: values} of the metric that an autoscaler follows."""
         metric, = autoscaler["spec"]["metrics"]
-        rules = metric["external"]["metric"]["selector"]["matchExpressions"]
-        return next(set(rule["values"]) for rule in rules if rule["key"] == "stage")
+        return {rule["key"]: set(rule["values"]) for rule in metric["external"]["metric"]["selector"]["matchExpressions"]}
 
     def test_a_worker_kind_with_another_image_has_all_that_the_others_have(self):
         things = manifests.render(pathlib.Path(__file__).parent / "manifests/other-worker")

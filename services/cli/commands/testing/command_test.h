@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/base/log.h"
 #include "services/cli/commands/console.h"
 
 namespace kernelmill::cli {
@@ -14,6 +15,8 @@ namespace kernelmill::cli {
 // Runs commands, and keeps what they write.
 class CommandTest : public ::testing::Test {
  protected:
+  CommandTest() { ConfigureLog("kernelmill", LogLevel::kError); }  // as the program does
+
   // `out_` and `err_` are then what the command wrote.
   absl::StatusOr<int> Run(bool json, const std::function<absl::StatusOr<int>(Console&)>& command) {
     Console console(json);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -64,6 +65,14 @@ class AttemptLog {
   // `change`.
   void Ended(const Job& job, uint32_t index, const LeaseTerms& terms, const AttemptEnd& end,
              Change& change);
+  // Takes the last Ended() back: what came was no result, and nobody was told.
+  void Retract(Change& change) {
+    lines_.pop_back();
+    change.spans.pop_back();
+    if (!observations_.empty() && std::holds_alternative<LeaseOver>(observations_.back())) {
+      observations_.pop_back();
+    }
+  }
   // The task is done. Call it before the job may end.
   void Succeeded(const Job& job, uint32_t index, Origin origin, const v1::StageResult& result);
   // What was decided after an attempt that failed or was lost. Split: of one file, it is

@@ -63,6 +63,8 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
   for (const uint64_t follower : followers) dispatcher_.Requeue(follower);
   if (!taken.ok()) {
     const auto error = absl::InternalError(absl::StrCat("not a result: ", taken.message()));
+    attempts_.Retract(change);  // it was no end
+    attempts_.Ended(*job, index, terms, {"failed", error, completion.timing()}, change);
     AttemptFailed(*job, index, lease.token(), error, /*again=*/true, change);
     return taken;
   }
