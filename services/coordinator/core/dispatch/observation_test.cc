@@ -117,13 +117,18 @@ TEST_F(ObservationTest, ResultsSayWhereTheyAreFromAndWhatTheDatasetHas) {
 TEST_F(ObservationTest, TasksThatWaitForTheirHostAreTold) {
   options_.dispatch.host_limit = 1;
   Open();
-  Submit(GitJob(3));
+  v1::JobSpec spec = GitJob(3);
+  for (v1::Source& source : *spec.mutable_sources()) {
+    source.set_git("https://host/" + source.git());
+  }
+  Submit(spec);
   clock_.Advance(seconds(2));
   ASSERT_THAT(Lease(3), SizeIs(1));
   const QueueStats stats = scheduler_->Stats();
   EXPECT_EQ(TasksOf(StageId::kPin).waiting_for_host, 2);
   EXPECT_EQ(TasksOf(StageId::kPin).ready, 0);
   ASSERT_THAT(stats.hosts.tasks, SizeIs(1));
+  EXPECT_EQ(stats.hosts.tasks.begin()->first, "host");
   EXPECT_EQ(stats.hosts.tasks.begin()->second.running, 1);
   EXPECT_EQ(stats.hosts.tasks.begin()->second.waiting, 2);
 }
