@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -68,6 +69,8 @@ class Prometheus:
             with urllib.request.urlopen(url, timeout=10) as reply:
                 return json.load(reply)["data"]
         except urllib.error.HTTPError as error:
+            if error.code == 503:  # it starts
+                return None
             raise ValueError(error.read().decode()) from None
         except OSError:
             return None
