@@ -193,6 +193,7 @@ def make_sources(folder):
 
 def provoke(run, stack):
     url = f"http://127.0.0.1:{run.git.server_address[1]}"
+    time.sleep(8)  # rates need what was before: some scrapes of series that stand at 0
     run.say("a job of three sources")
     run.submit("good", [f"git: {url}/many.git", f"git: {url}/more.git", f"{{path: {run.folder / 'many'}, name: twice}}"]).wait()
     run.submit("again", [f"git: {url}/many.git"]).wait()
