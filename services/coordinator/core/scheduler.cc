@@ -21,9 +21,11 @@ absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& option
 
 Scheduler::Scheduler(const Options& options, StateStore& store, const Clock& clock)
     : sync_completions_(options.sync_completions),
+      observer_(options.observer),
       store_(store),
       clock_(clock),
-      commits_(store),
+      commits_(store, observer_.synced),
+      attempts_(&observer_),
       jobs_(options.jobs, store),
       dispatcher_(options.dispatch, jobs_, store, clock, ready_, attempts_),
       outcomes_(options.outcomes, jobs_, dispatcher_, clock, attempts_) {}
@@ -387,8 +389,9 @@ Scheduler::WorkerStats Scheduler::CountWorkers() const {
 QueueStats Scheduler::Stats() const {
   absl::MutexLock lock(&mutex_);
   QueueStats stats;
+  stats.unix_ms = absl::ToUnixMillis(clock_.WallNow());
   jobs_.AddTo(stats);
-  stats.leases = static_cast<int64_t>(dispatcher_.lease_count());
+  dispatcher_.AddTo(stats);
   return stats;
 }
 

@@ -20,6 +20,7 @@
 #include "services/coordinator/core/jobs/job_table.h"
 #include "services/coordinator/core/state/clock.h"
 #include "services/coordinator/core/state/commit_queue.h"
+#include "services/coordinator/core/state/observation.h"
 #include "services/coordinator/core/state/state_store.h"
 
 namespace kernelmill::coordinator {
@@ -43,6 +44,7 @@ class Scheduler {
     // Completions survive a loss of power. Off for a coordinator that lives and dies with the one
     // job that it runs.
     bool sync_completions = true;
+    Observer observer;
   };
 
   // Takes up the state kept. `store` and `clock` must outlive the scheduler.
@@ -135,6 +137,7 @@ class Scheduler {
   absl::Status StatusOfStored(const v1::LeaseRef& lease);
 
   const bool sync_completions_;
+  const Observer observer_;
   StateStore& store_;
   const Clock& clock_;
   CommitQueue commits_;

@@ -15,6 +15,7 @@
 #include "services/coordinator/core/state/clock.h"
 #include "services/coordinator/server/coordinator_metrics.h"
 #include "services/coordinator/server/crawl_service.h"
+#include "services/coordinator/server/observations.h"
 #include "services/coordinator/server/work_service.h"
 
 namespace kernelmill::coordinator {
@@ -85,7 +86,6 @@ struct CoordinatorServer::Parts {
   }
 
   void RunTicker() {
-    PrefillMetrics();
     for (int tick = 0; !stopping; ++tick) {
       scheduler->Tick();
       if (tick % kTicksPerStats == 0) {
@@ -117,7 +117,9 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   scheduling.jobs.max_queued_bytes_per_caller = options.limits.queued_bytes_per_caller;
   scheduling.jobs.retention = options.job_retention;
   scheduling.jobs.abandon_unfinished = options.abandon_unfinished;
+  scheduling.observer = MetricsObserver();
   scheduling.sync_completions = !options.abandon_unfinished;
+  PrefillMetrics();
   ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
   parts->work = std::make_unique<WorkService>(*parts->scheduler, options.limits, options.grants);
   parts->crawl = std::make_unique<CrawlService>(*parts->scheduler, options.limits);

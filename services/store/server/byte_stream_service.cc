@@ -14,6 +14,7 @@
 #include "services/store/core/content_store.h"
 #include "services/store/core/resource_name.h"
 #include "services/store/core/uploads.h"
+#include "services/store/server/answer.h"
 #include "services/store/server/services.h"
 #include "services/store/server/store_metrics.h"
 
@@ -62,7 +63,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
 
   grpc::Status Read(grpc::ServerContext* context, const bytestream::ReadRequest* request,
                     grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
-    return read_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
       ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); },
                                                         access::CallerKey(*context)));
@@ -85,7 +86,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   grpc::Status Write(grpc::ServerContext* context,
                      grpc::ServerReader<bytestream::WriteRequest>* stream,
                      bytestream::WriteResponse* response) override {
-    return write_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       // Whose share of the streams and uploads it takes.
       const std::string caller = access::CallerKey(*context);
       ASSIGN_OR_RETURN(const auto guarded,
@@ -99,7 +100,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   grpc::Status QueryWriteStatus(grpc::ServerContext*,
                                 const bytestream::QueryWriteStatusRequest* request,
                                 bytestream::QueryWriteStatusResponse* response) override {
-    return query_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(request->resource_name()));
       ASSIGN_OR_RETURN(const UploadState state, uploads_->Query(name));
       response->set_committed_size(state.committed);
@@ -146,9 +147,6 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   ContentStore* const store_;
   Uploads* const uploads_;
   rpc::StallGuard guard_;
-  MethodMetrics read_{"Read"};
-  MethodMetrics write_{"Write"};
-  MethodMetrics query_{"QueryWriteStatus"};
 };
 
 }  // namespace

@@ -99,6 +99,7 @@ absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& fol
     pin = PinRecordOf(*source, result, clock_.WallNow());
   }
   RETURN_IF_ERROR(job->Succeeded(IndexOf(task), result, cached, change));
+  attempts_.Succeeded(*job, IndexOf(task), cached ? Origin::kCache : Origin::kRun, result);
   if (pin.has_value()) change.pins.push_back(*pin);
   EndIfOver(*job, change);
   for (const uint64_t follower : followers) {
@@ -108,7 +109,9 @@ absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& fol
     if (waiting == nullptr || waiting->state != TaskState::kReady) continue;
     attempts_.Ended(*job, IndexOf(follower), {}, {"cached"}, change);
     // An equal action of another job, whose plan may hold the result to something else.
-    if (!job->Succeeded(IndexOf(follower), result, /*cached=*/true, change).ok()) {
+    if (job->Succeeded(IndexOf(follower), result, /*cached=*/true, change).ok()) {
+      attempts_.Succeeded(*job, IndexOf(follower), Origin::kShared, result);
+    } else {
       dispatcher_.Requeue(follower);
     }
     EndIfOver(*job, change);
@@ -134,6 +137,7 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
     Fail(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
          change);
   } else {
+    attempts_.Retried(job, index, error);
     job.AttemptLost(index, token, error, Job::Crash::kNone, RetryAt(task.attempts), change);
   }
   EndIfOver(job, change);
@@ -159,6 +163,7 @@ void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error
   const bool halvable = StageInfoOf(task.key.stage).splittable && job->FileCountOf(index) > 1;
   const int limit = halvable ? options_.crash_limit : options_.max_attempts;
   if (!lease.terms.alone || crashes < limit) {
+    attempts_.Retried(*job, index, error);
     job->AttemptLost(index, /*token=*/0, error,
                      lease.terms.alone ? Job::Crash::kAlone : Job::Crash::kInCompany,
                      /*retry_at=*/clock_.Now(), change);
@@ -189,6 +194,7 @@ void Outcomes::EndIfOver(Job& job, Change& change) {
   }
   dispatcher_.ReleaseLeasesOf(job);
   jobs_.End(job, change);
+  attempts_.JobEnded(change.ended.back().status);
 }
 
 void Outcomes::Cancel(Job& job, Change& change) {

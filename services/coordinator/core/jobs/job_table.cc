@@ -267,13 +267,10 @@ void JobTable::AddTo(QueueStats& stats) const {
   stats.jobs[v1::JOB_STATE_RUNNING] += static_cast<int64_t>(running_.size());
   for (const auto& [sequence, ended] : ended_) ++stats.jobs[ended.summary.state()];
   for (const auto& [sequence, job] : running_) {
-    for (const v1::StageProgress& stage : job->progress()) {
-      v1::StageProgress& sum = stats.tasks[stage.stage()];
-      sum.set_total(sum.total() + stage.total());
-      sum.set_done(sum.done() + stage.done());
-      sum.set_failed(sum.failed() + stage.failed());
-      sum.set_running(sum.running() + stage.running());
-    }
+    for (int i = 0; i < kStageCount; ++i) job->AddTo(static_cast<StageId>(i), stats.tasks[i]);
+    stats.suspects += job->suspects();
+    const int64_t since = job->submitted_unix_ms();
+    if (stats.oldest_job_ms == 0 || since < stats.oldest_job_ms) stats.oldest_job_ms = since;
   }
 }
 

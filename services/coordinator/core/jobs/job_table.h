@@ -26,13 +26,6 @@ struct JobSummary {
   cas::Digest dataset;  // of a DONE job
 };
 
-// Counts for metrics.
-struct QueueStats {
-  std::map<v1::JobState, int64_t> jobs;
-  std::map<std::string, v1::StageProgress> tasks;  // of the running jobs, by stage
-  int64_t leases = 0;
-};
-
 // All jobs: those that run, what is left of those that have ended, their ids, and the requests that
 // made them. Knows nothing of workers and leases.
 //
