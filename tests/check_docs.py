@@ -19,6 +19,7 @@ Of every Markdown file:
 """
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -42,8 +43,11 @@ SKIPPED_FOLDERS = {".git", ".cache", "build", "quickstart-out", "node_modules"}
 
 
 def markdown_files(root):
-    return sorted(path for path in root.rglob("*.md")
-                  if not SKIPPED_FOLDERS & set(path.relative_to(root).parts))
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
+        found += [pathlib.Path(folder) / name for name in files if name.endswith(".md")]
+    return sorted(found)
 
 
 def anchor_of(heading):

@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# usage: run.sh [--compose] [--packages] [CTEST_ARGUMENT...]
+# usage: run.sh [--compose] [--packages] [--kubernetes] [CTEST_ARGUMENT...]
 # Installs what is missing, builds release, and runs every test; ctest's summary comes last.
 # --compose also brings the cluster up on this machine's Docker engine (tests/integration/compose.sh), --packages installs
-# the Debian packages and the wheel in clean containers there (tests/packages/run.sh).
+# the Debian packages and the wheel in clean containers there (tests/packages/run.sh), --kubernetes builds a Kubernetes of its
+# Go modules and has its pods deleted, drained and killed in the middle of jobs (tests/kubernetes/run.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 compose=""
 packages=""
-while [[ "${1:-}" = --compose || "${1:-}" = --packages ]]; do
-  if [[ "$1" = --compose ]]; then compose=yes; else packages=yes; fi
+kubernetes=""
+while true; do
+  case "${1:-}" in
+    --compose) compose=yes ;;
+    --packages) packages=yes ;;
+    --kubernetes) kubernetes=yes ;;
+    *) break ;;
+  esac
   shift
 done
 
@@ -36,5 +43,6 @@ on_docker() {
 }
 on_docker "$compose" --compose tests/integration/compose.sh
 on_docker "$packages" --packages tests/packages/run.sh
+on_docker "$kubernetes" --kubernetes tests/kubernetes/run.sh
 
 exec ctest --preset release --output-on-failure --parallel 2 "$@"

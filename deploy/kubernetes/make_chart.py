@@ -71,6 +71,7 @@ class Values:
             block("settings", "The programs' flags as variables (docs/operations.md). A change rolls the pods that read it.",
                   self.settings),
             block("resources", "By program.", self.resources),
+            block("priorityClasses", "They are the whole cluster's: false for a second release.", {"create": True}),
             block("nodeSelector", "Where pods may go.", {}), block("tolerations", "And in spite of what.", [])])
 
 
@@ -159,6 +160,10 @@ def file_of(thing):
         "ConfigMap": "settings", "NetworkPolicy": "network-policies", "PriorityClass": "priority-classes"}[thing["kind"]]
 
 
+def when(condition, texts):
+    return [f"{{{{- if {condition} }}}}\n" + "---\n".join(texts) + "{{- end }}\n"]
+
+
 def chart():
     """{path in the chart: text}."""
     version = re.search(r"^project\(kernelmill VERSION ([\d.]+)", (HERE.parents[1] / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
@@ -171,11 +176,13 @@ def chart():
         one, other = (as_template(with_values(t, values)) for t in (thing, tls[which]))
         documents.setdefault(file_of(thing), []).append(
             one if one == other else f"{{{{- if .Values.tls.enabled }}}}\n{other}{{{{- else }}}}\n{one}{{{{- end }}}}\n")
+    # They are the cluster's, not the namespace's: a second release finds them there.
+    documents["priority-classes"] = when(".Values.priorityClasses.create", documents["priority-classes"])
     for component, condition in OPTIONS.items():
         more = {key(t): t for t in render("tls", component)}
         for which in sorted(more.keys() - tls.keys()):
             documents.setdefault(component, []).append(as_template(with_values(more[which], values)))
-        documents[component] = [f"{{{{- if {condition} }}}}\n" + "---\n".join(documents[component]) + "{{- end }}\n"]
+        documents[component] = when(condition, documents[component])
     for name, texts in documents.items():
         files[f"templates/{name}.yaml"] = HEAD + "---\n".join(texts)
     files["values.yaml"] = values.as_text(version)
