@@ -29,6 +29,8 @@ for tool in peers/install_bazel_remote peers/install_readers peers/install_tikto
   }
 done
 
+tests/dashboards/install_sdk.sh >/dev/null || [[ $? -eq 77 ]]
+
 # on_docker ASKED FLAG SCRIPT
 on_docker() {
   local status=0

@@ -284,6 +284,42 @@ TEST(Access, NewCertificatesAreTakenUpWithoutARestart) {
   EXPECT_NE(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
 }
 
+// Notes what its callers are counted under.
+class NotingService final : public v1::Crawl::Service {
+ public:
+  grpc::Status ListJobs(grpc::ServerContext* context, const v1::ListJobsRequest*,
+                        v1::ListJobsResponse*) override {
+    key = CallerKey(*context);
+    return grpc::Status::OK;
+  }
+  std::string key;
+};
+
+TEST(Callers, AreCountedByTheirName) {
+  const Certificates certificates;
+  NotingService service;
+  const auto server = *rpc::Server::Start(
+      {.address = "127.0.0.1:0", .credentials = *ServerCredentials(certificates.Of("server"))},
+      {&service});
+  const auto stub = v1::Crawl::NewStub(rpc::Connect(
+      absl::StrCat("127.0.0.1:", server->port()), *ChannelCredentials(certificates.Of("client"))));
+  grpc::ClientContext context;
+  v1::ListJobsResponse response;
+  ASSERT_TRUE(stub->ListJobs(&context, {}, &response).ok());
+  EXPECT_EQ(service.key, "client client");
+}
+
+TEST(Callers, WithoutTlsAreCountedByTheirHostWhateverTheyClaim) {
+  NotingService service;
+  const auto server = *rpc::Server::Start({.address = "127.0.0.1:0"}, {&service});
+  const auto stub = v1::Crawl::NewStub(rpc::Connect(absl::StrCat("127.0.0.1:", server->port())));
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", absl::StrCat("Bearer operator.anyone.", kSecret));
+  v1::ListJobsResponse response;
+  ASSERT_TRUE(stub->ListJobs(&context, {}, &response).ok());
+  EXPECT_EQ(service.key, "127.0.0.1");
+}
+
 TEST(Credentials, SayWhichFileIsWrong) {
   const Certificates certificates;
   Identity identity = certificates.Of("server");

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -40,6 +41,11 @@ std::optional<Caller> CallerOfUri(absl::string_view uri) {
   const std::optional<Role> role = RoleOfName(parts[1]);
   if (!role.has_value()) return std::nullopt;
   return Caller{role, std::string(parts[2])};
+}
+
+std::string NameOf(const Caller& caller) {
+  if (!caller.role.has_value()) return "";
+  return absl::StrCat(RoleName(*caller.role), " ", caller.name);
 }
 
 // Without it there is no authorizer: what a caller says of itself is not checked.
@@ -126,10 +132,21 @@ Caller CallerOf(const grpc::ServerContext& context) {
   return caller;
 }
 
-std::string CallerName(const grpc::ServerContext& context) {
+std::string CallerName(const grpc::ServerContext& context) { return NameOf(CallerOf(context)); }
+
+std::string CallerKey(const grpc::ServerContext& context) {
   const Caller caller = CallerOf(context);
-  if (!caller.role.has_value()) return "";
-  return absl::StrCat(RoleName(*caller.role), " ", caller.name);
+  return caller.role.has_value() ? NameOf(caller) : HostOfPeer(caller.name);
+}
+
+std::string HostOfPeer(absl::string_view peer) {
+  if (absl::StartsWith(peer, "unix")) return "unix";
+  for (const absl::string_view scheme : {"ipv4:", "ipv6:"}) {
+    if (!absl::ConsumePrefix(&peer, scheme)) continue;
+    // IPv6 addresses stand in brackets, which gRPC writes as in a URI.
+    return absl::StrReplaceAll(peer.substr(0, peer.rfind(':')), {{"%5B", "["}, {"%5D", "]"}});
+  }
+  return "unknown";
 }
 
 grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,

@@ -28,6 +28,12 @@ Caller CallerOf(const grpc::ServerContext& context);
 // The same as leases and grants are tied to it: "worker w3"; empty where nobody says who they are.
 std::string CallerName(const grpc::ServerContext& context);
 
+// What CallerLimits counts the caller under: "ROLE NAME"; where nobody says who they are the host
+// that the call came from, so that all behind one address are one caller.
+std::string CallerKey(const grpc::ServerContext& context);
+// The host of a peer as gRPC writes it (ipv4:10.0.0.7:50312), without the port.
+std::string HostOfPeer(absl::string_view peer);
+
 // A line in the log for a call that changes what others rely on: who called what, of which job,
 // hold or backup, and how it ended. Returns the status.
 grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,

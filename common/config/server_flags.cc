@@ -87,6 +87,18 @@ void AddWorkerFlags(CLI::App& app, WorkerFlags* flags) {
       ->capture_default_str();
 }
 
+void AddCallFlags(CLI::App& app, CallFlags* flags) {
+  app.add_option("--max-calls", flags->max_calls,
+                 "plain calls to work on at a time; a further one is refused; 0 for no limit")
+      ->envname("KERNELMILL_MAX_CALLS")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--max-calls-per-caller", flags->max_calls_per_caller, "likewise, of one caller")
+      ->envname("KERNELMILL_MAX_CALLS_PER_CALLER")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
 std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv) {
   AddSettingsFlag(app);
   if (const absl::Status status = ApplySettingsFile(app, argc, argv); !status.ok()) {

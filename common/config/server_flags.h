@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_CONFIG_SERVER_FLAGS_H_
 #define KERNELMILL_COMMON_CONFIG_SERVER_FLAGS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -37,11 +38,19 @@ struct WorkerFlags {
   double task_timeout_seconds = 1800;  // of one task; then the process ends. 0: none
 };
 
+// What a worker that serves plain calls takes besides: how many it works on at a time, so that its
+// leased tasks go on. 0: no limit.
+struct CallFlags {
+  int64_t max_calls = 16;
+  int64_t max_calls_per_caller = 8;
+};
+
 // Each flag may also be set by an environment variable, KERNELMILL_ and its name in capitals, or by
 // the file that
 // --config names; a flag goes before its variable, and that before the file. Adds --version too.
 void AddServerFlags(CLI::App& app, ServerFlags* flags);
 void AddWorkerFlags(CLI::App& app, WorkerFlags* flags);
+void AddCallFlags(CLI::App& app, CallFlags* flags);
 
 // Who the program is towards the servers that it calls: --tls-ca, --tls-cert, --tls-key,
 // --token-file.

@@ -14,16 +14,21 @@ constexpr const Family* kFamilies[] = {
     // Every process.
     &kBuildInfo, &kLogLines, &kProcessCpu, &kProcessMemory, &kProcessVirtual, &kProcessFiles,
     &kProcessMaxFiles, &kProcessThreads, &kProcessStart, &kServerStarted, &kServerHandled,
-    &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds,
+    &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds, &kLimitRefusals,
     // The coordinator.
-    &kJobs, &kTasks, &kLeases, &kLeasesGranted, &kCompletions, &kConnectedWorkers, &kWorkerSlots,
-    &kUnservedTasks,
+    &kJobs, &kOldestJob, &kJobsEnded, &kJobSeconds, &kTasks, &kOldestReady, &kSuspectTasks,
+    &kLeases, &kLeasesGranted, &kCompletions, &kQueueSeconds, &kLeaseSeconds, &kResults,
+    &kTaskErrors, &kLeasesLost, &kQuarantinedFiles, &kHostTasks, &kPausedHosts, &kCommitSeconds,
+    &kConnectedWorkers, &kWorkerSlots, &kUnservedTasks, &kDatasetFiles, &kDatasetKernels,
     // Workers.
-    &kWorkerTasks, &kStageSeconds,
+    &kWorkerTasks, &kStageSeconds, &kLookupSeconds, &kSlots, &kBusySlots, &kWaitingFor,
+    &kFetchRequests, &kFetchSeconds, &kFetchedBytes, &kHostPauseSeconds, &kFetchedFiles,
+    &kExtractedFiles, &kFoundKernels, &kValidatedKernels, &kLicenses, &kDecidedKernels,
     // The store.
-    &kStoreRequests, &kStoreSeconds, &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs,
-    &kBlobBytes, &kActionResults, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes,
-    &kLimitBytes, &kEvictions, &kEvictedBytes};
+    &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes, &kActionResults,
+    &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes, &kEvictions,
+    &kEvictedBytes, &kOpenUploads, &kStagedBytes, &kSyncSeconds, &kStallSeconds, &kCompactionBytes,
+    &kFlushedBytes, &kPendingCompaction, &kWrittenBytes};
 
 struct Group {
   uint8_t programs;

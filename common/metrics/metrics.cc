@@ -13,10 +13,14 @@
 namespace kernelmill::metrics {
 namespace {
 
-const prometheus::Histogram::BucketBoundaries& Buckets() {
-  static const auto* const kBuckets = new prometheus::Histogram::BucketBoundaries{
-      0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
-  return *kBuckets;
+using Buckets = prometheus::Histogram::BucketBoundaries;
+
+const Buckets& BucketsOf(const Family& family) {
+  static const auto* const kShort =
+      new Buckets{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
+  static const auto* const kLong =
+      new Buckets{0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600, 10800, 36000, 86400};
+  return family.takes_hours ? *kLong : *kShort;
 }
 
 [[maybe_unused]] bool AreDeclared(const Family& family, const Labels& labels) {
@@ -86,7 +90,7 @@ prometheus::Histogram& Histogram(const Family& family, const Labels& labels) {
       .Name(family.name)
       .Help(family.help)
       .Register(*ProcessRegistry())
-      .Add(labels, Buckets());
+      .Add(labels, BucketsOf(family));
 }
 
 void RaiseTo(double sum, prometheus::Counter& counter) {

@@ -25,7 +25,7 @@ using Labels = std::map<std::string, std::string>;
 // values must come from a small fixed set, or go through a BoundedLabel; never from input.
 prometheus::Counter& Counter(const Family& family, const Labels& labels = {});
 prometheus::Gauge& Gauge(const Family& family, const Labels& labels = {});
-// Buckets from 1 ms to 5 min.
+// Buckets from 1 ms to 5 min, or from 10 ms to a day where the family takes hours.
 prometheus::Histogram& Histogram(const Family& family, const Labels& labels = {});
 
 // Brings a counter, which only this process moves, up to a sum that is kept elsewhere.

@@ -63,9 +63,9 @@ std::optional<Backlog::Taken> Backlog::Take() {
   return taken;
 }
 
-void Backlog::SetWaiting(bool waits, Taken* taken) {
+bool Backlog::SetWaiting(bool waits, Taken* taken) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (waits == taken->waits_since.has_value()) return;
+  if (waits == taken->waits_since.has_value()) return false;
   running_.erase(running_.find(waits ? taken->start : kWaits));
   if (waits) {
     taken->waits_since = Clock::now();
@@ -74,6 +74,7 @@ void Backlog::SetWaiting(bool waits, Taken* taken) {
     taken->waits_since.reset();
   }
   running_.insert(waits ? kWaits : taken->start);
+  return true;
 }
 
 void Backlog::Ran(Clock::time_point start) {

@@ -46,8 +46,8 @@ class Backlog {
   // Waits for a task to run. None: it is closed.
   std::optional<Taken> Take();
   // The task waits for what it needs, or no longer: while it does it does not run, and `start`
-  // moves on with it.
-  void SetWaiting(bool waits, Taken* taken);
+  // moves on with it. Returns whether that is news.
+  bool SetWaiting(bool waits, Taken* taken);
   // A task that was taken at `start` has run; its result is on its way.
   void Ran(Clock::time_point start);
   // Results were handed in, or dropped.

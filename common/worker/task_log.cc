@@ -35,7 +35,7 @@ TaskLog::Name TaskLog::Take(const v1::LeaseRef& lease) {
   return name;
 }
 
-void TaskLog::Ended(const v1::Completion& completion, const char* outcome) {
+std::string TaskLog::Ended(const v1::Completion& completion, const char* outcome) {
   const Name name = Take(completion.lease());
   const bool failed = completion.has_error();
   const v1::TaskTiming& timing = completion.timing();
@@ -49,6 +49,7 @@ void TaskLog::Ended(const v1::Completion& completion, const char* outcome) {
        {"waited_ms", Ms(timing.waited_us())},
        {"run_ms", Ms(timing.lookup_us() + timing.run_us() + timing.store_us())},
        {"error", failed ? rpc::FromProtoStatus(completion.error()).ToString() : ""}});
+  return name.stage;
 }
 
 }  // namespace kernelmill::worker

@@ -20,8 +20,8 @@ class TaskLog {
 
   void Leased(const v1::LeasedTask& task);
   void Started(const v1::LeasedTask& task);
-  // `outcome` as CompletionSender::Outcome has it. The last of its lease.
-  void Ended(const v1::Completion& completion, const char* outcome);
+  // `outcome` as CompletionSender::Outcome has it. The last of its lease. Returns the task's stage.
+  std::string Ended(const v1::Completion& completion, const char* outcome);
 
  private:
   struct Name {

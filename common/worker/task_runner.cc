@@ -1,16 +1,16 @@
 #include "common/worker/task_runner.h"
 
-#include <prometheus/histogram.h>
-
 #include <chrono>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/metrics/metrics.h"
+#include "common/metrics/exemplars.h"
 #include "common/worker/lap_timer.h"
+#include "common/worker/stage_metrics.h"
 #include "common/worker/task_store.h"
 
 namespace kernelmill::worker {
@@ -21,8 +21,9 @@ TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
   for (Stage* stage : stages) stages_[stage->id()] = stage;
 }
 
-absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Action& action,
+absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::LeasedTask& task,
                                                      cas::BlobStore& store) {
+  const v1::Action& action = task.action();
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<v1::StageResult> result = absl::UnknownError("");
   try {
@@ -31,8 +32,9 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Act
     result = absl::InternalError(absl::StrCat(action.stage(), " threw: ", error.what()));
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  metrics::Histogram(metrics::kStageSeconds, {{"stage", std::string(stage.info().name)}})
-      .Observe(taken.count());
+  metrics::Observe(metrics::kStageSeconds, {{"stage", std::string(stage.info().name)}},
+                   taken.count(), task.job(), std::to_string(task.task()));
+  if (result.ok()) CountStage(stage.id(), *result);
   return result;
 }
 
@@ -52,13 +54,16 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
   if (info->cacheable) {
     const absl::StatusOr<cas::ActionResult> kept = store.GetActionResult(digest);
     timing.set_lookup_us(timer.Lap());
+    metrics::Observe(metrics::kLookupSeconds, {{"stage", std::string(info->name)}},
+                     static_cast<double>(timing.lookup_us()) / 1e6, task.job(),
+                     std::to_string(task.task()));
     if (kept.ok()) {
       absl::StatusOr<v1::StageResult> result = DecodeResult(*kept);
       if (result.ok()) return Outcome{std::move(result), /*cached=*/true, timing};
     }
   }
   absl::StatusOr<v1::StageResult> result = absl::CancelledError("no longer wanted");
-  if (!store.gave_up()) result = RunStage(*known->second, action, store);
+  if (!store.gave_up()) result = RunStage(*known->second, task, store);
   timing.set_run_us(timer.Lap());
   if (result.ok() && info->cacheable) {
     const absl::Status told = store.PutActionResult(digest, EncodeResult(*result));

@@ -37,7 +37,7 @@ class TaskRunner {
   std::optional<Outcome> Run(const v1::LeasedTask& task, const Pause& pause);
 
  private:
-  static absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::Action& action,
+  static absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::LeasedTask& task,
                                                   cas::BlobStore& store);
 
   cas::BlobStore& store_;

@@ -1,7 +1,5 @@
 #include "common/worker/worker.h"
 
-#include <prometheus/counter.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -15,8 +13,8 @@
 #include "common/base/log.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
-#include "common/metrics/metrics.h"
 #include "common/rpc/status.h"
+#include "common/worker/worker_metrics.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -45,14 +43,6 @@ v1::LeaseRef LeaseOf(const v1::LeasedTask& task) {
   return lease;
 }
 
-void PrefillMetrics(const std::vector<Stage*>& stages) {
-  metrics::Prefill(metrics::kWorkerTasks,
-                   {{"outcome", {"done", "cached", "error", "handed_back", "lost", "refused"}}});
-  for (const Stage* stage : stages) {
-    metrics::Prefill(metrics::kStageSeconds, {{"stage", {std::string(stage->info().name)}}});
-  }
-}
-
 }  // namespace
 
 Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
@@ -67,7 +57,8 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
                 Ended(completion, outcome);
               }),
       backlog_(options.slots) {
-  PrefillMetrics(stages);
+  PrefillWorker(stages);
+  AddSlots(options.slots);
   lease_request_.set_worker(options.name);
   lease_request_.set_version(options.version);
   lease_request_.set_slots(options.slots);
@@ -83,6 +74,7 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
 Worker::~Worker() {
   if (!AllIdle()) Drain(absl::ZeroDuration());
   for (std::thread& thread : threads_) thread.join();
+  AddSlots(-options_.slots);
 }
 
 void Worker::Start() {
@@ -147,17 +139,23 @@ void Worker::HandBackAll(const std::vector<v1::LeaseRef>& leases) {
 
 void Worker::LeaseTasks() {
   int failures = 0;
+  const auto set_failures = [&failures](int count) {
+    if ((count > 0) != (failures > 0)) AddWaiters(Peer::kCoordinator, count > 0 ? 1 : -1);
+    failures = count;
+  };
   while (!draining_) {
     CheckStuck();
     const uint64_t seen = changed_.generation();
     const Backlog::Room room = backlog_.AwaitRoom(absl::ToChronoNanoseconds(options_.poll));
     if (room.tasks == 0) continue;
     if (LeaseInto(room)) {
-      failures = 0;
+      set_failures(0);
     } else if (!draining_) {
-      changed_.WaitFor(seen, rpc::Backoff(options_.unreachable_backoff, std::min(++failures, 16)));
+      set_failures(std::min(failures + 1, 16));
+      changed_.WaitFor(seen, rpc::Backoff(options_.unreachable_backoff, failures));
     }
   }
+  set_failures(0);
 }
 
 bool Worker::LeaseInto(const Backlog::Room& room) {
@@ -189,9 +187,11 @@ void Worker::CheckStuck() const {
 
 void Worker::RunTasks() {
   while (std::optional<Backlog::Taken> taken = backlog_.Take()) {
+    AddBusySlots(1);
     v1::Completion completion = Work(*taken);
-    backlog_.SetWaiting(false, &*taken);
+    SetWaiting(*taken, false);
     backlog_.Ran(taken->start);
+    AddBusySlots(-1);
     sender_.Put(std::move(completion));
   }
 }
@@ -231,9 +231,12 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
 }
 
 void Worker::Ended(const v1::Completion& completion, const char* outcome) {
-  metrics::Counter(metrics::kWorkerTasks, {{"outcome", outcome}}).Increment();
-  log_.Ended(completion, outcome);
+  CountTask(log_.Ended(completion, outcome), outcome);
   backlog_.Finished(1);
+}
+
+void Worker::SetWaiting(Backlog::Taken& taken, bool waits) {
+  if (backlog_.SetWaiting(waits, &taken)) AddWaiters(Peer::kStore, waits ? 1 : -1);
 }
 
 bool Worker::PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why) {
@@ -241,7 +244,7 @@ bool Worker::PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::
   const uint64_t seen = leases_.lost().generation();
   if (leases_.IsLost(lease)) return false;
   leases_.SetWaiting(lease, WaitsFor(why));
-  backlog_.SetWaiting(!why.ok(), &taken);
+  SetWaiting(taken, !why.ok());
   if (!why.ok()) leases_.lost().WaitFor(seen, pause);
   return !leases_.IsLost(lease);
 }

@@ -71,6 +71,8 @@ class Worker {
   v1::Completion Work(Backlog::Taken& taken);
   void HandBack(const v1::LeasedTask& task);
   void Ended(const v1::Completion& completion, const char* outcome);
+  // The task waits for the store, or no longer.
+  void SetWaiting(Backlog::Taken& taken, bool waits);
   // The task waits for the store, which answered `why`: the coordinator is told, and the time does
   // not count as the task's. False at once if the lease is lost.
   bool PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why);

@@ -41,6 +41,53 @@ absl::Status Serve(const config::ServerFlags& flags, CoordinatorServer::Options 
   return coordinator->status();
 }
 
+// What callers may have at a time. 0 is no limit.
+void AddLimitFlags(CLI::App& app, coordinator::CoordinatorLimits* limits) {
+  const auto count = CLI::Range(int64_t{0}, int64_t{1'000'000});
+  app.add_option("--max-jobs", limits->jobs, "jobs that have not ended; a further one is refused")
+      ->envname("KERNELMILL_MAX_JOBS")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--max-jobs-per-caller", limits->jobs_per_caller, "likewise, of one caller")
+      ->envname("KERNELMILL_MAX_JOBS_PER_CALLER")
+      ->check(count)
+      ->capture_default_str();
+  config::AsBytes(app.add_option("--max-queued-bytes", limits->queued_bytes,
+                                 "what jobs that have not ended have in their specs"))
+      ->envname("KERNELMILL_MAX_QUEUED_BYTES")
+      ->capture_default_str();
+  config::AsBytes(app.add_option("--max-queued-bytes-per-caller", limits->queued_bytes_per_caller,
+                                 "likewise, of one caller"))
+      ->envname("KERNELMILL_MAX_QUEUED_BYTES_PER_CALLER")
+      ->capture_default_str();
+  app.add_option("--max-waiting-leases", limits->waiting_leases,
+                 "calls of workers that wait for a task")
+      ->envname("KERNELMILL_MAX_WAITING_LEASES")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--max-waiting-leases-per-caller", limits->waiting_leases_per_caller,
+                 "likewise, of one caller")
+      ->envname("KERNELMILL_MAX_WAITING_LEASES_PER_CALLER")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--max-watches", limits->watches, "clients that watch a job")
+      ->envname("KERNELMILL_MAX_WATCHES")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--max-watches-per-caller", limits->watches_per_caller, "likewise, of one caller")
+      ->envname("KERNELMILL_MAX_WATCHES_PER_CALLER")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--max-submits", limits->submits, "jobs that are being handed in")
+      ->envname("KERNELMILL_MAX_SUBMITS")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--max-submits-per-caller", limits->submits_per_caller, "likewise, of one caller")
+      ->envname("KERNELMILL_MAX_SUBMITS_PER_CALLER")
+      ->check(count)
+      ->capture_default_str();
+}
+
 int Main(int argc, char** argv) {
   rpc::TerminationSignal termination;
   CLI::App app("Accepts crawl jobs, and leases their tasks to workers.", "kernelmill-coordinator");
@@ -75,11 +122,7 @@ int Main(int argc, char** argv) {
       ->envname("KERNELMILL_HOST_LIMIT")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  app.add_option("--max-jobs", options.max_unfinished_jobs,
-                 "jobs that have not ended; a further one is refused")
-      ->envname("KERNELMILL_MAX_JOBS")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
+  AddLimitFlags(app, &options.limits);
   app.add_option("--store", options.store,
                  "the store that is to keep what unfinished jobs use and kept datasets consist of")
       ->envname("KERNELMILL_STORE");

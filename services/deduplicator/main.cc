@@ -23,13 +23,18 @@ int main(int argc, char** argv) {
   config::WorkerFlags worker_flags;
   config::AddServerFlags(app, &server_flags);
   config::AddWorkerFlags(app, &worker_flags);
+  config::CallFlags calls;
+  config::AddCallFlags(app, &calls);
   deduplicator::SpillOptions spill;
   app.add_option("--spill-dir", spill.folder,
                  "where shingles go that do not fit into memory; default: for temporary files")
       ->envname("KERNELMILL_SPILL_DIR")
       ->check(CLI::ExistingDirectory);
   if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
-  return kernelmill::worker::RunWorkerProcess(server_flags, worker_flags,
-                                              deduplicator::NewDeduplicatorStages(spill),
-                                              deduplicator::NewDeduplicatorService);
+  return kernelmill::worker::RunWorkerProcess(
+      server_flags, worker_flags, deduplicator::NewDeduplicatorStages(spill),
+      [&calls](kernelmill::cas::BlobStore& store) {
+        return deduplicator::NewDeduplicatorService(store,
+                                                    {calls.max_calls_per_caller, calls.max_calls});
+      });
 }

@@ -20,8 +20,12 @@ int main(int argc, char** argv) {
                "kernelmill-extractor");
   kernelmill::config::AddServerFlags(app, &server);
   kernelmill::config::AddWorkerFlags(app, &worker);
+  kernelmill::config::CallFlags calls;
+  kernelmill::config::AddCallFlags(app, &calls);
   if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
   return kernelmill::worker::RunWorkerProcess(
-      server, worker, kernelmill::extractor::NewExtractorStages(),
-      [](auto&) { return kernelmill::extractor::NewExtractorService(); });
+      server, worker, kernelmill::extractor::NewExtractorStages(), [&calls](auto&) {
+        return kernelmill::extractor::NewExtractorService(
+            {calls.max_calls_per_caller, calls.max_calls});
+      });
 }

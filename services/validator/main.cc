@@ -21,8 +21,12 @@ int main(int argc, char** argv) {
       "kernelmill-validator");
   kernelmill::config::AddServerFlags(app, &server);
   kernelmill::config::AddWorkerFlags(app, &worker);
+  kernelmill::config::CallFlags calls;
+  kernelmill::config::AddCallFlags(app, &calls);
   if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
   return kernelmill::worker::RunWorkerProcess(
-      server, worker, kernelmill::validator::NewValidatorStages(),
-      [](auto&) { return kernelmill::validator::NewValidatorService(); });
+      server, worker, kernelmill::validator::NewValidatorStages(), [&calls](auto&) {
+        return kernelmill::validator::NewValidatorService(
+            {calls.max_calls_per_caller, calls.max_calls});
+      });
 }

@@ -1,15 +1,26 @@
 #!/usr/bin/env bash
-# usage: compose.sh [--keep]
+# usage: compose.sh [--tls] [--keep]
 # Brings docker-compose.yml up on this machine's Docker engine, has the quick start's job run there by
 # `kernelmill submit` from outside, and compares the dataset with what `kernelmill crawl` makes in one
 # process: the digests must be equal. Takes everything down again, whatever happens (--keep: leaves it up).
+# --tls gives each process an identity (deploy/docker/tls.yml), and the client one too.
 # With KERNELMILL_IMAGE set, that image is tested as it is; else it is built.
 # Needs a built build/release, root's right to talk to Docker, and the package registries.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 keep=
-if [[ "${1:-}" = --keep ]]; then keep=yes; fi
+tls=
+for option in "$@"; do
+  case "$option" in
+    --keep) keep=yes ;;
+    --tls) tls=yes ;;
+    *)
+      echo "compose.sh: $option: no such option" >&2
+      exit 2
+      ;;
+  esac
+done
 docker info >/dev/null 2>&1 || {
   echo "compose.sh: skipped: no Docker engine"
   exit 77
@@ -17,11 +28,21 @@ docker info >/dev/null 2>&1 || {
 compose=(docker-compose)
 if docker compose version >/dev/null 2>&1; then compose=(docker compose); fi
 compose+=(--project-name kernelmill-test --file docker-compose.yml)
-readonly compose kernelmill=build/release/bin/kernelmill
+readonly kernelmill=build/release/bin/kernelmill
 export KERNELMILL_ALLOW_PRIVATE=true # the test's git server has a private address
 export COMPOSE_INTERACTIVE_NO_CLI=1
 
 scratch=$(mktemp -d)
+identity=()
+if [[ -n "$tls" ]]; then
+  # The containers' user reads them; names on this machine are those that a client calls.
+  deploy/certs.sh "$scratch/certs" --host store --host coordinator >/dev/null
+  chown -R 10001 "$scratch/certs"
+  chmod 755 "$scratch"
+  export KERNELMILL_CERTS="$scratch/certs"
+  compose+=(--file deploy/docker/tls.yml)
+  identity=(--tls-ca "$scratch/certs/ca.crt" --tls-cert "$scratch/certs/client.crt" --tls-key "$scratch/certs/client.key")
+fi
 git_daemon=
 cleanup() {
   local status=$?
@@ -136,7 +157,7 @@ wait_healthy
 wait_scraped
 
 note "submitting the job"
-"$kernelmill" submit "$scratch/job.yaml" --wait --out "$scratch/cluster"
+"$kernelmill" submit "$scratch/job.yaml" --wait --out "$scratch/cluster" "${identity[@]}"
 note "crawling the same job in one process"
 "$kernelmill" crawl deploy/jobs/quickstart.yaml --out "$scratch/embedded" --data "$scratch/data"
 

@@ -50,6 +50,9 @@ class JobControl(unittest.TestCase):
     def store(self, *argv, code=0):
         return self.offline(*argv, "--store", f"127.0.0.1:{self.cluster.store.port}", code=code)
 
+    def collect(self, *argv):
+        return self.store("gc", "--target-bytes", "0", "--coordinator", f"127.0.0.1:{self.cluster.coordinator.port}", *argv)
+
     def offline(self, *argv, code=0):
         done = harness.run(harness.BIN / "kernelmill", "store", *argv, check=False)
         self.assertEqual(done.returncode, code, f"{argv}: {done.stdout}\n{done.stderr}")
@@ -123,7 +126,7 @@ class JobControl(unittest.TestCase):
         job = self.run_job()
         self.wait_for_holds(f"dataset/{job}")
         before = json.loads(self.store("stat", "--json").stdout)
-        dropped = json.loads(self.store("gc", "--target-bytes", "0", "--json").stdout)
+        dropped = json.loads(self.collect("--json").stdout)
         self.assertGreater(int(dropped["dropped_blobs"]), 0)
         after = json.loads(self.store("stat", "--json").stdout)
         self.assertEqual(int(after["blobs"]), int(before["blobs"]) - int(dropped["dropped_blobs"]))
@@ -136,7 +139,7 @@ class JobControl(unittest.TestCase):
                          harness.dataset_digest(self.reference))
         self.client("delete", job)
         self.wait_for_holds()
-        self.store("gc", "--target-bytes", "0")
+        self.collect()
         self.assertEqual(int(json.loads(self.store("stat", "--json").stdout)["blobs"]), 0)
 
     def test_a_backup_is_the_store_that_it_was_made_of(self):

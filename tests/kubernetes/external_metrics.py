@@ -13,7 +13,7 @@ import urllib.request
 
 GROUP = "external.metrics.k8s.io/v1beta1"
 VALUES = re.compile(rf"/apis/{GROUP}/namespaces/([\w-]+)/([a-zA-Z_:][\w:]*)")
-# `stage in (extract,link),state=waiting`, as Kubernetes writes a selector down.
+# `stage in (extract,link),state=ready`, as Kubernetes writes a selector down.
 RULE = re.compile(r"\s*([\w./-]+)\s*(?:(=|==|!=)\s*([\w.-]*)|(in|notin)\s*\(([\w.,\s-]*)\))\s*(?:,|$)")
 
 

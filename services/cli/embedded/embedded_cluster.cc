@@ -108,6 +108,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   coordinator::CoordinatorServer::Options coordinator_options;
   coordinator_options.data_dir = absl::StrCat(options.data_dir, "/coordinator");
   coordinator_options.abandon_unfinished = true;
+  coordinator_options.limits = coordinator::CoordinatorLimits::None();
   ASSIGN_OR_RETURN(auto coordinator, coordinator::CoordinatorServer::Open(coordinator_options));
   RETURN_IF_ERROR(Serve(std::move(coordinator), parts->CoordinatorAddress(), &parts->coordinator));
 

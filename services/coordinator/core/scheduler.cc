@@ -21,9 +21,11 @@ absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& option
 
 Scheduler::Scheduler(const Options& options, StateStore& store, const Clock& clock)
     : sync_completions_(options.sync_completions),
+      observer_(options.observer),
       store_(store),
       clock_(clock),
-      commits_(store),
+      commits_(store, observer_.synced),
+      attempts_(&observer_),
       jobs_(options.jobs, store),
       dispatcher_(options.dispatch, jobs_, store, clock, ready_, attempts_),
       outcomes_(options.outcomes, jobs_, dispatcher_, clock, attempts_) {}
@@ -59,8 +61,8 @@ uint64_t Scheduler::Append(Change change) {
   return ticket;
 }
 
-absl::StatusOr<std::string> Scheduler::Submit(const v1::JobSpec& spec,
-                                              const std::string& request_id, int32_t priority,
+absl::StatusOr<std::string> Scheduler::Submit(v1::JobSpec spec, const std::string& request_id,
+                                              int32_t priority, const std::string& caller,
                                               bool no_cache) {
   RETURN_IF_ERROR(JobTable::CheckSubmission(spec, request_id, priority));
   RETURN_IF_ERROR(status());
@@ -69,7 +71,8 @@ absl::StatusOr<std::string> Scheduler::Submit(const v1::JobSpec& spec,
   {
     absl::MutexLock lock(&mutex_);
     Change change = NewChange();
-    ASSIGN_OR_RETURN(id, jobs_.Submit(spec, request_id, priority, no_cache, change));
+    ASSIGN_OR_RETURN(id,
+                     jobs_.Submit(std::move(spec), request_id, priority, caller, no_cache, change));
     ticket = Append(std::move(change));
   }
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
@@ -188,7 +191,8 @@ absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
   return GetJob(id);  // which waits until its end is kept
 }
 
-absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, bool no_cache) {
+absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std::string& caller,
+                                               bool no_cache) {
   RETURN_IF_ERROR(status());
   ASSIGN_OR_RETURN(const v1::JobStatus before, GetJob(id));
   if (before.state() == v1::JOB_STATE_RUNNING) return before;
@@ -205,7 +209,8 @@ absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, bool no_ca
     absl::MutexLock lock(&mutex_);
     Change change = NewChange();
     if (jobs_.HasEnded(*sequence)) {  // nobody else was faster
-      RETURN_IF_ERROR(jobs_.RunAgain(*sequence, before, std::move(pinned), no_cache, change));
+      RETURN_IF_ERROR(
+          jobs_.RunAgain(*sequence, before, std::move(pinned), caller, no_cache, change));
     }
     ticket = Append(std::move(change));
   }
@@ -384,8 +389,9 @@ Scheduler::WorkerStats Scheduler::CountWorkers() const {
 QueueStats Scheduler::Stats() const {
   absl::MutexLock lock(&mutex_);
   QueueStats stats;
+  stats.unix_ms = absl::ToUnixMillis(clock_.WallNow());
   jobs_.AddTo(stats);
-  stats.leases = static_cast<int64_t>(dispatcher_.lease_count());
+  dispatcher_.AddTo(stats);
   return stats;
 }
 

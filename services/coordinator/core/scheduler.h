@@ -20,6 +20,7 @@
 #include "services/coordinator/core/jobs/job_table.h"
 #include "services/coordinator/core/state/clock.h"
 #include "services/coordinator/core/state/commit_queue.h"
+#include "services/coordinator/core/state/observation.h"
 #include "services/coordinator/core/state/state_store.h"
 
 namespace kernelmill::coordinator {
@@ -43,20 +44,24 @@ class Scheduler {
     // Completions survive a loss of power. Off for a coordinator that lives and dies with the one
     // job that it runs.
     bool sync_completions = true;
+    Observer observer;
   };
 
   // Takes up the state kept. `store` and `clock` must outlive the scheduler.
   static absl::StatusOr<std::unique_ptr<Scheduler>> Open(const Options& options, StateStore& store,
                                                          const Clock& clock);
 
-  // Accepts a job; returns its id. INVALID_ARGUMENT: the spec or the priority is wrong;
-  // RESOURCE_EXHAUSTED: too much has not ended. A request id that was seen before returns the job
-  // that it made; an empty one is always new. `no_cache`, as the Crawl service has it.
-  absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                     int32_t priority = 0, bool no_cache = false);
+  // Accepts a job of the caller, as access::CallerLimits knows it; returns its id.
+  // INVALID_ARGUMENT: the spec or the priority is wrong; RESOURCE_EXHAUSTED: too much has not
+  // ended. A request id that was seen before returns the job that it made; an empty one is always
+  // new. `no_cache`, as the Crawl service has it.
+  absl::StatusOr<std::string> Submit(v1::JobSpec spec, const std::string& request_id,
+                                     int32_t priority = 0, const std::string& caller = "",
+                                     bool no_cache = false);
   // As the Crawl service has them.
   absl::StatusOr<v1::JobStatus> Cancel(const std::string& id);
-  absl::StatusOr<v1::JobStatus> Retry(const std::string& id, bool no_cache = false);
+  absl::StatusOr<v1::JobStatus> Retry(const std::string& id, const std::string& caller = "",
+                                      bool no_cache = false);
   absl::Status Delete(const std::string& id);
   // With the first failures alone. NOT_FOUND: no such job.
   absl::StatusOr<v1::JobStatus> GetJob(const std::string& id);
@@ -132,6 +137,7 @@ class Scheduler {
   absl::Status StatusOfStored(const v1::LeaseRef& lease);
 
   const bool sync_completions_;
+  const Observer observer_;
   StateStore& store_;
   const Clock& clock_;
   CommitQueue commits_;

@@ -3,10 +3,15 @@
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 
+#include "absl/synchronization/mutex.h"
+#include "common/metrics/bounded_label.h"
 #include "common/metrics/metrics.h"
 #include "common/worker/stage_table.h"
+#include "services/coordinator/server/observations.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -41,6 +46,44 @@ void ShowTasks(const std::string& stage, const char* state, int64_t count) {
       .Set(static_cast<double>(count));
 }
 
+double SecondsSince(int64_t since_ms, int64_t now_ms) {
+  return since_ms == 0 ? 0 : static_cast<double>(std::max<int64_t>(now_ms - since_ms, 0)) / 1000;
+}
+
+void ShowStage(const std::string& stage, const StageTasks& tasks, int64_t now_ms) {
+  ShowTasks(stage, "ready", tasks.ready);
+  ShowTasks(stage, "backing_off", tasks.backing_off);
+  ShowTasks(stage, "waiting_for_host", tasks.waiting_for_host);
+  ShowTasks(stage, "sharing", tasks.sharing);
+  ShowTasks(stage, "leased", tasks.leased);
+  ShowTasks(stage, "done", tasks.done);
+  ShowTasks(stage, "failed", tasks.failed);
+  metrics::Gauge(metrics::kOldestReady, {{"stage", stage}})
+      .Set(SecondsSince(tasks.ready_since_ms, now_ms));
+}
+
+void ShowHostTasks(const std::string& host, const HostStats::Tasks& tasks) {
+  metrics::Gauge(metrics::kHostTasks, {{"host", host}, {"state", "running"}})
+      .Set(static_cast<double>(tasks.running));
+  metrics::Gauge(metrics::kHostTasks, {{"host", host}, {"state", "waiting"}})
+      .Set(static_cast<double>(tasks.waiting));
+}
+
+void ShowHosts(const HostStats& hosts) {
+  static auto* const mutex = new absl::Mutex;  // a process may have several coordinators
+  absl::MutexLock lock(mutex);
+  static auto* const label = new metrics::BoundedLabel(50);
+  static auto* const shown = new std::map<std::string, HostStats::Tasks>;
+  for (auto& [host, tasks] : *shown) tasks = {};
+  for (const auto& [host, tasks] : hosts.tasks) {
+    HostStats::Tasks& sum = (*shown)[label->ValueFor(host)];
+    sum.running += tasks.running;
+    sum.waiting += tasks.waiting;
+  }
+  for (const auto& [host, tasks] : *shown) ShowHostTasks(host, tasks);
+  metrics::Gauge(metrics::kPausedHosts).Set(static_cast<double>(hosts.paused));
+}
+
 void SetWorkers(const std::string& stage, const std::string& version, const char* state,
                 int64_t count) {
   metrics::Gauge(metrics::kConnectedWorkers,
@@ -63,6 +106,7 @@ void PrefillMetrics() {
   metrics::Prefill(metrics::kLeasesGranted);
   metrics::Prefill(metrics::kCompletions,
                    {{"outcome", {"done", "cached", "error", "handed_back", "stale", "refused"}}});
+  PrefillObservations();
 }
 
 void CountLeases(size_t tasks) {
@@ -83,13 +127,11 @@ void ShowStats(const QueueStats& stats) {
   }
   for (const worker::StageInfo& info : worker::StageTable()) {
     const std::string stage(info.name);
-    const auto at = stats.tasks.find(stage);
-    const v1::StageProgress sum = at == stats.tasks.end() ? v1::StageProgress() : at->second;
-    ShowTasks(stage, "done", sum.done());
-    ShowTasks(stage, "failed", sum.failed());
-    ShowTasks(stage, "leased", sum.running());
-    ShowTasks(stage, "waiting", sum.total() - sum.done() - sum.failed() - sum.running());
+    ShowStage(stage, stats.tasks[static_cast<size_t>(info.id)], stats.unix_ms);
   }
+  ShowHosts(stats.hosts);
+  metrics::Gauge(metrics::kOldestJob).Set(SecondsSince(stats.oldest_job_ms, stats.unix_ms));
+  metrics::Gauge(metrics::kSuspectTasks).Set(static_cast<double>(stats.suspects));
   metrics::Gauge(metrics::kLeases).Set(static_cast<double>(stats.leases));
 }
 

@@ -16,7 +16,8 @@ void PrefillMetrics();
 void CountLeases(size_t tasks);
 // A completion and what became of it.
 void CountCompletion(const v1::Completion& completion, const absl::Status& status);
-// Sets the gauges: jobs by state, tasks by stage and state, leases held.
+// Sets the gauges: jobs by state, tasks by stage and state and by host, leases held, and how old
+// the oldest are. Called by one thread at a time.
 void ShowStats(const QueueStats& stats);
 // Likewise: workers and slots by stage and version, ready tasks of stages without a worker.
 void ShowWorkers(const Scheduler::WorkerStats& stats);

@@ -15,6 +15,7 @@
 #include "services/coordinator/core/state/clock.h"
 #include "services/coordinator/server/coordinator_metrics.h"
 #include "services/coordinator/server/crawl_service.h"
+#include "services/coordinator/server/observations.h"
 #include "services/coordinator/server/work_service.h"
 
 namespace kernelmill::coordinator {
@@ -35,8 +36,12 @@ absl::Status CheckOptions(const CoordinatorServer::Options& options) {
     return absl::InvalidArgumentError("crash_limit: is not 1 to 100");
   }
   if (options.host_limit < 0) return absl::InvalidArgumentError("host_limit: is negative");
-  if (options.max_unfinished_jobs < 1) {
-    return absl::InvalidArgumentError("max_unfinished_jobs: is below 1");
+  const CoordinatorLimits& limits = options.limits;
+  for (const int64_t limit :
+       {limits.jobs, limits.jobs_per_caller, limits.queued_bytes, limits.queued_bytes_per_caller,
+        limits.waiting_leases, limits.waiting_leases_per_caller, limits.watches,
+        limits.watches_per_caller, limits.submits, limits.submits_per_caller}) {
+    if (limit < 0) return absl::InvalidArgumentError("limits: one is negative");
   }
   if (options.retry_backoff < absl::ZeroDuration() || options.retry_backoff > absl::Hours(1)) {
     return absl::InvalidArgumentError("retry_backoff: is not between 0 and 1 h");
@@ -81,7 +86,6 @@ struct CoordinatorServer::Parts {
   }
 
   void RunTicker() {
-    PrefillMetrics();
     for (int tick = 0; !stopping; ++tick) {
       scheduler->Tick();
       if (tick % kTicksPerStats == 0) {
@@ -107,13 +111,18 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   scheduling.outcomes.retry_backoff = absl::ToChronoNanoseconds(options.retry_backoff);
   scheduling.outcomes.crash_limit = options.crash_limit;
   scheduling.dispatch.host_limit = options.host_limit;
-  scheduling.jobs.max_unfinished_jobs = options.max_unfinished_jobs;
+  scheduling.jobs.max_unfinished_jobs = options.limits.jobs;
+  scheduling.jobs.max_jobs_per_caller = options.limits.jobs_per_caller;
+  scheduling.jobs.max_queued_bytes = options.limits.queued_bytes;
+  scheduling.jobs.max_queued_bytes_per_caller = options.limits.queued_bytes_per_caller;
   scheduling.jobs.retention = options.job_retention;
   scheduling.jobs.abandon_unfinished = options.abandon_unfinished;
+  scheduling.observer = MetricsObserver();
   scheduling.sync_completions = !options.abandon_unfinished;
+  PrefillMetrics();
   ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
-  parts->work = std::make_unique<WorkService>(*parts->scheduler, options.grants);
-  parts->crawl = std::make_unique<CrawlService>(*parts->scheduler);
+  parts->work = std::make_unique<WorkService>(*parts->scheduler, options.limits, options.grants);
+  parts->crawl = std::make_unique<CrawlService>(*parts->scheduler, options.limits);
   RETURN_IF_ERROR(parts->StartRetention(options));
   Parts* const raw = parts.get();
   parts->ticker = std::thread([raw] { raw->RunTicker(); });

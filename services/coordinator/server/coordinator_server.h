@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/access/grants.h"
+#include "services/coordinator/server/coordinator_limits.h"
 
 namespace grpc {
 class Service;
@@ -27,7 +28,7 @@ class CoordinatorServer {
     absl::Duration retry_backoff = absl::Seconds(1);  // Outcomes::Options
     int crash_limit = 3;                              // likewise
     int host_limit = 4;
-    int max_unfinished_jobs = 1000;
+    CoordinatorLimits limits;
     absl::Duration job_retention = absl::ZeroDuration();
     // The store that is to keep what jobs need, host:port or unix:/path. Empty: none is told.
     std::string store;

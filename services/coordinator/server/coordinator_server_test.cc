@@ -28,6 +28,8 @@
 namespace kernelmill::coordinator {
 namespace {
 
+using ::testing::HasSubstr;
+
 // One of the stages, pretended: its outputs are real blobs that depend on the action alone.
 class ToyStage : public worker::Stage {
  public:
@@ -72,6 +74,7 @@ class CoordinatorServerTest : public ::testing::Test {
     options.data_dir = dir_->path();
     options.lease_ttl = absl::Seconds(1);
     options.retry_backoff = absl::Milliseconds(1);
+    options.limits = limits_;
     auto coordinator = CoordinatorServer::Open(options);
     ASSERT_TRUE(coordinator.ok()) << coordinator.status();
     coordinator_ = *std::move(coordinator);
@@ -146,6 +149,14 @@ class CoordinatorServerTest : public ::testing::Test {
     return runs;
   }
 
+  // A server with these limits, in place of the one that is there.
+  void Restart(const CoordinatorLimits& limits) {
+    StopServer();
+    limits_ = limits;
+    StartServer();
+  }
+
+  CoordinatorLimits limits_;
   std::unique_ptr<TempDir> dir_;
   cas::MemoryBlobStore store_;
   std::vector<std::unique_ptr<ToyStage>> stages_;
@@ -291,6 +302,81 @@ TEST_F(CoordinatorServerTest, JobsAreListedNewestFirst) {
 
 TEST(CoordinatorServerOptions, AreChecked) {
   EXPECT_EQ(CoordinatorServer::Open({}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(CoordinatorServerTest, AJobBeyondItsCallersLimitIsRefusedByName) {
+  CoordinatorLimits limits;
+  limits.jobs_per_caller = 1;
+  Restart(limits);
+  Submit(GitJob(1));
+  v1::SubmitRequest request;
+  *request.mutable_spec() = GitJob(1);
+  v1::SubmitResponse response;
+  grpc::ClientContext context;
+  const grpc::Status refused = crawl_->Submit(&context, request, &response);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("--max-jobs-per-caller is 1: "));
+}
+
+TEST_F(CoordinatorServerTest, QueuedBytesBeyondTheLimitAreRefusedByName) {
+  CoordinatorLimits limits;
+  limits.queued_bytes = 1000;
+  Restart(limits);
+  v1::SubmitRequest request;
+  *request.mutable_spec() = GitJob(100);
+  v1::SubmitResponse response;
+  grpc::ClientContext context;
+  const grpc::Status refused = crawl_->Submit(&context, request, &response);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("--max-queued-bytes is 1000: "));
+  Submit(GitJob(1));
+}
+
+TEST_F(CoordinatorServerTest, ALeaseThatWouldWaitBeyondTheLimitIsRefusedAndOneThatFindsATaskIsNot) {
+  CoordinatorLimits limits;
+  limits.waiting_leases_per_caller = 1;
+  Restart(limits);
+  std::thread waiting([this] {
+    v1::LeaseResponse response;
+    grpc::Status status = grpc::Status::CANCELLED;
+    while (!status.ok()) status = Lease(&response, 20'000);  // the other may be first for 10 ms
+    EXPECT_EQ(response.tasks_size(), 1);
+  });
+  v1::LeaseResponse response;
+  grpc::Status refused;
+  for (int i = 0; i < 1000 && refused.ok(); ++i) refused = Lease(&response, 10);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("--max-waiting-leases-per-caller is 1: "));
+  EXPECT_TRUE(Lease(&response, 0).ok()) << "it does not wait";
+  Submit(GitJob(2));
+  waiting.join();
+  EXPECT_TRUE(Lease(&response, 20'000).ok());
+  EXPECT_EQ(response.tasks_size(), 1);
+}
+
+TEST_F(CoordinatorServerTest, WatchesBeyondTheLimitAreRefusedByName) {
+  CoordinatorLimits limits;
+  limits.watches_per_caller = 1;
+  Restart(limits);
+  const std::string job = Submit(GitJob(1));
+  v1::WatchRequest request;
+  request.set_job(job);
+  grpc::ClientContext context;
+  const auto first = crawl_->Watch(&context, request);
+  v1::JobStatus status;
+  ASSERT_TRUE(first->Read(&status));
+  Watch(job);
+  EXPECT_EQ(watch_status_.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(watch_status_.error_message(), HasSubstr("--max-watches-per-caller is 1: "));
+  context.TryCancel();
+}
+
+TEST_F(CoordinatorServerTest, WorkersWhoseLeasesAreRefusedGoOnAsking) {
+  CoordinatorLimits limits;
+  limits.waiting_leases = 1;
+  Restart(limits);
+  StartWorkers(4);
+  EXPECT_EQ(Watch(Submit(GitJob(5))).back().state(), v1::JOB_STATE_DONE);
 }
 
 }  // namespace

@@ -17,6 +17,9 @@ namespace {
 
 // The shortest time between two statuses of a running job; also how soon a gone client is noticed.
 constexpr std::chrono::milliseconds kPause(200);
+// Jobs that are taken in at a time: for one of 16 MiB, some 300 MB are needed meanwhile.
+constexpr int64_t kSubmits = 3;
+constexpr int64_t kSubmitsOfCaller = 2;
 
 // Returns once the job is at another version than `seen` and `not_before` has come, or has ended.
 absl::Status WaitForChange(Scheduler& scheduler, const grpc::ServerContext& context,
@@ -62,17 +65,38 @@ absl::Status WriteTimeline(Scheduler& scheduler, const std::string& job,
 
 }  // namespace
 
-grpc::Status CrawlService::Submit(grpc::ServerContext* context, const v1::SubmitRequest* request,
-                                  v1::SubmitResponse* response) {
-  const absl::StatusOr<std::string> job = scheduler_.Submit(
-      request->spec(), request->request_id(), request->priority(), request->no_cache());
-  const std::string target = job.value_or(request->spec().name());
+CrawlService::CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits)
+    : scheduler_(scheduler),
+      watches_({"watches",
+                {"max-watches-per-caller", limits.watches_per_caller},
+                {"max-watches", limits.watches},
+                "end some, or ask now and then instead"}),
+      submits_({.under_way = {limits.submits_per_caller, limits.submits},
+                .at_work = {kSubmitsOfCaller, kSubmits},
+                .flag = "max-submits"}) {}
+
+grpc::Status CrawlService::StreamedSubmit(
+    grpc::ServerContext* context,
+    grpc::ServerUnaryStreamer<v1::SubmitRequest, v1::SubmitResponse>* call) {
+  return submits_.Answer(*context, *call, [&](v1::SubmitRequest& request, auto* response) {
+    return TakeJob(*context, request, response);
+  });
+}
+
+grpc::Status CrawlService::TakeJob(const grpc::ServerContext& context, v1::SubmitRequest& request,
+                                   v1::SubmitResponse* response) {
+  const std::string name = request.spec().name();
+  const absl::StatusOr<std::string> job =
+      scheduler_.Submit(std::move(*request.mutable_spec()), request.request_id(),
+                        request.priority(), access::CallerKey(context), request.no_cache());
   if (job.ok()) response->set_job(*job);
-  return access::Audited(*context, "Submit", target, rpc::ToGrpcStatus(job.status()));
+  return access::Audited(context, "Submit", job.value_or(name), rpc::ToGrpcStatus(job.status()));
 }
 
 grpc::Status CrawlService::Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
                                  grpc::ServerWriter<v1::JobStatus>* writer) {
+  const auto place = watches_.Take(access::CallerKey(*context));
+  if (!place.ok()) return rpc::ToGrpcStatus(place.status());
   return rpc::ToGrpcStatus(
       WatchJob(scheduler_, *context, request->job(),
                [&](const v1::JobStatus& status) { return writer->Write(status); }));
@@ -117,7 +141,8 @@ grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::Cancel
 
 grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
                                  v1::JobStatus* response) {
-  absl::StatusOr<v1::JobStatus> status = scheduler_.Retry(request->job(), request->no_cache());
+  absl::StatusOr<v1::JobStatus> status =
+      scheduler_.Retry(request->job(), access::CallerKey(*context), request->no_cache());
   if (status.ok()) *response = *std::move(status);
   return access::Audited(*context, "Retry", request->job(), rpc::ToGrpcStatus(status.status()));
 }

@@ -1,19 +1,26 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_SERVER_CRAWL_SERVICE_H_
 #define KERNELMILL_SERVICES_COORDINATOR_SERVER_CRAWL_SERVICE_H_
 
+#include "common/access/caller_limits.h"
+#include "common/rpc/limited_calls.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "services/coordinator/core/scheduler.h"
+#include "services/coordinator/server/coordinator_limits.h"
 
 namespace kernelmill::coordinator {
 
 // Crawl over gRPC. Thread-safe; `scheduler` must outlive it.
-class CrawlService final : public v1::Crawl::Service {
+class CrawlService final : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::Crawl::Service> {
  public:
-  explicit CrawlService(Scheduler& scheduler) : scheduler_(scheduler) {}
+  CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits);
 
-  grpc::Status Submit(grpc::ServerContext* context, const v1::SubmitRequest* request,
-                      v1::SubmitResponse* response) override;
-  // Ends with UNAVAILABLE when the coordinator drains: watch again, elsewhere.
+  // A few at a time, since a large job takes several times as much memory on its way in as it does
+  // then.
+  grpc::Status StreamedSubmit(
+      grpc::ServerContext* context,
+      grpc::ServerUnaryStreamer<v1::SubmitRequest, v1::SubmitResponse>* call) override;
+  // RESOURCE_EXHAUSTED: too many are watching. Ends with UNAVAILABLE when the coordinator drains:
+  // watch again, elsewhere.
   grpc::Status Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
                      grpc::ServerWriter<v1::JobStatus>* writer) override;
   grpc::Status GetJob(grpc::ServerContext* context, const v1::GetJobRequest* request,
@@ -37,7 +44,12 @@ class CrawlService final : public v1::Crawl::Service {
                         grpc::ServerWriter<v1::TimelinePart>* writer) override;
 
  private:
+  grpc::Status TakeJob(const grpc::ServerContext& context, v1::SubmitRequest& request,
+                       v1::SubmitResponse* response);
+
   Scheduler& scheduler_;
+  access::CallerLimits watches_;
+  rpc::LimitedCalls submits_;
 };
 
 }  // namespace kernelmill::coordinator

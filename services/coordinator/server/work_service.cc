@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -96,12 +97,15 @@ LeaseQuery QueryOf(const v1::LeaseRequest& request, const grpc::ServerContext& c
                     .stages = VersionsOf(request)}};
 }
 
-// Waits for tasks; an empty answer once the time is up.
-absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, const grpc::ServerContext& context,
+// Waits for tasks; an empty answer once the time is up. Each call that waits takes a thread, and a
+// place of `waiting`; one that finds a task needs none.
+absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, access::CallerLimits& waiting,
+                                    const grpc::ServerContext& context,
                                     const v1::LeaseRequest& request) {
   const LeaseQuery query = QueryOf(request, context);
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(request.wait_ms());
+  std::optional<access::CallerLimits::Place> place;
   while (true) {
     // Before leasing, or tasks would be leased to nobody.
     if (context.IsCancelled()) return absl::CancelledError("the worker has gone");
@@ -109,6 +113,9 @@ absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, const grpc::ServerCont
     ASSIGN_OR_RETURN(Leases leases, scheduler.Lease(query));
     const auto left = deadline - std::chrono::steady_clock::now();
     if (!leases.tasks.empty() || leases.finish_first || left <= left.zero()) return leases;
+    if (!place.has_value()) {
+      ASSIGN_OR_RETURN(place, waiting.Take(access::CallerKey(context)));
+    }
     scheduler.ready().WaitFor(seen, std::min(kGlance, absl::FromChrono(left)));
   }
 }
@@ -131,10 +138,19 @@ absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
 
 }  // namespace
 
+WorkService::WorkService(Scheduler& scheduler, const CoordinatorLimits& limits,
+                         std::shared_ptr<access::GrantKey> grants)
+    : scheduler_(scheduler),
+      waiting_({"leases that wait for a task",
+                {"max-waiting-leases-per-caller", limits.waiting_leases_per_caller},
+                {"max-waiting-leases", limits.waiting_leases},
+                "ask again later"}),
+      grants_(std::move(grants)) {}
+
 grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
                                 v1::LeaseResponse* response) {
   if (const absl::Status bad = CheckLease(*request); !bad.ok()) return rpc::ToGrpcStatus(bad);
-  absl::StatusOr<Leases> leases = WaitForTasks(scheduler_, *context, *request);
+  absl::StatusOr<Leases> leases = WaitForTasks(scheduler_, waiting_, *context, *request);
   if (!leases.ok()) return rpc::ToGrpcStatus(leases.status());
   CountLeases(leases->tasks.size());
   const std::string caller = access::CallerName(*context);
@@ -160,8 +176,9 @@ grpc::Status WorkService::Renew(grpc::ServerContext* context, const v1::RenewReq
                                 v1::RenewResponse* response) {
   const absl::Status bad = CheckBatch(request->leases_size());
   if (!bad.ok()) return rpc::ToGrpcStatus(bad);
-  const auto lost = scheduler_.Renew({request->leases().begin(), request->leases().end()},
-                                     {access::CallerName(*context), request->worker()}, WaitsFor(*context));
+  const auto lost =
+      scheduler_.Renew({request->leases().begin(), request->leases().end()},
+                       {access::CallerName(*context), request->worker()}, WaitsFor(*context));
   if (!lost.ok()) return rpc::ToGrpcStatus(lost.status());
   for (const v1::LeaseRef& lease : *lost) *response->add_lost() = lease;
   return grpc::Status::OK;

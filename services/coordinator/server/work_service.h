@@ -3,11 +3,12 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
+#include "common/access/caller_limits.h"
 #include "common/access/grants.h"
 #include "kernelmill/v1/work.grpc.pb.h"
 #include "services/coordinator/core/scheduler.h"
+#include "services/coordinator/server/coordinator_limits.h"
 
 namespace kernelmill::coordinator {
 
@@ -16,9 +17,10 @@ namespace kernelmill::coordinator {
 class WorkService final : public v1::Work::Service {
  public:
   // `grants` may be null: none are given.
-  explicit WorkService(Scheduler& scheduler, std::shared_ptr<access::GrantKey> grants = nullptr)
-      : scheduler_(scheduler), grants_(std::move(grants)) {}
+  WorkService(Scheduler& scheduler, const CoordinatorLimits& limits,
+              std::shared_ptr<access::GrantKey> grants = nullptr);
 
+  // RESOURCE_EXHAUSTED: nothing is ready, and too many wait already.
   grpc::Status Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
                      v1::LeaseResponse* response) override;
   grpc::Status Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
@@ -30,6 +32,7 @@ class WorkService final : public v1::Work::Service {
   void AddGrant(const std::string& caller, v1::LeasedTask& task) const;
 
   Scheduler& scheduler_;
+  access::CallerLimits waiting_;
   const std::shared_ptr<access::GrantKey> grants_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "common/rpc/limited_calls.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/deduplicator/core/deduplicate.h"
@@ -13,36 +14,48 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-class DeduplicatorService final : public v1::Deduplicator::Service {
- public:
-  explicit DeduplicatorService(cas::BlobStore& store) : store_(store) {}
+using PlainService = v1::Deduplicator::WithStreamedUnaryMethod_Deduplicate<
+    v1::Deduplicator::WithStreamedUnaryMethod_Similar<v1::Deduplicator::Service>>;
 
-  grpc::Status Deduplicate(grpc::ServerContext* /*context*/, const v1::DeduplicateRequest* request,
-                           v1::DeduplicateResponse* response) override {
-    absl::StatusOr<v1::Clusters> clusters = deduplicator::Deduplicate(*request);
-    if (!clusters.ok()) return rpc::ToGrpcStatus(clusters.status());
-    *response->mutable_clusters() = *std::move(clusters);
-    return grpc::Status::OK;
+class DeduplicatorService final : public PlainService {
+ public:
+  DeduplicatorService(cas::BlobStore& store, const rpc::CallLimits& limits)
+      : store_(store), calls_({.under_way = limits}) {}
+
+  grpc::Status StreamedDeduplicate(
+      grpc::ServerContext* context,
+      grpc::ServerUnaryStreamer<v1::DeduplicateRequest, v1::DeduplicateResponse>* call) override {
+    return calls_.Answer(
+        *context, *call, [](const v1::DeduplicateRequest& request, auto* response) {
+          absl::StatusOr<v1::Clusters> clusters = deduplicator::Deduplicate(request);
+          if (clusters.ok()) *response->mutable_clusters() = *std::move(clusters);
+          return rpc::ToGrpcStatus(clusters.status());
+        });
   }
 
   // A caller that is gone, or whose deadline is past, has cancelled.
-  grpc::Status Similar(grpc::ServerContext* context, const v1::SimilarRequest* request,
-                       v1::SimilarResponse* response) override {
-    absl::StatusOr<v1::SimilarResponse> found =
-        FindSimilar(store_, *request, [context] { return context->IsCancelled(); });
-    if (!found.ok()) return rpc::ToGrpcStatus(found.status());
-    *response = *std::move(found);
-    return grpc::Status::OK;
+  grpc::Status StreamedSimilar(
+      grpc::ServerContext* context,
+      grpc::ServerUnaryStreamer<v1::SimilarRequest, v1::SimilarResponse>* call) override {
+    return calls_.Answer(
+        *context, *call, [this, context](const v1::SimilarRequest& request, auto* response) {
+          absl::StatusOr<v1::SimilarResponse> found =
+              FindSimilar(store_, request, [context] { return context->IsCancelled(); });
+          if (found.ok()) *response = *std::move(found);
+          return rpc::ToGrpcStatus(found.status());
+        });
   }
 
  private:
   cas::BlobStore& store_;
+  rpc::LimitedCalls calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewDeduplicatorService(cas::BlobStore& store) {
-  return std::make_unique<DeduplicatorService>(store);
+std::unique_ptr<grpc::Service> NewDeduplicatorService(cas::BlobStore& store,
+                                                      const rpc::CallLimits& limits) {
+  return std::make_unique<DeduplicatorService>(store, limits);
 }
 
 }  // namespace kernelmill::deduplicator

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "common/cas/blob_store.h"
+#include "common/rpc/limited_calls.h"
 
 namespace grpc {
 class Service;
@@ -13,7 +14,8 @@ namespace kernelmill::deduplicator {
 
 // Deduplication, and search in the datasets of `store`, as plain calls (stages.proto). Holds no
 // state; thread-safe.
-std::unique_ptr<grpc::Service> NewDeduplicatorService(cas::BlobStore& store);
+std::unique_ptr<grpc::Service> NewDeduplicatorService(cas::BlobStore& store,
+                                                      const rpc::CallLimits& limits = {});
 
 }  // namespace kernelmill::deduplicator
 

@@ -2,10 +2,13 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <utility>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/rpc/limited_calls.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -34,30 +37,37 @@ absl::Status CheckLimits(const v1::ExtractRequest& request) {
   return absl::OkStatus();
 }
 
-class ExtractorService : public v1::Extractor::Service {
+class ExtractorService final
+    : public v1::Extractor::WithStreamedUnaryMethod_Extract<v1::Extractor::Service> {
  public:
-  grpc::Status Extract(grpc::ServerContext*, const v1::ExtractRequest* request,
-                       v1::ExtractResponse* response) override {
-    return rpc::ToGrpcStatus(Extract(*request, *response));
+  explicit ExtractorService(const rpc::CallLimits& limits) : calls_({.under_way = limits}) {}
+
+  grpc::Status StreamedExtract(
+      grpc::ServerContext* context,
+      grpc::ServerUnaryStreamer<v1::ExtractRequest, v1::ExtractResponse>* call) override {
+    return calls_.Answer(*context, *call, [this](v1::ExtractRequest& request, auto* response) {
+      return rpc::ToGrpcStatus(ExtractAndLink(request, *response));
+    });
   }
 
  private:
-  absl::Status Extract(const v1::ExtractRequest& request, v1::ExtractResponse& response) const {
+  absl::Status ExtractAndLink(v1::ExtractRequest& request, v1::ExtractResponse& response) const {
     RETURN_IF_ERROR(CheckLimits(request));
     v1::FileShard files;
-    *files.mutable_files() = request.files();
+    *files.mutable_files() = std::move(*request.mutable_files());
     ASSIGN_OR_RETURN(const v1::KernelShard extracted, ExtractKernels(files, parser_));
     ASSIGN_OR_RETURN(*response.mutable_kernels(), LinkSource(extracted));
     return absl::OkStatus();
   }
 
+  rpc::LimitedCalls calls_;
   TreeSitterParser parser_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewExtractorService() {
-  return std::make_unique<ExtractorService>();
+std::unique_ptr<grpc::Service> NewExtractorService(const rpc::CallLimits& limits) {
+  return std::make_unique<ExtractorService>(limits);
 }
 
 }  // namespace kernelmill::extractor

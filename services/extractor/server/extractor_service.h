@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "common/rpc/limited_calls.h"
+
 namespace grpc {
 class Service;
 }
@@ -10,7 +12,7 @@ class Service;
 namespace kernelmill::extractor {
 
 // kernelmill.v1.Extractor: extraction and linking as one plain call. Thread-safe.
-std::unique_ptr<grpc::Service> NewExtractorService();
+std::unique_ptr<grpc::Service> NewExtractorService(const rpc::CallLimits& limits = {});
 
 }  // namespace kernelmill::extractor
 

@@ -1,17 +1,26 @@
 #include "services/extractor/server/extractor_service.h"
 
+#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/base/file.h"
 #include "common/rpc/server.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 
 namespace kernelmill::extractor {
 namespace {
+
+using ::testing::HasSubstr;
 
 class ExtractorServiceTest : public ::testing::Test {
  protected:
@@ -70,6 +79,57 @@ TEST_F(ExtractorServiceTest, TooManyBytesAreRefused) {
   v1::ExtractRequest request;
   request.add_files()->set_content(std::string((8 << 20) + 1, ' '));
   EXPECT_EQ(Call(request).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+// Over a socket: the transport within a process does not let a server answer before it has read.
+class LimitedExtractorTest : public ::testing::Test {
+ protected:
+  LimitedExtractorTest() : dir_(*TempDir::Create()) {
+    service_ = NewExtractorService({.each = 1, .all = 1});
+    address_ = absl::StrCat("unix:", dir_.path(), "/service");
+    server_ = *rpc::Server::Start({address_}, {service_.get()});
+    stub_ = v1::Extractor::NewStub(rpc::Connect(address_));
+  }
+
+  TempDir dir_;
+  std::string address_;
+  std::unique_ptr<grpc::Service> service_;
+  std::unique_ptr<rpc::Server> server_;
+  std::unique_ptr<v1::Extractor::Stub> stub_;
+};
+
+TEST_F(LimitedExtractorTest, ACallBeyondTheLimitIsRefusedByNameAndALaterOneIsNot) {
+  v1::ExtractRequest large;
+  std::string text = "import triton\n";
+  for (int i = 0; text.size() < (7u << 20); ++i) {
+    absl::StrAppend(&text, "@triton.jit\ndef f", i, "(p):\n    return p + ", i, "\n");
+  }
+  large.add_files()->set_path("a.py");
+  large.mutable_files(0)->set_content(text);
+  std::thread first([&] {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
+    v1::ExtractResponse response;
+    stub_->Extract(&context, large, &response);
+  });
+  const v1::ExtractRequest small;
+  grpc::Status refused;
+  for (int i = 0; i < 1000 && refused.ok(); ++i) {
+    grpc::ClientContext context;
+    v1::ExtractResponse response;
+    refused = stub_->Extract(&context, small, &response);
+  }
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("--max-calls-per-caller is 1: unix has 1 calls"));
+  first.join();
+  grpc::Status later = refused;
+  for (int i = 0; i < 600 && !later.ok(); ++i) {
+    absl::SleepFor(absl::Milliseconds(100));  // the work goes on though its caller has gone
+    grpc::ClientContext context;
+    v1::ExtractResponse response;
+    later = stub_->Extract(&context, small, &response);
+  }
+  EXPECT_TRUE(later.ok()) << later.error_message();
 }
 
 }  // namespace

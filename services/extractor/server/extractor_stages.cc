@@ -1,5 +1,7 @@
 #include "services/extractor/server/extractor_stages.h"
 
+#include <prometheus/counter.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,6 +15,8 @@
 #include "absl/types/span.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
+#include "common/dsl/languages.h"
+#include "common/metrics/metrics.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -23,6 +27,20 @@
 
 namespace kernelmill::extractor {
 namespace {
+
+std::string LanguageName(v1::Dsl dsl) {
+  for (const dsl::Language& language : dsl::Languages()) {
+    if (language.dsl == dsl) return std::string(language.name);
+  }
+  return "other";
+}
+
+void PrefillKernels() {
+  for (const dsl::Language& language : dsl::Languages()) {
+    if (language.dsl == v1::DSL_UNSPECIFIED) continue;
+    metrics::Prefill(metrics::kFoundKernels, {{"dsl", {std::string(language.name)}}});
+  }
+}
 
 // "files" -> "kernels": of all files, or of the piece that the parameters name.
 class ExtractStage : public worker::Stage {
@@ -79,6 +97,9 @@ class ExtractStage : public worker::Stage {
       }
     }
     worker::AddCounter(result, "kernels.found", kernels.kernels_size());
+    for (const v1::Kernel& kernel : kernels.kernels()) {
+      metrics::Counter(metrics::kFoundKernels, {{"dsl", LanguageName(kernel.dsl())}}).Increment();
+    }
   }
 
   TreeSitterParser parser_;
@@ -144,6 +165,7 @@ class LinkStage : public worker::Stage {
 }  // namespace
 
 std::vector<std::unique_ptr<worker::Stage>> NewExtractorStages() {
+  PrefillKernels();
   std::vector<std::unique_ptr<worker::Stage>> stages;
   stages.push_back(std::make_unique<ExtractStage>());
   stages.push_back(std::make_unique<LinkStage>());

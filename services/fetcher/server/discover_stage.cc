@@ -11,6 +11,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "services/fetcher/adapters/github/github_client.h"
 #include "services/fetcher/core/discover/discover.h"
+#include "services/fetcher/server/fetch_metrics.h"
 #include "services/fetcher/server/store_caches.h"
 
 namespace kernelmill::fetcher {
@@ -33,8 +34,13 @@ class DiscoverStage : public worker::Stage {
     ASSIGN_OR_RETURN(github.token, ReadTokenFile(options_.github_token_file));
     StorePageCache pages(store);
     GithubClient client(std::move(github), pages);
-    ASSIGN_OR_RETURN(const Discovery found,
-                     DiscoverRepositories(action.params().discover().discover(), client));
+    v1::Source search;
+    *search.mutable_discover() = action.params().discover().discover();
+    const HostRequest request(search);
+    const absl::StatusOr<Discovery> found_or = DiscoverRepositories(search.discover(), client);
+    request.End(found_or.status());
+    RETURN_IF_ERROR(found_or.status());
+    const Discovery& found = *found_or;
     v1::StageResult result;
     result.mutable_found()->Add(found.urls.begin(), found.urls.end());
     worker::AddCounter(result, "discover.requests", client.requests());

@@ -12,6 +12,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/server/discover_stage.h"
+#include "services/fetcher/server/fetch_metrics.h"
 #include "services/fetcher/server/sources.h"
 #include "services/fetcher/server/store_caches.h"
 
@@ -29,8 +30,13 @@ class PinStage : public worker::Stage {
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore&) override {
     if (!action.params().has_pin()) return absl::InvalidArgumentError("pin without its parameters");
+    const v1::Source& source = action.params().pin().source();
+    const HostRequest request(source);
+    absl::StatusOr<v1::Source> pinned = sources_->Pin(source);
+    request.End(pinned.status());
+    RETURN_IF_ERROR(pinned.status());
     v1::StageResult result;
-    ASSIGN_OR_RETURN(*result.mutable_pinned(), sources_->Pin(action.params().pin().source()));
+    *result.mutable_pinned() = *std::move(pinned);
     return result;
   }
 
@@ -88,8 +94,13 @@ class FetchStage : public worker::Stage {
       return absl::InvalidArgumentError("fetch without its parameters");
     }
     StoreFetchCache cache(store);
-    ASSIGN_OR_RETURN(const FetchedSource fetched,
-                     sources_->Fetch(action.params().fetch().source(), cache));
+    const v1::Source& source = action.params().fetch().source();
+    const HostRequest request(source);
+    const absl::StatusOr<FetchedSource> fetched_or = sources_->Fetch(source, cache);
+    request.End(fetched_or.status(),
+                fetched_or.ok() ? fetched_or->snapshot->listing().bytes_received : 0);
+    RETURN_IF_ERROR(fetched_or.status());
+    const FetchedSource& fetched = *fetched_or;
     v1::StageResult result;
     ASSIGN_OR_RETURN(const cas::Digest tree, cas::PutMessage(store, fetched.tree));
     worker::AddOutput(result, "tree", tree, fetched.tree.files_size());
@@ -118,6 +129,7 @@ class FetchStage : public worker::Stage {
 }  // namespace
 
 std::vector<std::unique_ptr<worker::Stage>> NewFetcherStages(const FetcherOptions& options) {
+  PrefillFetchMetrics();
   const auto sources = std::make_shared<Sources>(options);
   std::vector<std::unique_ptr<worker::Stage>> stages;
   stages.push_back(NewDiscoverStage(options));

@@ -207,11 +207,22 @@ struct Space {
   int64_t free_bytes = 0;
 };
 
+// What the database has done since it was opened, in bytes; for metrics.
+struct Effort {
+  double stalled_seconds = 0;  // that it held writes back
+  int64_t written = 0;         // that it was asked to write
+  int64_t flushed = 0;         // from memory to tables
+  int64_t compaction_read = 0;
+  int64_t compaction_written = 0;
+  int64_t pending_compaction = 0;  // has still to be rewritten; an estimate
+};
+
 // The files that the database takes.
 class Disk {
  public:
   virtual ~Disk() = default;
   virtual absl::StatusOr<Space> Measure() = 0;
+  virtual Effort effort() = 0;
   // Gives what was evicted or deleted back to the disk. May take long.
   virtual absl::Status Reclaim() = 0;
   // Writes a consistent copy into the folder `dir`, or brings the one there up to date; its bytes.

@@ -185,6 +185,16 @@ absl::Status Uploads::MakeRoom(int64_t size, const std::string& caller) {
       absl::StrCat(options_.max_open, " uploads are being written; try again later"));
 }
 
+Uploads::Open Uploads::open() {
+  absl::MutexLock lock(&mutex_);
+  Open open;
+  for (const auto& [key, entry] : entries_) {
+    ++open.uploads;
+    open.bytes += entry.size;
+  }
+  return open;
+}
+
 absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {
   ASSIGN_OR_RETURN(const bool stored, IsStored(name.blob));
   if (stored) return StoredBefore(name);

@@ -107,6 +107,13 @@ class Uploads {
   absl::StatusOr<std::unique_ptr<UploadStream>> Begin(const ResourceName& name,
                                                       const std::string& caller = "");
 
+  // For metrics.
+  struct Open {
+    int64_t uploads = 0;
+    int64_t bytes = 0;  // by the sizes that their digests claim
+  };
+  Open open();
+
   // NOT_FOUND: no such upload, and the store does not have the blob.
   absl::StatusOr<UploadState> Query(const ResourceName& name);
 

@@ -5,8 +5,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
@@ -16,6 +14,7 @@
 #include "services/store/core/content_store.h"
 #include "services/store/core/resource_name.h"
 #include "services/store/core/uploads.h"
+#include "services/store/server/answer.h"
 #include "services/store/server/services.h"
 #include "services/store/server/store_metrics.h"
 
@@ -57,18 +56,6 @@ class PieceWriter {
   bytestream::ReadResponse message_;
 };
 
-// Whose share a stream takes: the role and name of its certificate or token, else the host that it
-// comes from.
-std::string CallerOf(const grpc::ServerContext& context) {
-  const access::Caller caller = access::CallerOf(context);
-  if (caller.role.has_value()) {
-    return absl::StrCat(access::RoleName(*caller.role), " ", caller.name);
-  }
-  // "ipv4:192.0.2.1:4711", "ipv6:[::1]:4711", "unix:": each connection has a port of its own.
-  const bool has_port = absl::StartsWith(caller.name, "ip");
-  return caller.name.substr(0, has_port ? caller.name.rfind(':') : std::string::npos);
-}
-
 class ByteStreamService final : public bytestream::ByteStream::Service {
  public:
   ByteStreamService(ContentStore* store, Uploads* uploads, const rpc::StallGuard::Options& streams)
@@ -76,10 +63,10 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
 
   grpc::Status Read(grpc::ServerContext* context, const bytestream::ReadRequest* request,
                     grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
-    return read_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
-      ASSIGN_OR_RETURN(const auto guarded,
-                       guard_.Admit([context] { context->TryCancel(); }, CallerOf(*context)));
+      ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); },
+                                                        access::CallerKey(*context)));
       PieceWriter writer(stream, guarded.get());
       const auto send = [&writer](absl::string_view bytes) { return writer.Send(bytes); };
       if (name.compression == Compression::kNone) {
@@ -99,10 +86,12 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   grpc::Status Write(grpc::ServerContext* context,
                      grpc::ServerReader<bytestream::WriteRequest>* stream,
                      bytestream::WriteResponse* response) override {
-    return write_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
+      // Whose share of the streams and uploads it takes.
+      const std::string caller = access::CallerKey(*context);
       ASSIGN_OR_RETURN(const auto guarded,
-                       guard_.Admit([context] { context->TryCancel(); }, CallerOf(*context)));
-      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get(), CallerOf(*context)));
+                       guard_.Admit([context] { context->TryCancel(); }, caller));
+      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get(), caller));
       response->set_committed_size(committed);
       return absl::OkStatus();
     });
@@ -111,7 +100,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   grpc::Status QueryWriteStatus(grpc::ServerContext*,
                                 const bytestream::QueryWriteStatusRequest* request,
                                 bytestream::QueryWriteStatusResponse* response) override {
-    return query_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(request->resource_name()));
       ASSIGN_OR_RETURN(const UploadState state, uploads_->Query(name));
       response->set_committed_size(state.committed);
@@ -158,9 +147,6 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   ContentStore* const store_;
   Uploads* const uploads_;
   rpc::StallGuard guard_;
-  MethodMetrics read_{"Read"};
-  MethodMetrics write_{"Write"};
-  MethodMetrics query_{"QueryWriteStatus"};
 };
 
 }  // namespace

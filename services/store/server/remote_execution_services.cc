@@ -20,6 +20,7 @@
 #include "services/store/core/blob_id.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/resource_name.h"
+#include "services/store/server/answer.h"
 #include "services/store/server/services.h"
 #include "services/store/server/store_metrics.h"
 
@@ -75,7 +76,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
 
   grpc::Status FindMissingBlobs(grpc::ServerContext*, const reapi::FindMissingBlobsRequest* request,
                                 reapi::FindMissingBlobsResponse* response) override {
-    return find_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
       ASSIGN_OR_RETURN(const std::vector<BlobId> ids, ToBlobIds(request->blob_digests()));
       ASSIGN_OR_RETURN(const std::vector<bool> there, store_->Contains(ids));
@@ -88,7 +89,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
 
   grpc::Status BatchUpdateBlobs(grpc::ServerContext*, const reapi::BatchUpdateBlobsRequest* request,
                                 reapi::BatchUpdateBlobsResponse* response) override {
-    return update_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
       RETURN_IF_ERROR(CheckCount(request->requests_size()));
       std::vector<int64_t> sizes;
@@ -107,7 +108,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
 
   grpc::Status BatchReadBlobs(grpc::ServerContext*, const reapi::BatchReadBlobsRequest* request,
                               reapi::BatchReadBlobsResponse* response) override {
-    return read_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
       RETURN_IF_ERROR(CheckCount(request->digests_size()));
       std::vector<int64_t> sizes;
@@ -158,9 +159,6 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
   }
 
   ContentStore* const store_;
-  MethodMetrics find_{"FindMissingBlobs"};
-  MethodMetrics update_{"BatchUpdateBlobs"};
-  MethodMetrics read_{"BatchReadBlobs"};
   BlobErrors update_errors_{"BatchUpdateBlobs"};
   BlobErrors read_errors_{"BatchReadBlobs"};
 };
@@ -173,7 +171,7 @@ class ActionCacheService final : public reapi::ActionCache::Service {
 
   grpc::Status GetActionResult(grpc::ServerContext*, const reapi::GetActionResultRequest* request,
                                reapi::ActionResult* response) override {
-    return get_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
       ASSIGN_OR_RETURN(const BlobId action, ToBlobId(request->action_digest()));
       ASSIGN_OR_RETURN(*response, store_->GetActionResult(request->instance_name(), action));
@@ -184,7 +182,7 @@ class ActionCacheService final : public reapi::ActionCache::Service {
   grpc::Status UpdateActionResult(grpc::ServerContext* context,
                                   const reapi::UpdateActionResultRequest* request,
                                   reapi::ActionResult* response) override {
-    return update_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
       ASSIGN_OR_RETURN(const BlobId action, ToBlobId(request->action_digest()));
       RETURN_IF_ERROR(CheckGrant(*context, *request));
@@ -220,8 +218,6 @@ class ActionCacheService final : public reapi::ActionCache::Service {
 
   ContentStore* const store_;
   const std::shared_ptr<access::GrantKey> grants_;
-  MethodMetrics get_{"GetActionResult"};
-  MethodMetrics update_{"UpdateActionResult"};
 };
 
 class CapabilitiesService final : public reapi::Capabilities::Service {
@@ -230,7 +226,7 @@ class CapabilitiesService final : public reapi::Capabilities::Service {
 
   grpc::Status GetCapabilities(grpc::ServerContext*, const reapi::GetCapabilitiesRequest* request,
                                reapi::ServerCapabilities* response) override {
-    return get_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckInstanceName(request->instance_name()));
       reapi::CacheCapabilities& cache = *response->mutable_cache_capabilities();
       cache.add_digest_functions(reapi::DigestFunction::SHA256);
@@ -249,7 +245,6 @@ class CapabilitiesService final : public reapi::Capabilities::Service {
 
  private:
   const ContentStore* const store_;
-  MethodMetrics get_{"GetCapabilities"};
 };
 
 }  // namespace

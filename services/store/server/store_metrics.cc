@@ -4,11 +4,8 @@
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 
-#include <chrono>
-
 #include "absl/time/time.h"
 #include "common/metrics/metrics.h"
-#include "common/rpc/status.h"
 
 namespace kernelmill::store {
 namespace {
@@ -27,26 +24,18 @@ void PublishQuestions(const StoreCounters& counters) {
   raise(counters.results_missing, "result", "false");
 }
 
+void PublishEffort(const Effort& effort) {
+  metrics::RaiseTo(effort.stalled_seconds, metrics::Counter(metrics::kStallSeconds));
+  metrics::RaiseTo(effort.compaction_read,
+                   metrics::Counter(metrics::kCompactionBytes, {{"direction", "read"}}));
+  metrics::RaiseTo(effort.compaction_written,
+                   metrics::Counter(metrics::kCompactionBytes, {{"direction", "written"}}));
+  metrics::RaiseTo(effort.flushed, metrics::Counter(metrics::kFlushedBytes));
+  metrics::RaiseTo(effort.written, metrics::Counter(metrics::kWrittenBytes));
+  SetGauge(metrics::kPendingCompaction, effort.pending_compaction);
+}
+
 }  // namespace
-
-MethodMetrics::MethodMetrics(const std::string& method)
-    : seconds_(&metrics::Histogram(metrics::kStoreSeconds, {{"method", method}})) {
-  for (size_t code = 0; code < calls_.size(); ++code) {
-    calls_[code] = &metrics::Counter(
-        metrics::kStoreRequests,
-        {{"method", method},
-         {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(code))}});
-  }
-}
-
-grpc::Status MethodMetrics::Run(absl::FunctionRef<absl::Status()> body) {
-  const auto start = std::chrono::steady_clock::now();
-  const absl::Status status = body();
-  seconds_->Observe(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  calls_[static_cast<size_t>(status.code()) % calls_.size()]->Increment();
-  return rpc::ToGrpcStatus(status);
-}
 
 BlobErrors::BlobErrors(const std::string& method) {
   for (size_t code = 0; code < errors_.size(); ++code) {
@@ -71,8 +60,15 @@ void CountBytesOut(int64_t bytes) {
   counter.Increment(static_cast<double>(bytes));
 }
 
-RetentionMetrics::RetentionMetrics(ContentStore* store, const GarbageCollector* collector)
-    : store_(store), collector_(collector) {
+void CountSync(double seconds) {
+  static prometheus::Histogram& syncs = metrics::Histogram(metrics::kSyncSeconds);
+  syncs.Observe(seconds);
+}
+
+RetentionMetrics::RetentionMetrics(ContentStore* store, const GarbageCollector* collector,
+                                   Uploads* uploads)
+    : store_(store), collector_(collector), uploads_(uploads) {
+  metrics::Prefill(metrics::kSyncSeconds);
   metrics::Prefill(metrics::kReceivedBytes);
   metrics::Prefill(metrics::kSentBytes);
   thread_ = std::thread([this] { Run(); });
@@ -110,6 +106,10 @@ void RetentionMetrics::Publish() {
   metrics::RaiseTo(evicted.results, metrics::Counter(metrics::kEvictions, {{"kind", "result"}}));
   metrics::RaiseTo(evicted.bytes, metrics::Counter(metrics::kEvictedBytes));
   PublishQuestions(store_->counters());
+  PublishEffort(lru.disk().effort());
+  const Uploads::Open open = uploads_->open();
+  SetGauge(metrics::kOpenUploads, open.uploads);
+  SetGauge(metrics::kStagedBytes, open.bytes);
 }
 
 }  // namespace kernelmill::store

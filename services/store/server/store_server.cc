@@ -10,6 +10,7 @@
 #include "services/store/adapters/rocksdb/rocksdb_storage.h"
 #include "services/store/adapters/zstd/zstd_codec.h"
 #include "services/store/server/services.h"
+#include "services/store/server/store_metrics.h"
 
 namespace kernelmill::store {
 namespace {
@@ -42,11 +43,13 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Open(const Options& op
       std::unique_ptr<Storage> storage,
       OpenRocksDbStorage(options.data_dir, {.block_cache_bytes = options.block_cache_bytes,
                                             .limit_bytes = options.retention.limit_bytes,
-                                            .on_broken_log = options.on_broken_log}));
+                                            .on_broken_log = options.on_broken_log,
+                                            .on_synced = CountSync}));
   std::unique_ptr<StoreServer> server(new StoreServer(std::move(storage), options));
   RETURN_IF_ERROR(server->store_.lru().Load());
   server->collector_.Start();
-  server->metrics_ = std::make_unique<RetentionMetrics>(&server->store_, &server->collector_);
+  server->metrics_ =
+      std::make_unique<RetentionMetrics>(&server->store_, &server->collector_, &server->uploads_);
   return server;
 }
 

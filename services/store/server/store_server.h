@@ -69,8 +69,8 @@ class StoreServer {
 
   ContentStore store_;
   GarbageCollector collector_;
-  std::unique_ptr<RetentionMetrics> metrics_;
   Uploads uploads_;
+  std::unique_ptr<RetentionMetrics> metrics_;  // uses the three
   std::vector<std::unique_ptr<grpc::Service>> services_;
 };
 

@@ -13,9 +13,9 @@
 #include "common/base/status.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/core/blob_id.h"
+#include "services/store/server/answer.h"
 #include "services/store/server/backups.h"
 #include "services/store/server/services.h"
-#include "services/store/server/store_metrics.h"
 
 namespace kernelmill::store {
 namespace {
@@ -41,7 +41,7 @@ class StoreService final : public v1::Store::Service {
 
   grpc::Status Hold(grpc::ServerContext* context, const v1::HoldRequest* request,
                     v1::HoldResponse* response) override {
-    return access::Audited(*context, "Hold", request->name(), hold_.Run([&]() -> absl::Status {
+    return access::Audited(*context, "Hold", request->name(), Answer([&]() -> absl::Status {
       HoldRequest hold{.name = request->name(),
                        .blobs = {},
                        .everything_used_from_now = request->everything_used_from_now(),
@@ -55,14 +55,14 @@ class StoreService final : public v1::Store::Service {
 
   grpc::Status Release(grpc::ServerContext* context, const v1::ReleaseRequest* request,
                        v1::ReleaseResponse*) override {
-    return access::Audited(*context, "Release", request->name(), release_.Run([&] {
+    return access::Audited(*context, "Release", request->name(), Answer([&] {
       return parts_.store->lru().holds().Release(request->name());
     }));
   }
 
   grpc::Status Stat(grpc::ServerContext*, const v1::StatRequest*,
                     v1::StatResponse* response) override {
-    return stat_.Run([&]() -> absl::Status {
+    return Answer([&]() -> absl::Status {
       LruStore& lru = parts_.store->lru();
       ASSIGN_OR_RETURN(const Space space, lru.disk().Measure());
       const Usage usage = lru.blobs().usage();
@@ -89,7 +89,7 @@ class StoreService final : public v1::Store::Service {
 
   grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest* request,
                       grpc::ServerWriter<v1::VerifyProgress>* stream) override {
-    return verify_.Run([&] {
+    return Answer([&] {
       return parts_.store->Verify(request->drop_damaged(),
                                   [&](const Verified& verified) { return Send(verified, stream); });
     });
@@ -110,9 +110,9 @@ class StoreService final : public v1::Store::Service {
       return absl::OkStatus();
     };
     // Who only asks changes nothing.
-    if (request->dry_run()) return collect_.Run(collect);
+    if (request->dry_run()) return Answer(collect);
     return access::Audited(*context, "CollectGarbage",
-                           absl::StrCat(request->target_bytes(), " bytes"), collect_.Run(collect));
+                           absl::StrCat(request->target_bytes(), " bytes"), Answer(collect));
   }
 
   grpc::Status ForgetResults(grpc::ServerContext* context, const v1::ForgetResultsRequest* request,
@@ -122,7 +122,7 @@ class StoreService final : public v1::Store::Service {
                                     : absl::OkStatus();
     };
     return access::Audited(
-        *context, "ForgetResults", WhichResults(*request), forget_.Run([&]() -> absl::Status {
+        *context, "ForgetResults", WhichResults(*request), Answer([&]() -> absl::Status {
           ASSIGN_OR_RETURN(const int64_t results,
                            parts_.store->ForgetResults({.stage = request->stage(),
                                                         .version = request->version(),
@@ -135,7 +135,7 @@ class StoreService final : public v1::Store::Service {
 
   grpc::Status Backup(grpc::ServerContext* context, const v1::BackupRequest* request,
                       v1::BackupResponse* response) override {
-    return access::Audited(*context, "Backup", request->name(), backup_.Run([&]() -> absl::Status {
+    return access::Audited(*context, "Backup", request->name(), Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const Backups::Made made, backups_.Make(request->name()));
       response->set_path(made.path);
       response->set_bytes(made.bytes);
@@ -147,7 +147,7 @@ class StoreService final : public v1::Store::Service {
                             v1::PruneBackupsResponse* response) override {
     const std::string bounds =
         absl::StrCat("all but ", request->keep(), ", older than ", request->max_age_ms(), " ms");
-    return access::Audited(*context, "PruneBackups", bounds, prune_.Run([&]() -> absl::Status {
+    return access::Audited(*context, "PruneBackups", bounds, Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(
           const std::vector<BackupEntry> dropped,
           backups_.Prune(request->keep(), absl::Milliseconds(request->max_age_ms()), absl::Now()));
@@ -176,14 +176,6 @@ class StoreService final : public v1::Store::Service {
 
   const StoreServiceParts parts_;
   Backups backups_;
-  MethodMetrics hold_{"Hold"};
-  MethodMetrics release_{"Release"};
-  MethodMetrics stat_{"Stat"};
-  MethodMetrics verify_{"Verify"};
-  MethodMetrics collect_{"CollectGarbage"};
-  MethodMetrics forget_{"ForgetResults"};
-  MethodMetrics backup_{"Backup"};
-  MethodMetrics prune_{"PruneBackups"};
 };
 
 }  // namespace

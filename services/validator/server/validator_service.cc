@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "common/rpc/limited_calls.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/validator/core/validate.h"
@@ -12,29 +13,40 @@
 namespace kernelmill::validator {
 namespace {
 
-class ValidatorService : public v1::Validator::Service {
+absl::StatusOr<v1::VerdictShard> Judge(v1::ValidateRequest& request) {
+  v1::FileShard files;
+  *files.mutable_files() = std::move(*request.mutable_files());
+  v1::SourceTree tree;
+  *tree.mutable_license_files() = std::move(*request.mutable_license_files());
+  v1::ValidateParams params;
+  *params.mutable_licenses() = request.licenses();
+  *params.mutable_quality() = request.quality();
+  return validator::Validate(request.kernels(), files, tree, params);
+}
+
+class ValidatorService final
+    : public v1::Validator::WithStreamedUnaryMethod_Validate<v1::Validator::Service> {
  public:
-  grpc::Status Validate(grpc::ServerContext*, const v1::ValidateRequest* request,
-                        v1::ValidateResponse* response) override {
-    v1::FileShard files;
-    *files.mutable_files() = request->files();
-    v1::SourceTree tree;
-    *tree.mutable_license_files() = request->license_files();
-    v1::ValidateParams params;
-    *params.mutable_licenses() = request->licenses();
-    *params.mutable_quality() = request->quality();
-    absl::StatusOr<v1::VerdictShard> verdicts =
-        validator::Validate(request->kernels(), files, tree, params);
-    if (!verdicts.ok()) return rpc::ToGrpcStatus(verdicts.status());
-    *response->mutable_verdicts() = *std::move(verdicts);
-    return grpc::Status::OK;
+  explicit ValidatorService(const rpc::CallLimits& limits) : calls_({.under_way = limits}) {}
+
+  grpc::Status StreamedValidate(
+      grpc::ServerContext* context,
+      grpc::ServerUnaryStreamer<v1::ValidateRequest, v1::ValidateResponse>* call) override {
+    return calls_.Answer(*context, *call, [](v1::ValidateRequest& request, auto* response) {
+      absl::StatusOr<v1::VerdictShard> verdicts = Judge(request);
+      if (verdicts.ok()) *response->mutable_verdicts() = *std::move(verdicts);
+      return rpc::ToGrpcStatus(verdicts.status());
+    });
   }
+
+ private:
+  rpc::LimitedCalls calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewValidatorService() {
-  return std::make_unique<ValidatorService>();
+std::unique_ptr<grpc::Service> NewValidatorService(const rpc::CallLimits& limits) {
+  return std::make_unique<ValidatorService>(limits);
 }
 
 }  // namespace kernelmill::validator

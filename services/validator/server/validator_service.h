@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "common/rpc/limited_calls.h"
+
 namespace grpc {
 class Service;
 }
@@ -11,7 +13,7 @@ namespace kernelmill::validator {
 
 // Serves v1::Validator. Thread-safe. INVALID_ARGUMENT: a kernel's file is missing from the request,
 // or the quality policy names an unknown check.
-std::unique_ptr<grpc::Service> NewValidatorService();
+std::unique_ptr<grpc::Service> NewValidatorService(const rpc::CallLimits& limits = {});
 
 }  // namespace kernelmill::validator
 

@@ -1,10 +1,17 @@
 #include "services/validator/server/validator_stages.h"
 
+#include <prometheus/counter.h>
+
+#include <iterator>
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
+#include "common/metrics/metrics.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/validator/core/validate.h"
@@ -17,6 +24,27 @@ absl::StatusOr<Message> ReadInput(const v1::Action& action, absl::string_view na
                                   cas::BlobStore& store) {
   ASSIGN_OR_RETURN(const cas::Digest digest, worker::InputNamed(action, name));
   return cas::GetMessage<Message>(store, digest);
+}
+
+constexpr const char* kLicensePlaces[] = {"tag",      "header", "annotation", "file",
+                                          "metadata", "job",    "unknown"};
+
+// Where the licence stands: the first word of its evidence, "tag" for "spdx-tag".
+std::string LicensePlace(const v1::License& license) {
+  if (license.expression() == "NOASSERTION") return "unknown";
+  const absl::string_view evidence = license.evidence();
+  const std::string word(
+      absl::StripPrefix(evidence.substr(0, evidence.find_first_of(":+")), "spdx-"));
+  for (const char* const place : kLicensePlaces) {
+    if (word == place) return word;
+  }
+  return "unknown";
+}
+
+void CountLicenses(const v1::VerdictShard& verdicts) {
+  for (const v1::Verdict& verdict : verdicts.verdicts()) {
+    metrics::Counter(metrics::kLicenses, {{"kind", LicensePlace(verdict.license())}}).Increment();
+  }
 }
 
 class ValidateStage : public worker::Stage {
@@ -38,6 +66,7 @@ class ValidateStage : public worker::Stage {
     for (const auto& [counter, value] : CountVerdicts(verdicts)) {
       worker::AddCounter(result, counter, value);
     }
+    CountLicenses(verdicts);
     return result;
   }
 };
@@ -45,6 +74,8 @@ class ValidateStage : public worker::Stage {
 }  // namespace
 
 std::vector<std::unique_ptr<worker::Stage>> NewValidatorStages() {
+  metrics::Prefill(metrics::kLicenses,
+                   {{"kind", {std::begin(kLicensePlaces), std::end(kLicensePlaces)}}});
   std::vector<std::unique_ptr<worker::Stage>> stages;
   stages.push_back(std::make_unique<ValidateStage>());
   return stages;

@@ -28,6 +28,11 @@ int Hostile(const Words& words);
 // stall STORE STREAMS: uploads that stop after their first piece, and reads that nobody takes;
 // holds them until its standard input ends. Writes "stalled" once all are open.
 int Stall(const Words& words);
+// storm ADDRESS COUNT AT_ONCE KIND A B: COUNT calls, AT_ONCE of them at a time, all alike. KIND A B
+// is one of: submits SOURCES BYTES (of each source), leases STAGE WAIT_MS, extracts BYTES FILES,
+// watches JOB 0. Writes "begun" once the first have been sent, then "CODE<TAB>message" for each
+// answer. KERNELMILL_TLS_CA, _CERT and _KEY say who calls.
+int Storm(const Words& words);
 // work-proxy LISTEN COORDINATOR SEED: stands between workers and their coordinator, and makes
 // completions time out after they were taken, come twice, late, out of order and with forged
 // tokens, until SIGTERM. Writes what it did, and "violation: ..." for every answer that is not as

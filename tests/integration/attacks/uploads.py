@@ -47,7 +47,8 @@ class Uploads(unittest.TestCase):
         self.addCleanup(attack.stdout.close)
         self.addCleanup(attack.stdin.close)
         self.assertEqual(attack.stdout.readline(), "stalled\n")
-        refused = 'kernelmill_store_requests_total{code="RESOURCE_EXHAUSTED",method="Write"}'
+        refused = ('grpc_server_handled_total{grpc_code="ResourceExhausted",grpc_method="Write",'
+                   'grpc_service="google.bytestream.ByteStream"}')
         harness.wait_until(lambda: harness.metric(self.store.metrics(), refused) > 0, "the caller to be refused")
         said = self.put("[::1]", 5, 6 << 20)  # larger than a batch: as streams
         self.assertEqual(said.count("stored"), 5, said)

@@ -25,7 +25,7 @@ class LostDataset(unittest.TestCase):
 
     def setUp(self):
         # Nobody holds anything here: all of it goes.
-        harness.run(harness.BIN / "kernelmill", "store", "gc", "--target-bytes", "0", "--store",
+        harness.run(harness.BIN / "kernelmill", "store", "gc", "--target-bytes", "0", "--yes", "--store",
                     f"127.0.0.1:{self.cluster.store.port}")
 
     def assert_told(self, done):

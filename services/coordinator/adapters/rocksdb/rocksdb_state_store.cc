@@ -4,6 +4,7 @@
 //   "m/format"      -> "2", the version of this grammar
 //   "m/sequence"    -> 4 bytes: the largest sequence number that a job ever had
 //   "r/"<job>       -> the client's request id, where it gave one
+//   "c/"<job>       -> who submitted it, where that is known
 //   "p/"<job>       -> the stage versions that the job's tasks were planned with, as text
 //   "s/"<job>       -> JobSpec, with defaults
 //   "j/"<job>       -> JobStatus: as it was submitted; once ended, as it ended, with its first
@@ -82,6 +83,9 @@ std::string TaskKeyOf(uint64_t id) {
 rocksdb::Status PutJob(const JobRow& row, rocksdb::WriteBatch* batch) {
   rocksdb::Status status;
   if (!row.request_id.empty()) status = batch->Put(JobKey("r/", row.sequence), row.request_id);
+  if (status.ok() && !row.caller.empty()) {
+    status = batch->Put(JobKey("c/", row.sequence), row.caller);
+  }
   if (status.ok()) status = batch->Put(JobKey("p/", row.sequence), row.plan);
   if (status.ok()) {
     status = batch->Put(JobKey("s/", row.sequence), row.spec.SerializeAsString());
@@ -132,7 +136,7 @@ rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
     status = DeleteRun(job, batch);
   }
   for (const uint32_t job : change.deleted) {
-    for (const char* prefix : {"r/", "p/", "s/", "j/"}) {
+    for (const char* prefix : {"r/", "c/", "p/", "s/", "j/"}) {
       if (status.ok()) status = batch->Delete(JobKey(prefix, job));
     }
     if (!status.ok()) return status;
@@ -198,6 +202,12 @@ RocksDbStateStore::~RocksDbStateStore() = default;
 absl::StatusOr<std::string> RocksDbStateStore::Read(const std::string& key) {
   std::string value;
   RETURN_IF_ERROR(FromRocksStatus(db_->Get(rocksdb::ReadOptions(), key, &value), "read"));
+  return value;
+}
+
+absl::StatusOr<std::string> RocksDbStateStore::ReadOrEmpty(const std::string& key) {
+  absl::StatusOr<std::string> value = Read(key);
+  if (absl::IsNotFound(value.status())) return "";
   return value;
 }
 
@@ -296,17 +306,14 @@ absl::StatusOr<std::vector<JobRow>> RocksDbStateStore::Jobs() {
         !row.status.ParseFromArray(at->value().data(), static_cast<int>(at->value().size()))) {
       return absl::DataLossError("a job is not readable");
     }
-    const absl::StatusOr<std::string> request = Read(JobKey("r/", row.sequence));
-    if (request.ok()) row.request_id = *request;
-    if (!request.ok() && !absl::IsNotFound(request.status())) return request.status();
+    ASSIGN_OR_RETURN(row.request_id, ReadOrEmpty(JobKey("r/", row.sequence)));
     if (row.status.state() != v1::JOB_STATE_RUNNING) {
       row.status.clear_failures();
       row.status.clear_counters();
       continue;
     }
+    ASSIGN_OR_RETURN(row.caller, ReadOrEmpty(JobKey("c/", row.sequence)));
     ASSIGN_OR_RETURN(row.plan, Read(JobKey("p/", row.sequence)));
-    ASSIGN_OR_RETURN(const std::string spec, Read(JobKey("s/", row.sequence)));
-    if (!row.spec.ParseFromString(spec)) return absl::DataLossError("a spec is not readable");
   }
   RETURN_IF_ERROR(FromRocksStatus(at->status(), "jobs"));
   return rows;

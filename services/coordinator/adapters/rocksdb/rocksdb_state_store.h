@@ -49,6 +49,8 @@ class RocksDbStateStore : public StateStore {
   // Cuts up the ends of jobs that an earlier build kept in one row each.
   absl::Status SplitWholeEnds();
   absl::StatusOr<std::string> Read(const std::string& key);
+  // Empty where there is no such key.
+  absl::StatusOr<std::string> ReadOrEmpty(const std::string& key);
 
   std::unique_ptr<rocksdb::DB> db_;
   uint32_t last_sequence_ = 0;  // for Write alone

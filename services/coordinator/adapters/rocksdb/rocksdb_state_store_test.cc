@@ -51,6 +51,7 @@ class RocksDbStateStoreTest : public ::testing::Test {
     JobRow row;
     row.sequence = sequence;
     row.request_id = absl::StrCat("request ", sequence);
+    row.caller = absl::StrCat("client ", sequence);
     row.plan = "pin=1;";
     row.spec.set_name("job");
     row.status.set_job(absl::StrCat("job-", sequence));
@@ -95,7 +96,9 @@ TEST_F(RocksDbStateStoreTest, EverythingIsThereAfterAReopening) {
   EXPECT_EQ(jobs[1].sequence, 2u);
   EXPECT_EQ(jobs[1].request_id, "request 2");
   EXPECT_EQ(jobs[1].plan, "pin=1;");
-  EXPECT_EQ(jobs[1].spec.name(), "job");
+  EXPECT_EQ(jobs[1].caller, "client 2");
+  EXPECT_EQ(jobs[1].spec.name(), "") << "specs may be large";
+  EXPECT_EQ(store_->Spec(2)->name(), "job");
   const std::vector<TaskRow> tasks = TasksOf(*store_, 1);
   ASSERT_EQ(tasks.size(), 2u);
   EXPECT_EQ(tasks[0].key, change.tasks[0].key);

@@ -1,6 +1,7 @@
 #include "services/coordinator/core/dispatch/attempt_log.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -30,9 +31,32 @@ const char* MessageOf(const AttemptEnd& end) {
   return end.error.ok() ? "task done" : "attempt failed";
 }
 
+TaskRef RefOf(const Job& job, uint32_t index) {
+  return {job.Find(index)->key.stage, TaskId(job.sequence(), index), job.id()};
+}
+
+double SecondsBetween(int64_t begin_ms, int64_t end_ms) {
+  return static_cast<double>(std::max<int64_t>(end_ms - begin_ms, 0)) / 1000;
+}
+
+LostBy WhyLost(const AttemptEnd& end) {
+  if (absl::string_view(end.outcome) != "lost") return LostBy::kNot;
+  if (absl::IsCancelled(end.error)) return LostBy::kCancelled;
+  return absl::IsAborted(end.error) ? LostBy::kWorkerEnded : LostBy::kExpired;
+}
+
+// Of the stages that say what became of files and kernels, what they counted.
+std::shared_ptr<const v1::StageResult> DatasetOf(StageId stage, const v1::StageResult& result) {
+  if (stage != StageId::kResolve && stage != StageId::kManifest) return nullptr;
+  auto counted = std::make_shared<v1::StageResult>();
+  *counted->mutable_counters() = result.counters();
+  return counted;
+}
+
 }  // namespace
 
 AttemptLog::Lines::~Lines() {
+  for (const Observation& observation : observations_) observer_->happened(observation);
   for (const Line& line : lines_) {
     // A field that does not apply is there all the same, and empty: every line has the same ones.
     Log(line.level, line.message,
@@ -66,6 +90,7 @@ void AttemptLog::Add(LogLevel level, const char* message, const Job& job, uint32
 
 void AttemptLog::Leased(const Job& job, uint32_t index, const LeaseTerms& terms) {
   Add(LogLevel::kInfo, "task leased", job, index, terms.name, nullptr, absl::OkStatus());
+  Observe(LeaseBegan{RefOf(job, index), SecondsBetween(job.ReadyAt(index), terms.leased_unix_ms)});
 }
 
 void AttemptLog::Ended(const Job& job, uint32_t index, const LeaseTerms& terms,
@@ -75,16 +100,51 @@ void AttemptLog::Ended(const Job& job, uint32_t index, const LeaseTerms& terms,
   v1::TaskSpan span = OpenSpan(job, index, &terms);
   span.set_ended_unix_ms(std::max({change.unix_ms, span.ready_unix_ms(), span.leased_unix_ms()}));
   span.set_outcome(end.outcome);
+  if (terms.leased_unix_ms > 0) {
+    Observe(LeaseOver{RefOf(job, index), SecondsBetween(terms.leased_unix_ms, span.ended_unix_ms()),
+                      WhyLost(end)});
+  }
   if (end.timing.ByteSizeLong() > 0) *span.mutable_timing() = Believable(end.timing);
   change.spans.push_back(std::move(span));
 }
 
+void AttemptLog::Observe(Observation observation) {
+  if (observer_ == nullptr || !observer_->happened) return;
+  observations_.push_back(std::move(observation));
+}
+
+void AttemptLog::Decided(const Job& job, uint32_t index, const absl::Status& error, Next next) {
+  Observe(ErrorTaken{job.Find(index)->key.stage, error.code(), next});
+}
+
+void AttemptLog::Succeeded(const Job& job, uint32_t index, Origin origin,
+                           const v1::StageResult& result) {
+  const StageId stage = job.Find(index)->key.stage;
+  Observe(ResultTaken{stage, origin, DatasetOf(stage, result)});
+}
+
+void AttemptLog::Retried(const Job& job, uint32_t index, const absl::Status& error) {
+  Decided(job, index, error, Next::kRetry);
+}
+
+void AttemptLog::FailedBefore(const Job& job, uint32_t index, const absl::Status& error) {
+  Decided(job, index, error, Next::kFailed);
+}
+
+void AttemptLog::JobEnded(const v1::JobStatus& status) {
+  Observe(
+      JobOver{status.state(), SecondsBetween(status.submitted_unix_ms(), status.ended_unix_ms())});
+}
+
 void AttemptLog::Split(const Job& job, uint32_t index, const absl::Status& error) {
   Add(LogLevel::kWarning, "a shard is split", job, index, "", "split", error);
+  Decided(job, index, error, Next::kSplit);
+  if (job.FileCountOf(index) == 1) Observe(FileQuarantined{});
 }
 
 void AttemptLog::GivenUp(const Job& job, uint32_t index, const absl::Status& error) {
   Add(LogLevel::kWarning, "task given up", job, index, "", "failed", error);
+  Decided(job, index, error, Next::kFailed);
 }
 
 v1::TaskSpan OpenSpan(const Job& job, uint32_t index, const LeaseTerms* terms) {

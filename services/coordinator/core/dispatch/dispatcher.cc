@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/log.h"
+#include "common/config/source_host.h"
 #include "common/worker/stage.h"
 #include "services/coordinator/core/dispatch/pin_history.h"
 #include "services/coordinator/core/dispatch/worker_list.h"
@@ -43,7 +44,7 @@ void LogOtherVersions(const LeaseQuery& query) {
 std::string HostOf(const Job& job, uint32_t index) {
   const TaskKey& key = job.Find(index)->key;
   if (!StageInfoOf(key.stage).calls_host) return "";
-  return HostOfSource(job.spec().sources(key.source));
+  return config::HostOfSource(job.SourceOf(key));
 }
 
 // Of one answer to a worker. The actions of pair, resolve and manifest name every shard of the job,
@@ -70,7 +71,7 @@ void Dispatcher::RestoreLeases() {
       LeaseTerms terms =
           coordinator::TermsOf(*job, index, job->ActionOf(index), HostOf(*job, index));
       terms.leased_unix_ms = absl::ToUnixMillis(clock_.WallNow());
-      in_flight_.Lead(terms.action, task);
+      in_flight_.Lead(terms.action, task, job->Find(index)->key.stage);
       hosts_.Take(terms.host, task, now);
       leases_.Restore(task, job->Find(index)->token, now, std::move(terms));
     }
@@ -145,7 +146,7 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   terms.name = query.worker.name;
   terms.leased_unix_ms = change.unix_ms;
   const bool alone = terms.alone;
-  if (!in_flight_.Lead(terms.action, id)) {
+  if (!in_flight_.Lead(terms.action, id, job.Find(index)->key.stage)) {
     hosts_.Release(terms.host);
     return false;
   }
@@ -168,14 +169,19 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
 // The wall clock decides here, as the history outlives the process. What it decides is stored as
 // the task's outcome, so that it is decided once.
 bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
-  const v1::Source* const source = job.SourceToPin(index);
-  if (source == nullptr || !source->has_git() || !job.spec().has_visits()) return false;
+  const std::optional<v1::Source> source = job.SourceToPin(index);
+  if (!source.has_value() || !source->has_git() || !job.settings().has_visits()) return false;
   const absl::StatusOr<PinRecord> last = store_.LastPin(source->git(), source->ref());
-  if (!last.ok() || !IsRecent(*last, job.spec().visits(), clock_.WallNow())) return false;
+  if (!last.ok() || !IsRecent(*last, job.settings().visits(), clock_.WallNow())) return false;
   const absl::StatusOr<v1::StageResult> pinned = ResultFrom(*last, *source);
   if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
   attempts_.Ended(job, index, {}, {"recent", pinned.status()}, change);
-  if (pinned.ok()) return job.Succeeded(index, *pinned, /*cached=*/true, change).ok();
+  if (pinned.ok()) {
+    if (!job.Succeeded(index, *pinned, /*cached=*/true, change).ok()) return false;
+    attempts_.Succeeded(job, index, Origin::kHistory, *pinned);
+    return true;
+  }
+  attempts_.FailedBefore(job, index, pinned.status());
   job.Failed(index, /*token=*/0, pinned.status(), change);
   return true;
 }
@@ -278,6 +284,20 @@ StageCounts Dispatcher::UnservedTasks() const {
 WorkerCensus Dispatcher::Census() const {
   const Clock::Duration silence = std::max<Clock::Duration>(leases_.ttl(), kShortestSilence);
   return CountWorkers(workers_, leases_, clock_.Now() - silence);
+}
+
+void Dispatcher::AddTo(QueueStats& stats) const {
+  stats.leases = static_cast<int64_t>(leases_.size());
+  hosts_.AddTo(stats.hosts, clock_.Now());
+  for (int i = 0; i < kStageCount; ++i) {
+    StageTasks& tasks = stats.tasks[i];
+    // Those of jobs that have ended meanwhile may be among them, until their leaders end.
+    const int64_t open = std::max<int64_t>(
+        tasks.total - tasks.done - tasks.failed - tasks.leased - tasks.ready - tasks.backing_off,
+        0);
+    tasks.sharing = std::clamp<int64_t>(in_flight_.Followers(static_cast<StageId>(i)), 0, open);
+    tasks.waiting_for_host = open - tasks.sharing;
+  }
 }
 
 std::vector<v1::TaskSpan> Dispatcher::OpenSpans(const Job& job, uint32_t first,

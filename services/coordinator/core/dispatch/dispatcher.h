@@ -81,7 +81,8 @@ class Dispatcher {
   // Extends the caller's leases; returns those that it does not hold any more.
   std::vector<v1::LeaseRef> Renew(const std::vector<v1::LeaseRef>& leases,
                                   const std::string& caller);
-  // Takes note of what the tasks wait for whose lease the caller holds; returns whether any is news.
+  // Takes note of what the tasks wait for whose lease the caller holds; returns whether any is
+  // news.
   bool SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::string& caller,
                   const std::string& waits_for);
   bool Holds(const v1::LeaseRef& lease, const std::string& caller) const {
@@ -110,7 +111,8 @@ class Dispatcher {
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
 
-  size_t lease_count() const { return leases_.size(); }
+  // Adds the leases, the hosts, and what the tasks that JobTable counted wait for.
+  void AddTo(QueueStats& stats) const;
 
   // Looks, now and then, which stages have ready tasks and no worker. Returns whether what
   // unserved() says has changed.

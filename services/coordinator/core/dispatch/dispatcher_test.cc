@@ -107,8 +107,8 @@ TEST_F(DispatcherTest, EqualActionsRunOnceAlsoAcrossJobs) {
 
 TEST_F(DispatcherTest, ATaskThatUsesNoCacheSharesNoResultThatMayBeFromThere) {
   Submit(GitJob(1));
-  const auto anew = scheduler_->Submit(GitJob(1), "", 0, /*no_cache=*/true);
-  const auto anew_too = scheduler_->Submit(GitJob(1), "", 0, /*no_cache=*/true);
+  const auto anew = scheduler_->Submit(GitJob(1), "", 0, "", /*no_cache=*/true);
+  const auto anew_too = scheduler_->Submit(GitJob(1), "", 0, "", /*no_cache=*/true);
   ASSERT_THAT(anew, IsOk());
   std::vector<v1::LeasedTask> pins = Lease(64);
   ASSERT_EQ(pins.size(), 2u) << "one with the cache; those without share theirs";
@@ -120,7 +120,7 @@ TEST_F(DispatcherTest, ATaskThatUsesNoCacheSharesNoResultThatMayBeFromThere) {
 }
 
 TEST_F(DispatcherTest, WithoutCacheSurvivesARestartAndARetrySaysAnewWhetherItIs) {
-  const auto job = scheduler_->Submit(GitJob(1), "", 0, /*no_cache=*/true);
+  const auto job = scheduler_->Submit(GitJob(1), "", 0, "", /*no_cache=*/true);
   ASSERT_THAT(job, IsOk());
   EXPECT_TRUE(Get(*job).no_cache());
   Open();
@@ -134,7 +134,7 @@ TEST_F(DispatcherTest, WithoutCacheSurvivesARestartAndARetrySaysAnewWhetherItIs)
   RunAll();
   clock_.Advance(seconds(31));
   RunAll();
-  ASSERT_THAT(scheduler_->Retry(*job, /*no_cache=*/true), IsOk());
+  ASSERT_THAT(scheduler_->Retry(*job, "", /*no_cache=*/true), IsOk());
   Open();
   EXPECT_TRUE(LeaseOne().no_cache());
 }

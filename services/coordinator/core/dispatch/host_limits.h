@@ -7,15 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "kernelmill/v1/job.pb.h"
+#include "services/coordinator/core/jobs/queue_stats.h"
 #include "services/coordinator/core/state/clock.h"
 
 namespace kernelmill::coordinator {
-
-// Whom fetching the source calls on: the host of its URL, "package index", "repository search", or
-// empty for a local one. Malformed URLs have hosts of their own; nothing but politeness rests on
-// this.
-std::string HostOfSource(const v1::Source& source);
 
 // How many tasks call on one host at a time, and since when none may. The empty host has no limit
 // and no pause. Not thread-safe.
@@ -33,6 +28,7 @@ class HostLimits {
   // Removes and returns tasks that wait, as many as there are places: the longest waiting first.
   // They have no place yet.
   std::vector<uint64_t> TakeRunnable(Clock::Time now);
+  void AddTo(HostStats& stats, Clock::Time now) const;
 
  private:
   // Forgets a pause that is over.

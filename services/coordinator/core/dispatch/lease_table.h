@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_LEASE_TABLE_H_
 #define KERNELMILL_SERVICES_COORDINATOR_CORE_DISPATCH_LEASE_TABLE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "services/coordinator/core/dispatch/worker_registry.h"
+#include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/state/clock.h"
 
 namespace kernelmill::coordinator {
@@ -85,24 +87,36 @@ class LeaseTable {
 // that come while it is leased follow it, to share its result. Not thread-safe.
 class InFlightActions {
  public:
-  // The task leads its action; or follows the one that does (false).
-  bool Lead(const std::string& action, uint64_t task) {
-    const auto [at, leads] = followers_.try_emplace(action);
-    if (!leads) at->second.push_back(task);
-    return leads;
+  // The task leads its action, which is of that stage; or follows the one that does (false).
+  bool Lead(const std::string& action, uint64_t task, StageId stage) {
+    const auto [at, leads] = actions_.try_emplace(action, Action{stage, {}});
+    if (leads) return true;
+    at->second.followers.push_back(task);
+    ++following_[static_cast<size_t>(stage)];
+    return false;
   }
 
   // The leader's lease has ended, one way or the other. Returns who followed.
   std::vector<uint64_t> End(const std::string& action) {
-    const auto at = followers_.find(action);
-    if (at == followers_.end()) return {};
-    std::vector<uint64_t> followers = std::move(at->second);
-    followers_.erase(at);
+    const auto at = actions_.find(action);
+    if (at == actions_.end()) return {};
+    std::vector<uint64_t> followers = std::move(at->second.followers);
+    following_[static_cast<size_t>(at->second.stage)] -= static_cast<int64_t>(followers.size());
+    actions_.erase(at);
     return followers;
   }
 
+  // Tasks of the stage that follow one.
+  int64_t Followers(StageId stage) const { return following_[static_cast<size_t>(stage)]; }
+
  private:
-  std::map<std::string, std::vector<uint64_t>> followers_;
+  struct Action {
+    StageId stage;
+    std::vector<uint64_t> followers;
+  };
+
+  std::map<std::string, Action> actions_;
+  std::array<int64_t, kStageCount> following_{};
 };
 
 }  // namespace kernelmill::coordinator

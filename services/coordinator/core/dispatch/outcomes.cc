@@ -1,6 +1,7 @@
 #include "services/coordinator/core/dispatch/outcomes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
@@ -63,6 +64,8 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
   for (const uint64_t follower : followers) dispatcher_.Requeue(follower);
   if (!taken.ok()) {
     const auto error = absl::InternalError(absl::StrCat("not a result: ", taken.message()));
+    attempts_.Retract(change);  // it was no end
+    attempts_.Ended(*job, index, terms, {"failed", error, completion.timing()}, change);
     AttemptFailed(*job, index, lease.token(), error, /*again=*/true, change);
     return taken;
   }
@@ -92,10 +95,11 @@ absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& fol
                                  const v1::StageResult& result, bool cached, Change& change) {
   Job* job = jobs_.Running(JobOf(task));
   std::optional<PinRecord> pin;  // of the source as it was asked for
-  if (const v1::Source* source = job->SourceToPin(IndexOf(task))) {
+  if (const std::optional<v1::Source> source = job->SourceToPin(IndexOf(task))) {
     pin = PinRecordOf(*source, result, clock_.WallNow());
   }
   RETURN_IF_ERROR(job->Succeeded(IndexOf(task), result, cached, change));
+  attempts_.Succeeded(*job, IndexOf(task), cached ? Origin::kCache : Origin::kRun, result);
   if (pin.has_value()) change.pins.push_back(*pin);
   EndIfOver(*job, change);
   for (const uint64_t follower : followers) {
@@ -105,7 +109,9 @@ absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& fol
     if (waiting == nullptr || waiting->state != TaskState::kReady) continue;
     attempts_.Ended(*job, IndexOf(follower), {}, {"cached"}, change);
     // An equal action of another job, whose plan may hold the result to something else.
-    if (!job->Succeeded(IndexOf(follower), result, /*cached=*/true, change).ok()) {
+    if (job->Succeeded(IndexOf(follower), result, /*cached=*/true, change).ok()) {
+      attempts_.Succeeded(*job, IndexOf(follower), Origin::kShared, result);
+    } else {
       dispatcher_.Requeue(follower);
     }
     EndIfOver(*job, change);
@@ -131,6 +137,7 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
     Fail(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
          change);
   } else {
+    attempts_.Retried(job, index, error);
     job.AttemptLost(index, token, error, Job::Crash::kNone, RetryAt(task.attempts), change);
   }
   EndIfOver(job, change);
@@ -138,7 +145,7 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
 
 void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
                     Change& change) {
-  if (const v1::Source* source = job.SourceToPin(index)) {
+  if (const std::optional<v1::Source> source = job.SourceToPin(index)) {
     if (auto pin = PinRecordOf(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
   }
   attempts_.GivenUp(job, index, error);
@@ -156,6 +163,7 @@ void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error
   const bool halvable = StageInfoOf(task.key.stage).splittable && job->FileCountOf(index) > 1;
   const int limit = halvable ? options_.crash_limit : options_.max_attempts;
   if (!lease.terms.alone || crashes < limit) {
+    attempts_.Retried(*job, index, error);
     job->AttemptLost(index, /*token=*/0, error,
                      lease.terms.alone ? Job::Crash::kAlone : Job::Crash::kInCompany,
                      /*retry_at=*/clock_.Now(), change);
@@ -186,6 +194,7 @@ void Outcomes::EndIfOver(Job& job, Change& change) {
   }
   dispatcher_.ReleaseLeasesOf(job);
   jobs_.End(job, change);
+  attempts_.JobEnded(change.ended.back().status);
 }
 
 void Outcomes::Cancel(Job& job, Change& change) {

@@ -41,6 +41,7 @@ void Job::Start(Change& change) { Create(plan_.Start(), 0, change); }
 void Job::Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change) {
   for (const TaskKey& key : keys) {
     tasks_.push_back({.key = key, .crashes = crashes});
+    if (crashes > 0) ++suspects_;
     ready_times_.Add(change.unix_ms);
     const auto index = static_cast<uint32_t>(tasks_.size());
     v1::StageProgress& progress = ProgressOf(tasks_.back());
@@ -53,6 +54,21 @@ void Job::Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& chan
 void Job::Push(uint32_t index) {
   const Task& task = At(index);
   ready_.Push(task.key.stage, index, task.crashes > 0);
+}
+
+void Job::AddTo(StageId stage, StageTasks& tasks) const {
+  const v1::StageProgress& progress = progress_[static_cast<size_t>(stage)];
+  tasks.total += progress.total();
+  tasks.done += progress.done();
+  tasks.failed += progress.failed();
+  tasks.leased += progress.running();
+  tasks.ready += ready_.Count(stage);
+  tasks.backing_off += ready_.LaterCount(stage);
+  for (const uint32_t head : ready_.Heads(stage)) {
+    if (head == 0) continue;
+    const int64_t since = ReadyAt(head);
+    if (tasks.ready_since_ms == 0 || since < tasks.ready_since_ms) tasks.ready_since_ms = since;
+  }
 }
 
 void Job::Requeue(uint32_t index) {
@@ -87,6 +103,8 @@ void Job::SetState(uint32_t index, TaskState state) {
   };
   count(task.state, -1);
   count(state, +1);
+  const bool ends = state != TaskState::kReady && state != TaskState::kLeased;
+  if (ends && task.crashes > 0) --suspects_;
   task.state = state;
   waiting_.erase(index);
   ++version_;
@@ -130,6 +148,7 @@ void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error,
   Task& task = At(index);
   SetState(index, TaskState::kReady);
   if (task.attempts < std::numeric_limits<uint16_t>::max()) ++task.attempts;
+  if (crash != Crash::kNone && task.crashes == 0) ++suspects_;
   if (crash == Crash::kInCompany) task.crashes = std::max<uint8_t>(task.crashes, 1);
   if (crash == Crash::kAlone && task.crashes < std::numeric_limits<uint8_t>::max()) ++task.crashes;
   task.token = token;
@@ -195,9 +214,10 @@ void Job::Cancel() {
   ++version_;
 }
 
-const v1::Source* Job::SourceToPin(uint32_t index) const {
+std::optional<v1::Source> Job::SourceToPin(uint32_t index) const {
   const TaskKey& key = tasks_[index - 1].key;
-  return key.stage == StageId::kPin ? &plan_.spec().sources(key.source) : nullptr;
+  if (key.stage != StageId::kPin) return std::nullopt;
+  return plan_.SourceAt(key.source);
 }
 
 // The basic idea: rows stand in the order in which their tasks were created, and a task is created
@@ -221,6 +241,7 @@ bool Job::ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<Tas
                     .crashes = row.crashes,
                     .token = row.token});
   ready_times_.Add(unix_ms);
+  if (row.crashes > 0) ++suspects_;
   const auto index = static_cast<uint32_t>(tasks_.size());
   Task& task = tasks_.back();
   ProgressOf(task).set_total(ProgressOf(task).total() + 1);
@@ -292,7 +313,7 @@ EndedJob Job::TakeEnd() {
   end.sequence = sequence_;
   end.status = Status();
   end.failures = plan_.TakeFailures();
-  end.lock = PartsOf(plan_.TakeSpec());
+  end.lock = PartsOf(plan_.Spec());
   return end;
 }
 

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
+#include "services/coordinator/core/jobs/queue_stats.h"
 #include "services/coordinator/core/jobs/ready_times.h"
 #include "services/coordinator/core/plan/plan.h"
 #include "services/coordinator/core/plan/task.h"
@@ -44,6 +45,7 @@ class ReadyQueue {
   // Keeps the task back until `when`.
   void PushLater(StageId stage, uint32_t index, bool alone, Clock::Time when) {
     later_.insert({when, {stage, index, alone}});
+    ++later_count_[static_cast<size_t>(stage)];
   }
 
   // Moves the tasks whose time has come, and returns them.
@@ -52,6 +54,7 @@ class ReadyQueue {
     while (!later_.empty() && later_.begin()->first <= now) {
       const auto [stage, index, alone] = later_.begin()->second;
       Push(stage, index, alone);
+      --later_count_[static_cast<size_t>(stage)];
       later_.erase(later_.begin());
       promoted.push_back(index);
     }
@@ -67,6 +70,13 @@ class ReadyQueue {
   int64_t Count(StageId stage) const {
     const auto i = static_cast<int>(stage);
     return static_cast<int64_t>(shared_[i].size() + alone_[i].size());
+  }
+  // Those that are kept back.
+  int64_t LaterCount(StageId stage) const { return later_count_[static_cast<size_t>(stage)]; }
+  // The earliest of the stage's, of both kinds, 0 for none: at most two.
+  std::array<uint32_t, 2> Heads(StageId stage) const {
+    const auto i = static_cast<size_t>(stage);
+    return {shared_[i].empty() ? 0 : shared_[i].top(), alone_[i].empty() ? 0 : alone_[i].top()};
   }
 
  private:
@@ -94,6 +104,7 @@ class ReadyQueue {
 
   Heaps shared_, alone_;
   std::set<std::pair<Clock::Time, std::tuple<StageId, uint32_t, bool>>> later_;
+  std::array<int64_t, kStageCount> later_count_{};
 };
 
 // The stage versions that this build plans with. A job that another build planned is planned anew;
@@ -123,6 +134,11 @@ class Job {
   bool HasShared(const StageSet& stages) const { return ready_.HasShared(stages); }
   // Tasks of the stage that PopReady and PopAlone could give.
   int64_t ReadyCount(StageId stage) const { return ready_.Count(stage); }
+  // Adds the stage's tasks by state; those that are open and neither ready, leased nor kept back
+  // wait for what the job does not know of.
+  void AddTo(StageId stage, StageTasks& tasks) const;
+  // Tasks that must run alone and have not ended.
+  int64_t suspects() const { return suspects_; }
   void Requeue(uint32_t index);
 
   void Leased(uint32_t index, uint64_t token, Change& change);
@@ -158,8 +174,9 @@ class Job {
   // Null: no such task.
   const Task* Find(uint32_t index) const;
   v1::Action ActionOf(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
-  // The source that the task pins; null if it is no pin.
-  const v1::Source* SourceToPin(uint32_t index) const;
+  // The source that the task pins; nothing if it is no pin.
+  std::optional<v1::Source> SourceToPin(uint32_t index) const;
+  v1::Source SourceOf(const TaskKey& task) const { return plan_.SourceAt(task.source); }
   // As reports name its source; empty: of the whole job.
   std::string SourceNameOf(uint32_t index) const {
     return plan_.SourceNameOf(tasks_[index - 1].key);
@@ -178,10 +195,12 @@ class Job {
   bool no_cache() const { return base_.no_cache(); }
   // How often the job was begun: 1, and 1 more with each retry.
   int32_t runs() const { return base_.runs(); }
-  const v1::JobSpec& spec() const { return plan_.spec(); }
+  // All of the spec but its sources.
+  const v1::JobSpec& settings() const { return plan_.settings(); }
 
   uint32_t sequence() const { return sequence_; }
   const std::string& id() const { return base_.job(); }
+  int64_t submitted_unix_ms() const { return base_.submitted_unix_ms(); }
   bool ended() const { return plan_.state() != v1::JOB_STATE_RUNNING; }
   // Grows with every change.
   uint64_t version() const { return version_; }
@@ -220,6 +239,7 @@ class Job {
   std::map<uint32_t, absl::Status> errors_;
   std::map<uint32_t, std::string> waiting_;  // leased tasks that wait: for what
   int leased_ = 0;
+  int64_t suspects_ = 0;
   ReadyQueue ready_;
   std::array<v1::StageProgress, kStageCount> progress_;
   uint64_t version_ = 1;

@@ -20,7 +20,29 @@ constexpr int32_t kMaxPriority = 100;
 // For people to read, and for the retention of ended jobs.
 int64_t WallMillis() { return absl::ToUnixMillis(absl::Now()); }
 
+access::CallerLimits::Options JobLimits(const JobTable::Options& options) {
+  return {"jobs that have not ended",
+          {"max-jobs-per-caller", options.max_jobs_per_caller},
+          {"max-jobs", options.max_unfinished_jobs},
+          "wait for some, or cancel them"};
+}
+
+access::CallerLimits::Options ByteLimits(const JobTable::Options& options) {
+  return {"bytes in jobs that have not ended",
+          {"max-queued-bytes-per-caller", options.max_queued_bytes_per_caller},
+          {"max-queued-bytes", options.max_queued_bytes},
+          "wait for some, or cancel them"};
+}
+
+int64_t QueuedBytes(const JobRow& row) { return static_cast<int64_t>(row.spec.ByteSizeLong()); }
+
 }  // namespace
+
+JobTable::JobTable(const Options& options, StateStore& store)
+    : options_(options),
+      store_(store),
+      job_limits_(JobLimits(options)),
+      byte_limits_(ByteLimits(options)) {}
 
 absl::Status JobTable::Load(Change& change) {
   ASSIGN_OR_RETURN(last_sequence_, store_.LastSequence());
@@ -49,6 +71,9 @@ void JobTable::Abandon(const JobRow& row, Change& change) {
 }
 
 absl::Status JobTable::Resume(JobRow row, Change& change) {
+  ASSIGN_OR_RETURN(row.spec, store_.Spec(row.sequence));
+  rooms_[row.sequence] = {job_limits_.Keep(row.caller),
+                          byte_limits_.Keep(row.caller, QueuedBytes(row))};
   if (row.plan == PlanFingerprint()) {
     auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
     const auto rows = [&](Job::RowVisitor visit) {
@@ -74,11 +99,15 @@ void JobTable::Start(JobRow row, Change& change) {
   change.jobs.push_back(std::move(row));
 }
 
-absl::Status JobTable::CheckRoom() const {
-  if (static_cast<int64_t>(running_.size()) >= options_.max_unfinished_jobs) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(running_.size(), " jobs have not ended; wait for some, or cancel them"));
-  }
+absl::StatusOr<JobTable::Room> JobTable::TakeRoom(const JobRow& row) {
+  RETURN_IF_ERROR(CheckTasks());
+  Room room;
+  ASSIGN_OR_RETURN(room.job, job_limits_.Take(row.caller));
+  ASSIGN_OR_RETURN(room.bytes, byte_limits_.Take(row.caller, QueuedBytes(row)));
+  return room;
+}
+
+absl::Status JobTable::CheckTasks() const {
   int64_t tasks = 0;
   for (const auto& [sequence, job] : running_) tasks += static_cast<int64_t>(job->task_count());
   if (tasks < options_.max_open_tasks) return absl::OkStatus();
@@ -100,18 +129,21 @@ absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::strin
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> JobTable::Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                             int32_t priority, bool no_cache, Change& change) {
+absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string& request_id,
+                                             int32_t priority, const std::string& caller,
+                                             bool no_cache, Change& change) {
   const auto known = requests_.find(request_id);
   if (!request_id.empty() && known != requests_.end()) return IdOf(known->second);
-  RETURN_IF_ERROR(CheckRoom());
   JobRow row;
-  row.sequence = ++last_sequence_;
   row.request_id = request_id;
-  row.spec = config::WithDefaults(spec);
-  const std::string id = absl::StrFormat("%s-%06d", spec.name(), row.sequence);
+  row.caller = caller;
+  row.spec = config::WithDefaults(std::move(spec));
+  ASSIGN_OR_RETURN(Room room, TakeRoom(row));
+  row.sequence = ++last_sequence_;
+  rooms_[row.sequence] = std::move(room);
+  const std::string id = absl::StrFormat("%s-%06d", row.spec.name(), row.sequence);
   row.status.set_job(id);
-  row.status.set_name(spec.name());
+  row.status.set_name(row.spec.name());
   row.status.set_state(v1::JOB_STATE_RUNNING);
   row.status.set_submitted_unix_ms(WallMillis());
   row.status.set_priority(priority);
@@ -124,12 +156,12 @@ absl::StatusOr<std::string> JobTable::Submit(const v1::JobSpec& spec, const std:
 }
 
 absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
-                                bool no_cache,
-                                Change& change) {
-  RETURN_IF_ERROR(CheckRoom());
+                                const std::string& caller, bool no_cache, Change& change) {
   JobRow row;
   row.sequence = sequence;
+  row.caller = caller;
   row.spec = std::move(lock);
+  ASSIGN_OR_RETURN(rooms_[sequence], TakeRoom(row));
   row.status.set_job(before.job());
   row.status.set_name(before.name());
   row.status.set_state(v1::JOB_STATE_RUNNING);
@@ -155,6 +187,7 @@ void JobTable::End(Job& job, Change& change) {
                         {"state", v1::JobState_Name(end.status.state())},
                         {"failures", end.status.failure_count()}});
   running_.erase(sequence);
+  rooms_.erase(sequence);
   ended_[sequence] = {std::move(summary)};
   change.ended.push_back(std::move(end));
 }
@@ -234,13 +267,10 @@ void JobTable::AddTo(QueueStats& stats) const {
   stats.jobs[v1::JOB_STATE_RUNNING] += static_cast<int64_t>(running_.size());
   for (const auto& [sequence, ended] : ended_) ++stats.jobs[ended.summary.state()];
   for (const auto& [sequence, job] : running_) {
-    for (const v1::StageProgress& stage : job->progress()) {
-      v1::StageProgress& sum = stats.tasks[stage.stage()];
-      sum.set_total(sum.total() + stage.total());
-      sum.set_done(sum.done() + stage.done());
-      sum.set_failed(sum.failed() + stage.failed());
-      sum.set_running(sum.running() + stage.running());
-    }
+    for (int i = 0; i < kStageCount; ++i) job->AddTo(static_cast<StageId>(i), stats.tasks[i]);
+    stats.suspects += job->suspects();
+    const int64_t since = job->submitted_unix_ms();
+    if (stats.oldest_job_ms == 0 || since < stats.oldest_job_ms) stats.oldest_job_ms = since;
   }
 }
 

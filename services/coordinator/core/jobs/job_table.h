@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/access/caller_limits.h"
 #include "common/cas/digest.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
@@ -25,13 +26,6 @@ struct JobSummary {
   cas::Digest dataset;  // of a DONE job
 };
 
-// Counts for metrics.
-struct QueueStats {
-  std::map<v1::JobState, int64_t> jobs;
-  std::map<std::string, v1::StageProgress> tasks;  // of the running jobs, by stage
-  int64_t leases = 0;
-};
-
 // All jobs: those that run, what is left of those that have ended, their ids, and the requests that
 // made them. Knows nothing of workers and leases.
 //
@@ -40,8 +34,12 @@ struct QueueStats {
 class JobTable {
  public:
   struct Options {
-    // Jobs that have not ended; a further one is refused.
-    int max_unfinished_jobs = 1000;
+    // Jobs that have not ended, of all callers and of each; a further one is refused. 0: no limit.
+    int64_t max_unfinished_jobs = 1000;
+    int64_t max_jobs_per_caller = 500;
+    // Bytes of their specs, likewise.
+    int64_t max_queued_bytes = int64_t{128} << 20;
+    int64_t max_queued_bytes_per_caller = int64_t{64} << 20;
     // Tasks of these jobs; a further job is refused while there are more.
     int64_t max_open_tasks = 4'000'000;
     // How long an ended job is kept. Zero: for ever.
@@ -51,7 +49,7 @@ class JobTable {
   };
 
   // `store` must outlive it.
-  JobTable(const Options& options, StateStore& store) : options_(options), store_(store) {}
+  JobTable(const Options& options, StateStore& store);
 
   // Takes up the jobs that are stored. Call once, before all else.
   absl::Status Load(Change& change);
@@ -59,14 +57,16 @@ class JobTable {
   // INVALID_ARGUMENT: the spec, the request id or the priority is wrong.
   static absl::Status CheckSubmission(const v1::JobSpec& spec, const std::string& request_id,
                                       int32_t priority);
-  // Starts a job; returns its id. Nothing happens if the request id is known: the answer is the job
-  // that it made. RESOURCE_EXHAUSTED: too much has not ended.
-  absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
-                                     int32_t priority, bool no_cache, Change& change);
-  // Starts an ended job anew, with the pins of `lock`. `before` is its status as it ended.
+  // Starts a job for the caller, as CallerLimits knows it; returns its id. Nothing happens if the
+  // request id is known: the answer is the job that it made. RESOURCE_EXHAUSTED: too much has not
+  // ended, of this caller or of all.
+  absl::StatusOr<std::string> Submit(v1::JobSpec spec, const std::string& request_id,
+                                     int32_t priority, const std::string& caller, bool no_cache,
+                                     Change& change);
+  // Starts an ended job anew, for the caller and with the pins of `lock`. `before` is its status as
+  // it ended.
   absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
-                        bool no_cache,
-                        Change& change);
+                        const std::string& caller, bool no_cache, Change& change);
   // The job, which has ended, is kept as its summary from now on, and `job` is gone.
   void End(Job& job, Change& change);
   // FAILED_PRECONDITION: it is running.
@@ -98,18 +98,28 @@ class JobTable {
     uint64_t ticket = 0;
   };
 
+  // What a job that has not ended takes of its caller's room.
+  struct Room {
+    access::CallerLimits::Place job, bytes;
+  };
+
   // Takes up one job that had not ended.
   absl::Status Resume(JobRow row, Change& change);
   void Abandon(const JobRow& row, Change& change);
   void Start(JobRow row, Change& change);
-  absl::Status CheckRoom() const;
+  absl::Status CheckTasks() const;
+  // The room that the job needs. RESOURCE_EXHAUSTED: there is not as much.
+  absl::StatusOr<Room> TakeRoom(const JobRow& row);
   std::string IdOf(uint32_t sequence) const;
   // Drops all that is known of an ended job.
   void Forget(uint32_t sequence, Change& change);
 
   const Options options_;
   StateStore& store_;
+  access::CallerLimits job_limits_;
+  access::CallerLimits byte_limits_;
   std::map<uint32_t, std::unique_ptr<Job>> running_;  // by sequence number
+  std::map<uint32_t, Room> rooms_;                    // of the running
   std::map<uint32_t, Ended> ended_;
   std::map<std::string, uint32_t> requests_;
   std::map<std::string, uint32_t> ids_;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "common/config/job_spec.h"
 #include "common/testing/status_matchers.h"
 #include "services/coordinator/core/testing/scheduler_fixture.h"
 
@@ -87,6 +89,52 @@ TEST_F(JobTableTest, TooManyUnfinishedJobsAreRefused) {
   Submit(GitJob(1));
 }
 
+TEST_F(JobTableTest, ACallerWithTooManyJobsIsRefusedAndOthersAreNot) {
+  options_.jobs.max_jobs_per_caller = 1;
+  Open();
+  ASSERT_THAT(scheduler_->Submit(GitJob(1), "", 0, "client a"), IsOk());
+  const auto second = scheduler_->Submit(GitJob(1), "", 0, "client a");
+  EXPECT_THAT(second, StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(std::string(second.status().message()),
+              HasSubstr("--max-jobs-per-caller is 1: client a has 1 jobs"));
+  EXPECT_THAT(scheduler_->Submit(GitJob(1), "", 0, "client b"), IsOk());
+}
+
+TEST_F(JobTableTest, TheBytesOfJobsThatHaveNotEndedAreLimitedAndCountedAgainAfterARestart) {
+  const v1::JobSpec spec = config::WithDefaults(GitJob(10));
+  const auto bytes = static_cast<int64_t>(spec.ByteSizeLong());
+  options_.jobs.max_queued_bytes_per_caller = 2 * bytes;
+  options_.jobs.max_queued_bytes = 3 * bytes;
+  Open();
+  const auto first = scheduler_->Submit(spec, "", 0, "client a");
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(scheduler_->Submit(spec, "", 0, "client a"), IsOk());
+  for (int start = 0; start < 2; ++start) {
+    const auto third = scheduler_->Submit(spec, "", 0, "client a");
+    EXPECT_THAT(third, StatusIs(absl::StatusCode::kResourceExhausted));
+    EXPECT_THAT(std::string(third.status().message()),
+                HasSubstr(absl::StrCat("--max-queued-bytes-per-caller is ", 2 * bytes,
+                                       ": client a has ", 2 * bytes, " bytes")));
+    Open();
+  }
+  ASSERT_THAT(scheduler_->Submit(spec, "", 0, "client b"), IsOk());
+  EXPECT_THAT(scheduler_->Submit(spec, "", 0, "client c"),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  ASSERT_THAT(scheduler_->Cancel(*first), IsOk());
+  EXPECT_THAT(scheduler_->Submit(spec, "", 0, "client c"), IsOk());
+}
+
+TEST_F(JobTableTest, ARetriedJobCountsForWhoRetriesIt) {
+  options_.jobs.max_jobs_per_caller = 1;
+  Open();
+  const auto job = scheduler_->Submit(GitJob(1), "", 0, "client a");
+  ASSERT_THAT(scheduler_->Cancel(*job), IsOk());
+  ASSERT_THAT(scheduler_->Retry(*job, "client b"), IsOk());
+  EXPECT_THAT(scheduler_->Submit(GitJob(1), "", 0, "client b"),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(scheduler_->Submit(GitJob(1), "", 0, "client a"), IsOk());
+}
+
 TEST_F(JobTableTest, AbandonsWhatWasUnfinished) {
   const std::string done = Submit(GitJob(1));
   RunAll();
@@ -104,6 +152,7 @@ TEST_F(JobTableTest, AJobOfAnotherBuildIsPlannedAnew) {
   EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());
   std::vector<JobRow> rows = *store_.Jobs();
   rows[0].plan = "pin=0;";
+  rows[0].spec = *store_.Spec(rows[0].sequence);
   Change change;
   change.jobs = rows;
   ASSERT_THAT(store_.Write({change}, true), IsOk());

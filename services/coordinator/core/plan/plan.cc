@@ -80,12 +80,19 @@ int32_t PairPartitions(int64_t kernels) {
                std::min(kernels / kKernelsPerPartition, kMaxPartitions)));
 }
 
-JobPlan::JobPlan(v1::JobSpec spec) : spec_(std::move(spec)), sources_(spec_.sources_size()) {}
+JobPlan::JobPlan(v1::JobSpec spec)
+    : settings_(std::move(spec)), packed_(settings_), sources_(packed_.size()) {}
+
+v1::JobSpec JobPlan::Spec() const {
+  v1::JobSpec spec = settings_;
+  packed_.CopyTo(spec);
+  return spec;
+}
 
 std::vector<TaskKey> JobPlan::Start() {
   Tasks next;
-  for (int32_t i = 0; i < spec_.sources_size(); ++i) {
-    if (spec_.sources(i).has_discover()) next.push_back({.stage = StageId::kDiscover, .source = i});
+  for (int32_t i = 0; i < packed_.size(); ++i) {
+    if (packed_.Get(i).has_discover()) next.push_back({.stage = StageId::kDiscover, .source = i});
   }
   searches_open_ = static_cast<int32_t>(next.size());
   if (searches_open_ == 0) BeginSources(next);
@@ -94,9 +101,9 @@ std::vector<TaskKey> JobPlan::Start() {
 }
 
 void JobPlan::BeginSources(Tasks& next) {
-  for (int32_t i = 0; i < spec_.sources_size(); ++i) {
+  for (int32_t i = 0; i < packed_.size(); ++i) {
     if (sources_[i].failed) continue;
-    const bool pinned = config::IsPinned(spec_.sources(i));
+    const bool pinned = config::IsPinned(packed_.Get(i));
     next.push_back({.stage = pinned ? StageId::kFetch : StageId::kPin, .source = i});
     ++sources_unlinked_;
   }
@@ -142,7 +149,7 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
 }
 
 absl::Status JobPlan::Discovered(int32_t source, const v1::StageResult& result, Tasks& next) {
-  RETURN_IF_ERROR(CheckFound(spec_.sources(source), result));
+  RETURN_IF_ERROR(CheckFound(packed_.Get(source), result));
   found_[source] = {result.found().begin(), result.found().end()};
   if (--searches_open_ == 0) SearchesOver(next);
   return absl::OkStatus();
@@ -153,34 +160,34 @@ absl::Status JobPlan::Discovered(int32_t source, const v1::StageResult& result, 
 // twice.
 void JobPlan::SearchesOver(Tasks& next) {
   std::set<std::string> known;
-  for (const v1::Source& source : spec_.sources()) known.insert(source.git());
-  v1::JobSpec expanded = spec_;
-  expanded.clear_sources();
-  std::vector<Source> states;
-  for (int32_t i = 0; i < spec_.sources_size(); ++i) {
-    const v1::Source& source = spec_.sources(i);
+  for (int32_t i = 0; i < packed_.size(); ++i) known.insert(packed_.Get(i).git());
+  PackedSources expanded;
+  SourceStates states;
+  for (int32_t i = 0; i < packed_.size(); ++i) {
+    const v1::Source source = packed_.Get(i);
     if (!source.has_discover() || sources_[i].failed) {
-      *expanded.add_sources() = source;
-      states.push_back(std::move(sources_[i]));
+      expanded.Add(source);
+      states.Add(sources_[i].failed);
       continue;
     }
     for (const std::string& url : found_[i]) {
       if (!known.insert(url).second) continue;
-      *expanded.add_sources() = config::FoundSource(source, url);
-      states.emplace_back();
+      expanded.Add(config::FoundSource(source, url));
+      states.Add(/*failed=*/false);
     }
   }
-  spec_ = std::move(expanded);
+  packed_ = std::move(expanded);
   sources_ = std::move(states);
   found_.clear();
   BeginSources(next);
 }
 
 absl::Status JobPlan::Pinned(int32_t source, const v1::StageResult& result, Tasks& next) {
-  v1::Source& pinned = *spec_.mutable_sources(source);
+  v1::Source pinned = packed_.Get(source);
   RETURN_IF_ERROR(CheckPinned(pinned, result));
   pinned.set_ref(result.pinned().ref());
   pinned.set_sha256(result.pinned().sha256());
+  packed_.Set(source, pinned);
   next.push_back({.stage = StageId::kFetch, .source = source});
   return absl::OkStatus();
 }
@@ -196,7 +203,7 @@ absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tas
     }
   }
   AddUnfetched(source, result);
-  Source& state = sources_[source];
+  Source& state = sources_.Mutable(source);
   state.tree = tree;
   state.files = std::move(files);
   state.lost.resize(state.files.size());
@@ -209,7 +216,7 @@ absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tas
 }
 
 absl::Status JobPlan::Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
-  Source& state = sources_[task.source];
+  Source& state = sources_.Mutable(task.source);
   ASSIGN_OR_RETURN(const BlobRef kernels, OnlyOutput(result, "kernels"));
   state.kernels.resize(state.files.size());
   if (task.sub_shard == kWholeShard) {
@@ -232,7 +239,7 @@ void JobPlan::ExtractionOver(int32_t source, Tasks& next) {
 }
 
 absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Tasks& next) {
-  Source& state = sources_[source];
+  Source& state = sources_.Mutable(source);
   std::vector<int32_t> alive;
   for (int32_t k = 0; k < state.shards(); ++k) {
     if (!state.lost[k]) alive.push_back(k);
@@ -263,7 +270,7 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
 }
 
 absl::Status JobPlan::Validated(const TaskKey& task, const v1::StageResult& result) {
-  Source& state = sources_[task.source];
+  Source& state = sources_.Mutable(task.source);
   ASSIGN_OR_RETURN(const BlobRef verdicts, OnlyOutput(result, "verdicts"));
   RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], verdicts, "verdicts"));
   state.verdicts[task.shard] = verdicts;
@@ -276,7 +283,7 @@ absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result)
     return absl::InvalidArgumentError(
         absl::StrCat(result.outputs_size(), " outputs where 'signatures' and 'shingles' belong"));
   }
-  Source& state = sources_[task.source];
+  Source& state = sources_.Mutable(task.source);
   ASSIGN_OR_RETURN(const BlobRef signatures, ToBlobRef(result.outputs(0), "signatures"));
   ASSIGN_OR_RETURN(const BlobRef shingles, ToBlobRef(result.outputs(1), "shingles"));
   RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], signatures, "signatures"));
@@ -325,8 +332,8 @@ std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& erro
   Tasks next;
   switch (StageInfoOf(task.stage).failure_cost) {
     case FailureCost::kSource:
-      sources_[task.source] = Source();
-      sources_[task.source].failed = true;
+      sources_.Mutable(task.source) = Source();
+      sources_.Mutable(task.source).failed = true;
       break;
     case FailureCost::kFiles:
       LoseShard(task);
@@ -351,7 +358,7 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
       --sources_unlinked_;
       break;
     case StageId::kExtract:
-      if (--sources_[task.source].extracts_open == 0) ExtractionOver(task.source, next);
+      if (--sources_.Mutable(task.source).extracts_open == 0) ExtractionOver(task.source, next);
       break;
     case StageId::kValidate:
     case StageId::kSign:
@@ -366,7 +373,7 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
 
 std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
   if (!StageInfoOf(task.stage).splittable) return {};
-  Source& state = sources_[task.source];
+  Source& state = sources_.Mutable(task.source);
   const auto files = static_cast<int32_t>(state.files[task.shard].items);
   Tasks next;
   for (const SubShard sub_shard : coordinator::Split(task.sub_shard, files)) {
@@ -386,14 +393,12 @@ int32_t JobPlan::FileCountOf(const TaskKey& task) const {
 }
 
 void JobPlan::LoseShard(const TaskKey& task) {
-  Source& state = sources_[task.source];
+  Source& state = sources_.Mutable(task.source);
   if (state.lost[task.shard]) return;  // by another sub-shard or stage
   state.lost[task.shard] = true;
   state.lost_files += state.files[task.shard].items;
 }
 
-bool JobPlan::IsHoldout(int32_t source) const {
-  return spec_.sources(source).role() == v1::SOURCE_ROLE_HOLDOUT;
-}
+bool JobPlan::IsHoldout(int32_t source) const { return packed_.IsHoldout(source); }
 
 }  // namespace kernelmill::coordinator

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
+#include "services/coordinator/core/plan/packed_sources.h"
 #include "services/coordinator/core/plan/task.h"
 
 namespace kernelmill::coordinator {
@@ -88,14 +90,17 @@ class JobPlan {
   // unless it is null.
   std::vector<TaskFailure> Failures(const TaskKey* after, size_t limit) const;
   int64_t failure_count() const { return static_cast<int64_t>(failures_.size()); }
-  // All failures and the spec with its pins, of a job that has ended; they are gone from here.
+  // All failures, of a job that has ended; they are gone from here.
   std::vector<TaskFailure> TakeFailures();
-  v1::JobSpec TakeSpec() { return std::move(spec_); }
 
   // As records and reports name the task's source; empty for a stage of the whole job.
   std::string SourceNameOf(const TaskKey& task) const;
 
-  const v1::JobSpec& spec() const { return spec_; }
+  // The spec without its sources, which are packed.
+  const v1::JobSpec& settings() const { return settings_; }
+  v1::Source SourceAt(int32_t index) const { return packed_.Get(index); }
+  // The spec whole, with the pins that are known.
+  v1::JobSpec Spec() const;
 
  private:
   // A source's shards, an array for each kind of blob, made when the first of it comes: a job may
@@ -110,6 +115,27 @@ class JobPlan {
     std::map<int32_t, std::map<SubShard, BlobRef>> split;  // the kernels of shards that are split
 
     int32_t shards() const { return static_cast<int32_t>(files.size()); }
+  };
+  // Of all sources, made when the first thing is known of one: most of a large job's wait.
+  class SourceStates {
+   public:
+    explicit SourceStates(size_t size = 0) : states_(size) {}
+    size_t size() const { return states_.size(); }
+    const Source& operator[](size_t index) const {
+      static const auto* const kNothing = new Source;
+      return states_[index] == nullptr ? *kNothing : *states_[index];
+    }
+    Source& Mutable(size_t index) {
+      if (states_[index] == nullptr) states_[index] = std::make_unique<Source>();
+      return *states_[index];
+    }
+    void Add(bool failed) {
+      states_.emplace_back();
+      if (failed) Mutable(size() - 1).failed = true;
+    }
+
+   private:
+    std::vector<std::unique_ptr<Source>> states_;
   };
   using Tasks = std::vector<TaskKey>;
 
@@ -156,9 +182,10 @@ class JobPlan {
   template <typename Visit>
   void ForEachLinked(Visit visit) const;
 
-  v1::JobSpec spec_;  // its sources take on their pins as these become known
+  v1::JobSpec settings_;
+  PackedSources packed_;  // take on their pins as these become known
   v1::JobState state_ = v1::JOB_STATE_RUNNING;
-  std::vector<Source> sources_;
+  SourceStates sources_;
   std::map<int32_t, std::vector<std::string>> found_;  // by search, until the last one has ended
   std::vector<BlobRef> pairs_;
   BlobRef clusters_;

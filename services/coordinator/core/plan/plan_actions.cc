@@ -39,13 +39,13 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   v1::StageParams& params = *action.mutable_params();
   switch (task.stage) {
     case StageId::kDiscover:
-      *params.mutable_discover()->mutable_discover() = spec_.sources(task.source).discover();
+      *params.mutable_discover()->mutable_discover() = packed_.Get(task.source).discover();
       break;
     case StageId::kPin:
-      *params.mutable_pin()->mutable_source() = config::FetchPart(spec_.sources(task.source));
+      *params.mutable_pin()->mutable_source() = config::FetchPart(packed_.Get(task.source));
       break;
     case StageId::kFetch:
-      *params.mutable_fetch()->mutable_source() = config::FetchPart(spec_.sources(task.source));
+      *params.mutable_fetch()->mutable_source() = config::FetchPart(packed_.Get(task.source));
       break;
     case StageId::kExtract:
       FillExtract(task, action);
@@ -117,9 +117,9 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   AddInput(action, "files", source.files[task.shard]);
   AddInput(action, "tree", source.tree);
   v1::ValidateParams& params = *action.mutable_params()->mutable_validate();
-  *params.mutable_licenses() = spec_.licenses();
-  *params.mutable_quality() = spec_.quality();
-  params.set_source_license(spec_.sources(task.source).license());
+  *params.mutable_licenses() = settings_.licenses();
+  *params.mutable_quality() = settings_.quality();
+  params.set_source_license(packed_.Get(task.source).license());
 }
 
 void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
@@ -131,7 +131,7 @@ void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
     AddInput(action, "shingles", source.shingles[k]);
     params.add_holdouts(IsHoldout(s));
   });
-  const v1::DedupPolicy& policy = spec_.dedup();
+  const v1::DedupPolicy& policy = settings_.dedup();
   params.set_threshold(policy.threshold());
   if (policy.structural()) params.set_structural_threshold(policy.structural_threshold());
   params.set_holdout_threshold(policy.contamination().threshold());
@@ -141,12 +141,12 @@ void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
 
 void JobPlan::FillResolve(v1::Action& action) const {
   v1::ResolveParams& params = *action.mutable_params()->mutable_resolve();
-  *params.mutable_dedup() = spec_.dedup();
+  *params.mutable_dedup() = settings_.dedup();
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
     AddInput(action, "signatures", source.signatures[k]);
     v1::ShardOrigin* origin = params.add_shards();
     origin->set_holdout(IsHoldout(s));
-    origin->set_tier(spec_.sources(s).tier());
+    origin->set_tier(packed_.Get(s).tier());
     origin->set_source(s);
   });
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
@@ -157,11 +157,11 @@ void JobPlan::FillResolve(v1::Action& action) const {
 
 void JobPlan::FillManifest(v1::Action& action) const {
   v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
-  params.set_name(spec_.name());
+  params.set_name(settings_.name());
   for (size_t s = 0; s < sources_.size(); ++s) {
     const Source& state = sources_[s];
     v1::ManifestSourceParams* source = params.add_sources();
-    *source->mutable_source() = config::Identity(spec_.sources(static_cast<int>(s)));
+    *source->mutable_source() = config::Identity(packed_.Get(static_cast<int32_t>(s)));
     source->set_failed(state.failed);
     source->set_failed_files(state.lost_files);
     if (!state.failed) AddInput(action, "tree", state.tree);
@@ -178,10 +178,10 @@ void JobPlan::FillManifest(v1::Action& action) const {
     if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
   });
   AddInput(action, "clusters", clusters_);
-  *params.mutable_licenses() = spec_.licenses();
-  *params.mutable_dedup() = spec_.dedup();
-  *params.mutable_quality() = spec_.quality();
-  *params.mutable_pairs() = spec_.pairs();
+  *params.mutable_licenses() = settings_.licenses();
+  *params.mutable_dedup() = settings_.dedup();
+  *params.mutable_quality() = settings_.quality();
+  *params.mutable_pairs() = settings_.pairs();
   AddStages(params);
 }
 

@@ -33,7 +33,7 @@ std::string NamedFailures(const v1::StageResult& result, int64_t total) {
 
 std::string JobPlan::SourceNameOf(const TaskKey& task) const {
   if (StageInfoOf(task.stage).scope == StageScope::kJob) return "";
-  return config::SourceName(spec_.sources(task.source));
+  return config::SourceName(packed_.Get(task.source));
 }
 
 v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {

@@ -107,7 +107,7 @@ TEST(JobPlan, RunsTheWholeGraph) {
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
   const v1::JobStatus status = run.Status();
   EXPECT_TRUE(cas::SameDigest(status.dataset(), run.results["manifest 0.0"].outputs(0).digest()));
-  EXPECT_TRUE(config::IsPinned(run.plan.spec().sources(0)));
+  EXPECT_TRUE(config::IsPinned(run.plan.Spec().sources(0)));
   EXPECT_THAT(status.failures(), IsEmpty());
 }
 
@@ -141,7 +141,7 @@ TEST(JobPlan, WhatSearchesFindTakesTheirPlacesEachRepositoryOnce) {
     run.stages.found = {{"a", {Url("r1"), Url("x"), Url("y")}}, {"b", {Url("y"), Url("z")}}};
     run.RunAll(seed);
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
-    EXPECT_THAT(GitsOf(run.plan.spec()),
+    EXPECT_THAT(GitsOf(run.plan.Spec()),
                 ElementsAre("r0", Url("x"), Url("y"), Url("r1"), Url("z")));
     EXPECT_EQ(run.actions.count("pin 4.0"), 1u);
     EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().sources_size(), 5);
@@ -176,9 +176,9 @@ TEST(JobPlan, ASearchThatFailsCostsItsSourceAndIsSearchedAgainByARetry) {
   const v1::JobStatus status = run.Status();
   ASSERT_EQ(status.failures_size(), 1);
   EXPECT_EQ(status.failures(0).stage(), "discover");
-  ASSERT_EQ(run.plan.spec().sources_size(), 4);
-  EXPECT_EQ(run.plan.spec().sources(3).discover().code(), "b");
-  Runner again(run.plan.spec());
+  ASSERT_EQ(run.plan.Spec().sources_size(), 4);
+  EXPECT_EQ(run.plan.Spec().sources(3).discover().code(), "b");
+  Runner again(run.plan.Spec());
   EXPECT_THAT(Names(again.plan.Start()), ElementsAre("discover 3.0"));
 }
 
@@ -202,7 +202,7 @@ TEST(JobPlan, AFoundSourceHasWhatTheSearchSays) {
   Runner run(spec);
   run.stages.found = {{"a", {Url("x")}}};
   run.RunAll();
-  const v1::Source source = run.plan.spec().sources(0);
+  const v1::Source source = run.plan.Spec().sources(0);
   EXPECT_EQ(source.git(), Url("x"));
   EXPECT_EQ(source.category(), Url("x"));
   EXPECT_EQ(source.include(0), "kernels/**");
@@ -240,7 +240,7 @@ TEST(JobPlan, PairsGoIntoTheManifestAndThoseThatCouldNotBeMadeAreAFailureOfADone
   const v1::Action manifest = run.actions["manifest 0.0"];
   ASSERT_EQ(manifest.params().manifest().pairs_size(), 1);
   EXPECT_EQ(manifest.params().manifest().pairs(0).cuda().path(), "a.cu");
-  EXPECT_EQ(run.plan.spec().pairs_size(), 1);
+  EXPECT_EQ(run.plan.Spec().pairs_size(), 1);
   EXPECT_TRUE(run.Status().failures().empty());
 
   Runner unmade(spec);
@@ -473,7 +473,7 @@ TEST(JobPlan, FailuresOfJobWideStagesFailTheJob) {
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_FAILED) << stage;
     EXPECT_EQ(run.Status().failures_size(), 1) << stage;
     EXPECT_FALSE(run.Status().has_dataset());
-    EXPECT_EQ(run.plan.spec().sources_size(), 1);
+    EXPECT_EQ(run.plan.Spec().sources_size(), 1);
   }
 }
 
@@ -549,8 +549,8 @@ TEST_F(RefusedResult, OfAPinThatIsOpenOrOfAnotherSource) {
       [](auto& result) { result.mutable_pinned()->set_license("MIT"); },
       [](auto& result) { result.mutable_pinned()->set_sha256(std::string(64, 'a')); },
   });
-  EXPECT_EQ(run.plan.spec().sources(0).git(), "r0");
-  EXPECT_TRUE(config::IsPinned(run.plan.spec().sources(0)));
+  EXPECT_EQ(run.plan.Spec().sources(0).git(), "r0");
+  EXPECT_TRUE(config::IsPinned(run.plan.Spec().sources(0)));
 }
 
 TEST_F(RefusedResult, OfAFetch) {

@@ -1,6 +1,7 @@
 #include "services/coordinator/core/state/commit_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "common/base/status.h"
@@ -38,7 +39,12 @@ absl::Status CommitQueue::Wait(uint64_t ticket, bool sync) {
     const uint64_t up_to = appended_;
     const bool with_sync = sync_wanted_ > synced_;
     mutex_.Unlock();
+    const auto start = std::chrono::steady_clock::now();
     const absl::Status written = store_.Write(batch, with_sync);
+    if (with_sync && synced_to_disk_) {
+      synced_to_disk_(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
     batch.clear();  // without the lock: the end of a large job is a hundred thousand failures
     mutex_.Lock();
     writing_ = false;

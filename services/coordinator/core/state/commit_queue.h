@@ -2,6 +2,8 @@
 #define KERNELMILL_SERVICES_COORDINATOR_CORE_STATE_COMMIT_QUEUE_H_
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -19,7 +21,9 @@ namespace kernelmill::coordinator {
 // then ahead of the disk, so the owner must stop and start again from the disk.
 class CommitQueue {
  public:
-  explicit CommitQueue(StateStore& store) : store_(store) {}
+  // `synced`: told, with no lock held, of each write with a sync how long it took; may be null.
+  explicit CommitQueue(StateStore& store, std::function<void(double seconds)> synced = nullptr)
+      : store_(store), synced_to_disk_(std::move(synced)) {}
 
   // Queues a change; returns its ticket. An empty change has the ticket of the last one queued.
   uint64_t Append(Change change);
@@ -36,6 +40,7 @@ class CommitQueue {
   }
 
   StateStore& store_;
+  const std::function<void(double)> synced_to_disk_;
   mutable absl::Mutex mutex_;
   absl::CondVar changed_;
   std::vector<Change> queue_ ABSL_GUARDED_BY(mutex_);

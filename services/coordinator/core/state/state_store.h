@@ -51,6 +51,7 @@ struct TaskRow {
 struct JobRow {
   uint32_t sequence = 0;
   std::string request_id;  // empty: none
+  std::string caller;      // who submitted it, as access::CallerLimits knows callers; may be empty
   std::string plan;        // the stage versions that its tasks were planned with
   v1::JobSpec spec;        // with defaults; the pins of an earlier run in a job that runs again
   v1::JobStatus status;    // as it was submitted, or as it ended
@@ -106,7 +107,8 @@ class StateStore {
   // returns; else a crash of the process only. After an error nothing more may be written.
   virtual absl::Status Write(const std::vector<Change>& changes, bool sync) = 0;
 
-  // All jobs by sequence; the status of an ended one without failures and counters, and no spec.
+  // All jobs by sequence, without their specs, which may be large; the status of an ended one
+  // without failures and counters.
   virtual absl::StatusOr<std::vector<JobRow>> Jobs() = 0;
   // The largest sequence number that a job ever had, deleted ones included.
   virtual absl::StatusOr<uint32_t> LastSequence() = 0;

@@ -41,6 +41,7 @@ absl::StatusOr<std::vector<JobRow>> MemoryStateStore::Jobs() {
   absl::MutexLock lock(&mutex_);
   std::vector<JobRow> rows;
   for (const auto& [sequence, row] : now_.jobs) rows.push_back(row);
+  for (JobRow& row : rows) row.spec.Clear();
   return rows;
 }
 

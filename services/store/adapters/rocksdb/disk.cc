@@ -2,6 +2,7 @@
 
 #include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
+#include <rocksdb/statistics.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -84,6 +85,20 @@ absl::StatusOr<Space> RocksDbDisk::Measure() {
                .garbage_bytes =
                    static_cast<int64_t>(Sum(database_, DB::Properties::kLiveBlobFileGarbageSize)),
                .free_bytes = static_cast<int64_t>(disk.available)};
+}
+
+Effort RocksDbDisk::effort() {
+  const rocksdb::Statistics& counted = database_->statistics();
+  const auto ticker = [&counted](uint32_t which) {
+    return static_cast<int64_t>(counted.getTickerCount(which));
+  };
+  return {.stalled_seconds = static_cast<double>(ticker(rocksdb::STALL_MICROS)) / 1e6,
+          .written = ticker(rocksdb::BYTES_WRITTEN),
+          .flushed = ticker(rocksdb::FLUSH_WRITE_BYTES),
+          .compaction_read = ticker(rocksdb::COMPACT_READ_BYTES),
+          .compaction_written = ticker(rocksdb::COMPACT_WRITE_BYTES),
+          .pending_compaction = static_cast<int64_t>(
+              Sum(database_, rocksdb::DB::Properties::kEstimatePendingCompactionBytes))};
 }
 
 // The basic idea: deletions reach the content in three steps. Writing the buffers out frees the

@@ -19,6 +19,7 @@ class RocksDbDisk : public Disk {
   explicit RocksDbDisk(Database* database) : database_(database) {}
 
   absl::StatusOr<Space> Measure() override;
+  Effort effort() override;
   absl::Status Reclaim() override;
   absl::StatusOr<int64_t> BackUp(const std::string& dir) override;
   void Stop() override { stop_ = true; }

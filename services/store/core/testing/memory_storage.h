@@ -58,6 +58,7 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   absl::StatusOr<std::vector<HoldRecord>> List() override;
 
   absl::StatusOr<Space> Measure() override;
+  Effort effort() override { return {}; }
   absl::Status Reclaim() override { return absl::OkStatus(); }
   // UNIMPLEMENTED: memory has no folders.
   absl::StatusOr<int64_t> BackUp(const std::string& dir) override;

@@ -3,9 +3,11 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/statistics.h>
 #include <rocksdb/write_batch.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +65,8 @@ class Database {
   absl::Status GetUnchecked(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
                             rocksdb::PinnableSlice* value, absl::string_view context);
 
+  // Sums since it was opened.
+  const rocksdb::Statistics& statistics() const { return *statistics_; }
   Usage usage() const { return counters_.sum(); }
   // As the last process left it.
   const EpochState& opened_epoch() const { return epoch_; }
@@ -81,6 +85,8 @@ class Database {
                        absl::string_view context);
 
   std::string dir_;
+  std::shared_ptr<rocksdb::Statistics> statistics_;
+  std::function<void(double)> on_synced_;
   std::shared_ptr<WalMonitor> log_;
   std::unique_ptr<rocksdb::Env> env_;  // outlives the database
   std::unique_ptr<rocksdb::DB> db_;

@@ -22,6 +22,8 @@ struct RocksDbOptions {
   // Called once, from any thread, when the log can no longer be written or synced. Nothing is
   // acknowledged from then on, and the process had better end. May be null.
   std::function<void(const absl::Status&)> on_broken_log;
+  // Called after each write that is durable, with the seconds that it took. May be null.
+  std::function<void(double)> on_synced = nullptr;
   std::shared_ptr<rocksdb::FileSystem> file_system;  // null: the system's; for tests
 };
 

@@ -1,0 +1,57 @@
+#include "common/rpc/limited_calls.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/access/authorizer.h"
+#include "common/base/status.h"
+
+namespace kernelmill::rpc {
+namespace {
+
+// For a request of up to 16 MiB to come.
+constexpr absl::Duration kStallBudget = absl::Seconds(60);
+// For a turn; a caller that stalls has lost its own by then.
+constexpr absl::Duration kPatience = absl::Seconds(90);
+
+access::CallerLimits::Options LimitsOf(const std::string& what, const std::string& flag,
+                                       const CallLimits& limits) {
+  return {
+      what, {absl::StrCat(flag, "-per-caller"), limits.each}, {flag, limits.all}, "wait for some"};
+}
+
+StallGuard::Options GuardOptions() {
+  StallGuard::Options options;
+  options.stall_budget = kStallBudget;
+  options.max_streams = std::numeric_limits<int>::max();  // the limits bound them
+  return options;
+}
+
+}  // namespace
+
+LimitedCalls::LimitedCalls(const Options& options)
+    : limits_(LimitsOf("calls under way", options.flag, options.under_way)),
+      turns_(LimitsOf("calls at work", options.flag, options.at_work)),
+      guard_(GuardOptions()) {}
+
+absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& context) {
+  const std::string caller = access::CallerKey(context);
+  Admitted admitted;
+  ASSIGN_OR_RETURN(admitted.place, limits_.Take(caller));
+  absl::StatusOr<access::CallerLimits::Place> turn = turns_.Await(caller, kPatience);
+  if (!turn.ok()) return absl::UnavailableError("others were served first for too long");
+  admitted.turn = *std::move(turn);
+  ASSIGN_OR_RETURN(admitted.stream, guard_.Admit([&context] { context.TryCancel(); }));
+  return admitted;
+}
+
+absl::Status LimitedCalls::NotRead(const StallGuard::Stream& stream) {
+  if (stream.ended()) return absl::DeadlineExceededError("the request came too slowly");
+  return absl::InvalidArgumentError(
+      "the request cannot be read, or is larger than a message may be");
+}
+
+}  // namespace kernelmill::rpc

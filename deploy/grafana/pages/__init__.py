@@ -1,0 +1,5 @@
+"""The dashboards, in the order in which one looks at them."""
+
+from pages import fetch, jobs, overview, quality, store, workers
+
+PAGES = [overview.PAGE, jobs.PAGE, workers.PAGE, store.PAGE, fetch.PAGE, quality.PAGE]

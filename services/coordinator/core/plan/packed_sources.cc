@@ -1,0 +1,36 @@
+#include "services/coordinator/core/plan/packed_sources.h"
+
+#include <utility>
+
+namespace kernelmill::coordinator {
+
+PackedSources::PackedSources(v1::JobSpec& spec) {
+  // Out of the spec, as a message keeps what is cleared for later use.
+  const auto sources = std::move(*spec.mutable_sources());
+  spec.mutable_sources()->Clear();
+  packed_.reserve(sources.size());
+  for (const v1::Source& source : sources) Add(source);
+}
+
+v1::Source PackedSources::Get(int32_t index) const {
+  v1::Source source;
+  source.ParseFromString(packed_[index]);
+  return source;
+}
+
+void PackedSources::Set(int32_t index, const v1::Source& source) {
+  packed_[index] = source.SerializeAsString();
+  holdouts_[index] = source.role() == v1::SOURCE_ROLE_HOLDOUT;
+}
+
+void PackedSources::Add(const v1::Source& source) {
+  packed_.push_back(source.SerializeAsString());
+  holdouts_.push_back(source.role() == v1::SOURCE_ROLE_HOLDOUT);
+}
+
+void PackedSources::CopyTo(v1::JobSpec& spec) const {
+  spec.mutable_sources()->Reserve(spec.sources_size() + size());
+  for (const std::string& source : packed_) spec.add_sources()->ParseFromString(source);
+}
+
+}  // namespace kernelmill::coordinator

@@ -1,0 +1,180 @@
+// Many calls of one kind at a time.
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "common/access/credentials.h"
+#include "common/rpc/server.h"
+#include "common/worker/stage_table.h"
+#include "kernelmill/v1/crawl.pb.h"
+#include "kernelmill/v1/stages.pb.h"
+#include "kernelmill/v1/work.pb.h"
+#include "tests/chaos/client/commands.h"
+
+namespace kernelmill::chaos {
+namespace {
+
+// A server takes 256 calls of one connection at a time; further ones would wait in the client.
+constexpr int kCallsPerConnection = 200;
+
+std::string FromEnvironment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::shared_ptr<grpc::ChannelCredentials> Credentials() {
+  access::Identity identity;
+  identity.authority = FromEnvironment("KERNELMILL_TLS_CA");
+  identity.certificate = FromEnvironment("KERNELMILL_TLS_CERT");
+  identity.key = FromEnvironment("KERNELMILL_TLS_KEY");
+  const auto credentials = access::ChannelCredentials(identity);
+  if (!credentials.ok()) {
+    std::fprintf(stderr, "%s\n", credentials.status().ToString().c_str());
+    std::exit(2);
+  }
+  return *credentials == nullptr ? grpc::InsecureChannelCredentials() : *credentials;
+}
+
+struct Request {
+  std::string method;
+  std::string bytes;
+};
+
+Request SubmitOf(int sources, size_t source_bytes) {
+  v1::SubmitRequest request;
+  request.mutable_spec()->set_name("storm");
+  for (int i = 0; i < sources; ++i) {
+    const std::string start = absl::StrCat("https://git.example/", i, "/");
+    const size_t fill = source_bytes > start.size() ? source_bytes - start.size() : 1;
+    request.mutable_spec()->add_sources()->set_git(start + std::string(fill, 'r'));
+  }
+  return {"/kernelmill.v1.Crawl/Submit", request.SerializeAsString()};
+}
+
+Request LeaseOf(const std::string& stage, int wait_ms) {
+  v1::LeaseRequest request;
+  request.set_worker("storm");
+  request.set_max_tasks(1);
+  request.set_wait_ms(wait_ms);
+  v1::StageName& name = *request.add_stages();
+  name.set_stage(stage);
+  const worker::StageInfo* const info = worker::FindStage(stage);
+  name.set_version(info == nullptr ? 0 : info->version);
+  return {"/kernelmill.v1.Work/Lease", request.SerializeAsString()};
+}
+
+Request ExtractOf(size_t bytes, int files) {
+  constexpr char kFunction[] = "@triton.jit\ndef kernel_%(x_ptr, n):\n    tl.store(x_ptr, n + %)\n";
+  v1::ExtractRequest request;
+  for (int f = 0; f < files; ++f) {
+    v1::SourceFile& file = *request.add_files();
+    file.set_path(absl::StrCat("f", f, ".py"));
+    std::string text = "import triton\nimport triton.language as tl\n";
+    for (int i = 0; text.size() + 100 < bytes / static_cast<size_t>(files); ++i) {
+      text += absl::StrReplaceAll(kFunction, {{"%", absl::StrCat(i)}});
+    }
+    file.set_content(text);
+  }
+  return {"/kernelmill.v1.Extractor/Extract", request.SerializeAsString()};
+}
+
+Request WatchOf(const std::string& job) {
+  v1::WatchRequest request;
+  request.set_job(job);
+  return {"/kernelmill.v1.Crawl/Watch", request.SerializeAsString()};
+}
+
+Request RequestOf(const Words& words) {
+  const std::string &kind = words[3], &first = words[4];
+  const int second = std::atoi(words[5].c_str());
+  if (kind == "submits") return SubmitOf(std::atoi(first.c_str()), second);
+  if (kind == "leases") return LeaseOf(first, second);
+  if (kind == "extracts") return ExtractOf(std::strtoull(first.c_str(), nullptr, 10), second);
+  if (kind == "watches") return WatchOf(first);
+  std::fprintf(stderr, "chaos_client: no such storm: %s\n", kind.c_str());
+  std::exit(2);
+}
+
+struct Call {
+  grpc::ClientContext context;
+  grpc::Status status;
+  grpc::ByteBuffer answer;
+  std::unique_ptr<grpc::GenericClientAsyncResponseReader> reader;
+};
+
+class Calls {
+ public:
+  Calls(std::string address, Request request)
+      : address_(std::move(address)),
+        method_(std::move(request.method)),
+        slice_(request.bytes),
+        body_(&slice_, 1) {}
+
+  void Start() {
+    if (started_++ % kCallsPerConnection == 0) stubs_.push_back(NewStub());
+    auto* const call = new Call;
+    call->reader = stubs_.back()->PrepareUnaryCall(&call->context, method_, body_, &queue_);
+    call->reader->StartCall();
+    call->reader->Finish(&call->answer, &call->status, call);
+  }
+
+  // Waits for one to be answered, and writes how.
+  void Await() {
+    void* tag = nullptr;
+    bool ok = false;
+    queue_.Next(&tag, &ok);
+    const std::unique_ptr<Call> call(static_cast<Call*>(tag));
+    const auto code = static_cast<absl::StatusCode>(call->status.error_code());
+    std::printf("%s\t%s\n", absl::StatusCodeToString(code).c_str(),
+                call->status.error_message().c_str());
+  }
+
+ private:
+  // On a connection of its own: channels to one address share theirs otherwise.
+  std::unique_ptr<grpc::GenericStub> NewStub() {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt("chaos.connection", started_);
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetMaxReceiveMessageSize(-1);
+    return std::make_unique<grpc::GenericStub>(
+        grpc::CreateCustomChannel(address_, credentials_, arguments));
+  }
+
+  const std::string address_, method_;
+  const grpc::Slice slice_;  // which all calls share
+  const grpc::ByteBuffer body_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_ = Credentials();
+  std::vector<std::unique_ptr<grpc::GenericStub>> stubs_;
+  grpc::CompletionQueue queue_;
+  int started_ = 0;
+};
+
+}  // namespace
+
+int Storm(const Words& words) {
+  const int count = std::atoi(words[1].c_str());
+  const int at_once = std::min(count, std::atoi(words[2].c_str()));
+  rpc::Connect(words[0]);  // configures the library
+  Calls calls(words[0], RequestOf(words));
+  for (int i = 0; i < at_once; ++i) calls.Start();
+  std::puts("begun");
+  for (int ended = 0; ended < count; ++ended) {
+    calls.Await();
+    if (ended + at_once < count) calls.Start();
+  }
+  std::fflush(stdout);
+  std::_Exit(0);
+}
+
+}  // namespace kernelmill::chaos
