@@ -11,9 +11,9 @@ class Settings(unittest.TestCase):
     def test_a_flag_beats_the_environment_and_that_beats_the_file(self):
         with tempfile.TemporaryDirectory() as folder:
             settings = pathlib.Path(folder) / "kernelmill.yaml"
-            settings.write_text("coordinator: file.invalid:1\nreconnect-seconds: 0.1\n")
+            settings.write_text("coordinator: file.invalid:1\n")
             env = {"KERNELMILL_COORDINATOR": "env.invalid:1", "PATH": "/usr/bin:/bin"}
-            client = [harness.BIN / "kernelmill", "jobs", "--config", settings]
+            client = [harness.BIN / "kernelmill", "jobs", "--config", settings, "--reconnect-seconds", "0.1"]
             by_flag = harness.run(*client, "--coordinator", "flag.invalid:1", check=False, env=env).stderr
             by_environment = harness.run(*client, check=False, env=env).stderr
             by_file = harness.run(*client, check=False, env={"PATH": "/usr/bin:/bin"}).stderr
