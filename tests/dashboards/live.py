@@ -2,8 +2,8 @@
 """Every panel and the alerts that can be provoked in minutes, against a real cluster, a real Prometheus and a crawl with faults.
 usage: live.py [--json FILE]
 
-Runs a job, then provokes: a stopped kind of worker, a poison file, a git host that answers 429, a job without a source that can be
-had, a full store disk, a killed process. Prints each panel with the number of series that it returned, and each alert that fired.
+Runs a job, then provokes: a poison file, a git host that answers 429, a caller beyond a limit, a stopped kind of worker, a full
+store disk, a killed store. Prints each panel with the number of series that it returned, and each alert that fired.
 Exit 1: a panel returned an error, or no data (error panels: whose metric does not exist), or a provoked alert did not fire.
 Needs root (a small disk is mounted), and Debian's prometheus."""
 
@@ -34,7 +34,7 @@ import shim as shims  # noqa: E402
 
 MARKER = "KILLS-ITS-READER"
 ROLES = ("coordinator", "store", *clusters.WORKERS)
-PROVOKED = ("NoWorkerForStage", "FilesQuarantined", "WorkersLost", "HostLimitsUs", "JobsFail", "StoreDiskFull",
+PROVOKED = ("NoWorkerForStage", "FilesQuarantined", "WorkersLost", "HostLimitsUs", "StoreDiskFull",
             "WorkersWaitForStore", "ProcessDown", "StoreDown", "CallersRefused")
 # What these show need not have happened: an expression over what is there, and zero, is enough.
 MAY_BE_EMPTY = ("Errors", "Errors by stage", "Leases lost", "Blobs that failed", "Evictions", "Refused by a limit",
@@ -198,17 +198,15 @@ def provoke(run, stack):
     run.submit("good", [f"git: {url}/many.git", f"git: {url}/more.git", f"{{path: {run.folder / 'many'}, name: twice}}"]).wait()
     run.submit("again", [f"git: {url}/many.git"]).wait()
     run.note_alerts()
-    run.say("a poison file, a host that answers 429, a job of nothing, and more jobs than the limit")
+    run.say("a poison file, a host that answers 429, and more jobs than the limit")
     run.shim.poison, run.shim.poisoned = MARKER, 0
     poisoned = run.submit("poison", [f"path: {run.folder / 'poison'}"])
     stack.callback(poisoned.abandon)
     limited = run.submit("limited", [f"git: {run.busy}/{i}.git" for i in range(6)])
     stack.callback(limited.abandon)
-    nothing = run.submit("nothing", [f"path: {run.folder / 'nowhere'}"])
-    stack.callback(nothing.abandon)
     for i in range(12):
         run.cluster.client("submit", run.job(f"many{i}", [f"git: {run.busy}/{i}.git"]), check=False)
-    run.wait_for(["FilesQuarantined", "WorkersLost", "HostLimitsUs", "CallersRefused", "JobsFail"], 300)
+    run.wait_for(["FilesQuarantined", "WorkersLost", "HostLimitsUs", "CallersRefused"], 300)
     run.shim.poison = ""
     run.say("no extractor runs")
     for worker in run.cluster.workers("extractor"):

@@ -33,6 +33,9 @@ int Stall(const Words& words);
 // watches JOB 0. Writes "begun" once the first have been sent, then "CODE<TAB>message" for each
 // answer. KERNELMILL_TLS_CA, _CERT and _KEY say who calls.
 int Storm(const Words& words);
+// guess COORDINATOR TASK TOKENS: hands in an error for the task under each token from 1 on; writes
+// "CODE<TAB>answers".
+int Guess(const Words& words);
 // work-proxy LISTEN COORDINATOR SEED: stands between workers and their coordinator, and makes
 // completions time out after they were taken, come twice, late, out of order and with forged
 // tokens, until SIGTERM. Writes what it did, and "violation: ..." for every answer that is not as
