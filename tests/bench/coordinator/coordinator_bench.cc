@@ -27,6 +27,7 @@
 #include "absl/time/clock.h"
 #include "common/access/credentials.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/rpc/retry.h"
@@ -375,6 +376,7 @@ absl::Status MeasureTasks(const Setting& setting, int slots) {
 }
 
 int Main(int argc, char** argv) {
+  ConfigureLog("coordinator_bench", LogLevel::kError);  // its own worker would log every step
   CLI::App app("Measures the coordinator.");
   Setting setting;
   app.add_option("--bin", setting.bin, "where the programs are")->capture_default_str();
