@@ -41,8 +41,8 @@ struct WorkerFlags {
 // What a worker that serves plain calls takes besides: how many it works on at a time, so that its
 // leased tasks go on. 0: no limit.
 struct CallFlags {
-  int64_t max_calls = 16;
-  int64_t max_calls_per_caller = 8;
+  int64_t max_calls = 4;
+  int64_t max_calls_per_caller = 2;
 };
 
 // Each flag may also be set by an environment variable, KERNELMILL_ and its name in capitals, or by
