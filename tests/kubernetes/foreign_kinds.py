@@ -17,7 +17,8 @@ MODULES = {
     ("github.com/kedacore/keda/v2@v2.17.2", "h1:xlrcK5TKABJF9PebK79sgL07s/csGjL3H4m72OkZXxk="): [
         "config/crd/bases/keda.sh_scaledobjects.yaml"],
     ("github.com/prometheus-operator/prometheus-operator@v0.85.0", "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="): [
-        "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml"],
+        "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml",
+        "example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml"],
 }
 
 
