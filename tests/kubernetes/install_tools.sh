@@ -12,16 +12,6 @@ folder=${1:-build/peers/kubernetes}
 
 tests/peers/pip_by_hash.sh "$folder" tests/kubernetes/requirements.txt >/dev/null
 if ! command -v kubectl >/dev/null && [[ ! -x "$folder/kustomize" ]]; then
-  module=$(tests/peers/go_module.sh "sigs.k8s.io/kustomize/kustomize/v5@$kustomize_version" "$kustomize_hash")
-  log=$(mktemp)
-  trap 'rm -f "$log"' EXIT
-  program=$(cd "$folder" && pwd)/kustomize
-  # Built beside its place and moved: a build that was cut short is not taken for a whole one.
-  (cd "$module" && go build -mod=readonly -trimpath -o "$program.new" .) >"$log" 2>&1 || {
-    tail -n 3 "$log" >&2
-    echo "install_tools.sh: skipped: kustomize $kustomize_version does not build" >&2
-    exit 77
-  }
-  mv "$program.new" "$program"
+  tests/peers/go_program.sh "$folder/kustomize" "sigs.k8s.io/kustomize/kustomize/v5@$kustomize_version" "$kustomize_hash" . >/dev/null
 fi
 echo "$folder"
