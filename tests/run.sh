@@ -22,7 +22,7 @@ done
 
 deploy/install.sh
 deploy/build.sh release -DKERNELMILL_TESTS=ON
-for tool in peers/install_bazel_remote peers/install_readers peers/install_tiktoken kubernetes/install_tools; do
+for tool in peers/install_bazel_remote peers/install_figures peers/install_readers peers/install_tokenizers peers/install_tiktoken kubernetes/install_tools; do
   "tests/$tool.sh" >/dev/null || {
     status=$?
     [[ $status -eq 77 ]] || exit "$status" # 77: cannot be had here, and it said so; its tests skip

@@ -126,6 +126,7 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   *manifest.mutable_dedup() = params.dedup();
   *manifest.mutable_quality() = params.quality();
   *manifest.mutable_pairs() = params.pairs();
+  if (params.has_mix()) *manifest.mutable_mix() = params.mix();
   AddStages(params, &manifest);
   return manifest;
 }

@@ -15,6 +15,7 @@
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/kernel_files.h"
 #include "services/exporter/core/kernel_writer.h"
+#include "services/exporter/core/mix_files.h"
 #include "services/exporter/core/notices_file.h"
 #include "services/exporter/core/output/files.h"
 #include "services/exporter/core/output/json.h"
@@ -36,12 +37,14 @@ absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const Dataset
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
   NoticesFile notices(std::move(file), provenance);
-  KernelWriter writer(index, &temp_file, &files, &pairs, &notices);
+  MixFiles mix(index);
+  KernelWriter writer(index, &temp_file, &files, &pairs, &notices, &mix);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer, threads));
   RETURN_IF_ERROR(writer.EndSource());
   RETURN_IF_ERROR(files.Close());
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
+  RETURN_IF_ERROR(mix.Write(dir));
   return TrainingCounts{writer.fim(), writer.instruct(), {pairs.candidates(), pairs.curated()}};
 }
 

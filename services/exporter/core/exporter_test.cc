@@ -58,6 +58,27 @@ TEST_F(ExporterTest, InstructionsAreCountedByTemplate) {
   EXPECT_EQ(Canonical(Json::parse(File("report.json"))["instruct"]), R"({"complete":1})");
 }
 
+TEST_F(ExporterTest, AMixDrawsFromTheRowsOfTrain) {
+  v1::Splits splits;
+  for (int i = 0; i < clusters_.decisions_size(); ++i) splits.add_splits(v1::SPLIT_TRAIN);
+  splits.set_splits(5, v1::SPLIT_TEST);
+  *manifest_.mutable_splits() = *cas::PutMessage(store_, splits);
+  v1::MixPhase* phase = manifest_.mutable_mix()->add_phases();
+  phase->set_name("warm-up");
+  phase->add_parts()->set_epochs(3);
+  v1::MixPart* examples = phase->add_parts();
+  examples->set_config("fim");
+  examples->set_epochs(1);
+  ASSERT_THAT(Export(), IsOk());
+  const Json mix = Json::parse(File("mix.json"))["phases"][0];
+  EXPECT_EQ(mix["parts"][0]["rows"], 2) << "the third kernel is of the test";
+  EXPECT_EQ(mix["parts"][1]["rows"], 1);
+  EXPECT_EQ(mix["samples"], 7);
+  EXPECT_EQ(mix["index"], "mix/01-warm-up.npy");
+  EXPECT_EQ(File("mix/01-warm-up.npy").size() % 64, 7 * 8 % 64);
+  ASSERT_THAT(Export(), IsOk()) << "in the place of the earlier one";
+}
+
 TEST_F(ExporterTest, RowsNameTheSplitThatTheDatasetHas) {
   v1::Splits splits;
   for (int i = 0; i < clusters_.decisions_size(); ++i) splits.add_splits(v1::SPLIT_TRAIN);

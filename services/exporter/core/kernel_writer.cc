@@ -11,6 +11,10 @@
 namespace kernelmill::exporter {
 namespace {
 
+// The config of each file's rows, as a mix names it; of a file that no mix draws from "".
+constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels", "fim", "", "instruct",
+                                                                ""};
+
 // A shard's kept kernels, rendered.
 class RenderedShard final : public dataset::PreparedShard {
  public:
@@ -35,6 +39,19 @@ v1::Kernel Seen(const DatasetIndex& index, uint32_t number, const v1::Kernel& or
 
 }  // namespace
 
+KernelWriter::KernelWriter(const DatasetIndex& index, TempFile* temp_file, KernelFiles* files,
+                           PairFiles* pairs, NoticesFile* notices, MixFiles* mix)
+    : index_(index),
+      temp_file_(*temp_file),
+      files_(*files),
+      pairs_(*pairs),
+      notices_(*notices),
+      mix_(*mix) {
+  for (size_t file = 0; file < kKernelFileCount; ++file) {
+    count_tokens_[file] = mix_.DrawsFrom(kConfigs[file]);
+  }
+}
+
 absl::Status KernelWriter::VisitTree(int source, const v1::SourceTree& tree) {
   RETURN_IF_ERROR(EndSource());
   notices_.StartSource(index_.sources[static_cast<size_t>(source)], tree);
@@ -53,7 +70,7 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
     RenderedShard::Kept kept;
     kept.number = number;
     kept.kernel = Seen(index_, number, view.kernels->kernels(i), verdict);
-    kept.rows = RenderKernel(index_, number, kept.kernel, verdict);
+    kept.rows = RenderKernel(index_, number, kept.kernel, verdict, count_tokens_);
     shard->kernels.push_back(std::move(kept));
   }
   return shard;
@@ -62,20 +79,24 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
 absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
   const auto& shard = static_cast<const RenderedShard&>(*view.prepared);
   for (const RenderedShard::Kept& kept : shard.kernels) {
-    notices_.AddNamedBy(view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number)));
-    RETURN_IF_ERROR(Keep(kept.number, kept.rows));
+    const v1::Verdict& verdict =
+        view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
+    notices_.AddNamedBy(verdict);
+    RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
     RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
   }
   return absl::OkStatus();
 }
 
-absl::Status KernelWriter::Keep(uint32_t number, const KernelRows& rows) {
+absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, const KernelRows& rows) {
   Waiting waiting;
   waiting.number = number;
+  waiting.tier = tier;
   waiting.fim_sha1 = rows.fim_sha1;
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     if (rows.text[file].empty()) continue;
     ASSIGN_OR_RETURN(waiting.text[file], temp_file_.Append(rows.text[file]));
+    if (count_tokens_[file]) waiting.tokens[file] = rows.tokens[file];
   }
   for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
@@ -103,6 +124,9 @@ absl::Status KernelWriter::Write(const Waiting& kernel) {
     if (repeat && (file == kFimCsv || file == kFimRows)) continue;
     ASSIGN_OR_RETURN(const std::string text, temp_file_.Read(kernel.text[file]));
     RETURN_IF_ERROR(files_.Append(static_cast<KernelFile>(file), text));
+    for (const int64_t tokens : kernel.tokens[file]) {
+      mix_.AddRow(kConfigs[file], kernel.number, tokens, kernel.tier);
+    }
   }
   return absl::OkStatus();
 }

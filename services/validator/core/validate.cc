@@ -19,7 +19,7 @@
 #include "services/validator/core/quality/sensitive.h"
 #include "services/validator/core/quality/target.h"
 #include "services/validator/core/quality/text_signals.h"
-#include "services/validator/core/tokens/encoding.h"
+#include "common/tokens/encoding.h"
 
 namespace kernelmill::validator {
 namespace {

@@ -182,6 +182,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
   *params.mutable_dedup() = settings_.dedup();
   *params.mutable_quality() = settings_.quality();
   *params.mutable_pairs() = settings_.pairs();
+  if (settings_.has_mix()) *params.mutable_mix() = settings_.mix();
   AddStages(params);
 }
 

@@ -26,6 +26,11 @@ inline constexpr char kDatasetInfoFile[] = "dataset_info.json";
 inline constexpr char kAnalysisFile[] = "ANALYSIS.json";
 inline constexpr char kAnalysisPageFile[] = "ANALYSIS.md";
 inline constexpr char kProvenanceFile[] = "PROVENANCE.md";
+inline constexpr char kMixFile[] = "mix.json";
+inline constexpr char kMixFolder[] = "mix";
+// What python3 -m kernelmill.figures and kernelmill.tokens write there.
+inline constexpr char kFiguresFolder[] = "figs";
+inline constexpr char kTokensFolder[] = "tokens";
 inline constexpr char kCardFile[] = "README.md";
 
 // Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier

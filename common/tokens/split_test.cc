@@ -1,4 +1,4 @@
-#include "services/validator/core/tokens/split.h"
+#include "common/tokens/split.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 namespace {
 
 using ::testing::ElementsAre;
@@ -76,4 +76,4 @@ TEST(Split, AMarkIsPartOfAWordOfO200kAndASymbolOfCl100k) {
 }
 
 }  // namespace
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe

@@ -1,4 +1,4 @@
-#include "services/validator/core/tokens/encoding.h"
+#include "common/tokens/encoding.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 
 #include "common/base/text.h"
 
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
@@ -111,4 +111,4 @@ const Encoding& O200kBase() {
   return encoding;
 }
 
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_SPLIT_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_SPLIT_H_
+#ifndef KERNELMILL_COMMON_TOKENS_SPLIT_H_
+#define KERNELMILL_COMMON_TOKENS_SPLIT_H_
 
 #include <cstddef>
 
@@ -8,7 +8,7 @@
 // The pieces that an encoding cuts a text into before it merges bytes: what the regular expressions
 // in tiktoken's openai_public.py match (pat_str; version 0.14.0), written out, since they need
 // look-ahead and ordered alternatives, and speed.
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 
 // The end of the piece that begins at `begin`, an offset within UTF-8 text: always behind it.
 using Split = size_t (*)(absl::string_view text, size_t begin);
@@ -16,6 +16,6 @@ using Split = size_t (*)(absl::string_view text, size_t begin);
 size_t SplitCl100kBase(absl::string_view text, size_t begin);
 size_t SplitO200kBase(absl::string_view text, size_t begin);
 
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_SPLIT_H_
+#endif  // KERNELMILL_COMMON_TOKENS_SPLIT_H_

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_VOCABULARY_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_VOCABULARY_H_
+#ifndef KERNELMILL_COMMON_TOKENS_VOCABULARY_H_
+#define KERNELMILL_COMMON_TOKENS_VOCABULARY_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 
 constexpr uint32_t kNoRank = UINT32_MAX;
 
@@ -44,6 +44,6 @@ class Vocabulary {
 absl::string_view Cl100kBaseText();
 absl::string_view O200kBaseText();
 
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_VOCABULARY_H_
+#endif  // KERNELMILL_COMMON_TOKENS_VOCABULARY_H_

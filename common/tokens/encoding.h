@@ -1,15 +1,15 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_ENCODING_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_ENCODING_H_
+#ifndef KERNELMILL_COMMON_TOKENS_ENCODING_H_
+#define KERNELMILL_COMMON_TOKENS_ENCODING_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "services/validator/core/tokens/split.h"
-#include "services/validator/core/tokens/vocabulary.h"
+#include "common/tokens/split.h"
+#include "common/tokens/vocabulary.h"
 
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 
 // A byte-pair encoding of OpenAI's, exact against tiktoken's encode_ordinary: text that looks like
 // a special token is text. Bytes that are not UTF-8 are taken for U+FFFD each. Thread-safe.
@@ -30,6 +30,6 @@ class Encoding {
 const Encoding& Cl100kBase();
 const Encoding& O200kBase();
 
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_TOKENS_ENCODING_H_
+#endif  // KERNELMILL_COMMON_TOKENS_ENCODING_H_

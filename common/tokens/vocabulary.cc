@@ -1,4 +1,4 @@
-#include "services/validator/core/tokens/vocabulary.h"
+#include "common/tokens/vocabulary.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -25,7 +25,7 @@
 KM_INCLUDE_BYTES(km_cl100k_base, "cl100k_base.json");
 KM_INCLUDE_BYTES(km_o200k_base, "o200k_base.json");
 
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 namespace {
 
 absl::Status Malformed(absl::string_view what) {
@@ -73,4 +73,4 @@ absl::string_view O200kBaseText() {
   return {km_o200k_base_begin, static_cast<size_t>(km_o200k_base_end - km_o200k_base_begin)};
 }
 
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe

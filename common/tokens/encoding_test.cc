@@ -1,11 +1,11 @@
-#include "services/validator/core/tokens/encoding.h"
+#include "common/tokens/encoding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,4 +33,4 @@ TEST(Encoding, AMegabyteWithoutAPlaceToCutIsMerged) {
 }
 
 }  // namespace
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe

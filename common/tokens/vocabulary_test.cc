@@ -1,4 +1,4 @@
-#include "services/validator/core/tokens/vocabulary.h"
+#include "common/tokens/vocabulary.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 namespace {
 
 std::string Bytes(int from, int to) {
@@ -42,4 +42,4 @@ TEST(Vocabulary, RefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe

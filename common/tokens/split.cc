@@ -1,4 +1,4 @@
-#include "services/validator/core/tokens/split.h"
+#include "common/tokens/split.h"
 
 #include <utf8proc.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace kernelmill::validator::bpe {
+namespace kernelmill::bpe {
 namespace {
 
 // What the patterns of the encodings ask of a character, as bits. Categories are Unicode 15's.
@@ -219,4 +219,4 @@ size_t SplitO200kBase(absl::string_view text, size_t begin) {
   return Spaces(text, begin);
 }
 
-}  // namespace kernelmill::validator::bpe
+}  // namespace kernelmill::bpe
