@@ -15,8 +15,9 @@ if [[ ! -x "$folder/adapter" ]]; then
     exit 77
   }
   # Go checks the module with the checksum database, and what it is made of with its own go.sum.
-  (cd / && GOBIN="$folder" CGO_ENABLED=0 nice -n 19 go install -trimpath -ldflags "-s -w" \
-    "sigs.k8s.io/prometheus-adapter/cmd/adapter@$version") >&2 || {
+  module=$(cd / && go mod download -json "sigs.k8s.io/prometheus-adapter@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+  build=(go build -mod=readonly -trimpath -ldflags "-s -w" -o "$folder/adapter" ./cmd/adapter)
+  (cd "${module:-/}" && CGO_ENABLED=0 nice -n 19 "${build[@]}") >&2 || {
     echo "install_adapter.sh: skipped: the Go module proxy does not give prometheus-adapter $version, or it does not build" >&2
     exit 77
   }
