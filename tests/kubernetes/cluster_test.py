@@ -246,6 +246,14 @@ class OnKubernetes(unittest.TestCase):
             stranger = nodes.Kernelmill(self.node, self.folder, at)
             self.assertNotEqual(stranger.client("jobs", "--reconnect-seconds", "1", check=False).returncode, 0)
             self.assert_unharmed(self.submit(addresses=at, identity=identity(certificates, "client")))
+            # A worker's certificate writes blobs, and without the grant of a task no result.
+            files = zip(("CA", "CERT", "KEY"), identity(certificates, "extractor")[1::2])
+            env = {**os.environ, **{f"KERNELMILL_TLS_{name}": str(path) for name, path in files}}
+            blob, result = harness.run(harness.BIN / "cache_forger", "poison", at[1], f"{'0' * 64}/1", "extract", "-",
+                                       env=env).stdout.splitlines()
+            self.assertTrue(blob.startswith("OK"), blob)
+            self.assertTrue(result.startswith("PERMISSION_DENIED"), result)
+            self.say(f"a worker's result without a grant: {result}")
 
 
     def test_11_the_chart_is_a_cluster_too(self):
