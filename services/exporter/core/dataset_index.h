@@ -14,6 +14,7 @@
 #include "common/dataset/ledger.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/exporter/core/opt_out_counts.h"
 
 namespace kernelmill::exporter {
 
@@ -55,7 +56,8 @@ struct FileEntry {
   int32_t lines = 0;
   std::string sha256;
   bool has_triton_jit = false;
-  int64_t kept = 0;  // kernels
+  int64_t kept = 0;        // kernels
+  bool opted_out = false;  // it has the text of a kernel that is
 };
 
 struct KernelEntry {
@@ -84,6 +86,7 @@ struct DatasetIndex {
   std::map<uint32_t, std::vector<uint32_t>> duplicates;
   dataset::LedgerSums sums;
   std::vector<dataset::CuratedPair> pairs;  // as in the manifest
+  std::vector<OptOutCount> opt_out;         // likewise
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
   const FileEntry& FileOf(uint32_t number) const { return files[kernels[number].file]; }

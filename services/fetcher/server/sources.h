@@ -14,7 +14,7 @@
 #include "services/fetcher/adapters/git/git_command.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
 #include "services/fetcher/adapters/wheel/wheel_snapshot.h"
-#include "services/fetcher/core/selection/glob.h"
+#include "common/base/glob.h"
 #include "services/fetcher/core/selection/snapshot.h"
 #include "services/fetcher/server/fetcher_stages.h"
 #include "services/fetcher/server/scratch_folder.h"

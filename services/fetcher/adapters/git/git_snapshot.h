@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "services/fetcher/adapters/git/fetch_cache.h"
 #include "services/fetcher/adapters/git/git_command.h"
-#include "services/fetcher/core/selection/glob.h"
+#include "common/base/glob.h"
 #include "services/fetcher/core/selection/snapshot.h"
 
 namespace kernelmill::fetcher {

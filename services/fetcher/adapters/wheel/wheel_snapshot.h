@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/wheel/wheel_archive.h"
-#include "services/fetcher/core/selection/glob.h"
+#include "common/base/glob.h"
 #include "services/fetcher/core/selection/snapshot.h"
 #include "services/fetcher/core/selection/tree_selection.h"
 
