@@ -1,10 +1,10 @@
 #include "common/dataset/gates.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -21,7 +21,9 @@ GateResult Most(absl::string_view name, bool is_share, double bound, double valu
 std::string Text(const GateResult& gate, double number) {
   if (!gate.is_share) return absl::StrCat(static_cast<int64_t>(number));
   const bool alike = absl::StrCat(gate.value) == absl::StrCat(gate.bound);
-  return alike ? absl::StrFormat("%.17g", number) : absl::StrCat(number);
+  if (!alike) return absl::StrCat(number);
+  char digits[64];
+  return std::string(digits, std::to_chars(digits, digits + sizeof(digits), number).ptr);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(Gates, EachThatIsMissedSaysItsBoundAndTheValue) {
                           "max_contaminated: 0.1, but at most 0.05 is asked for",
                           "max_unknown_license: 0.05, but at most 0 is asked for",
                           "max_failed_sources: 1, but at most 0 is asked for",
-                          "max_failed_files: 0.02, but at most 0.019999999900000001 is asked for"));
+                          "max_failed_files: 0.02, but at most 0.0199999999 is asked for"));
 }
 
 TEST(Gates, OnlyThoseThatAreGivenAreChecked) {
