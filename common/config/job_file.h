@@ -17,8 +17,8 @@ namespace kernelmill::config {
 //
 // INVALID_ARGUMENT is one line, "FILE:LINE: KEY: what": unknown or repeated keys, wrong types,
 // unknown words, all that CheckJobSpec refuses, and, of the list's file and line, what
-// ParseRepositoryList, ParsePairList or ParseOptOutList refuses. NOT_FOUND: no such file. RESOURCE_EXHAUSTED:
-// over 4 MiB.
+// ParseRepositoryList, ParsePairList or ParseOptOutList refuses. NOT_FOUND: no such file.
+// RESOURCE_EXHAUSTED: over 4 MiB.
 absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path);
 
 // The same of a file's text; `path` is used for messages and to find what it names.

@@ -52,9 +52,9 @@ TEST(OptOutList, ATextFileTellsRepositoriesOwnersAndHashesApart) {
 }
 
 TEST(OptOutList, RowsHaveTheFieldsAndWhatElseAPersonKeeps) {
-  EXPECT_THAT(Listed("Repository,path,who,sha256\na/b,\"x/{a,b}.py\",Ann,\n,,Bob," + kHash + "\n",
-                     "o.csv"),
-              ElementsAre("a/b||x/{a,b}.py|", absl::StrCat("|||", kHash)));
+  EXPECT_THAT(
+      Listed("Repository,path,who,sha256\na/b,\"x/{a,b}.py\",Ann,\n,,Bob," + kHash + "\n", "o.csv"),
+      ElementsAre("a/b||x/{a,b}.py|", absl::StrCat("|||", kHash)));
   EXPECT_THAT(Listed(R"({"owner": "github.com/x", "path": null, "date": 5})"
                      "\n",
                      "o.jsonl"),
@@ -63,9 +63,12 @@ TEST(OptOutList, RowsHaveTheFieldsAndWhatElseAPersonKeeps) {
 
 TEST(OptOutList, WhatNamesNothingIsRefusedWithItsLine) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"o.txt", "a/b\njust-a-word\n"},         {"o.txt", "# nothing\n"},
-      {"o.csv", "path\nx.py\n"},               {"o.jsonl", "[1]\n"},
-      {"o.jsonl", "{\"repository\": 5}\n"},    {"o.yaml", "a/b\n"},
+      {"o.txt", "a/b\njust-a-word\n"},
+      {"o.txt", "# nothing\n"},
+      {"o.csv", "path\nx.py\n"},
+      {"o.jsonl", "[1]\n"},
+      {"o.jsonl", "{\"repository\": 5}\n"},
+      {"o.yaml", "a/b\n"},
   };
   for (const auto& [path, text] : wrong) {
     const absl::Status read = ParseOptOutList(text, path).status();

@@ -79,7 +79,8 @@ TEST(OptOutIndex, ARepositoryIsNamedHoweverItIsWrittenAndByItsRecordsName) {
     EXPECT_FALSE(Names(Entry(text), source)) << text;
   }
   EXPECT_TRUE(Names(Entry("demo"), Git("https://127.0.0.1/x", "demo")));
-  EXPECT_TRUE(Names(Entry("https://github.com/a/b"), Git("/srv/b", "demo", "https://github.com/a/b")))
+  EXPECT_TRUE(
+      Names(Entry("https://github.com/a/b"), Git("/srv/b", "demo", "https://github.com/a/b")))
       << "a mirror is known by its url";
   v1::Source package;
   package.set_package("FLA-core==0.6.0");
@@ -131,9 +132,8 @@ TEST(SourceOptOut, NamesByPathAndByHashAndWhereBothAreGivenByBoth) {
 }
 
 TEST(CheckOptOut, AnEntryNamesSomethingThatThereCanBe) {
-  for (const v1::OptOut& entry :
-       {Entry("a/b"), Entry("", "github.com/a"), Entry("", "", "", kHash),
-        Entry("a/b", "", "x/**/*.py"), Entry("a/b", "", "", kHash)}) {
+  for (const v1::OptOut& entry : {Entry("a/b"), Entry("", "github.com/a"), Entry("", "", "", kHash),
+                                  Entry("a/b", "", "x/**/*.py"), Entry("a/b", "", "", kHash)}) {
     EXPECT_THAT(CheckOptOut("opt_out[0]", entry), IsOk()) << entry.ShortDebugString();
   }
   const std::pair<v1::OptOut, const char*> wrong[] = {

@@ -83,9 +83,9 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   const auto watch = [&](const OnStatus& on_status) {
     return cluster.jobs().Watch(job, on_status);
   };
-  ASSIGN_OR_RETURN(
-      v1::JobStatus status,
-      WatchJob(watch, options, [&](const v1::JobStatus& now) { printer->Show(now, absl::Now()); }));
+  ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, [&](const v1::JobStatus& now) {
+                     printer->Show(now, absl::Now());
+                   }));
   const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
   if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, out_dir));
   if (status.state() == v1::JOB_STATE_DONE) RETURN_IF_ERROR(AddMissedGates(cluster, status));
@@ -234,8 +234,7 @@ absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& o
   ASSIGN_OR_RETURN(v1::JobStatus status, cluster->jobs().GetJob(options.job));
   RETURN_IF_ERROR(AddAllFailures(*cluster, status));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
-  const bool missed =
-      std::any_of(status.failures().begin(), status.failures().end(), IsMissedGate);
+  const bool missed = std::any_of(status.failures().begin(), status.failures().end(), IsMissedGate);
   return missed ? kInputsFailed : kDone;
 }
 

@@ -29,7 +29,8 @@ class Matcher {
     MatchBy([&](const auto& k) { return std::make_tuple(in_file(k), k.qualname); },
             [](const auto& k) { return k.qualname != 0; }, /*as_many=*/false);
     // Nobody says their names: in order.
-    MatchBy(in_file, [](const auto&) { return true; }, /*as_many=*/true);
+    MatchBy(
+        in_file, [](const auto&) { return true; }, /*as_many=*/true);
     // The same text elsewhere.
     MatchBy([](const auto& k) { return std::make_tuple(k.dsl, k.sha256); },
             [](const auto&) { return true; }, /*as_many=*/false);
@@ -107,8 +108,7 @@ std::string ChangedStages(const ExportedDataset& a, const ExportedDataset& b,
     const auto at_a = a.stages.find(name);
     const auto at_b = b.stages.find(name);
     if (at_a == a.stages.end() || at_b == b.stages.end() || at_a->second == at_b->second) continue;
-    absl::StrAppend(&text, text.empty() ? "" : ", ", name, " ", at_a->second, " -> ",
-                    at_b->second);
+    absl::StrAppend(&text, text.empty() ? "" : ", ", name, " ", at_a->second, " -> ", at_b->second);
   }
   return text;
 }
@@ -168,8 +168,7 @@ class Comparison {
     const std::string also = a.sha256 == b.sha256 ? "" : "; its text changed";
     if (!a.kept && !b.kept) {
       if (a.fate == b.fate && a.reason == b.reason) return;
-      return Add(ChangeKind::kFate, i, j,
-                 absl::StrCat(FateText(a), " -> ", FateText(b), also));
+      return Add(ChangeKind::kFate, i, j, absl::StrCat(FateText(a), " -> ", FateText(b), also));
     }
     if (!a.kept) {
       return Add(ChangeKind::kCame, i, j, absl::StrCat("was ", FateText(a), also));
@@ -231,14 +230,13 @@ class Comparison {
       return std::forward_as_tuple(change.kind, texts_.Of(kernel.repository),
                                    texts_.Of(kernel.path), kernel.first_line);
     };
-    std::stable_sort(
-        diff_.changes.begin(), diff_.changes.end(),
-        [&](const KernelChange& x, const KernelChange& y) { return key(x) < key(y); });
+    std::stable_sort(diff_.changes.begin(), diff_.changes.end(),
+                     [&](const KernelChange& x, const KernelChange& y) { return key(x) < key(y); });
   }
 
   void CompareJobs() {
-    CompareMaps(a_.stages, b_.stages, [](int64_t version) { return absl::StrCat(version); },
-                &diff_.stages);
+    CompareMaps(
+        a_.stages, b_.stages, [](int64_t version) { return absl::StrCat(version); }, &diff_.stages);
     CompareMaps(
         a_.sources, b_.sources,
         [](const ExportedSource& source) {

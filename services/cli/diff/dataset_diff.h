@@ -41,13 +41,13 @@ struct DatasetDiff {
   std::vector<std::string> stages;
   std::vector<std::string> sources;   // "+ NAME at COMMIT", "- NAME", "NAME: COMMIT -> COMMIT"
   std::vector<std::string> settings;  // of the lock: "- dedup.threshold: 0.7"
-  bool same = false;  // the same dataset: by digest, and kernel by kernel
+  bool same = false;                  // the same dataset: by digest, and kernel by kernel
 };
 
 // Compares what two exports say. Kernels are the same one by repository, path and text; else by
-// repository, path, language and qualified name, or, since ledgers tell names of kept kernels alone,
-// by their order in the file where there are as many; else by text and language wherever they stand.
-// `texts` are both datasets'.
+// repository, path, language and qualified name, or, since ledgers tell names of kept kernels
+// alone, by their order in the file where there are as many; else by text and language wherever
+// they stand. `texts` are both datasets'.
 //
 // Holds 16 bytes for each kernel of both, and 16 for each change.
 DatasetDiff CompareDatasets(const ExportedDataset& a, const ExportedDataset& b, Texts& texts);

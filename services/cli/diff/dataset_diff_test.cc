@@ -47,7 +47,8 @@ class Export {
       : kernels_(std::move(kernels)), commit_(std::move(commit)) {}
 
   std::map<std::string, int> stages = {{"extract", 11}, {"link", 8}, {"validate", 7}};
-  std::string lock = "name: \"j\"\nsources:\n  - git: \"r\"\n    ref: \"1\"\ndedup:\n  threshold: 0.7\n";
+  std::string lock =
+      "name: \"j\"\nsources:\n  - git: \"r\"\n    ref: \"1\"\ndedup:\n  threshold: 0.7\n";
   std::vector<std::string> repositories = {"r"};
   std::string digest = "d/1";
 
@@ -78,12 +79,16 @@ class Export {
       row["license"] = {{"expression", kernel.license}, {"found", {{{"expression", "X"}}}}};
       rows += row.dump() + "\n";
     }
-    Json report = {{"name", "j"}, {"dataset", digest}, {"stages", stages},
+    Json report = {{"name", "j"},
+                   {"dataset", digest},
+                   {"stages", stages},
                    {"kernels", {{"found", kernels_.size()}, {"by_reason", {{"x", 1}}}}},
                    {"sources", Json::array()}};
     for (const std::string& repository : repositories) {
-      report["sources"].push_back({{"repository", repository}, {"commit", commit_},
-                                   {"failed", false}, {"files", {{"commit", "no"}}}});
+      report["sources"].push_back({{"repository", repository},
+                                   {"commit", commit_},
+                                   {"failed", false},
+                                   {"files", {{"commit", "no"}}}});
     }
     EXPECT_THAT(WriteFile(dir + "/report.json", report.dump(2)), IsOk());
     EXPECT_THAT(WriteFile(dir + "/ledger.jsonl", ledger), IsOk());
@@ -158,26 +163,24 @@ TEST_F(DatasetDiffTest, KernelsThatCameAndWentSayWhy) {
   b.digest = "e/1";
   Compare(a, b);
   EXPECT_FALSE(diff_.same);
-  EXPECT_THAT(Changes(),
-              UnorderedElementsAre("came t.py:1 the source is new",
-                                   "came new.py:1 the file is new, or its first kernel",
-                                   "came kept.py:20 it is new in its file",
-                                   "came kept.py:30 it is new in its file",
-                                   "came was.py:1 was rejected: license:GPL-3.0-only",
-                                   "went s.py:1 the source is gone",
-                                   "went gone.py:1 the file is gone, or its first kernel",
-                                   "went kept.py:9 it is gone in its file",
-                                   "went rejected.py:1 now rejected: opt_out",
-                                   "went duplicate.py:1 now duplicate: near"));
+  EXPECT_THAT(
+      Changes(),
+      UnorderedElementsAre(
+          "came t.py:1 the source is new", "came new.py:1 the file is new, or its first kernel",
+          "came kept.py:20 it is new in its file", "came kept.py:30 it is new in its file",
+          "came was.py:1 was rejected: license:GPL-3.0-only", "went s.py:1 the source is gone",
+          "went gone.py:1 the file is gone, or its first kernel",
+          "went kept.py:9 it is gone in its file", "went rejected.py:1 now rejected: opt_out",
+          "went duplicate.py:1 now duplicate: near"));
   EXPECT_EQ(diff_.by_repository.at("joined").at(ChangeKind::kCame), 1);
   EXPECT_EQ(diff_.by_repository.at("r").at(ChangeKind::kWent), 4);
   EXPECT_THAT(diff_.sources, ElementsAre("- left at 1", "r: at 1 -> at 2", "+ joined at 2"));
 }
 
 TEST_F(DatasetDiffTest, AKernelIsKnownByItsNameWhereItsTextChanged) {
-  Compare(Export({{"a.py", 1, "one", "f"}, {"a.py", 9, "two", "g"}, {"a.py", 20, "three", "h"}}),
-          Export({{"a.py", 5, "two", "g"}, {"a.py", 9, "ONE", "f"}, {"a.py", 20, "three", "h"}},
-                 "2"));
+  Compare(
+      Export({{"a.py", 1, "one", "f"}, {"a.py", 9, "two", "g"}, {"a.py", 20, "three", "h"}}),
+      Export({{"a.py", 5, "two", "g"}, {"a.py", 9, "ONE", "f"}, {"a.py", 20, "three", "h"}}, "2"));
   EXPECT_THAT(Changes(), ElementsAre("text a.py:9 another commit"));
 }
 
@@ -208,17 +211,21 @@ TEST_F(DatasetDiffTest, LicencesModulesAndFatesOfOthersAreTold) {
             {"c.py", 1, "three", "", "duplicate", "exact"}});
   b.stages["link"] = 9;
   Compare(a, b);
-  EXPECT_THAT(Changes(), ElementsAre("module b.py:1 another stage version: link 8 -> 9",
-                                     "license a.py:1 MIT -> Apache-2.0",
-                                     "fate c.py:1 rejected: license:GPL-3.0-only -> duplicate: exact",
-                                     "lost d.py:1 another stage version: link 8 -> 9"));
+  EXPECT_THAT(Changes(),
+              ElementsAre("module b.py:1 another stage version: link 8 -> 9",
+                          "license a.py:1 MIT -> Apache-2.0",
+                          "fate c.py:1 rejected: license:GPL-3.0-only -> duplicate: exact",
+                          "lost d.py:1 another stage version: link 8 -> 9"));
   EXPECT_THAT(diff_.stages, ElementsAre("link: 8 -> 9"));
 }
 
 TEST_F(DatasetDiffTest, NamesTheKernelThatADuplicateGoesBy) {
   const Export::Kernel leader = {"lead.py", 7, "lead", "l"};
   Export b({leader,
-            {.path = "a.py", .text = "one", .fate = "duplicate", .reason = "near",
+            {.path = "a.py",
+             .text = "one",
+             .fate = "duplicate",
+             .reason = "near",
              .of = Export::IdOf("1", leader)}});
   Compare(Export({leader, {"a.py", 1, "one", "f"}}), b);
   EXPECT_THAT(DiffText(a_, b_, diff_, texts_, 10),
@@ -245,7 +252,8 @@ TEST_F(DatasetDiffTest, SettingsOfTheLockAreCompared) {
 TEST_F(DatasetDiffTest, EveryChangeIsALineOfJson) {
   Compare(Export({{"a.py", 1, "one", "f"}}), Export({{"b.py", 1, "two", "g"}}, "2"));
   std::string out;
-  WriteDiffJson(a_, b_, diff_, texts_, [&](absl::string_view line) { absl::StrAppend(&out, line); });
+  WriteDiffJson(a_, b_, diff_, texts_,
+                [&](absl::string_view line) { absl::StrAppend(&out, line); });
   const std::vector<std::string> lines = absl::StrSplit(out, '\n', absl::SkipEmpty());
   ASSERT_EQ(lines.size(), 3u);
   const Json head = Json::parse(lines[0]);

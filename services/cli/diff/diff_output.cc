@@ -91,10 +91,9 @@ const ExportedKernel* LeaderOf(const ExportedDataset& dataset, const ExportedKer
 }
 
 std::string PlaceText(const ExportedKernel& kernel, const Texts& texts) {
-  std::string place =
-      absl::StrCat(texts.Of(kernel.repository), " ", texts.Of(kernel.path),
-                   kernel.json_pointer == 0 ? "" : "#", texts.Of(kernel.json_pointer), ":",
-                   kernel.first_line);
+  std::string place = absl::StrCat(texts.Of(kernel.repository), " ", texts.Of(kernel.path),
+                                   kernel.json_pointer == 0 ? "" : "#",
+                                   texts.Of(kernel.json_pointer), ":", kernel.first_line);
   if (kernel.qualname != 0) absl::StrAppend(&place, " ", texts.Of(kernel.qualname));
   return place;
 }
@@ -154,8 +153,8 @@ Json DatasetJson(const ExportedDataset& dataset) {
 Json SummaryJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff) {
   Json reasons = Json::array();
   for (const auto& [key, count] : diff.by_reason) {
-    reasons.push_back({{"change", ChangeName(key.first)}, {"reason", key.second},
-                       {"kernels", count}});
+    reasons.push_back(
+        {{"change", ChangeName(key.first)}, {"reason", key.second}, {"kernels", count}});
   }
   Json repositories = Json::array();
   for (const auto& [repository, kinds] : diff.by_repository) {

@@ -147,9 +147,8 @@ absl::Status ReadLedger(const std::string& path, Texts& texts, ExportedDataset& 
   }));
   dataset.by_id.resize(dataset.kernels.size());
   for (uint32_t i = 0; i < dataset.by_id.size(); ++i) dataset.by_id[i] = i;
-  std::sort(dataset.by_id.begin(), dataset.by_id.end(), [&](uint32_t a, uint32_t b) {
-    return dataset.kernels[a].id < dataset.kernels[b].id;
-  });
+  std::sort(dataset.by_id.begin(), dataset.by_id.end(),
+            [&](uint32_t a, uint32_t b) { return dataset.kernels[a].id < dataset.kernels[b].id; });
   return absl::OkStatus();
 }
 
@@ -181,8 +180,8 @@ absl::Status ReadKernels(const std::string& path, Texts& texts, ExportedDataset&
 
 // The sums of sources and categories, which a large job's report is full of, are passed over.
 Json ReadReportHead(std::ifstream& file) {
-  static const auto* const kKeys = new std::set<std::string>{"name", "dataset", "stages",
-                                                             "kernels", "sources"};
+  static const auto* const kKeys =
+      new std::set<std::string>{"name", "dataset", "stages", "kernels", "sources"};
   static const auto* const kSourceKeys =
       new std::set<std::string>{"repository", "commit", "failed", "role"};
   bool in_sources = false;
@@ -212,7 +211,8 @@ absl::Status ReadReport(const std::string& path, ExportedDataset& dataset) {
     if (value.is_number_integer()) dataset.sums[sum] = value.get<int64_t>();
   }
   for (const Json& source : report.value("sources", Json::array())) {
-    if (!source.is_object() || !source.contains("repository")) return NoExport(path, "is no report");
+    if (!source.is_object() || !source.contains("repository"))
+      return NoExport(path, "is no report");
     const auto commit = source.find("commit");
     const bool known = commit != source.end() && commit->is_string();
     dataset.sources[source.value("repository", "")] = {known ? commit->get<std::string>() : "",
@@ -221,7 +221,8 @@ absl::Status ReadReport(const std::string& path, ExportedDataset& dataset) {
   return absl::OkStatus();
 }
 
-// "dedup.contamination.overlap: 0.5" for each value below the node; an entry of a list is one value.
+// "dedup.contamination.overlap: 0.5" for each value below the node; an entry of a list is one
+// value.
 void Flatten(const config::YamlNode& node, const std::string& key, std::vector<std::string>* out) {
   using Kind = config::YamlNode::Kind;
   if (node.kind == Kind::kMap) {

@@ -30,9 +30,9 @@ class Texts {
 // ledgers of millions of rows; texts are numbers.
 struct ExportedKernel {
   std::array<char, 16> id{};
-  std::array<char, 16> of{};      // the kernel that it goes by; zeros: none
+  std::array<char, 16> of{};  // the kernel that it goes by; zeros: none
   std::array<char, 32> sha256{};
-  uint64_t module = 0;            // a hash of its text, good within this process
+  uint64_t module = 0;  // a hash of its text, good within this process
   uint32_t repository = 0;
   uint32_t path = 0;
   uint32_t json_pointer = 0;
@@ -54,11 +54,11 @@ struct ExportedSource {
 struct ExportedDataset {
   std::string name;
   std::string digest;
-  std::map<std::string, int64_t> stages;            // versions
-  std::map<std::string, ExportedSource> sources;    // by repository
-  std::map<std::string, int64_t> sums;              // "found", "kept", "rejected" and so on
-  std::vector<ExportedKernel> kernels;              // in the ledger's order
-  std::vector<uint32_t> by_id;                      // their places, sorted by id
+  std::map<std::string, int64_t> stages;          // versions
+  std::map<std::string, ExportedSource> sources;  // by repository
+  std::map<std::string, int64_t> sums;            // "found", "kept", "rejected" and so on
+  std::vector<ExportedKernel> kernels;            // in the ledger's order
+  std::vector<uint32_t> by_id;                    // their places, sorted by id
   // The lock file without the sources, as "dedup.threshold: 0.7"; and what each source of it takes,
   // without its pin. Sorted, each once.
   std::vector<std::string> settings;

@@ -53,9 +53,9 @@ void AddSimilar(CommandLine& line) {
 
 void AddDiff(CommandLine& line) {
   const auto options = std::make_shared<DiffOptions>();
-  CLI::App* sub = line.Add(
-      "diff", "say what is another of two datasets; exit code 1 if anything is",
-      [options](Console& console) { return Diff(*options, console); });
+  CLI::App* sub =
+      line.Add("diff", "say what is another of two datasets; exit code 1 if anything is",
+               [options](Console& console) { return Diff(*options, console); });
   sub->add_option("A", options->a, "the folder that the first was written to")->required();
   sub->add_option("B", options->b, "the folder of the second")->required();
   sub->add_option("--limit", options->limit, "at most so many kernels of each kind of change")

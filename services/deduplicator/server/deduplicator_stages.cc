@@ -76,8 +76,8 @@ class ResolveStage final : public worker::Stage {
   };
   using CandidateShards = std::vector<CandidateShard>;
 
-  static absl::StatusOr<CandidateShards> AddShards(const v1::Action& action,
-                                                   cas::BlobStore& store, Resolver* resolver) {
+  static absl::StatusOr<CandidateShards> AddShards(const v1::Action& action, cas::BlobStore& store,
+                                                   Resolver* resolver) {
     const auto& origins = action.params().resolve().shards();
     const std::vector<cas::Digest> signatures = worker::InputsNamed(action, "signatures");
     const std::vector<cas::Digest> verdicts = worker::InputsNamed(action, "verdicts");
@@ -116,8 +116,8 @@ class ResolveStage final : public worker::Stage {
     if (kernels.empty()) return absl::OkStatus();
     if (kernels.size() != shards.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("resolve takes a 'kernels' a shard of no holdout, or none: ",
-                       kernels.size(), " for ", shards.size()));
+          absl::StrCat("resolve takes a 'kernels' a shard of no holdout, or none: ", kernels.size(),
+                       " for ", shards.size()));
     }
     for (size_t i = 0; i < shards.size(); ++i) shards[i].texts = kernels[i];
     const std::vector<uint32_t> opted_out = resolver->OptedOut();

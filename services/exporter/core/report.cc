@@ -196,9 +196,8 @@ Json GatesJson(const DatasetIndex& index) {
     const auto number = [&](double value) {
       return gate.is_share ? Number(value) : Json(static_cast<int64_t>(value));
     };
-    gates[std::string(gate.name)] = {{"bound", number(gate.bound)},
-                                     {"value", number(gate.value)},
-                                     {"passed", gate.passed}};
+    gates[std::string(gate.name)] = {
+        {"bound", number(gate.bound)}, {"value", number(gate.value)}, {"passed", gate.passed}};
   }
   return gates;
 }
@@ -281,8 +280,8 @@ struct FileTotals {
 
 }  // namespace
 
-Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCounts& fim,
-            const PairCounts& pairs, std::vector<v1::Failure> failures) {
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
+            std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
@@ -303,8 +302,9 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCoun
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
-          {"fim", {{"rows", fim.rows}, {"excluded", fim.excluded}}},
-          {"pairs", PairsJson(index, pairs)},
+          {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},
+          {"instruct", training.instruct},
+          {"pairs", PairsJson(index, training.pairs)},
           {"opt_out", OptOutJson(index)},
           {"gates", GatesJson(index)},
           {"failures", FailuresJson(std::move(failures))}};

@@ -35,9 +35,9 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
                                           const v1::ValidateParams& params);
 
 // The counters of the stage for these verdicts: kernels.accepted, kernels.rejected.license,
-// .quality, .sensitive, .opt_out and .template (a kernel counts once, by its gravest reason), checks.<name>
-// (that pass), kinds.<kind>, targets.<target>, license.<expression> (at most 50 different ones;
-// license.other for the rest).
+// .quality, .sensitive, .opt_out and .template (a kernel counts once, by its gravest reason),
+// checks.<name> (that pass), kinds.<kind>, targets.<target>, license.<expression> (at most 50
+// different ones; license.other for the rest).
 std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts);
 
 }  // namespace kernelmill::validator

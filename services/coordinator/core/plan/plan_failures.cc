@@ -80,9 +80,9 @@ void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
       failure.set_files(failure.files() + counter.value());
     }
   }
-  failure.set_message(
-      ToUtf8(absl::StrCat("files that could not be had:", NamedFailures(result.failures(), failure.files()))
-                 .substr(0, kMaxMessage)));
+  failure.set_message(ToUtf8(absl::StrCat("files that could not be had:",
+                                          NamedFailures(result.failures(), failure.files()))
+                                 .substr(0, kMaxMessage)));
   failure.set_path(result.failures(0).path());
 }
 
@@ -101,9 +101,9 @@ void JobPlan::AddShortfalls(const TaskKey& task, const v1::StageResult& result) 
   }
   if (pairs.empty()) return;
   v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
-  failure.set_message(ToUtf8(
-      absl::StrCat("pairs that could not be made:", NamedFailures(pairs, pairs.size()))
-          .substr(0, kMaxMessage)));
+  failure.set_message(
+      ToUtf8(absl::StrCat("pairs that could not be made:", NamedFailures(pairs, pairs.size()))
+                 .substr(0, kMaxMessage)));
 }
 
 std::vector<TaskFailure> JobPlan::Failures(const TaskKey* after, size_t limit) const {

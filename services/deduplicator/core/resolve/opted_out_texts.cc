@@ -38,8 +38,8 @@ std::optional<OptedOutTexts::Found> OptedOutTexts::FindIn(int source, uint32_t n
   if (own.has_value()) return Found{"source", *own};
   for (const v1::ModulePiece& piece : kernel.pieces()) {
     if (piece.generated()) continue;
-    const auto part = Within(FileOf(source, piece.path(), kernel), piece.first_line(),
-                             piece.last_line(), number);
+    const auto part =
+        Within(FileOf(source, piece.path(), kernel), piece.first_line(), piece.last_line(), number);
     if (part.has_value()) return Found{"module", *part};
   }
   if (!kernel.has_launcher()) return std::nullopt;

@@ -169,7 +169,10 @@ Resolver::Index Resolver::EmptyIndex() const {
   const std::vector<uint32_t> none(kernels_.size(), kNone);
   return {std::vector<uint32_t>(exact_ids_.size(), kNone),
           std::vector<uint32_t>(pair_ids_.size(), kNone),
-          std::vector<uint32_t>(renamed_ids_.size(), kNone), none, none, {}};
+          std::vector<uint32_t>(renamed_ids_.size(), kNone),
+          none,
+          none,
+          {}};
 }
 
 void Resolver::Enter(uint32_t number, Index* index) {
@@ -179,8 +182,7 @@ void Resolver::Enter(uint32_t number, Index* index) {
   SetFirst(number, &index->by_renamed[kernel.renamed]);
   const uint32_t near = near_.GroupOf(number);
   SetFirst(number, &index->by_near[near]);
-  if (!index->by_near_elsewhere.empty() &&
-      kernels_[index->by_near[near]].source != kernel.source) {
+  if (!index->by_near_elsewhere.empty() && kernels_[index->by_near[near]].source != kernel.source) {
     SetFirst(number, &index->by_near_elsewhere[near]);
   }
   SetFirst(number, &index->by_structural[structural_.GroupOf(number)]);
