@@ -153,8 +153,9 @@ Json DatasetJson(const ExportedDataset& dataset) {
 Json SummaryJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff) {
   Json reasons = Json::array();
   for (const auto& [key, count] : diff.by_reason) {
-    reasons.push_back(
-        {{"change", ChangeName(key.first)}, {"reason", key.second}, {"kernels", count}});
+    reasons.push_back({{"change", std::string(ChangeName(key.first))},
+                       {"reason", key.second},
+                       {"kernels", count}});
   }
   Json repositories = Json::array();
   for (const auto& [repository, kinds] : diff.by_repository) {
@@ -208,7 +209,7 @@ void WriteDiffJson(const ExportedDataset& a, const ExportedDataset& b, const Dat
                    const Texts& texts, const std::function<void(absl::string_view)>& write) {
   write(Line(SummaryJson(a, b, diff)));
   for (const KernelChange& change : diff.changes) {
-    write(Line({{"change", ChangeName(change.kind)},
+    write(Line({{"change", std::string(ChangeName(change.kind))},
                 {"reason", texts.Of(change.reason)},
                 {"a", SideJson(SideOf(a, change.a), texts)},
                 {"b", SideJson(SideOf(b, change.b), texts)}}));

@@ -9,6 +9,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -37,6 +38,7 @@ class RowReader final : public nlohmann::json_sax<Json> {
 
   bool Read(const std::string& line) {
     depth_ = 0;
+    saw_object_ = false;
     return Json::sax_parse(line, this) && saw_object_;
   }
 
@@ -110,8 +112,10 @@ absl::Status ForEachLine(const std::string& path, const Visit& visit) {
 
 template <size_t size>
 bool FromHex(const std::string& hex, std::array<char, size>* bytes) {
-  std::string raw;
-  if (hex.size() != 2 * size || !absl::HexStringToBytes(hex, &raw)) return false;
+  if (hex.size() != 2 * size || !std::all_of(hex.begin(), hex.end(), absl::ascii_isxdigit)) {
+    return false;
+  }
+  const std::string raw = absl::HexStringToBytes(hex);
   std::copy(raw.begin(), raw.end(), bytes->begin());
   return true;
 }
@@ -204,10 +208,12 @@ absl::Status ReadReport(const std::string& path, ExportedDataset& dataset) {
   if (!report.is_object() || !report.contains("dataset")) return NoExport(path, "is no report");
   dataset.name = report.value("name", "");
   dataset.digest = report.value("dataset", "");
-  for (const auto& [stage, version] : report.value("stages", Json::object()).items()) {
+  const Json stages = report.value("stages", Json::object());
+  const Json sums = report.value("kernels", Json::object());
+  for (const auto& [stage, version] : stages.items()) {
     if (version.is_number_integer()) dataset.stages[stage] = version.get<int64_t>();
   }
-  for (const auto& [sum, value] : report.value("kernels", Json::object()).items()) {
+  for (const auto& [sum, value] : sums.items()) {
     if (value.is_number_integer()) dataset.sums[sum] = value.get<int64_t>();
   }
   for (const Json& source : report.value("sources", Json::array())) {
@@ -281,8 +287,9 @@ class LockReader {
     std::string name;
     std::string settings;
     for (const std::string& value : values) {
-      const auto [key, text] =
-          std::pair<std::string, std::string>(absl::StrSplit(value, absl::MaxSplits(": ", 1)));
+      const std::pair<std::string, std::string> entry =
+          absl::StrSplit(value, absl::MaxSplits(": ", 1));
+      const auto& [key, text] = entry;
       const bool origin = key == "git" || key == "package" || key == "path" || key == "inductor";
       if (key == "name" || (origin && name.empty())) name = text;
       if (key == "ref" || key == "sha256") continue;
