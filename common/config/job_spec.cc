@@ -16,6 +16,7 @@
 #include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/config/mix_check.h"
+#include "common/config/opt_out.h"
 #include "common/dsl/labels.h"
 #include "common/spdx/expression.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -286,6 +287,53 @@ absl::Status CheckPairs(const v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status CheckOptOuts(const v1::JobSpec& spec) {
+  if (static_cast<size_t>(spec.opt_out_size()) > kMaxOptOuts) {
+    return Wrong("opt_out", absl::StrCat("has more than ", kMaxOptOuts));
+  }
+  for (int i = 0; i < spec.opt_out_size(); ++i) {
+    const std::string where = absl::StrCat("opt_out[", i, "]");
+    const v1::OptOut& entry = spec.opt_out(i);
+    if (entry.list().empty()) {
+      RETURN_IF_ERROR(CheckOptOut(where, entry));
+    } else if (!entry.repository().empty() || !entry.owner().empty() || !entry.path().empty() ||
+               !entry.sha256().empty()) {
+      return Wrong(where, "has a list beside an entry");
+    } else {
+      RETURN_IF_ERROR(CheckText(where + ".list", entry.list()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Copies of a holdout's text go as contaminated, unless the policy only labels them. So what is
+// opted out cannot be such a holdout.
+absl::Status CheckOptedOutHoldouts(const v1::JobSpec& spec) {
+  if (spec.dedup().contamination().action() != v1::CONTAMINATION_ACTION_LABEL) {
+    return absl::OkStatus();
+  }
+  const OptOutIndex index(spec.opt_out());
+  for (const v1::Source& source : spec.sources()) {
+    if (source.role() != v1::SOURCE_ROLE_HOLDOUT) continue;
+    for (const int entry : index.Naming(source)) {
+      if (spec.opt_out(entry).repository().empty() && spec.opt_out(entry).owner().empty()) continue;
+      return Wrong(absl::StrCat("opt_out[", entry, "]"),
+                   "names a holdout, of which dedup.contamination.action: label keeps copies");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckGates(const v1::Gates& gates) {
+  if (gates.min_kept() < 0) return Wrong("gates.min_kept", "is negative");
+  if (gates.max_failed_sources() < 0) return Wrong("gates.max_failed_sources", "is negative");
+  RETURN_IF_ERROR(CheckShare("gates.max_rejected", gates.max_rejected()));
+  RETURN_IF_ERROR(CheckShare("gates.max_duplicate", gates.max_duplicate()));
+  RETURN_IF_ERROR(CheckShare("gates.max_contaminated", gates.max_contaminated()));
+  RETURN_IF_ERROR(CheckShare("gates.max_unknown_license", gates.max_unknown_license()));
+  return CheckShare("gates.max_failed_files", gates.max_failed_files());
+}
+
 // A torch_compile_debug folder has its models' graphs beside the kernels, in Python too.
 void FillGlobs(v1::Source& source) {
   if (!source.include().empty()) return;
@@ -344,7 +392,13 @@ absl::Status CheckJobSpec(const v1::JobSpec& spec) {
       return Wrong(absl::StrCat("pairs[", i, "].list"), "is to be read where the job file is");
     }
   }
-  return CheckWrittenSpec(spec);
+  for (int i = 0; i < spec.opt_out_size(); ++i) {
+    if (!spec.opt_out(i).list().empty()) {
+      return Wrong(absl::StrCat("opt_out[", i, "].list"), "is to be read where the job file is");
+    }
+  }
+  RETURN_IF_ERROR(CheckWrittenSpec(spec));
+  return CheckOptedOutHoldouts(spec);
 }
 
 absl::Status CheckWrittenSpec(const v1::JobSpec& spec) {
@@ -357,6 +411,8 @@ absl::Status CheckWrittenSpec(const v1::JobSpec& spec) {
     RETURN_IF_ERROR(CheckSource(absl::StrCat("sources[", i, "]"), spec.sources(i)));
   }
   RETURN_IF_ERROR(CheckPairs(spec));
+  RETURN_IF_ERROR(CheckOptOuts(spec));
+  RETURN_IF_ERROR(CheckGates(spec.gates()));
   return CheckPolicies(spec);
 }
 

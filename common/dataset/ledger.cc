@@ -8,6 +8,8 @@
 namespace kernelmill::dataset {
 namespace {
 
+constexpr absl::string_view kNoLicense = "NOASSERTION";  // as License.expression has it
+
 absl::Status MustEqual(absl::string_view left_name, int64_t left, absl::string_view right_name,
                        int64_t right) {
   if (left == right) return absl::OkStatus();
@@ -71,6 +73,11 @@ absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
     }
   }
   const bool holdout = IsHoldout(manifest_.sources(view.source).source());
+  if (view.verdicts != nullptr) {
+    sums_.unknown_license += std::count_if(
+        view.verdicts->verdicts().begin(), view.verdicts->verdicts().end(),
+        [](const v1::Verdict& verdict) { return verdict.license().expression() == kNoLicense; });
+  }
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     AddDecision(holdout, DecisionOn(clusters_, view.first_number + static_cast<uint32_t>(i)));
   }

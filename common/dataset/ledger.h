@@ -30,7 +30,8 @@ struct LedgerSums {
   int64_t kernels_in_files = 0;  // as extraction counted them file by file, holdouts included
   int64_t decisions = 0;         // of Clusters, holdouts included
 
-  int64_t kernels_found = 0;  // of sources that are no holdouts
+  int64_t kernels_found = 0;    // of sources that are no holdouts
+  int64_t unknown_license = 0;  // of these: no licence was found
   int64_t kept = 0;
   std::map<std::string, int64_t> rejected;      // by kind: "license", "quality", ...
   std::map<std::string, int64_t> duplicates;    // by kind: "exact", "pair", "near"

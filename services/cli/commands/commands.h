@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_CLI_COMMANDS_COMMANDS_H_
 #define KERNELMILL_SERVICES_CLI_COMMANDS_COMMANDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -88,6 +89,16 @@ absl::StatusOr<int> ExtractFiles(const std::vector<std::string>& paths, Console&
 // Says of each kernel whether a job with default policies would accept it, its licence and the
 // checks that it does not pass. Exit code 1 also if any is rejected.
 absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console& console);
+
+struct DiffOptions {
+  std::string a;  // folders that exports wrote
+  std::string b;
+  size_t limit = 20;  // kernels that are named of each kind of change; with --json all
+};
+
+// Says what is another of two datasets (diff_command.cc). Exit code 0: they are the same; 1: they
+// are not; 2, INVALID_ARGUMENT: a folder holds no export.
+absl::StatusOr<int> Diff(const DiffOptions& options, Console& console);
 
 struct SimilarOptions {
   std::string file;  // "-": standard input

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -54,6 +55,18 @@ absl::Status AddAllFailures(Cluster& cluster, v1::JobStatus& status) {
   return absl::OkStatus();
 }
 
+// Puts the gates that the job misses among the failures of a status, which may have the first
+// hundred alone.
+absl::Status AddMissedGates(Cluster& cluster, v1::JobStatus& status) {
+  if (status.failure_count() == status.failures_size()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
+                   cluster.jobs().ListFailures(status.job()));
+  for (size_t i = static_cast<size_t>(status.failures_size()); i < failures.size(); ++i) {
+    if (IsMissedGate(failures[i])) *status.add_failures() = failures[i];
+  }
+  return absl::OkStatus();
+}
+
 void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
   console.Result(console.json() ? SummaryJson(status, out_dir) + "\n"
                                 : SummaryText(status, out_dir));
@@ -70,11 +83,12 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   const auto watch = [&](const OnStatus& on_status) {
     return cluster.jobs().Watch(job, on_status);
   };
-  ASSIGN_OR_RETURN(
-      const v1::JobStatus status,
-      WatchJob(watch, options, [&](const v1::JobStatus& now) { printer->Show(now, absl::Now()); }));
+  ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, [&](const v1::JobStatus& now) {
+                     printer->Show(now, absl::Now());
+                   }));
   const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
   if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, out_dir));
+  if (status.state() == v1::JOB_STATE_DONE) RETURN_IF_ERROR(AddMissedGates(cluster, status));
   PrintSummary(status, exported ? out_dir : "", console);
   return ExitCodeOf(status);
 }
@@ -220,7 +234,8 @@ absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& o
   ASSIGN_OR_RETURN(v1::JobStatus status, cluster->jobs().GetJob(options.job));
   RETURN_IF_ERROR(AddAllFailures(*cluster, status));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
-  return kDone;
+  const bool missed = std::any_of(status.failures().begin(), status.failures().end(), IsMissedGate);
+  return missed ? kInputsFailed : kDone;
 }
 
 absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job,
@@ -261,8 +276,9 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
                            Console& console) {
   RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster->jobs(), job));
+  ASSIGN_OR_RETURN(v1::JobStatus status, FinishedJob(cluster->jobs(), job));
   RETURN_IF_ERROR(ExportJob(*cluster, status, out_dir));
+  RETURN_IF_ERROR(AddMissedGates(*cluster, status));
   PrintSummary(status, out_dir, console);
   return ExitCodeOf(status);
 }

@@ -231,5 +231,30 @@ TEST(GarbageText, SaysWhatWentAndWhatCouldNot) {
   EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB\n");
 }
 
+TEST(Output, AMissedGateIsALineOfItsOwnAndNoFailedInput) {
+  v1::JobStatus status;
+  status.set_job("j-000001");
+  status.set_state(v1::JOB_STATE_DONE);
+  v1::Failure* source = status.add_failures();
+  source->set_source("https://example.org/a");
+  source->set_stage("fetch");
+  source->set_code("NOT_FOUND");
+  v1::Failure* gate = status.add_failures();
+  gate->set_stage("manifest");
+  gate->set_path("gates.min_kept");
+  gate->set_code("FAILED_PRECONDITION");
+  gate->set_message("480, but at least 500 is asked for");
+  status.set_failure_count(2);
+  for (const std::string& text : {SummaryText(status, ""), ReportText(status)}) {
+    EXPECT_THAT(text, ::testing::HasSubstr(
+                          "gates      1 missed\n  min_kept  480, but at least 500 is asked for\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("failures   1\n"));
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("FAILED_PRECONDITION")));
+  }
+  status.mutable_failures()->DeleteSubrange(0, 1);
+  status.set_failure_count(1);
+  EXPECT_THAT(SummaryText(status, ""), ::testing::Not(::testing::HasSubstr("failures ")));
+}
+
 }  // namespace
 }  // namespace kernelmill::cli

@@ -51,10 +51,23 @@ void AddSimilar(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+void AddDiff(CommandLine& line) {
+  const auto options = std::make_shared<DiffOptions>();
+  CLI::App* sub =
+      line.Add("diff", "say what is another of two datasets; exit code 1 if anything is",
+               [options](Console& console) { return Diff(*options, console); });
+  sub->add_option("A", options->a, "the folder that the first was written to")->required();
+  sub->add_option("B", options->b, "the folder of the second")->required();
+  sub->add_option("--limit", options->limit, "at most so many kernels of each kind of change")
+      ->capture_default_str();
+  line.AddCommonFlags(*sub);
+}
+
 }  // namespace
 
 void AddDatasetCommands(CommandLine& line) {
   AddExport(line);
+  AddDiff(line);
   AddSimilar(line);
 }
 

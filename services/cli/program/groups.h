@@ -12,7 +12,7 @@ namespace kernelmill::cli {
 
 void AddCrawl(CommandLine& line);            // crawl.cc: crawl
 void AddJobCommands(CommandLine& line);      // jobs.cc: submit, watch, workers, report, ...
-void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, similar
+void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, diff, similar
 void AddFileCommands(CommandLine& line);     // files.cc: extract, validate
 void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc, ...
 

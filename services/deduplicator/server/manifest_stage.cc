@@ -13,6 +13,7 @@
 #include "common/base/status.h"
 #include "common/cas/digest.h"
 #include "common/dataset/curated_pairs.h"
+#include "common/dataset/gates.h"
 #include "common/dataset/ledger.h"
 #include "common/dataset/source_check.h"
 #include "common/dataset/walk.h"
@@ -104,6 +105,17 @@ void AddPairs(const std::vector<dataset::CuratedPair>& pairs, v1::StageResult* r
   worker::AddCounter(*result, "dataset.pairs.unmade", static_cast<int64_t>(pairs.size()) - made);
 }
 
+// The dataset is what it is; its client hears of the gates that it misses.
+void AddMissedGates(const v1::DatasetManifest& manifest, const dataset::LedgerSums& sums,
+                    v1::StageResult* result) {
+  for (const dataset::GateResult& gate : dataset::CheckGates(manifest, sums)) {
+    if (gate.passed) continue;
+    v1::FileFailure* failure = result->add_failures();
+    failure->set_path(absl::StrCat("gates.", gate.name));
+    failure->set_reason(dataset::GateText(gate));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
@@ -127,6 +139,8 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   *manifest.mutable_quality() = params.quality();
   *manifest.mutable_pairs() = params.pairs();
   if (params.has_mix()) *manifest.mutable_mix() = params.mix();
+  *manifest.mutable_opt_out() = params.opt_out();
+  if (params.has_gates()) *manifest.mutable_gates() = params.gates();
   AddStages(params, &manifest);
   return manifest;
 }
@@ -146,6 +160,7 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   v1::StageResult result;
   worker::AddOutput(result, "manifest", output, sums.kept);
   AddFileCounters(sums, &result);
+  AddMissedGates(manifest, sums, &result);
   AddPairs(pairs, &result);
   return result;
 }

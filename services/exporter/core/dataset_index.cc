@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/job_spec.h"
+#include "common/config/opt_out.h"
 #include "common/dataset/source_check.h"
 #include "common/dataset/walk.h"
 #include "services/exporter/core/verdict_json.h"
@@ -33,12 +34,20 @@ std::optional<std::string> PointerOf(const v1::Kernel& kernel) {
 int LineInFile(const KernelEntry& kernel) { return kernel.json_pointer ? 0 : kernel.first_line; }
 int ColumnInFile(const KernelEntry& kernel) { return kernel.json_pointer ? 0 : kernel.column; }
 
+// Of the kernel itself, or of one that stands within it.
+bool HasOptedOutText(const v1::Decision& decision) {
+  return decision.fate() == v1::FATE_REJECTED &&
+         (decision.reason() == config::kOptOutReason ||
+          decision.reason() == absl::StrCat(config::kOptOutReason, ":source"));
+}
+
 class IndexVisitor final : public dataset::DatasetVisitor {
  public:
   explicit IndexVisitor(DatasetIndex* index)
       : index_(*index),
         total_(index->manifest, index->clusters),
-        pairs_(index->manifest, index->clusters) {
+        pairs_(index->manifest, index->clusters),
+        opt_out_(index->manifest, index->clusters) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
     index_.first_numbers.resize(index_.sources.size());
   }
@@ -51,12 +60,14 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     entry.unselected_files = tree.unselected_files();
     RETURN_IF_ERROR(total_.VisitTree(source, tree));
     RETURN_IF_ERROR(pairs_.VisitTree(source, tree));
+    RETURN_IF_ERROR(opt_out_.VisitTree(source, tree));
     return per_source_[source]->VisitTree(source, tree);
   }
 
   absl::Status VisitShard(const dataset::ShardView& view) override {
     RETURN_IF_ERROR(total_.VisitShard(view));
     RETURN_IF_ERROR(pairs_.VisitShard(view));
+    RETURN_IF_ERROR(opt_out_.VisitShard(view));
     RETURN_IF_ERROR(per_source_[view.source]->VisitShard(view));
     index_.first_numbers[view.source].push_back(view.first_number);
     std::map<std::string, uint32_t> files;  // of this shard, by path
@@ -89,6 +100,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     }
     index_.sums = total_.sums();
     index_.pairs = pairs_.Find();
+    index_.opt_out = opt_out_.Counts();
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(dataset::CheckConservation(index_.sums));
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
@@ -124,6 +136,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     SourceEntry& source = index_.sources[view.source];
     index_.analysis.AddKernel(OriginOf(source), kernel, verdict, *decision);
     ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
+    if (HasOptedOutText(*decision)) index_.files[index_.kernels[number].file].opted_out = true;
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
     CountChecks(verdict, &source.checks);
@@ -165,6 +178,8 @@ class IndexVisitor final : public dataset::DatasetVisitor {
       needed = v1::FATE_KEPT;
     } else if (decision.fate() == v1::FATE_CONTAMINATED) {
       needed = v1::FATE_HOLDOUT;
+    } else if (decision.fate() == v1::FATE_REJECTED && decision.leader() != number) {
+      needed = v1::FATE_REJECTED;
     } else {
       return absl::OkStatus();
     }
@@ -182,6 +197,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   DatasetIndex& index_;
   dataset::LedgerVisitor total_;
   dataset::CuratedPairFinder pairs_;
+  OptOutCounter opt_out_;
   std::vector<std::unique_ptr<dataset::LedgerVisitor>> per_source_;
 };
 

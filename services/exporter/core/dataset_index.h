@@ -16,6 +16,7 @@
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/analysis/analysis.h"
+#include "services/exporter/core/opt_out_counts.h"
 
 namespace kernelmill::exporter {
 
@@ -57,7 +58,8 @@ struct FileEntry {
   int32_t lines = 0;
   std::string sha256;
   bool has_triton_jit = false;
-  int64_t kept = 0;  // kernels
+  int64_t kept = 0;        // kernels
+  bool opted_out = false;  // it has the text of a kernel that is
 };
 
 struct KernelEntry {
@@ -89,6 +91,7 @@ struct DatasetIndex {
   std::map<uint32_t, std::vector<uint32_t>> duplicates;
   dataset::LedgerSums sums;
   std::vector<dataset::CuratedPair> pairs;  // as in the manifest
+  std::vector<OptOutCount> opt_out;         // likewise
   Analysis analysis;
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }

@@ -82,8 +82,8 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
 
 Json LedgerRecord(const DatasetIndex& index, uint32_t number) {
   const v1::Decision& decision = index.DecisionOn(number);
-  const bool of_another =
-      decision.fate() == v1::FATE_DUPLICATE || decision.fate() == v1::FATE_CONTAMINATED;
+  // Also of what is rejected for the sake of one that is opted out.
+  const bool of_another = decision.fate() != v1::FATE_KEPT && decision.leader() != number;
   Json row = NewRow();
   SetIdentity(index, number, "", row);
   row["fate"] = std::string(dataset::FateName(decision.fate()));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "common/dataset/gates.h"
 #include "common/dataset/ledger.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/records.h"
@@ -188,6 +189,37 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
           {"unmade", std::move(unmade)}};
 }
 
+// Of each gate its bound, the value, and whether it is passed.
+Json GatesJson(const DatasetIndex& index) {
+  Json gates = Json::object();
+  for (const dataset::GateResult& gate : dataset::CheckGates(index.manifest, index.sums)) {
+    const auto number = [&](double value) {
+      return gate.is_share ? Number(value) : Json(static_cast<int64_t>(value));
+    };
+    gates[std::string(gate.name)] = {
+        {"bound", number(gate.bound)}, {"value", number(gate.value)}, {"passed", gate.passed}};
+  }
+  return gates;
+}
+
+// What came of each entry, so that whoever asked for it can see it.
+Json OptOutJson(const DatasetIndex& index) {
+  Json entries = Json::array();
+  for (size_t i = 0; i < index.opt_out.size(); ++i) {
+    const v1::OptOut& entry = index.manifest.opt_out(static_cast<int>(i));
+    const OptOutCount& count = index.opt_out[i];
+    entries.push_back({{"repository", TextOrNull(entry.repository())},
+                       {"owner", TextOrNull(entry.owner())},
+                       {"path", TextOrNull(entry.path())},
+                       {"sha256", TextOrNull(entry.sha256())},
+                       {"sources", count.sources},
+                       {"kernels", count.kernels},
+                       {"copies", count.copies},
+                       {"carriers", count.carriers}});
+  }
+  return entries;
+}
+
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {
       {"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
@@ -273,13 +305,15 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},
           {"instruct", training.instruct},
           {"pairs", PairsJson(index, training.pairs)},
+          {"opt_out", OptOutJson(index)},
+          {"gates", GatesJson(index)},
           {"failures", FailuresJson(std::move(failures))}};
 }
 
 Json FileManifest(const DatasetIndex& index, const cas::Digest& dataset) {
   std::vector<const FileEntry*> files;
   for (const FileEntry& file : index.files) {
-    if (file.kept > 0) files.push_back(&file);
+    if (file.kept > 0 && !file.opted_out) files.push_back(&file);
   }
   std::sort(files.begin(), files.end(), [](const FileEntry* a, const FileEntry* b) {
     return std::tie(a->source, a->path) < std::tie(b->source, b->path);

@@ -38,13 +38,14 @@ struct TrainingCounts {
 
 // report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
 // kernels pass each check, the rows of fim_sft.csv and instruct.jsonl, the pairs with those of the
-// list that could not be made, and the inputs that failed.
+// list that could not be made, what came of each entry of the opt_out, the gates, and the inputs
+// that failed.
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
             std::vector<v1::Failure> failures);
 
-// MANIFEST.json: the source files that hold a kept kernel, by category, with the fields of the
-// extraction plan's script 07. `created` is the time of the newest commit, so that the same dataset
-// has the same manifest.
+// MANIFEST.json: the source files that hold a kept kernel and none that is opted out, by category,
+// with the fields of the extraction plan's script 07. `created` is the time of the newest commit,
+// so that the same dataset has the same manifest.
 Json FileManifest(const DatasetIndex& index, const cas::Digest& dataset);
 
 }  // namespace kernelmill::exporter

@@ -10,8 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/config/opt_out.h"
 #include "services/validator/core/license/policy.h"
 #include "services/validator/core/license/source_licenses.h"
+#include "services/validator/core/opt_out.h"
 #include "services/validator/core/quality/checks.h"
 #include "services/validator/core/quality/kind.h"
 #include "services/validator/core/quality/mask_coverage.h"
@@ -108,6 +110,7 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
   const LicensePolicy policy(params.licenses());
   Files known(files);
   SourceLicenses licenses(tree, params.source_license());
+  ASSIGN_OR_RETURN(OptOuts opt_outs, OptOuts::Create(tree, params.opt_out()));
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
     ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
@@ -117,6 +120,7 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
           policy.Allows(verdict.license().expression()), &verdict);
     Decide(kernel, params.quality(), &verdict);
     if (policy.rejects_adapted()) RejectAdapted(licenses, &verdict);
+    opt_outs.Reject(kernel, &verdict);
   }
   return shard;
 }
@@ -128,7 +132,7 @@ std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts) {
     if (verdict.accepted()) {
       ++counters["kernels.accepted"];
     } else {
-      const absl::string_view reason = verdict.reasons(0);
+      const absl::string_view reason = config::GravestReason(verdict);
       ++counters[absl::StrCat("kernels.rejected.", reason.substr(0, reason.find(':')))];
     }
     for (const std::string& check : CheckNames()) {

@@ -24,6 +24,8 @@ namespace kernelmill::validator {
 //   "quality:kind:<kind>"      the policy excludes its kind
 //   "quality:target:<target>"  the policy names targets, and its own is none of them
 //   "sensitive:<kind>"         it holds a secret or an address of a kind that the policy rejects
+//   "opt_out", "opt_out:<text>" somebody asked for it, or a text that comes with it, not to be in
+//                              a dataset (opt_out.h)
 //   "template"                 it is Python only once it is filled in (KernelForm); no policy
 //                              allows it
 // Reads the files' heads and the tree's licence files and metadata. INVALID_ARGUMENT: a kernel's
@@ -33,9 +35,9 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
                                           const v1::ValidateParams& params);
 
 // The counters of the stage for these verdicts: kernels.accepted, kernels.rejected.license,
-// .quality, .sensitive and .template (a kernel counts once, by its first reason), checks.<name>
-// (that pass), kinds.<kind>, targets.<target>, license.<expression> (at most 50 different ones;
-// license.other for the rest).
+// .quality, .sensitive, .opt_out and .template (a kernel counts once, by its gravest reason),
+// checks.<name> (that pass), kinds.<kind>, targets.<target>, license.<expression> (at most 50
+// different ones; license.other for the rest).
 std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts);
 
 }  // namespace kernelmill::validator

@@ -194,6 +194,44 @@ TEST_F(ValidateTest, AKernelHasAKindAndATargetAndPoliciesDecideOverThem) {
   EXPECT_THAT(shard.verdicts(1).reasons(), ElementsAre("quality:kind:test", "quality:min_tokens"));
 }
 
+TEST_F(ValidateTest, WhatIsOptedOutIsRejectedByPathByHashAndForThePartsOfItsModule) {
+  const std::string mit = "# SPDX-License-Identifier: MIT\n";
+  for (const char* path : {"a.py", "vendor/b.py", "c.py", "d.py", "e.py", "f.py"}) {
+    AddKernel(path, mit, v1::KERNEL_ROLE_KERNEL);
+  }
+  kernels_.mutable_kernels(2)->set_sha256(std::string(64, 'c'));
+  v1::ModulePiece* piece = kernels_.mutable_kernels(3)->add_pieces();
+  piece->set_path("vendor/helper.py");
+  kernels_.mutable_kernels(4)->mutable_launcher()->set_path("vendor/run.py");
+  kernels_.mutable_kernels(5)->add_pieces()->set_path("hashed.py");
+  v1::FileEntry* hashed = tree_.add_files();
+  hashed->set_path("hashed.py");
+  hashed->set_sha256(std::string(64, 'f'));
+  params_.add_opt_out()->set_path("vendor/**");
+  params_.add_opt_out()->set_sha256(std::string(64, 'c'));
+  params_.add_opt_out()->set_sha256(std::string(64, 'f'));
+  params_.mutable_licenses()->add_allow("MIT");
+  const v1::VerdictShard shard = Run();
+  EXPECT_TRUE(shard.verdicts(0).accepted());
+  EXPECT_THAT(shard.verdicts(1).reasons(), ElementsAre("opt_out"));
+  EXPECT_THAT(shard.verdicts(2).reasons(), ElementsAre("opt_out"));
+  EXPECT_THAT(shard.verdicts(3).reasons(), ElementsAre("opt_out:module"));
+  EXPECT_THAT(shard.verdicts(4).reasons(), ElementsAre("opt_out:launcher"));
+  EXPECT_THAT(shard.verdicts(5).reasons(), ElementsAre("opt_out:module"));
+  EXPECT_FALSE(shard.verdicts(5).accepted());
+  EXPECT_EQ(CountVerdicts(shard).at("kernels.rejected.opt_out"), 5);
+}
+
+TEST_F(ValidateTest, AnEntryWithNothingElseNamesAllOfTheSourceWhateverTheLicenceIs) {
+  AddKernel("a.py", "# SPDX-License-Identifier: GPL-3.0-only\n", v1::KERNEL_ROLE_KERNEL);
+  params_.add_opt_out();
+  const v1::VerdictShard shard = Run();
+  EXPECT_THAT(shard.verdicts(0).reasons(), ElementsAre("license:GPL-3.0-only", "opt_out"));
+  const auto counters = CountVerdicts(shard);
+  EXPECT_EQ(counters.at("kernels.rejected.opt_out"), 1) << "a wish is said before a licence";
+  EXPECT_FALSE(counters.contains("kernels.rejected.license"));
+}
+
 TEST_F(ValidateTest, WrongInputsAreRefused) {
   AddKernel("a.py", "", v1::KERNEL_ROLE_KERNEL);
   params_.mutable_quality()->add_require("has_everything");

@@ -23,6 +23,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/config/opt_out.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
 
@@ -114,7 +115,8 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.accepted = verdict.accepted();
     Rank(verdict, &kernel);
     if (verdict.accepted()) continue;
-    kernel.rejection = verdict.reasons().empty() ? "unspecified" : verdict.reasons(0);
+    kernel.rejection = std::string(config::GravestReason(verdict));
+    kernel.opted_out = kernel.rejection == config::kOptOutReason;
   }
   return absl::OkStatus();
 }
@@ -167,7 +169,10 @@ Resolver::Index Resolver::EmptyIndex() const {
   const std::vector<uint32_t> none(kernels_.size(), kNone);
   return {std::vector<uint32_t>(exact_ids_.size(), kNone),
           std::vector<uint32_t>(pair_ids_.size(), kNone),
-          std::vector<uint32_t>(renamed_ids_.size(), kNone), none, none};
+          std::vector<uint32_t>(renamed_ids_.size(), kNone),
+          none,
+          none,
+          {}};
 }
 
 void Resolver::Enter(uint32_t number, Index* index) {
@@ -175,7 +180,11 @@ void Resolver::Enter(uint32_t number, Index* index) {
   SetFirst(number, &index->by_exact[kernel.exact]);
   SetFirst(number, &index->by_pair[kernel.pair]);
   SetFirst(number, &index->by_renamed[kernel.renamed]);
-  SetFirst(number, &index->by_near[near_.GroupOf(number)]);
+  const uint32_t near = near_.GroupOf(number);
+  SetFirst(number, &index->by_near[near]);
+  if (!index->by_near_elsewhere.empty() && kernels_[index->by_near[near]].source != kernel.source) {
+    SetFirst(number, &index->by_near_elsewhere[near]);
+  }
   SetFirst(number, &index->by_structural[structural_.GroupOf(number)]);
 }
 
@@ -213,9 +222,11 @@ void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback call
     offer(leaders.by_near[group], "near", similarity);
   });
   versions_.ForEachNeighbour(versions_.GroupOf(number), [&](uint32_t group, double similarity) {
-    const uint32_t found = leaders.by_near[group];
+    uint32_t found = leaders.by_near[group];
     // Within one tree kernels of one name are what their author told apart.
-    if (found == kNone || kernels_[found].source == kernel.source) return;
+    if (found != kNone && kernels_[found].source == kernel.source) {
+      found = leaders.by_near_elsewhere.empty() ? kNone : leaders.by_near_elsewhere[group];
+    }
     offer(found, "version", similarity);
   });
   const uint32_t structural = structural_.GroupOf(number);
@@ -244,6 +255,11 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   const Candidate& kernel = kernels_[number];
   if (kernel.word_overlap >= kLeakage) decision->set_word_overlap(kernel.word_overlap);
   contaminations_.Describe(number, decision);
+  const auto withheld = withheld_.find(number);
+  if (withheld != withheld_.end()) {
+    return Decide(v1::FATE_REJECTED, kernel.rejection, withheld->second.of,
+                  withheld->second.similarity, decision);
+  }
   if (!kernel.accepted) return Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
   if (policy_.contamination().action() == v1::CONTAMINATION_ACTION_LABEL) return;
   for (const v1::Contamination& match : decision->contamination()) {
@@ -254,11 +270,57 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   }
 }
 
-v1::Clusters Resolver::Resolve() {
+void Resolver::Build() {
+  if (std::exchange(built_, true)) return;
   near_.Build();
   versions_.Build();
   structural_.Build();
   contaminations_.Build();
+}
+
+// Rejects the kernel where it is like one that is opted out. It names the one that it is like by
+// the strictest rule.
+bool Resolver::IsCopy(uint32_t number, const Index& opted_out) {
+  Match first{kNone, "", 0};
+  ForEachMatch(number, opted_out, [&](const Match& match) {
+    if (first.number == kNone) first = match;
+  });
+  if (first.number == kNone) return false;
+  kernels_[number].accepted = false;
+  kernels_[number].rejection = config::kOptOutReason;
+  withheld_[number] = {first.number, first.similarity};
+  return true;
+}
+
+std::vector<uint32_t> Resolver::OptedOut() {
+  Build();
+  Index index = EmptyIndex();
+  index.by_near_elsewhere = index.by_near;
+  bool any = false;
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    if (!kernels_[i].opted_out) continue;
+    Enter(i, &index);
+    any = true;
+  }
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; any && i < kernels_.size(); ++i) {
+    if (kernels_[i].holdout) continue;
+    if (kernels_[i].opted_out || IsCopy(i, index)) found.push_back(i);
+  }
+  return found;
+}
+
+void Resolver::RejectWith(uint32_t number, absl::string_view text, uint32_t opted_out) {
+  Candidate& kernel = kernels_[number];
+  if (kernel.opted_out || withheld_.contains(number)) return;
+  kernel.accepted = false;
+  kernel.rejection = absl::StrCat(config::kOptOutReason, ":", text);
+  const auto copy = withheld_.find(opted_out);
+  withheld_[number] = copy == withheld_.end() ? Withheld{opted_out, 1} : copy->second;
+}
+
+v1::Clusters Resolver::Resolve() {
+  Build();
   v1::Clusters clusters;
   clusters.mutable_decisions()->Reserve(static_cast<int>(kernels_.size()));
   for (uint32_t i = 0; i < kernels_.size(); ++i) {

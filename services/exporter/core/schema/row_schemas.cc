@@ -356,7 +356,9 @@ RowSchema Ledger() {
   Append({Word("fate", {"kept", "rejected", "duplicate", "contaminated"}, "what became of it"),
           OrNull(String("reason", "why; null of what is kept")),
           OrNull(String(
-              "of", "the id of the kernel that it repeats, or of the holdout's that it matches")),
+              "of",
+              "the id of the kernel that it repeats, of the holdout's that it matches, or of the "
+              "opted-out one for whose sake it goes")),
           OrNull(Number("similarity", "to that kernel, 0 to 1"))},
          &fields);
   Append(ContaminationFields(), &fields);

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_FETCHER_CORE_SELECTION_GLOB_H_
-#define KERNELMILL_SERVICES_FETCHER_CORE_SELECTION_GLOB_H_
+#ifndef KERNELMILL_COMMON_BASE_GLOB_H_
+#define KERNELMILL_COMMON_BASE_GLOB_H_
 
 #include <bitset>
 #include <string>
@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::fetcher {
+namespace kernelmill {
 
 // One glob over paths, which are bytes with '/' between folders:
 //   *  any bytes but '/'      ?  one byte but '/'      [a-z] [!x]  one byte of a set, or not of it
@@ -58,6 +58,6 @@ class GlobSet {
   std::vector<Glob> exclude_;
 };
 
-}  // namespace kernelmill::fetcher
+}  // namespace kernelmill
 
-#endif  // KERNELMILL_SERVICES_FETCHER_CORE_SELECTION_GLOB_H_
+#endif  // KERNELMILL_COMMON_BASE_GLOB_H_

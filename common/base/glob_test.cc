@@ -1,4 +1,4 @@
-#include "services/fetcher/core/selection/glob.h"
+#include "common/base/glob.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "common/testing/status_matchers.h"
 
-namespace kernelmill::fetcher {
+namespace kernelmill {
 namespace {
 
 using ::kernelmill::testing::IsOk;
@@ -97,4 +97,4 @@ TEST(GlobSet, ErrorNamesFieldAndGlob) {
 }
 
 }  // namespace
-}  // namespace kernelmill::fetcher
+}  // namespace kernelmill

@@ -1,4 +1,4 @@
-#include "services/fetcher/core/selection/glob.h"
+#include "common/base/glob.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 
-namespace kernelmill::fetcher {
+namespace kernelmill {
 namespace {
 
 constexpr size_t kMaxGlobBytes = 4096;
@@ -257,4 +257,4 @@ bool GlobSet::Excludes(absl::string_view path) const { return Names(exclude_, pa
 // Each round replaces the first group of one pattern by its members, depth-first, so that the order
 // is that of reading and the bounds are met before memory is spent.
 
-}  // namespace kernelmill::fetcher
+}  // namespace kernelmill
