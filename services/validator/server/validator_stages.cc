@@ -43,6 +43,7 @@ std::string LicensePlace(const v1::License& license) {
 
 void CountLicenses(const v1::VerdictShard& verdicts) {
   for (const v1::Verdict& verdict : verdicts.verdicts()) {
+    if (verdict.kind() == kFileKind) continue;
     metrics::Counter(metrics::kLicenses, {{"kind", LicensePlace(verdict.license())}}).Increment();
   }
 }
