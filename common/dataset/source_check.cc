@@ -231,21 +231,25 @@ absl::Status CheckingVisitor::VisitTree(int source, const v1::SourceTree& tree) 
         " kernel shards: an older version made the dataset; `kernelmill retry JOB` makes it anew"));
   }
   RETURN_IF_ERROR(Explain(CheckTree(named.source(), tree), named));
-  place_.set_repository(tree.repository());
-  place_.set_commit(tree.commit());
   return inner_.VisitTree(source, tree);
 }
 
 absl::Status CheckingVisitor::CheckShard(const ShardView& view) {
-  const cas::Digest& digest = manifest_.sources(view.source).files(view.shard);
+  const v1::ManifestSource& source = manifest_.sources(view.source);
+  // Where they are not as many, the visit of the tree says so.
+  if (source.files_size() != source.kernels_size()) return absl::OkStatus();
+  const cas::Digest& digest = source.files(view.shard);
   ASSIGN_OR_RETURN(const auto files, cas::GetMessage<v1::FileShard>(store_, digest));
   RETURN_IF_ERROR(CheckSources(files, *view.kernels));
-  return CheckIds(place_, *view.kernels);
+  return CheckIds(*view.tree, *view.kernels);
 }
 
-absl::Status CheckingVisitor::VisitShard(const ShardView& view) {
+absl::StatusOr<std::unique_ptr<PreparedShard>> CheckingVisitor::PrepareShard(
+    const ShardView& view) {
   RETURN_IF_ERROR(Explain(CheckShard(view), manifest_.sources(view.source)));
-  return inner_.VisitShard(view);
+  return inner_.PrepareShard(view);
 }
+
+absl::Status CheckingVisitor::VisitShard(const ShardView& view) { return inner_.VisitShard(view); }
 
 }  // namespace kernelmill::dataset

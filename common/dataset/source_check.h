@@ -1,7 +1,10 @@
 #ifndef KERNELMILL_COMMON_DATASET_SOURCE_CHECK_H_
 #define KERNELMILL_COMMON_DATASET_SOURCE_CHECK_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
 #include "common/dataset/walk.h"
 #include "kernelmill/v1/dataset.pb.h"
@@ -30,8 +33,8 @@ absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& ker
 absl::Status CheckTree(const v1::Source& source, const v1::SourceTree& tree);
 
 // Holds a dataset to its sources on a walk: each tree, each shard, and the ids of its kernels,
-// before `inner` visits them. For whoever vouches for what it visits. One shard's files are in
-// memory at a time.
+// before `inner` visits them. For whoever vouches for what it visits. Shards are checked where they
+// are prepared, each with its files in memory.
 //
 // DATA_LOSS as above, naming the source; FAILED_PRECONDITION: the manifest does not name the files;
 // else those of the store and of `inner`.
@@ -43,6 +46,7 @@ class CheckingVisitor final : public DatasetVisitor {
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
   absl::Status VisitShard(const ShardView& view) override;
+  absl::StatusOr<std::unique_ptr<PreparedShard>> PrepareShard(const ShardView& view) override;
 
  private:
   absl::Status CheckShard(const ShardView& view);
@@ -50,7 +54,6 @@ class CheckingVisitor final : public DatasetVisitor {
   cas::BlobStore& store_;
   const v1::DatasetManifest& manifest_;
   DatasetVisitor& inner_;
-  v1::SourceTree place_;  // repository and commit of the source
 };
 
 }  // namespace kernelmill::dataset

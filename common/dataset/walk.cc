@@ -1,13 +1,18 @@
 #include "common/dataset/walk.h"
 
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "common/base/hash.h"
+#include "common/base/in_order.h"
 #include "common/base/status.h"
 
 namespace kernelmill::dataset {
@@ -25,50 +30,148 @@ std::string KernelId(absl::string_view repository, absl::string_view commit,
   return Sha256Hex(place).substr(0, 32);
 }
 
-// Loads one shard, visits it and answers how many kernels it has.
-absl::StatusOr<int> LoadShard(cas::BlobStore& store, const v1::ManifestSource& source,
-                              const v1::SourceTree& tree, ShardView view, DatasetVisitor& visitor) {
-  std::vector<cas::Digest> digests = {source.kernels(view.shard)};
-  const bool holdout = IsHoldout(source.source());
-  if (!holdout) digests.push_back(source.verdicts(view.shard));
-  ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get(digests));
-  ASSIGN_OR_RETURN(v1::KernelShard kernels,
-                   cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
-  SetKernelIds(tree, &kernels);
-  v1::VerdictShard verdicts;
-  if (!holdout) {
-    ASSIGN_OR_RETURN(verdicts, cas::ParseMessage<v1::VerdictShard>(blobs[1], digests[1]));
-    if (verdicts.verdicts_size() != kernels.kernels_size()) {
-      return absl::InternalError(absl::StrCat(verdicts.verdicts_size(), " verdicts for ",
-                                              kernels.kernels_size(), " kernels"));
-    }
-    view.verdicts = &verdicts;
-  }
-  view.kernels = &kernels;
-  RETURN_IF_ERROR(visitor.VisitShard(view));
-  return kernels.kernels_size();
+// A shard in memory, and what the visitor made of it.
+struct LoadedShard {
+  std::shared_ptr<const v1::SourceTree> tree;
+  v1::KernelShard kernels;
+  v1::VerdictShard verdicts;  // empty of a holdout
+  std::unique_ptr<PreparedShard> prepared;
+};
+
+// Its place in the manifest; its number is the visit's.
+ShardView ViewOf(const v1::ManifestSource& source, int index, int shard,
+                 const LoadedShard& loaded) {
+  ShardView view;
+  view.source = index;
+  view.shard = shard;
+  view.tree = loaded.tree.get();
+  view.kernels = &loaded.kernels;
+  view.verdicts = IsHoldout(source.source()) ? nullptr : &loaded.verdicts;
+  return view;
 }
 
-absl::Status WalkSource(cas::BlobStore& store, const v1::ManifestSource& source, int index,
-                        uint32_t* number, DatasetVisitor& visitor) {
-  const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
-  if (source.verdicts_size() != verdicts) {
-    return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
-                                            source.kernels_size(), " kernel shards"));
+absl::StatusOr<LoadedShard> LoadShard(cas::BlobStore& store, const v1::ManifestSource& source,
+                                      int index, int shard,
+                                      std::shared_ptr<const v1::SourceTree> tree,
+                                      DatasetVisitor& visitor) {
+  std::vector<cas::Digest> digests = {source.kernels(shard)};
+  const bool holdout = IsHoldout(source.source());
+  if (!holdout) digests.push_back(source.verdicts(shard));
+  ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get(digests));
+  LoadedShard loaded;
+  loaded.tree = std::move(tree);
+  ASSIGN_OR_RETURN(loaded.kernels, cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
+  SetKernelIds(*loaded.tree, &loaded.kernels);
+  if (!holdout) {
+    ASSIGN_OR_RETURN(loaded.verdicts, cas::ParseMessage<v1::VerdictShard>(blobs[1], digests[1]));
+    if (loaded.verdicts.verdicts_size() != loaded.kernels.kernels_size()) {
+      return absl::InternalError(absl::StrCat(loaded.verdicts.verdicts_size(), " verdicts for ",
+                                              loaded.kernels.kernels_size(), " kernels"));
+    }
   }
-  ASSIGN_OR_RETURN(const v1::SourceTree tree,
-                   cas::GetMessage<v1::SourceTree>(store, source.tree()));
-  RETURN_IF_ERROR(visitor.VisitTree(index, tree));
-  for (int shard = 0; shard < source.kernels_size(); ++shard) {
-    ASSIGN_OR_RETURN(const int kernels,
-                     LoadShard(store, source, tree, {index, shard, *number}, visitor));
-    if (static_cast<uint32_t>(kernels) > std::numeric_limits<uint32_t>::max() - *number) {
+  ASSIGN_OR_RETURN(loaded.prepared, visitor.PrepareShard(ViewOf(source, index, shard, loaded)));
+  return loaded;
+}
+
+absl::Status CheckVerdicts(const v1::ManifestSource& source) {
+  const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
+  if (source.verdicts_size() == verdicts) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
+                                          source.kernels_size(), " kernel shards"));
+}
+
+// A walk's pieces: of each source its tree, then its shards.
+class Walk {
+ public:
+  Walk(cas::BlobStore& store, const v1::DatasetManifest& manifest, DatasetVisitor& visitor)
+      : store_(store), manifest_(manifest), visitor_(visitor), trees_(manifest.sources_size()) {
+    for (int i = 0; i < manifest.sources_size(); ++i) {
+      if (manifest.sources(i).failed()) continue;
+      pieces_.push_back({i, kTree});
+      for (int shard = 0; shard < manifest.sources(i).kernels_size(); ++shard) {
+        pieces_.push_back({i, shard});
+      }
+    }
+  }
+
+  absl::Status Run(int threads) {
+    return InOrder<LoadedShard>(
+        threads, pieces_.size(), static_cast<size_t>(threads) + 2,
+        [this](size_t i) { return Load(pieces_[i]); },
+        [this](size_t i, LoadedShard loaded) { return Visit(pieces_[i], loaded); });
+  }
+
+ private:
+  static constexpr int kTree = -1;
+  struct Piece {
+    int source = 0;
+    int shard = kTree;
+  };
+  // Loaded once, by whoever needs it first; in memory while a shard of its source is.
+  struct Tree {
+    absl::Mutex mutex;
+    std::weak_ptr<const v1::SourceTree> tree ABSL_GUARDED_BY(mutex);
+  };
+
+  absl::StatusOr<std::shared_ptr<const v1::SourceTree>> TreeOf(int source) {
+    Tree& place = trees_[source];
+    const absl::MutexLock lock(&place.mutex);
+    std::shared_ptr<const v1::SourceTree> tree = place.tree.lock();
+    if (tree != nullptr) return tree;
+    ASSIGN_OR_RETURN(v1::SourceTree loaded,
+                     cas::GetMessage<v1::SourceTree>(store_, manifest_.sources(source).tree()));
+    tree = std::make_shared<const v1::SourceTree>(std::move(loaded));
+    place.tree = tree;
+    return tree;
+  }
+
+  absl::StatusOr<LoadedShard> Load(const Piece& piece) {
+    absl::StatusOr<LoadedShard> loaded = LoadPiece(piece);
+    if (!loaded.ok()) {
+      return Annotate(loaded.status(), absl::StrCat("source ", piece.source));
+    }
+    return loaded;
+  }
+
+  absl::StatusOr<LoadedShard> LoadPiece(const Piece& piece) {
+    const v1::ManifestSource& source = manifest_.sources(piece.source);
+    RETURN_IF_ERROR(CheckVerdicts(source));
+    ASSIGN_OR_RETURN(std::shared_ptr<const v1::SourceTree> tree, TreeOf(piece.source));
+    if (piece.shard != kTree) {
+      return LoadShard(store_, source, piece.source, piece.shard, std::move(tree), visitor_);
+    }
+    LoadedShard loaded;
+    loaded.tree = std::move(tree);
+    return loaded;
+  }
+
+  absl::Status Visit(const Piece& piece, const LoadedShard& loaded) {
+    return Annotate(VisitPiece(piece, loaded), absl::StrCat("source ", piece.source));
+  }
+
+  absl::Status VisitPiece(const Piece& piece, const LoadedShard& loaded) {
+    current_ = loaded.tree;
+    if (piece.shard == kTree) return visitor_.VisitTree(piece.source, *loaded.tree);
+    ShardView view = ViewOf(manifest_.sources(piece.source), piece.source, piece.shard, loaded);
+    view.first_number = number_;
+    view.prepared = loaded.prepared.get();
+    RETURN_IF_ERROR(visitor_.VisitShard(view));
+    const auto kernels = static_cast<uint32_t>(loaded.kernels.kernels_size());
+    if (kernels > std::numeric_limits<uint32_t>::max() - number_) {
       return absl::InternalError("more than 2^32 kernels");
     }
-    *number += static_cast<uint32_t>(kernels);
+    number_ += kernels;
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+
+  cas::BlobStore& store_;
+  const v1::DatasetManifest& manifest_;
+  DatasetVisitor& visitor_;
+  std::vector<Piece> pieces_;
+  std::vector<Tree> trees_;                        // by source
+  std::shared_ptr<const v1::SourceTree> current_;  // of the last visit: keeps it for the next
+  uint32_t number_ = 0;
+};
 
 }  // namespace
 
@@ -99,20 +202,19 @@ absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas
 absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                        const ShardView& view, DatasetVisitor& visitor) {
   const v1::ManifestSource& source = manifest.sources(view.source);
-  ASSIGN_OR_RETURN(const v1::SourceTree tree,
-                   cas::GetMessage<v1::SourceTree>(store, source.tree()));
-  return LoadShard(store, source, tree, view, visitor).status();
+  ASSIGN_OR_RETURN(v1::SourceTree tree, cas::GetMessage<v1::SourceTree>(store, source.tree()));
+  ASSIGN_OR_RETURN(const LoadedShard loaded,
+                   LoadShard(store, source, view.source, view.shard,
+                             std::make_shared<const v1::SourceTree>(std::move(tree)), visitor));
+  ShardView whole = ViewOf(source, view.source, view.shard, loaded);
+  whole.first_number = view.first_number;
+  whole.prepared = loaded.prepared.get();
+  return visitor.VisitShard(whole);
 }
 
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
-                         DatasetVisitor& visitor) {
-  uint32_t number = 0;
-  for (int i = 0; i < manifest.sources_size(); ++i) {
-    if (manifest.sources(i).failed()) continue;
-    RETURN_IF_ERROR(Annotate(WalkSource(store, manifest.sources(i), i, &number, visitor),
-                             absl::StrCat("source ", i)));
-  }
-  return absl::OkStatus();
+                         DatasetVisitor& visitor, int threads) {
+  return Walk(store, manifest, visitor).Run(threads);
 }
 
 }  // namespace kernelmill::dataset

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Whether the container's server is up: grpc.health.v1 says SERVING. For Docker, which has no such probe, and for
-Kubernetes where TLS is on, since the kubelet's gRPC probes speak none. The one call is written out, over HTTP/2 as it
-is on the wire: the image has no gRPC client but ours."""
+"""usage: healthcheck.py [SERVICE]
+Whether the container's server is up: grpc.health.v1 says SERVING; of SERVICE (`ready`: it can do its work), else of the
+whole server. For Docker, which has no such probe, and for Kubernetes where TLS is on, since the kubelet's gRPC probes speak
+none. The one call is written out, over HTTP/2 as it is on the wire: the image has no gRPC client but ours."""
 
 import os
 import pathlib
@@ -15,7 +16,6 @@ PORTS = {"coordinator": 7070, "store": 7071, "fetcher": 7072, "extractor": 7073,
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, SETTINGS, PING, GOAWAY, RST_STREAM = 0x0, 0x1, 0x4, 0x6, 0x7, 0x3
 END_STREAM, END_HEADERS, ACK = 0x1, 0x4, 0x1
-REQUEST = b"\0\0\0\0\0"  # HealthCheckRequest of the whole server: no bytes, not compressed
 SERVING = b"\0\0\0\0\x02\x08\x01"  # HealthCheckResponse{status: SERVING}
 
 
@@ -28,12 +28,19 @@ def header(name, value):
     return b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
 
 
-def request(scheme):
+def message(service):
+    """HealthCheckRequest{service}, not compressed; of the whole server it has no bytes."""
+    name = service.encode()
+    body = b"\x0a" + bytes([len(name)]) + name if name else b""
+    return struct.pack(">BI", 0, len(body)) + body
+
+
+def request(scheme, service):
     fields = [(b":method", b"POST"), (b":scheme", scheme), (b":path", b"/grpc.health.v1.Health/Check"),
               (b":authority", b"localhost"), (b"te", b"trailers"), (b"content-type", b"application/grpc")]
     block = b"".join(header(name, value) for name, value in fields)
     return (PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_HEADERS, 1, block)
-            + frame(DATA, END_STREAM, 1, REQUEST))
+            + frame(DATA, END_STREAM, 1, message(service)))
 
 
 def exactly(connection, size):
@@ -46,9 +53,9 @@ def exactly(connection, size):
     return data
 
 
-def ask(connection, scheme):
+def ask(connection, scheme, service):
     """The bytes that the server answers."""
-    connection.sendall(request(scheme))
+    connection.sendall(request(scheme, service))
     answer = b""
     while True:
         head = exactly(connection, 9)
@@ -66,17 +73,17 @@ def ask(connection, scheme):
             return answer
 
 
-def check(port, tls):
+def check(port, tls, service=""):
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as plain:
         if not tls:
-            return ask(plain, b"http")
+            return ask(plain, b"http", service)
         # It asks itself, and tells no secret: whose certificate answers does not matter.
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         context.set_alpn_protocols(["h2"])
         with context.wrap_socket(plain) as connection:
-            return ask(connection, b"https")
+            return ask(connection, b"https", service)
 
 
 def server():
@@ -100,14 +107,15 @@ def setting(words, flag, otherwise):
 
 
 def main():
+    service = sys.argv[1] if sys.argv[1:] else ""
     role, words = server()
     port = int(setting(words, "--listen", f":{PORTS[role]}").rpartition(":")[2])
     try:
-        answer = check(port, tls=bool(setting(words, "--tls-ca", "")))
+        answer = check(port, tls=bool(setting(words, "--tls-ca", "")), service=service)
     except OSError as error:
         sys.exit(f"healthcheck.py: {role} at port {port}: {error}")
     if answer != SERVING:
-        sys.exit(f"healthcheck.py: {role} at port {port} is not serving")
+        sys.exit(f"healthcheck.py: {role} at port {port} is not serving" + (f": {service}" if service else ""))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,9 @@ import yaml  # noqa: E402
 CHART = HERE / "chart"
 HASH = re.compile(r"^([a-z-]+-)?settings-[a-z0-9]{10}$")
 HEAD = "# Made by deploy/kubernetes/make_chart.py of the kustomize manifests: change those.\n"
+TRUSTED = ["tls", "grants"]  # what the value tls.enabled brings
+# Of the settings, those that are no values: they follow from tls.enabled.
+OWN = ("KERNELMILL_TLS", "KERNELMILL_INSECURE", "KERNELMILL_GRANT_KEY")
 # The components that are wholly there or not, with the value that says so.
 OPTIONS = {"cert-manager": "and .Values.tls.enabled .Values.tls.certManager", "autoscaling": ".Values.autoscaling.enabled",
            "service-monitors": ".Values.serviceMonitors.enabled"}
@@ -60,8 +63,8 @@ class Values:
         return HEAD + "\n".join([
             block("image", "The image of every program; deploy/docker/Dockerfile makes it.",
                   {"repository": "kernelmill", "tag": version, "pullPolicy": "IfNotPresent", "pullSecrets": []}),
-            block("tls", "An identity for each program, from cert-manager or from Secrets that are there (secrets.sh). Without, "
-                  "whoever reaches a port may do everything.", {"enabled": True, "certManager": True}),
+            block("tls", "An identity for each program, from cert-manager or from Secrets that are there (secrets.sh), and the key "
+                  "`grant.key` of the Secret `grant-key`, which has to be there. Without, whoever reaches a port may do everything.", {"enabled": True, "certManager": True}),
             block("autoscaling", "Workers follow their queues; else `replicas` holds. Needs an adapter of external metrics.",
                   {"enabled": False}),
             block("replicas", "Workers of each kind.", self.replicas),
@@ -75,6 +78,15 @@ class Values:
             block("nodeSelector", "Where pods may go.", {}), block("tolerations", "And in spite of what.", [])])
 
 
+def escaped(value):
+    """With marks of Prometheus' own templates that Helm leaves as they are."""
+    if isinstance(value, dict):
+        return {name: escaped(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [escaped(one) for one in value]
+    return value.replace("{{", "{{ `{{` }}") if isinstance(value, str) else value
+
+
 def with_values(thing, values):
     """The object with marks where the values go."""
     kind, name = thing["kind"], thing["metadata"]["name"]
@@ -83,12 +95,14 @@ def with_values(thing, values):
         thing["metadata"]["name"] = plain_name(name)
         group = settings_of(name)
         values.settings.setdefault(group, {}).update(
-            {key: value for key, value in thing["data"].items() if not key.startswith(("KERNELMILL_TLS", "KERNELMILL_INSECURE"))})
+            {key: value for key, value in thing["data"].items() if not key.startswith(OWN)})
         own = {key: value for key, value in thing["data"].items() if key not in values.settings[group]}
         thing["data"] = {f"@@SETTINGS {group}@@": "", **own}
     if kind == "Certificate" and "dnsNames" in thing["spec"]:
         thing["spec"]["dnsNames"] = [re.sub(r"\.kernelmill(?=$|\.svc)", ".{{ .Release.Namespace }}", n)
                                      for n in thing["spec"]["dnsNames"]]
+    if kind == "PrometheusRule":
+        thing["spec"] = escaped(thing["spec"])
     template = manifests.pod_template(thing)
     if template:
         component = template["metadata"]["labels"]["app.kubernetes.io/component"]
@@ -168,7 +182,7 @@ def chart():
     """{path in the chart: text}."""
     version = re.search(r"^project\(kernelmill VERSION ([\d.]+)", (HERE.parents[1] / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
     values, files = Values(), {}
-    insecure, tls = ({key(t): t for t in render(way)} for way in ("insecure", "tls"))
+    insecure, tls = ({key(t): t for t in render(*way)} for way in (["insecure"], TRUSTED))
     documents = {}  # {file: texts}
     for which, thing in insecure.items():
         if which[0] == "Namespace":
@@ -179,7 +193,7 @@ def chart():
     # They are the cluster's, not the namespace's: a second release finds them there.
     documents["priority-classes"] = when(".Values.priorityClasses.create", documents["priority-classes"])
     for component, condition in OPTIONS.items():
-        more = {key(t): t for t in render("tls", component)}
+        more = {key(t): t for t in render(*TRUSTED, component)}
         for which in sorted(more.keys() - tls.keys()):
             documents.setdefault(component, []).append(as_template(with_values(more[which], values)))
         documents[component] = when(condition, documents[component])

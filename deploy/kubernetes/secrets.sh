@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # usage: secrets.sh DIR [NAME]... | kubectl apply -f -
-# Prints the Secret NAME-tls for each certificate that deploy/certs.sh made in DIR (all of them, without NAMEs), as
-# components/tls wants them: for a cluster without cert-manager. Certificates have to name the Services:
+# Prints the Secret NAME-tls for each certificate that deploy/certs.sh made in DIR, as components/tls wants them, for a cluster
+# without cert-manager; and the Secret grant-key of DIR/grant.key, as components/grants wants it. All of them, without NAMES;
+# `grant` is the name of the latter. Certificates have to name the Services:
 #   deploy/certs.sh DIR --host store --host coordinator
 set -euo pipefail
 
 [[ $# -ge 1 && -f "$1/ca.crt" ]] || {
-  sed -n '2,5s/^# //p' "$0" >&2
+  sed -n '2,6s/^# //p' "$0" >&2
   exit 2
 }
 dir=$1
@@ -16,22 +17,32 @@ if [[ $# -eq 0 ]]; then
     name=$(basename "$certificate" .crt)
     if [[ "$name" != ca ]]; then set -- "$@" "$name"; fi
   done
+  if [[ -f "$dir/grant.key" ]]; then set -- "$@" grant; fi
 fi
 
 encoded() { base64 -w 0 <"$1"; }
 
-for name in "$@"; do
+secret() { # NAME TYPE
   cat <<SECRET
 ---
 apiVersion: v1
 kind: Secret
 metadata:
-  name: $name-tls
+  name: $1
   labels: {app.kubernetes.io/part-of: kernelmill, app.kubernetes.io/name: kernelmill}
-type: kubernetes.io/tls
+type: $2
 data:
-  ca.crt: $(encoded "$dir/ca.crt")
-  tls.crt: $(encoded "$dir/$name.crt")
-  tls.key: $(encoded "$dir/$name.key")
 SECRET
+}
+
+for name in "$@"; do
+  if [[ "$name" = grant ]]; then
+    key=$(encoded "$dir/grant.key")
+    secret grant-key Opaque
+    echo "  grant.key: $key"
+    continue
+  fi
+  authority=$(encoded "$dir/ca.crt") certificate=$(encoded "$dir/$name.crt") key=$(encoded "$dir/$name.key")
+  secret "$name-tls" kubernetes.io/tls
+  printf '  ca.crt: %s\n  tls.crt: %s\n  tls.key: %s\n' "$authority" "$certificate" "$key"
 done

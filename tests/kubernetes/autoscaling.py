@@ -1,20 +1,20 @@
-"""What autoscalers need: Prometheus, which scrapes the coordinator, and the external metrics that external_metrics.py answers
-from it, as programs of this machine that the cluster knows as a service."""
+"""What autoscalers need: Prometheus, which scrapes the coordinator, and prometheus-adapter with the rules of
+components/autoscaling, as programs of this machine that the cluster knows as a service."""
 
 import contextlib
 import json
-import pathlib
 import shutil
 import subprocess
-import sys
 import unittest
 import urllib.request
 
+import manifests
 import node as nodes
 
 import harness
 
-ADAPTER = pathlib.Path(__file__).resolve().parent / "external_metrics.py"
+ADAPTER = manifests.TOOLS / "adapter"
+RULES = manifests.MANIFESTS / "components/autoscaling/prometheus-adapter.yaml"
 GROUP = "external.metrics.k8s.io"
 
 
@@ -54,6 +54,8 @@ def answered(url):
 def metrics_of(node, folder):
     if not shutil.which("prometheus"):
         raise unittest.SkipTest("no prometheus (Debian package: prometheus)")
+    if not ADAPTER.exists():
+        raise unittest.SkipTest("no prometheus-adapter: tests/kubernetes/install_adapter.sh")
     folder = folder / "autoscaling"
     folder.mkdir()
     target = f"{node.address('coordinator')}:8070"
@@ -67,8 +69,12 @@ def metrics_of(node, folder):
         stack.enter_context(running(["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
                                      f"--web.listen-address=127.0.0.1:{at}"], folder / "prometheus.log"))
         url = f"http://127.0.0.1:{at}"
-        stack.enter_context(running([sys.executable, ADAPTER, url, nodes.ADDRESS, port, folder / "certificate", folder / "key"],
-                                    node.folder / "external-metrics.log"))
+        admin = node.folder / "admin.kubeconfig"
+        stack.enter_context(running([
+            ADAPTER, f"--prometheus-url={url}", f"--config={RULES}", "--metrics-relist-interval=2s", "--metrics-max-age=10s",
+            f"--bind-address={nodes.ADDRESS}", f"--secure-port={port}", f"--tls-cert-file={folder}/certificate",
+            f"--tls-private-key-file={folder}/key", f"--lister-kubeconfig={admin}", f"--authentication-kubeconfig={admin}",
+            f"--authorization-kubeconfig={admin}"], node.folder / "prometheus-adapter.log"))
         harness.wait_until(lambda: answered(f"{url}/api/v1/query?query=kernelmill_coordinator_jobs"), "Prometheus to scrape", 120, 1)
         node.apply(json.dumps({"apiVersion": "v1", "kind": "List", "items": service(port)}))
         stack.callback(node.kubectl, "delete", "apiservice", f"v1beta1.{GROUP}")

@@ -58,8 +58,8 @@ class Chart(unittest.TestCase):
     def test_helm_renders_what_kustomize_does(self):
         everything = ["--set", "autoscaling.enabled=true", "--set", "serviceMonitors.enabled=true"]
         for flags, components in (
-                (["--set", "tls.enabled=false"], ["insecure"]), (["--set", "tls.certManager=false"], ["tls"]),
-                (everything, ["tls", "cert-manager", "autoscaling", "service-monitors"])):
+                (["--set", "tls.enabled=false"], ["insecure"]), (["--set", "tls.certManager=false"], ["tls", "grants"]),
+                (everything, ["tls", "grants", "cert-manager", "autoscaling", "service-monitors"])):
             with self.subTest(components=components):
                 wanted = {self.make_chart.key(t): self.alike(t) for t in self.make_chart.render(*components)
                           if t["kind"] != "Namespace"}

@@ -62,6 +62,11 @@ write_settings() {
   echo "$token,admin,admin,\"system:masters\"" >"$dir/tokens.csv"
   openssl genrsa -out "$dir/sa.key" 2048 2>/dev/null
   openssl rsa -in "$dir/sa.key" -pubout -out "$dir/sa.pub" 2>/dev/null
+  # By this certificate servers of further APIs (prometheus-adapter) know that the API server sends them whom it names.
+  openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=front-proxy-ca -keyout "$dir/front-ca.key" -out "$dir/front-ca.crt" 2>/dev/null
+  openssl req -new -newkey rsa:2048 -nodes -subj /CN=front-proxy -keyout "$dir/front.key" -out "$dir/front.csr" 2>/dev/null
+  openssl x509 -req -in "$dir/front.csr" -CA "$dir/front-ca.crt" -CAkey "$dir/front-ca.key" -CAcreateserial -days 30 \
+    -extfile <(echo extendedKeyUsage=clientAuth) -out "$dir/front.crt" 2>/dev/null
   cat >"$dir/admin.kubeconfig" <<CONFIG
 apiVersion: v1
 kind: Config
@@ -134,7 +139,10 @@ start_control_plane() {
     --authorization-mode=RBAC --service-cluster-ip-range=10.96.0.0/16 --service-account-key-file="$dir/sa.pub" \
     --service-account-signing-key-file="$dir/sa.key" --service-account-issuer=https://kubernetes.default.svc \
     --allow-privileged=true --endpoint-reconciler-type=none --kubelet-preferred-address-types=InternalIP \
-    --enable-aggregator-routing=true
+    --enable-aggregator-routing=true --requestheader-client-ca-file="$dir/front-ca.crt" \
+    --requestheader-allowed-names=front-proxy --requestheader-username-headers=X-Remote-User \
+    --requestheader-group-headers=X-Remote-Group --requestheader-extra-headers-prefix=X-Remote-Extra- \
+    --proxy-client-cert-file="$dir/front.crt" --proxy-client-key-file="$dir/front.key"
   wait_for 120 kubectl get --raw /readyz
   start kube-controller-manager "$dir/kube-controller-manager" --kubeconfig="$dir/admin.kubeconfig" --leader-elect=false \
     --service-account-private-key-file="$dir/sa.key" --use-service-account-credentials=false \

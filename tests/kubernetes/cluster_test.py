@@ -168,11 +168,12 @@ class OnKubernetes(unittest.TestCase):
         after = self.node.restarts()
         self.assertEqual({name for name in before if after.get(name, 1 << 30) <= before[name]}, set())
 
-    def test_07_extractors_follow_their_queue(self):
+    def extractors_follow(self, replaced=()):
+        """More of them for a job's queue, and one again afterwards."""
         self.addCleanup(self.back_to_normal)
         self.addCleanup(self.node.kubectl, "-n", nodes.NAMESPACE, "delete", "hpa", "--all")
-        with autoscaling.metrics_of(self.node, self.scratch):
-            self.node.apply(self.node.render(MANIFESTS / "cluster-autoscaled"))
+        with autoscaling.metrics_of(self.node, self.folder):
+            self.node.apply(self.node.render(MANIFESTS / "cluster-autoscaled", replaced))
             self.node.kubectl("-n", nodes.NAMESPACE, "scale", "deployment", "--all", "--replicas=1")
 
             def replicas():
@@ -182,9 +183,19 @@ class OnKubernetes(unittest.TestCase):
             submission = self.submit()
             most = harness.wait_until(lambda: replicas() > 2 and replicas(), "more extractors", nodes.PATIENCE, 0.5)
             self.say(f"{most} extractors for {submission.stage('extract')}")
+            followed = [one["external"] for one in self.node.get("hpa", "extractor")["status"]["currentMetrics"]]
+            self.assertEqual({one["metric"]["name"] for one in followed},
+                             {"kernelmill_coordinator_tasks", "kernelmill_coordinator_oldest_ready_seconds"})
+            self.say(f"their autoscaler's metrics: {[one['current'] for one in followed]}")
             self.assert_unharmed(submission)
             harness.wait_until(lambda: replicas() == 1, "one extractor again", nodes.PATIENCE, 1)
             self.say("one extractor again")
+
+    def test_07_extractors_follow_the_tasks_of_their_queue(self):
+        self.extractors_follow()
+
+    def test_10_extractors_follow_the_age_of_their_queue(self):
+        self.extractors_follow([('averageValue: "4"', 'averageValue: "1000"'), ('value: "120"', 'value: "3"')])
 
     def on_node(self, *argv, check=True):
         return self.node.kubectl("-n", nodes.NAMESPACE, *argv, check=check)

@@ -14,7 +14,8 @@ MODULES = {
     "github.com/cert-manager/cert-manager@v1.18.2": ["deploy/crds/crd-certificates.yaml", "deploy/crds/crd-issuers.yaml"],
     "github.com/kedacore/keda/v2@v2.17.2": ["config/crd/bases/keda.sh_scaledobjects.yaml"],
     "github.com/prometheus-operator/prometheus-operator@v0.85.0": [
-        "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml"],
+        "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml",
+        "example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml"],
 }
 
 

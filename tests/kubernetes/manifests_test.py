@@ -1,9 +1,12 @@
 """The manifests of deploy/kubernetes: of the schemas of Kubernetes, and with what the programs and a careful cluster ask of
 each of them. Skipped where the tools are missing (install_tools.sh)."""
 
+import base64
 import os
 import pathlib
 import re
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -16,6 +19,7 @@ FOREIGN = {"cert-manager.io/v1", "keda.sh/v1alpha1", "monitoring.coreos.com/v1"}
 WORKERS = {"fetcher", "extractor", "validator", "deduplicator"}
 SLACK = 5  # seconds between the end of a drain and the kill
 DRAIN = 30
+TASKS, OLDEST = "kernelmill_coordinator_tasks", "kernelmill_coordinator_oldest_ready_seconds"
 KERNELMILLS = re.compile(r"(.*/)?kernelmill(:|$)")
 
 
@@ -113,6 +117,69 @@ class Manifests(unittest.TestCase):
             tls = any("KERNELMILL_TLS_CA" in settings["data"] for settings in of_kind(things, "ConfigMap"))
             self.assertIn("exec" if tls else "grpc", container["livenessProbe"])
 
+    def asks(self, probe):
+        """The service of whose health a probe asks; empty: the server's."""
+        if "exec" in probe:
+            program, *service = probe["exec"]["command"]
+            self.assertTrue(program.endswith("/healthcheck.py"), program)
+            return "".join(service)
+        return probe["grpc"].get("service", "")
+
+    def test_a_pod_is_ready_when_it_can_do_its_work_and_restarted_when_it_does_not_live(self):
+        for _, thing, template in self.workloads():
+            container, = template["spec"]["containers"]
+            if thing["kind"] == "CronJob" or not KERNELMILLS.match(container["image"]):
+                continue
+            self.assertEqual({probe: self.asks(container[f"{probe}Probe"]) for probe in ("startup", "liveness", "readiness")},
+                             {"startup": "", "liveness": "", "readiness": "ready"})
+
+    def test_a_server_of_which_there_is_one_answers_when_it_is_not_ready(self):
+        for things in self.overlays():
+            for workload in of_kind(things, "StatefulSet"):
+                container, = workload["spec"]["template"]["spec"]["containers"]
+                if not KERNELMILLS.match(container["image"]):
+                    continue
+                service, = [s for s in of_kind(things, "Service") if s["metadata"]["name"] == workload["metadata"]["name"]]
+                self.assertIs(service["spec"].get("publishNotReadyAddresses"), True)
+
+    def test_the_store_and_the_coordinator_share_a_grant_key_that_no_worker_has(self):
+        for things in self.overlays():
+            has = set()
+            for workload in of_kind(things, "StatefulSet", "Deployment", "CronJob"):
+                pod = pod_template(workload)["spec"]
+                container, = pod["containers"]
+                settings = {source["configMapRef"]["name"] for source in container["envFrom"] if "configMapRef" in source}
+                keys = {c["data"].get("KERNELMILL_GRANT_KEY") for c in of_kind(things, "ConfigMap")
+                        if c["metadata"]["name"] in settings} - {None}
+                secrets = {v["secret"]["secretName"]: v["name"] for v in pod["volumes"] if "secret" in v}
+                self.assertEqual(bool(keys), "grant-key" in secrets)
+                if keys:
+                    mount, = [m for m in container["volumeMounts"] if m["name"] == secrets["grant-key"]]
+                    self.assertEqual(keys, {f"{mount['mountPath']}/grant.key"})
+                    has.add(workload["metadata"]["name"])
+            self.assertEqual(has, {"store", "coordinator"} if self.at == "team" else set())
+
+    def test_secrets_are_made_of_certificates_and_the_grant_key(self):
+        import yaml
+        deploy = manifests.ROOT / "deploy"
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([deploy / "certs.sh", folder, "store/store", "worker/extractor"], check=True, capture_output=True)
+
+            def made(*names):
+                done = subprocess.run([deploy / "kubernetes/secrets.sh", folder, *names], check=True, capture_output=True, text=True)
+                return {s["metadata"]["name"]: {key: base64.b64decode(value) for key, value in s["data"].items()}
+                        for s in yaml.safe_load_all(done.stdout) if s}
+
+            def content(name):
+                return (pathlib.Path(folder) / name).read_bytes()
+
+            grant = {"grant-key": {"grant.key": content("grant.key")}}
+            tls = {f"{name}-tls": {"ca.crt": content("ca.crt"), "tls.crt": content(f"{name}.crt"),
+                                   "tls.key": content(f"{name}.key")} for name in ("store", "extractor")}
+            self.assertEqual(made(), {**tls, **grant})
+            self.assertEqual(made("grant"), grant)
+            self.assertEqual(made("store"), {"store-tls": tls["store-tls"]})
+
     def test_the_drain_is_as_long_as_pods_expect(self):
         for things in self.overlays():
             drains = [c["data"]["KERNELMILL_DRAIN_SECONDS"] for c in of_kind(things, "ConfigMap")
@@ -169,7 +236,7 @@ class Manifests(unittest.TestCase):
     def test_whatever_is_mounted_is_there_or_may_be_missing(self):
         for things, _, template in self.workloads():
             config_maps = {c["metadata"]["name"] for c in of_kind(things, "ConfigMap")}
-            certificates = {c["spec"]["secretName"] for c in of_kind(things, "Certificate")}
+            certificates = {c["spec"]["secretName"] for c in of_kind(things, "Certificate")} | {"grant-key"}  # secrets.sh makes it
             tls = any("KERNELMILL_TLS_CA" in settings["data"] for settings in of_kind(things, "ConfigMap"))
             for container in template["spec"]["containers"]:
                 for source in container.get("envFrom", []):
@@ -194,35 +261,67 @@ class Manifests(unittest.TestCase):
     def test_autoscalers_follow_the_stages_that_their_workers_run(self):
         table = (manifests.ROOT / "common/worker/stage_table.cc").read_text(encoding="utf-8")
         stages = set(re.findall(r'"([a-z]+)", \d+\)', table))
-        by_hpa = {h["metadata"]["name"]: (self.rules_of(h)["stage"], h["spec"]["maxReplicas"])
+        by_hpa = {h["metadata"]["name"]: ([(name, rules["stage"]) for name, rules, _ in self.metrics_of(h)], h["spec"]["maxReplicas"])
                   for h in of_kind(manifests.render(manifests.MANIFESTS / "overlays/team"), "HorizontalPodAutoscaler")}
         by_keda = {}
         for scaled in of_kind(manifests.render(manifests.MANIFESTS / "overlays/large"), "ScaledObject"):
-            query = scaled["spec"]["triggers"][0]["metadata"]["query"]
-            by_keda[scaled["metadata"]["name"]] = (set(re.search(r'stage=~"([\w|]+)"', query)[1].split("|")),
+            by_keda[scaled["metadata"]["name"]] = ([(name, rules["stage"]) for name, rules, _ in self.triggers_of(scaled)],
                                                    scaled["spec"]["maxReplicaCount"])
         self.assertEqual(by_hpa, by_keda)
         self.assertEqual(set(by_hpa), WORKERS)
-        followed = [stage for followed, _ in by_hpa.values() for stage in followed]
+        for metrics, _ in by_hpa.values():
+            self.assertEqual([name for name, _ in metrics], [TASKS, OLDEST])
+            self.assertEqual(metrics[0][1], metrics[1][1])
+        followed = [stage for metrics, _ in by_hpa.values() for stage in metrics[0][1]]
         self.assertEqual(sorted(followed), sorted(set(followed)))
         self.assertEqual(set(followed), stages)
 
     def test_autoscalers_ask_for_a_metric_that_the_coordinator_has(self):
         known = set(sources(r'ShowTasks\(stage, "(\w+)"', "services/coordinator/server"))
         self.assertTrue(known)
+        families = (manifests.ROOT / "common/metrics/families.h").read_text(encoding="utf-8")
         for things in self.overlays():
-            for autoscaler in of_kind(things, "HorizontalPodAutoscaler"):
-                self.assertEqual(autoscaler["spec"]["metrics"][0]["external"]["metric"]["name"], "kernelmill_coordinator_tasks")
-                self.assertLessEqual(self.rules_of(autoscaler)["state"], known)
-            for scaled in of_kind(things, "ScaledObject"):
-                query = scaled["spec"]["triggers"][0]["metadata"]["query"]
-                self.assertIn("kernelmill_coordinator_tasks{", query)
-                self.assertLessEqual(set(re.search(r'state=~"([\w|]+)"', query)[1].split("|")), known)
+            followed = [self.metrics_of(h) for h in of_kind(things, "HorizontalPodAutoscaler")]
+            followed += [self.triggers_of(s) for s in of_kind(things, "ScaledObject")]
+            for metrics in followed:
+                for name, rules, kind in metrics:
+                    self.assertIn(f'"{name}"', families)
+                    self.assertLessEqual(rules.get("state", set()), known)
+                    # Tasks are shared out among the workers; an age is the queue's.
+                    self.assertEqual(kind, {TASKS: "AverageValue", OLDEST: "Value"}[name])
+                self.assertEqual(metrics[0][1]["state"], {"ready", "leased"})
 
-    def rules_of(self, autoscaler):
-        """{label: values} of the metric that an autoscaler follows."""
-        metric, = autoscaler["spec"]["metrics"]
-        return {rule["key"]: set(rule["values"]) for rule in metric["external"]["metric"]["selector"]["matchExpressions"]}
+    def test_the_adapter_has_a_rule_for_each_metric_that_autoscalers_follow(self):
+        import yaml
+        rules = yaml.safe_load((manifests.MANIFESTS / "components/autoscaling/prometheus-adapter.yaml").read_text())["externalRules"]
+        self.assertEqual([rule["seriesQuery"].partition("{")[0] for rule in rules], [TASKS, OLDEST])
+
+    def metrics_of(self, autoscaler):
+        """[(metric, {label: values}, type)] that an autoscaler follows."""
+        external = [metric["external"] for metric in autoscaler["spec"]["metrics"]]
+        return [(one["metric"]["name"], {rule["key"]: set(rule["values"]) for rule in one["metric"]["selector"]["matchExpressions"]},
+                 one["target"]["type"]) for one in external]
+
+    def triggers_of(self, scaled):
+        """The same of KEDA's."""
+        return [(re.search(r"\((\w+)\{", trigger["metadata"]["query"])[1],
+                 {label: set(values.split("|")) for label, values in re.findall(r'(\w+)=~"([\w|]+)"', trigger["metadata"]["query"])},
+                 trigger.get("metricType", "AverageValue")) for trigger in scaled["spec"]["triggers"]]
+
+    def test_rules_are_those_of_prometheus(self):
+        done = subprocess.run([sys.executable, manifests.MANIFESTS / "make_rules.py", "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rules, = of_kind(manifests.render(manifests.MANIFESTS / "overlays/team"), "PrometheusRule")
+        self.assertIn("CoordinatorDown", [rule.get("alert") for group in rules["spec"]["groups"] for rule in group["rules"]])
+
+    def test_every_dashboard_is_a_config_map_that_grafana_finds(self):
+        folder = manifests.ROOT / "deploy/grafana/dashboards"
+        things = manifests.render(folder)
+        self.assertEqual({key: value for thing in things for key, value in thing["data"].items()},
+                         {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")})
+        for thing in things:
+            self.assertEqual(thing["metadata"]["labels"]["grafana_dashboard"], "1")
+            self.assertLess(len(str(thing["data"])), 250_000)  # what `kubectl apply` writes into an annotation once more
 
     def test_a_worker_kind_with_another_image_has_all_that_the_others_have(self):
         things = manifests.render(pathlib.Path(__file__).parent / "manifests/other-worker")

@@ -40,6 +40,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
         total_(index->manifest, index->clusters),
         pairs_(index->manifest, index->clusters) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
+    index_.first_numbers.resize(index_.sources.size());
   }
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
@@ -57,6 +58,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     RETURN_IF_ERROR(total_.VisitShard(view));
     RETURN_IF_ERROR(pairs_.VisitShard(view));
     RETURN_IF_ERROR(per_source_[view.source]->VisitShard(view));
+    index_.first_numbers[view.source].push_back(view.first_number);
     std::map<std::string, uint32_t> files;  // of this shard, by path
     for (const v1::ExtractedFile& file : view.kernels->files()) {
       files[file.path()] = static_cast<uint32_t>(index_.files.size());
@@ -80,6 +82,11 @@ class IndexVisitor final : public dataset::DatasetVisitor {
 
   // Takes the sums over; checks what only the whole dataset can show.
   absl::Status Finish() {
+    if (index_.manifest.has_splits() &&
+        static_cast<size_t>(index_.splits.splits_size()) != index_.kernels.size()) {
+      return absl::DataLossError(absl::StrCat(index_.splits.splits_size(), " splits for ",
+                                              index_.kernels.size(), " kernels"));
+    }
     index_.sums = total_.sums();
     index_.pairs = pairs_.Find();
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
@@ -175,13 +182,29 @@ bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
                                               ColumnInFile(kb), b);
 }
 
-absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset) {
+absl::string_view DatasetIndex::SplitOf(uint32_t number) const {
+  if (splits.splits_size() == 0) return "train";
+  switch (splits.splits(static_cast<int>(number))) {
+    case v1::SPLIT_VALIDATION:
+      return "validation";
+    case v1::SPLIT_TEST:
+      return "test";
+    default:
+      return "train";
+  }
+}
+
+absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset,
+                                          int threads) {
   DatasetIndex index;
   ASSIGN_OR_RETURN(index.manifest, dataset::GetManifest(store, dataset));
   ASSIGN_OR_RETURN(index.clusters, cas::GetMessage<v1::Clusters>(store, index.manifest.clusters()));
+  if (index.manifest.has_splits()) {
+    ASSIGN_OR_RETURN(index.splits, cas::GetMessage<v1::Splits>(store, index.manifest.splits()));
+  }
   IndexVisitor visitor(&index);
   dataset::CheckingVisitor checked(store, index.manifest, visitor);
-  RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, checked));
+  RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, checked, threads));
   RETURN_IF_ERROR(visitor.Finish());
   return index;
 }

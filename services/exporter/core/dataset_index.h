@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
@@ -78,6 +79,9 @@ struct DatasetIndex {
   std::vector<SourceEntry> sources;  // as in the manifest
   std::vector<FileEntry> files;
   std::vector<KernelEntry> kernels;  // by number
+  // Of each source and shard, the number of its first kernel.
+  std::vector<std::vector<uint32_t>> first_numbers;
+  v1::Splits splits;  // by number; none where every row is of train
   // Numbers of the candidates' kernels, by source, path and line.
   std::vector<uint32_t> candidates;
   // Of a kept kernel's number, those of its duplicates.
@@ -86,6 +90,9 @@ struct DatasetIndex {
   std::vector<dataset::CuratedPair> pairs;  // as in the manifest
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
+  uint32_t FirstNumber(int source, int shard) const { return first_numbers[source][shard]; }
+  // Of a kept kernel: "train", "validation" or "test".
+  absl::string_view SplitOf(uint32_t number) const;
   const FileEntry& FileOf(uint32_t number) const { return files[kernels[number].file]; }
   const SourceEntry& SourceOf(uint32_t number) const { return sources[FileOf(number).source]; }
   // Whether `a` comes before `b` in the exported files.
@@ -93,8 +100,10 @@ struct DatasetIndex {
 };
 
 // Walks the dataset once. INTERNAL: its ledger does not add up; DATA_LOSS: it contradicts itself
-// otherwise (a decision that leads nowhere, a kernel of a file that is not there).
-absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset);
+// otherwise (a decision that leads nowhere, a kernel of a file that is not there, a split for each
+// kernel but one).
+absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset,
+                                          int threads);
 
 }  // namespace kernelmill::exporter
 

@@ -16,6 +16,7 @@ struct ExportRequest {
   v1::JobSpec lock;     // the job with every source pinned
   std::vector<v1::Failure> failures;
   std::string out_dir;
+  int threads = 0;  // 0: one a core
 };
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,
@@ -23,8 +24,8 @@ struct ExportRequest {
 // notices.jsonl, report.json and job.lock.yaml. The same request gives the same bytes. All of it
 // appears at once, in place of an earlier export, or none of it.
 //
-// The dataset is walked twice with one shard in memory at a time; an index of about 200 bytes a
-// kernel stays.
+// The dataset is walked twice. Shards are loaded, checked and rendered on the threads, with two
+// more than these in memory at most; an index of about 250 bytes a kernel stays.
 //
 // FAILED_PRECONDITION: out_dir holds something else (CheckOutputDir), or is being written;
 // INTERNAL: the dataset's ledger does not add up; RESOURCE_EXHAUSTED: the disk is full; those of

@@ -37,9 +37,37 @@ TEST_F(ExporterTest, AMatchOfNoHoldoutIsDataLoss) {
 
 TEST_F(ExporterTest, ExamplesAreOfKeptKernelsWithWhatATrainerSelectsBy) {
   ASSERT_THAT(Export(), IsOk());
-  EXPECT_EQ(File("fim_sft.csv"), absl::StrCat("prompt,completion,id,license,weight,category\r\n",
-                                              "\"@triton.jit\ndef k1(x):\n\",\"", kBody, "\",",
-                                              Id(1), ",MIT,0.5,cat-a\r\n"));
+  EXPECT_EQ(File("fim_sft.csv"),
+            absl::StrCat("prompt,completion,id,license,weight,category,split\r\n",
+                         "\"@triton.jit\ndef k1(x):\n\",\"", kBody, "\",", Id(1),
+                         ",MIT,0.5,cat-a,train\r\n"));
+}
+
+TEST_F(ExporterTest, RowsNameTheSplitThatTheDatasetHas) {
+  v1::Splits splits;
+  for (int i = 0; i < clusters_.decisions_size(); ++i) splits.add_splits(v1::SPLIT_TRAIN);
+  splits.set_splits(5, v1::SPLIT_TEST);
+  *manifest_.mutable_splits() = *cas::PutMessage(store_, splits);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Strings(Lines("kernels.jsonl"), "split"), ElementsAre("train", "train", "test"));
+}
+
+TEST_F(ExporterTest, SplitsOfAnotherNumberOfKernelsAreDataLoss) {
+  v1::Splits splits;
+  splits.add_splits(v1::SPLIT_TRAIN);
+  *manifest_.mutable_splits() = *cas::PutMessage(store_, splits);
+  EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(ExporterTest, AnyNumberOfThreadsWritesTheSameBytes) {
+  request_.threads = 1;
+  ASSERT_THAT(Export(), IsOk());
+  const std::map<std::string, std::string> one = AllFiles();
+  for (const int threads : {2, 7}) {
+    request_.threads = threads;
+    ASSERT_THAT(Export(), IsOk());
+    EXPECT_EQ(AllFiles(), one);
+  }
 }
 
 TEST_F(ExporterTest, KernelsWithoutAnExampleAreCountedByReason) {

@@ -26,6 +26,14 @@ void SetScore(const ScoredPair* scored, Json& row) {
                    {"parameters", TextList(scored->parameters)}};
 }
 
+// A pair is on the side of both; where these differ it is of train, which neither of the others may
+// be learned from.
+absl::string_view SplitOfBoth(const DatasetIndex& index,
+                              const std::pair<uint32_t, uint32_t>& pair) {
+  const absl::string_view split = index.SplitOf(pair.first);
+  return split == index.SplitOf(pair.second) ? split : "train";
+}
+
 }  // namespace
 
 absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const DatasetIndex& index) {
@@ -114,6 +122,7 @@ Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
   SetIdentity(index_, pair.second, "/triton", row);
   row["cuda"]["name"] = Text(cuda_name);
   row["triton"]["name"] = Text(triton_name);
+  row["split"] = std::string(SplitOfBoth(index_, pair));
   SetScore(scored, row);
   return row;
 }

@@ -6,7 +6,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
-#include "common/dataset/fim.h"
 #include "services/exporter/core/kernel_json.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/verdict_json.h"
@@ -43,21 +42,14 @@ void SetContamination(const DatasetIndex& index, uint32_t number, Json& row) {
   row["contamination_weak_score"] = weak ? Number(decision.weak_score()) : Json();
 }
 
-// The identity of its row in fim_sft.csv, or why it has none.
-void SetFim(const v1::Kernel& kernel, Json& row) {
-  const dataset::FimPair pair = dataset::MakeFimPair(kernel);
-  const bool has_row = pair.excluded.empty();
-  row["fim_sha1"] = has_row ? Json(absl::BytesToHexString(dataset::FimPairSha1(pair))) : Json();
-  row["fim_excluded"] = TextOrNull(pair.excluded);
-}
-
 // A row with no field that is not UTF-8 yet.
 Json NewRow() { return {{"not_utf8", Json::array()}}; }
 
 }  // namespace
 
 Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                  const v1::Verdict& verdict) {
+                  const v1::Verdict& verdict, absl::string_view fim_sha1,
+                  absl::string_view fim_excluded) {
   const SourceEntry& source = index.SourceOf(number);
   const v1::Decision& decision = index.DecisionOn(number);
   Json row = NewRow();
@@ -69,13 +61,15 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   row["category"] = Text(source.category);
   row["source_tier"] = source.tier;
   row["weight"] = Number(source.weight);
+  row["split"] = std::string(index.SplitOf(number));
   row["cluster"] = kernel.id();
   row["duplicates"] = DuplicatesJson(index, number);
   SetTexts(kernel, row);
   SetDerivedFields(kernel, row);
   row["tokens"] = TokensJson(verdict.source_tokens());
   row["module_tokens"] = TokensJson(verdict.module_tokens());
-  SetFim(kernel, row);
+  row["fim_sha1"] = fim_sha1.empty() ? Json() : Json(absl::BytesToHexString(fim_sha1));
+  row["fim_excluded"] = TextOrNull(fim_excluded);
   row["license"] = LicenseJson(verdict.license());
   row["checks"] = ChecksJson(verdict);
   row["check_reasons"] = CheckReasonsJson(verdict);

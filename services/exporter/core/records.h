@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/exporter/core/dataset_index.h"
@@ -13,8 +14,11 @@ namespace kernelmill::exporter {
 // Lines of the .jsonl files, each with every field that schema/row_schemas.h has for its file.
 
 // Of kernels.jsonl: a kept kernel with all that is known of it.
+// `fim_sha1` is the identity of its row in fim_sft.csv, and empty where it has none since
+// `fim_excluded`.
 Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                  const v1::Verdict& verdict);
+                  const v1::Verdict& verdict, absl::string_view fim_sha1,
+                  absl::string_view fim_excluded);
 
 // Of ledger.jsonl: what became of a kernel.
 Json LedgerRecord(const DatasetIndex& index, uint32_t number);

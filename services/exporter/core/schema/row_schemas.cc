@@ -255,9 +255,10 @@ Fields TextFields() {
            Word("kind", WordsOf(v1::Definition::Kind_descriptor(), "KIND_"), "of code"),
            Boolean("generated", "a line of no file that stands for an import")},
           "what `module` is made of, in its order")),
-      Boolean("self_contained",
-              "nothing but Triton, torch, JAX and Python is left outside `module`; of CUDA nothing but "
-              "C++ and the toolkit"),
+      Boolean(
+          "self_contained",
+          "nothing but Triton, torch, JAX and Python is left outside `module`; of CUDA nothing but "
+          "C++ and the toolkit"),
       ListOf(String("free_names", "names that `module` lacks")),
       ListOf(Struct("unresolved_names",
                     {String("name", "as the code has it"),
@@ -309,6 +310,10 @@ Fields DerivedFields() {
       CudaField()};
 }
 
+Field SplitField() {
+  return Word("split", {"train", "validation", "test"}, "the side of the dataset that it is on");
+}
+
 RowSchema Kernels() {
   Fields fields = IdentityFields();
   Append({String("name", "of the function"),
@@ -318,7 +323,8 @@ RowSchema Kernels() {
                         "of a kernel without a decorator: the statement that makes it one")),
           String("category", "the source's, from the job file"),
           Integer("source_tier", "the source's `tier` in the job file; 1 is best"),
-          Number("weight", "the source's sampling weight"), String("cluster", "its own id"),
+          Number("weight", "the source's sampling weight"), SplitField(),
+          String("cluster", "its own id"),
           ListOf(String("duplicates", "ids of the kernels that are duplicates of it"))},
          &fields);
   Append(TextFields(), &fields);
@@ -373,7 +379,7 @@ RowSchema Pairs() {
   return {"cuda_triton_pairs.jsonl",
           "CUDA kernels and the Triton kernels that do the same.",
           {Struct("cuda", side, "the CUDA kernel"), Struct("triton", side, "the Triton kernel"),
-           Boolean("curated", "it is of the job's list of pairs"),
+           Boolean("curated", "it is of the job's list of pairs"), SplitField(),
            OrNull(Number("score", "0 to 1; null where the two are of different sources")),
            OrNull(Struct("signals",
                          {OrNull(Number("names", "0 to 1")), OrNull(Number("operations", "0 to 1")),

@@ -1,0 +1,38 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_KERNEL_ROWS_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_KERNEL_ROWS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/exporter/core/dataset_index.h"
+
+namespace kernelmill::exporter {
+
+// The files that kept kernels give rows to, each kernel its own.
+enum KernelFile : size_t {
+  kKernelRows,    // kernels.jsonl
+  kFimCsv,        // fim_sft.csv
+  kFunctionRows,  // triton_functions.json
+  kKernelFileCount
+};
+
+// What one kept kernel gives to each file: whole lines, of triton_functions.json an element of its
+// list; empty where it gives nothing.
+struct KernelRows {
+  std::array<std::string, kKernelFileCount> text;
+  std::string fim_sha1;  // the identity of its fill-in-the-middle example; empty without one
+  absl::string_view fim_excluded;  // why there is none
+};
+
+// Renders a kept kernel, its texts as they may be seen (Redacted). A function of its arguments;
+// thread-safe.
+KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
+                        const v1::Verdict& verdict);
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_KERNEL_ROWS_H_

@@ -1,0 +1,109 @@
+#include "services/exporter/core/kernel_writer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/dataset/ledger.h"
+#include "services/exporter/core/redact.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+// A shard's kept kernels, rendered.
+class RenderedShard final : public dataset::PreparedShard {
+ public:
+  struct Kept {
+    uint32_t number = 0;
+    v1::Kernel kernel;  // as it may be seen
+    KernelRows rows;
+  };
+  std::vector<Kept> kernels;
+};
+
+// The kernel with what policies withhold left out of its texts.
+v1::Kernel Seen(const DatasetIndex& index, uint32_t number, const v1::Kernel& original,
+                const v1::Verdict& verdict) {
+  v1::Kernel kernel = Redacted(original, verdict.quality(), index.manifest.quality());
+  if (dataset::WithholdsLauncher(index.DecisionOn(number),
+                                 index.manifest.dedup().contamination())) {
+    kernel.mutable_launcher()->clear_text();
+  }
+  return kernel;
+}
+
+}  // namespace
+
+absl::Status KernelWriter::VisitTree(int source, const v1::SourceTree& tree) {
+  RETURN_IF_ERROR(EndSource());
+  notices_.StartSource(index_.sources[static_cast<size_t>(source)], tree);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareShard(
+    const dataset::ShardView& view) {
+  auto shard = std::make_unique<RenderedShard>();
+  if (view.verdicts == nullptr) return shard;
+  const uint32_t first = index_.FirstNumber(view.source, view.shard);
+  for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+    const uint32_t number = first + static_cast<uint32_t>(i);
+    if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
+    const v1::Verdict& verdict = view.verdicts->verdicts(i);
+    RenderedShard::Kept kept;
+    kept.number = number;
+    kept.kernel = Seen(index_, number, view.kernels->kernels(i), verdict);
+    kept.rows = RenderKernel(index_, number, kept.kernel, verdict);
+    shard->kernels.push_back(std::move(kept));
+  }
+  return shard;
+}
+
+absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
+  const auto& shard = static_cast<const RenderedShard&>(*view.prepared);
+  for (const RenderedShard::Kept& kept : shard.kernels) {
+    notices_.AddNamedBy(
+        view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number)).license());
+    RETURN_IF_ERROR(Keep(kept.number, kept.rows));
+    RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelWriter::Keep(uint32_t number, const KernelRows& rows) {
+  Waiting waiting;
+  waiting.number = number;
+  waiting.fim_sha1 = rows.fim_sha1;
+  for (size_t file = 0; file < kKernelFileCount; ++file) {
+    if (rows.text[file].empty()) continue;
+    ASSIGN_OR_RETURN(waiting.text[file], temp_file_.Append(rows.text[file]));
+  }
+  if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
+  waiting_.push_back(std::move(waiting));
+  return absl::OkStatus();
+}
+
+absl::Status KernelWriter::EndSource() {
+  std::sort(waiting_.begin(), waiting_.end(), [this](const Waiting& a, const Waiting& b) {
+    return index_.Before(a.number, b.number);
+  });
+  for (const Waiting& kernel : waiting_) RETURN_IF_ERROR(Write(kernel));
+  waiting_.clear();
+  RETURN_IF_ERROR(notices_.EndSource());
+  RETURN_IF_ERROR(pairs_.EndSource());
+  return temp_file_.Clear();
+}
+
+absl::Status KernelWriter::Write(const Waiting& kernel) {
+  const bool example = !kernel.fim_sha1.empty();
+  const bool repeat = example && !files_.IsNewExample(kernel.fim_sha1);
+  if (example) ++(repeat ? fim_.excluded["repeat"] : fim_.rows);
+  for (size_t file = 0; file < kKernelFileCount; ++file) {
+    if (kernel.text[file].size == 0 || (repeat && file == kFimCsv)) continue;
+    ASSIGN_OR_RETURN(const std::string text, temp_file_.Read(kernel.text[file]));
+    RETURN_IF_ERROR(files_.Append(static_cast<KernelFile>(file), text));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::exporter

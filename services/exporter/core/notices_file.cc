@@ -1,0 +1,31 @@
+#include "services/exporter/core/notices_file.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/records.h"
+
+namespace kernelmill::exporter {
+
+void NoticesFile::StartSource(const SourceEntry& source, const v1::SourceTree& tree) {
+  source_ = source;
+  *license_files_.mutable_license_files() = tree.license_files();
+}
+
+void NoticesFile::AddNamedBy(const v1::License& license) {
+  for (const v1::LicenseEvidence& found : license.found()) named_.insert(found.path());
+  named_.insert(license.notices().begin(), license.notices().end());
+}
+
+absl::Status NoticesFile::EndSource() {
+  for (const v1::SourceFile& file : license_files_.license_files()) {
+    if (!named_.contains(ToUtf8(file.path()))) continue;
+    RETURN_IF_ERROR(file_.Append(absl::StrCat(Canonical(NoticeRecord(source_, file)), "\n")));
+  }
+  license_files_.Clear();
+  named_.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::exporter

@@ -1,0 +1,38 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_NOTICES_FILE_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_NOTICES_FILE_H_
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/exporter/core/dataset_index.h"
+#include "services/exporter/core/output/files.h"
+
+namespace kernelmill::exporter {
+
+// Writes notices.jsonl: of each source, once, the licence and NOTICE files that the verdicts of its
+// kept kernels name. Not thread-safe.
+class NoticesFile {
+ public:
+  explicit NoticesFile(FileWriter file) : file_(std::move(file)) {}
+
+  // Begins a source; the one before must have ended.
+  void StartSource(const SourceEntry& source, const v1::SourceTree& tree);
+  void AddNamedBy(const v1::License& license);
+  // Writes what was named, by path.
+  absl::Status EndSource();
+  absl::Status Close() { return file_.Close(); }
+
+ private:
+  FileWriter file_;
+  SourceEntry source_;
+  v1::SourceTree license_files_;  // of the source; nothing else of its tree
+  std::set<std::string> named_;
+};
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_NOTICES_FILE_H_
