@@ -168,6 +168,10 @@ absl::string_view FateName(v1::Fate fate) {
   }
 }
 
+bool WithholdsFile(absl::string_view kind) {
+  return kind == "license" || kind == "sensitive" || kind == "opt_out";
+}
+
 std::string KindOf(absl::string_view reason) {
   const absl::string_view kind = reason.substr(0, reason.find(':'));
   return kind.empty() ? "unspecified" : std::string(kind);

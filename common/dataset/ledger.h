@@ -103,6 +103,10 @@ bool WithholdsLauncher(const v1::Decision& decision, const v1::ContaminationPoli
 // "holdout".
 absl::string_view FateName(v1::Fate fate);
 
+// Whether what is rejected for a reason of this kind must not get out with the file around it
+// either: for its licence, for a secret in it, at somebody's wish.
+bool WithholdsFile(absl::string_view kind);
+
 // The part of a decision's reason that sums go by: "license" of "license:GPL-3.0-only".
 std::string KindOf(absl::string_view reason);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
 #include <tuple>
 
 #include "absl/status/status.h"
@@ -63,7 +64,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     for (const v1::ExtractedFile& file : view.kernels->files()) {
       files[file.path()] = static_cast<uint32_t>(index_.files.size());
       index_.files.push_back({view.source, file.path(), file.size_bytes(), file.lines(),
-                              file.sha256(), file.has_triton_jit(), 0});
+                              file.sha256(), file.has_triton_jit(), 0, false, ""});
     }
     for (int i = 0; i < view.kernels->kernels_size(); ++i) {
       const v1::Kernel& kernel = view.kernels->kernels(i);
@@ -91,6 +92,11 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     index_.pairs = pairs_.Find();
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(dataset::CheckConservation(index_.sums));
+    for (FileEntry& file : index_.files) {
+      if (file.withheld.empty() && launchers_.contains({file.source, file.path})) {
+        file.withheld = "holds:contaminated";
+      }
+    }
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
     std::sort(index_.candidates.begin(), index_.candidates.end(),
               [this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
@@ -120,12 +126,40 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     const v1::Decision* decision = dataset::DecisionOn(index_.clusters, number);
     if (decision == nullptr) return;
     SourceEntry& source = index_.sources[view.source];
+    Withhold(view.source, view.kernels->kernels(i), number, *decision);
+    if (index_.IsFile(number)) return AddFile(number, *decision, verdict, &source);
     ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
     CountChecks(verdict, &source.checks);
     AddTokens(verdict.source_tokens(), &source.tokens.source);
     AddTokens(verdict.module_tokens(), &source.tokens.module);
+  }
+
+  // Notes what a kernel, or the file itself, says against its file.
+  void Withhold(int source, const v1::Kernel& kernel, uint32_t number,
+                const v1::Decision& decision) {
+    std::string& withheld = index_.files[index_.kernels[number].file].withheld;
+    const std::string kind = dataset::KindOf(decision.reason());
+    const bool contaminated = decision.fate() == v1::FATE_CONTAMINATED;
+    const bool rejected = decision.fate() == v1::FATE_REJECTED &&
+                          (dataset::WithholdsFile(kind) || kind == "holds");
+    if (index_.IsFile(number)) {
+      if (contaminated || rejected) withheld = decision.reason();
+    } else if (withheld.empty() && (contaminated || rejected)) {
+      withheld = absl::StrCat("holds:", contaminated ? "contaminated" : kind);
+    }
+    if (dataset::WithholdsLauncher(decision, index_.manifest.dedup().contamination())) {
+      launchers_.emplace(source, kernel.launcher().path());
+    }
+  }
+
+  void AddFile(uint32_t number, const v1::Decision& decision, const v1::Verdict& verdict,
+               SourceEntry* source) {
+    ++source->file_fates[{std::string(dataset::FateName(decision.fate())), decision.reason()}];
+    if (decision.fate() != v1::FATE_KEPT) return;
+    index_.files[index_.kernels[number].file].kept_whole = true;
+    AddTokens(verdict.source_tokens(), &source->file_tokens);
   }
 
   absl::Status CheckHoldout(uint32_t number, uint32_t holdout) const {
@@ -162,6 +196,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   DatasetIndex& index_;
   dataset::LedgerVisitor total_;
   dataset::CuratedPairFinder pairs_;
+  std::set<std::pair<int, std::string>> launchers_;  // sources and paths of those that are holdouts'
   std::vector<std::unique_ptr<dataset::LedgerVisitor>> per_source_;
 };
 

@@ -10,9 +10,11 @@
 #include "common/config/job_file.h"
 #include "common/dataset/walk.h"
 #include "services/exporter/core/dataset_index.h"
+#include "services/exporter/core/file_manifest.h"
 #include "services/exporter/core/kernel_files.h"
 #include "services/exporter/core/kernel_writer.h"
 #include "services/exporter/core/notices_file.h"
+#include "services/exporter/core/organised_tree.h"
 #include "services/exporter/core/output/files.h"
 #include "services/exporter/core/output/json.h"
 #include "services/exporter/core/output/output_dir.h"
@@ -72,6 +74,18 @@ absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::st
   return file.Close();
 }
 
+// MANIFEST.json, and the tree that it lists where one is wanted.
+absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
+                              const ExportRequest& request, const std::string& dir, int threads) {
+  TreeFiles tree;
+  if (request.tree) {
+    ASSIGN_OR_RETURN(
+        tree, WriteOrganisedTree(store, index, absl::StrCat(dir, "/", kTreeFolder), threads));
+  }
+  const Json manifest = FileManifest(index, request.dataset, request.tree ? &tree : nullptr);
+  return WriteWhole(dir, kManifestFile, Pretty(manifest));
+}
+
 }  // namespace
 
 absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) {
@@ -81,7 +95,7 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   const std::string& dir = staging.path();
   ASSIGN_OR_RETURN(const KernelCounts counts, WriteKernels(store, index, dir, threads));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
-  RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(FileManifest(index, request.dataset))));
+  RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
   RETURN_IF_ERROR(WriteWhole(
       dir, kReportFile,
       Pretty(Report(index, request.dataset, counts.fim, counts.pairs, request.failures))));

@@ -9,7 +9,7 @@ namespace kernelmill::exporter {
 namespace {
 
 constexpr std::array<const char*, kKernelFileCount> kNames = {kKernelsFile, kFimFile,
-                                                              kFunctionsFile};
+                                                              kFunctionsFile, kWholeFilesFile};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -17,6 +18,7 @@ enum KernelFile : size_t {
   kKernelRows,    // kernels.jsonl
   kFimCsv,        // fim_sft.csv
   kFunctionRows,  // triton_functions.json
+  kFileRows,      // files.jsonl: of whole files, which give rows to no other
   kKernelFileCount
 };
 
@@ -32,6 +34,10 @@ struct KernelRows {
 // thread-safe.
 KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
                         const v1::Verdict& verdict);
+
+// The same of a kept whole file, which holds the kept kernels of those ids.
+KernelRows RenderFile(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                      const v1::Verdict& verdict, const std::vector<std::string>& kernels);
 
 }  // namespace kernelmill::exporter
 

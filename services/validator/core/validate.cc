@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/sensitive/sensitive.h"
 #include "common/source_files/whole_files.h"
 #include "services/validator/core/license/policy.h"
 #include "services/validator/core/license/source_licenses.h"
@@ -17,7 +18,6 @@
 #include "services/validator/core/quality/kind.h"
 #include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/rules.h"
-#include "services/validator/core/quality/sensitive.h"
 #include "services/validator/core/quality/target.h"
 #include "services/validator/core/quality/text_signals.h"
 #include "services/validator/core/tokens/encoding.h"
@@ -85,7 +85,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& import
   verdict->set_kind_rule(kind.rule);
   verdict->set_target(target.word);
   verdict->set_target_rule(target.rule);
-  for (v1::Sensitive& finding : FindSensitive(kernel))
+  for (v1::Sensitive& finding : sensitive::FindSensitive(kernel))
     *quality.add_sensitive() = std::move(finding);
   v1::Checks& checks = *verdict->mutable_checks();
   checks = CheckKernel(kernel, closure);
@@ -106,7 +106,7 @@ void JudgeFile(const v1::Kernel& file, bool license_allowed, v1::Verdict* verdic
   if (source_files::WholeFileProblem(file.source()).empty()) {
     ReadLines(file, &quality);
     quality.set_generated(GeneratedSign(file, file.source()));
-    for (v1::Sensitive& finding : FindSensitive(file))
+    for (v1::Sensitive& finding : sensitive::FindSensitive(file))
       *quality.add_sensitive() = std::move(finding);
     *verdict->mutable_source_tokens() = CountTokens(file.source());
   }

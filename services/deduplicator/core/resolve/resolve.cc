@@ -70,7 +70,7 @@ std::vector<uint32_t> SortedPlaces(const absl::flat_hash_map<std::string, uint32
 std::string TaintOf(const v1::Verdict& verdict) {
   for (const std::string& reason : verdict.reasons()) {
     std::string kind = dataset::KindOf(reason);
-    if (kind == "license" || kind == "sensitive" || kind == "opt_out") return kind;
+    if (dataset::WithholdsFile(kind)) return kind;
   }
   return "";
 }

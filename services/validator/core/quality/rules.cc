@@ -11,10 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
+#include "common/sensitive/sensitive.h"
 #include "common/source_files/whole_files.h"
 #include "services/validator/core/quality/checks.h"
 #include "services/validator/core/quality/mask_coverage.h"
-#include "services/validator/core/quality/sensitive.h"
 #include "services/validator/core/quality/words.h"
 
 namespace kernelmill::validator {
@@ -84,7 +84,7 @@ void AddFileReasons(const v1::Kernel& file, const v1::Quality& quality,
   if (!problem.empty()) reasons->insert(std::string(problem));
   const bool labelled = policy.secrets() == v1::SENSITIVE_POLICY_LABEL &&
                         policy.emails() == v1::SENSITIVE_POLICY_LABEL;
-  const bool all_found = quality.sensitive_size() < static_cast<int>(kMaxSensitive);
+  const bool all_found = quality.sensitive_size() < static_cast<int>(sensitive::kMaxSensitive);
   if (!labelled && !all_found) reasons->insert("sensitive:too_many");
 }
 

@@ -1,4 +1,4 @@
-#include "services/validator/core/quality/sensitive.h"
+#include "common/sensitive/sensitive.h"
 
 #include <re2/re2.h>
 
@@ -14,7 +14,7 @@
 #include "common/code/lexer.h"
 #include "common/source_files/whole_files.h"
 
-namespace kernelmill::validator {
+namespace kernelmill::sensitive {
 namespace {
 
 using code::Token;
@@ -149,4 +149,4 @@ std::vector<v1::Sensitive> FindSensitive(const v1::Kernel& kernel) {
   return found;
 }
 
-}  // namespace kernelmill::validator
+}  // namespace kernelmill::sensitive

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_SENSITIVE_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_SENSITIVE_H_
+#ifndef KERNELMILL_COMMON_SENSITIVE_SENSITIVE_H_
+#define KERNELMILL_COMMON_SENSITIVE_SENSITIVE_H_
 
 #include <cstddef>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 
-namespace kernelmill::validator {
+namespace kernelmill::sensitive {
 
 inline constexpr size_t kMaxSensitive = 100;
 
@@ -18,6 +18,6 @@ inline constexpr size_t kMaxSensitive = 100;
 // a@b.to(c) multiplies matrices, but anywhere in a whole file of prose or data.
 std::vector<v1::Sensitive> FindSensitive(const v1::Kernel& kernel);
 
-}  // namespace kernelmill::validator
+}  // namespace kernelmill::sensitive
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_QUALITY_SENSITIVE_H_
+#endif  // KERNELMILL_COMMON_SENSITIVE_SENSITIVE_H_
