@@ -22,18 +22,13 @@
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/report.h"
 #include "services/exporter/core/schema/dataset_card.h"
+#include "services/exporter/core/training/dataset_info.h"
 
 namespace kernelmill::exporter {
 namespace {
 
-// What was written, for the report.
-struct KernelCounts {
-  FimCounts fim;
-  PairCounts pairs;
-};
-
-absl::StatusOr<KernelCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
-                                          const std::string& dir, int threads) {
+absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+                                            const std::string& dir, int threads) {
   ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
@@ -45,7 +40,7 @@ absl::StatusOr<KernelCounts> WriteKernels(cas::BlobStore& store, const DatasetIn
   RETURN_IF_ERROR(files.Close());
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
-  return KernelCounts{writer.fim(), {pairs.candidates(), pairs.curated()}};
+  return TrainingCounts{writer.fim(), writer.instruct(), {pairs.candidates(), pairs.curated()}};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.
@@ -93,12 +88,12 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   const int threads = ThreadCount(request.threads);
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
   const std::string& dir = staging.path();
-  ASSIGN_OR_RETURN(const KernelCounts counts, WriteKernels(store, index, dir, threads));
+  ASSIGN_OR_RETURN(const TrainingCounts counts, WriteKernels(store, index, dir, threads));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
   RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
-  RETURN_IF_ERROR(WriteWhole(
-      dir, kReportFile,
-      Pretty(Report(index, request.dataset, counts.fim, counts.pairs, request.failures))));
+  RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
+                             Pretty(Report(index, request.dataset, counts, request.failures))));
+  RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
   RETURN_IF_ERROR(WriteWhole(
       dir, kCardFile,
       DatasetCard(index.manifest.name(), cas::ToString(request.dataset), index.sums.kept)));

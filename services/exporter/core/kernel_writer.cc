@@ -101,6 +101,7 @@ absl::Status KernelWriter::Keep(uint32_t number, const KernelRows& rows) {
     if (rows.text[file].empty()) continue;
     ASSIGN_OR_RETURN(waiting.text[file], temp_file_.Append(rows.text[file]));
   }
+  for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
   waiting_.push_back(std::move(waiting));
   return absl::OkStatus();
@@ -122,7 +123,8 @@ absl::Status KernelWriter::Write(const Waiting& kernel) {
   const bool repeat = example && !files_.IsNewExample(kernel.fim_sha1);
   if (example) ++(repeat ? fim_.excluded["repeat"] : fim_.rows);
   for (size_t file = 0; file < kKernelFileCount; ++file) {
-    if (kernel.text[file].size == 0 || (repeat && file == kFimCsv)) continue;
+    if (kernel.text[file].size == 0) continue;
+    if (repeat && (file == kFimCsv || file == kFimRows)) continue;
     ASSIGN_OR_RETURN(const std::string text, temp_file_.Read(kernel.text[file]));
     RETURN_IF_ERROR(files_.Append(static_cast<KernelFile>(file), text));
   }
