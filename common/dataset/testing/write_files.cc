@@ -11,7 +11,6 @@
 #include "common/base/hash.h"
 #include "common/base/text.h"
 #include "common/code/line_index.h"
-#include "common/dataset/walk.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -77,7 +76,7 @@ v1::FileShard WriteFiles(v1::KernelShard* shard) {
   std::map<std::string, v1::Kernel*> wholes;
   for (v1::Kernel& kernel : *shard->mutable_kernels()) {
     std::vector<v1::Kernel*>& kernels = by_path[kernel.path()];
-    if (IsFile(kernel)) {
+    if (kernel.form() == v1::KERNEL_FORM_FILE) {
       wholes[kernel.path()] = &kernel;
     } else {
       kernels.push_back(&kernel);

@@ -261,7 +261,7 @@ TEST(ValidateWholeFile, IsRejectedForLicenceTextAndReadability) {
   const std::string nul = kMit + std::string("\0", 1);
   EXPECT_THAT(WholeFileVerdict("a.py", nul, params).reasons(), ElementsAre("binary"));
   const std::string minified = kMit + std::string(2000, 'x');
-  EXPECT_THAT(WholeFileVerdict("a.js", minified, params).reasons(),
+  EXPECT_THAT(WholeFileVerdict("a.py", minified, params).reasons(),
               ElementsAre("quality:readable"));
 }
 
