@@ -76,7 +76,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
       index_.kernels.push_back({file->second, kernel.first_line(), kernel.last_line(),
                                 kernel.column(), kernel.dsl(), kernel.role(), kernel.form(),
                                 kernel.id(), kernel.sha256(), PointerOf(kernel)});
-      if (view.verdicts != nullptr) AddCandidate(view, i, view.verdicts->verdicts(i));
+      if (view.verdicts != nullptr) AddCandidate(view, i, kernel, view.verdicts->verdicts(i));
     }
     return absl::OkStatus();
   }
@@ -98,6 +98,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
       }
     }
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
+    CountFilesAndClusters();
     std::sort(index_.candidates.begin(), index_.candidates.end(),
               [this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
     return absl::OkStatus();
@@ -119,7 +120,8 @@ class IndexVisitor final : public dataset::DatasetVisitor {
         std::make_unique<dataset::LedgerVisitor>(index_.manifest, index_.clusters));
   }
 
-  void AddCandidate(const dataset::ShardView& view, int i, const v1::Verdict& verdict) {
+  void AddCandidate(const dataset::ShardView& view, int i, const v1::Kernel& kernel,
+                    const v1::Verdict& verdict) {
     const uint32_t number = view.first_number + static_cast<uint32_t>(i);
     index_.candidates.push_back(number);
     // Without a decision the ledger does not add up, which Finish says.
@@ -128,6 +130,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     SourceEntry& source = index_.sources[view.source];
     Withhold(view.source, view.kernels->kernels(i), number, *decision);
     if (index_.IsFile(number)) return AddFile(number, *decision, verdict, &source);
+    index_.analysis.AddKernel(OriginOf(source), kernel, verdict, *decision);
     ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
@@ -142,8 +145,8 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     std::string& withheld = index_.files[index_.kernels[number].file].withheld;
     const std::string kind = dataset::KindOf(decision.reason());
     const bool contaminated = decision.fate() == v1::FATE_CONTAMINATED;
-    const bool rejected = decision.fate() == v1::FATE_REJECTED &&
-                          (dataset::WithholdsFile(kind) || kind == "holds");
+    const bool rejected =
+        decision.fate() == v1::FATE_REJECTED && (dataset::WithholdsFile(kind) || kind == "holds");
     if (index_.IsFile(number)) {
       if (contaminated || rejected) withheld = decision.reason();
     } else if (withheld.empty() && (contaminated || rejected)) {
@@ -160,6 +163,23 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     if (decision.fate() != v1::FATE_KEPT) return;
     index_.files[index_.kernels[number].file].kept_whole = true;
     AddTokens(verdict.source_tokens(), &source->file_tokens);
+  }
+
+  static Analysis::Origin OriginOf(const SourceEntry& source) {
+    return {source.repository, source.category, source.tier};
+  }
+
+  void CountFilesAndClusters() {
+    for (const FileEntry& file : index_.files) {
+      if (file.kept == 0) continue;
+      index_.analysis.AddFile(OriginOf(index_.sources[file.source]), file.lines, file.size_bytes);
+    }
+    for (const uint32_t number : index_.candidates) {
+      if (index_.DecisionOn(number).fate() != v1::FATE_KEPT || index_.IsFile(number)) continue;
+      const auto found = index_.duplicates.find(number);
+      const size_t duplicates = found == index_.duplicates.end() ? 0 : found->second.size();
+      index_.analysis.AddCluster(1 + static_cast<int64_t>(duplicates));
+    }
   }
 
   absl::Status CheckHoldout(uint32_t number, uint32_t holdout) const {
@@ -196,7 +216,8 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   DatasetIndex& index_;
   dataset::LedgerVisitor total_;
   dataset::CuratedPairFinder pairs_;
-  std::set<std::pair<int, std::string>> launchers_;  // sources and paths of those that are holdouts'
+  std::set<std::pair<int, std::string>>
+      launchers_;  // sources and paths of those that are holdouts'
   std::vector<std::unique_ptr<dataset::LedgerVisitor>> per_source_;
 };
 

@@ -15,6 +15,7 @@
 #include "common/dataset/ledger.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/exporter/core/analysis/analysis.h"
 
 namespace kernelmill::exporter {
 
@@ -93,6 +94,7 @@ struct DatasetIndex {
   std::map<uint32_t, std::vector<uint32_t>> duplicates;
   dataset::LedgerSums sums;
   std::vector<dataset::CuratedPair> pairs;  // as in the manifest
+  Analysis analysis;
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
   uint32_t FirstNumber(int source, int shard) const { return first_numbers[source][shard]; }

@@ -9,6 +9,9 @@
 #include "common/base/status.h"
 #include "common/config/job_file.h"
 #include "common/dataset/walk.h"
+#include "services/exporter/core/analysis/analysis_json.h"
+#include "services/exporter/core/analysis/analysis_markdown.h"
+#include "services/exporter/core/analysis/provenance.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/file_manifest.h"
 #include "services/exporter/core/kernel_files.h"
@@ -28,12 +31,13 @@ namespace kernelmill::exporter {
 namespace {
 
 absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
-                                            const std::string& dir, int threads) {
+                                            const std::string& dir, int threads,
+                                            Provenance* provenance) {
   ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
-  NoticesFile notices(std::move(file));
+  NoticesFile notices(std::move(file), provenance);
   KernelWriter writer(index, &temp_file, &files, &pairs, &notices);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer, threads));
   RETURN_IF_ERROR(writer.EndSource());
@@ -81,6 +85,15 @@ absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
   return WriteWhole(dir, kManifestFile, Pretty(manifest));
 }
 
+// What is in the dataset, and whose work it is.
+absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset,
+                           const Provenance& provenance, const std::string& dir) {
+  const Json analysis = AnalysisJson(index.manifest.name(), dataset, index.analysis);
+  RETURN_IF_ERROR(WriteWhole(dir, kAnalysisFile, Pretty(analysis)));
+  RETURN_IF_ERROR(WriteWhole(dir, kAnalysisPageFile, AnalysisMarkdown(analysis)));
+  return WriteWhole(dir, kProvenanceFile, provenance.Markdown(index.manifest.name(), dataset));
+}
+
 }  // namespace
 
 absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) {
@@ -88,11 +101,14 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   const int threads = ThreadCount(request.threads);
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
   const std::string& dir = staging.path();
-  ASSIGN_OR_RETURN(const TrainingCounts counts, WriteKernels(store, index, dir, threads));
+  Provenance provenance;
+  ASSIGN_OR_RETURN(const TrainingCounts counts,
+                   WriteKernels(store, index, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
   RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
                              Pretty(Report(index, request.dataset, counts, request.failures))));
+  RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
   RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
   RETURN_IF_ERROR(WriteWhole(
       dir, kCardFile,

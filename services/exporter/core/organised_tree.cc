@@ -87,8 +87,7 @@ std::string Rejection(const v1::Quality& quality, const v1::QualityPolicy& polic
     const v1::SensitivePolicy asked = email ? policy.emails() : policy.secrets();
     if (asked == v1::SENSITIVE_POLICY_REJECT) return absl::StrCat("sensitive:", finding.kind());
   }
-  const bool all_found =
-      quality.sensitive_size() < static_cast<int>(sensitive::kMaxSensitive);
+  const bool all_found = quality.sensitive_size() < static_cast<int>(sensitive::kMaxSensitive);
   const bool redacts = policy.secrets() != v1::SENSITIVE_POLICY_LABEL ||
                        policy.emails() != v1::SENSITIVE_POLICY_LABEL;
   return !all_found && redacts ? "sensitive:too_many" : "";

@@ -25,10 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFiles[] = {
-    kKernelsFile,   kFimFile,         kPairsFile,      kTranslationsFile,
-    kFunctionsFile, kManifestFile,    kLedgerFile,     kReportFile,
-    kLockFile,      kNoticesFile,     kCardFile,       kFimRowsFile,
-    kInstructFile,  kDatasetInfoFile, kWholeFilesFile, kTreeFolder};
+    kKernelsFile,      kFimFile,        kPairsFile,      kTranslationsFile, kFunctionsFile,
+    kManifestFile,     kLedgerFile,     kReportFile,     kLockFile,         kNoticesFile,
+    kCardFile,         kFimRowsFile,    kInstructFile,   kDatasetInfoFile,  kAnalysisFile,
+    kAnalysisPageFile, kProvenanceFile, kWholeFilesFile, kTreeFolder};
 constexpr int64_t kMaxReportBytes = 64 << 20;
 
 absl::Status ErrorStatus(const std::error_code& error, const fs::path& path) {

@@ -26,6 +26,9 @@ inline constexpr char kNoticesFile[] = "notices.jsonl";
 inline constexpr char kReportFile[] = "report.json";
 inline constexpr char kLockFile[] = "job.lock.yaml";
 inline constexpr char kDatasetInfoFile[] = "dataset_info.json";
+inline constexpr char kAnalysisFile[] = "ANALYSIS.json";
+inline constexpr char kAnalysisPageFile[] = "ANALYSIS.md";
+inline constexpr char kProvenanceFile[] = "PROVENANCE.md";
 inline constexpr char kCardFile[] = "README.md";
 
 // Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
