@@ -84,10 +84,11 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
 absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
   const auto& shard = static_cast<const RenderedShard&>(*view.prepared);
   for (const RenderedShard::Kept& kept : shard.kernels) {
-    notices_.AddNamedBy(view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number)));
+    const bool file = index_.IsFile(kept.number);
+    notices_.AddNamedBy(view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number)),
+                        file);
     RETURN_IF_ERROR(Keep(kept.number, kept.rows));
-    if (index_.IsFile(kept.number)) continue;
-    RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
+    if (!file) RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
   }
   return absl::OkStatus();
 }
