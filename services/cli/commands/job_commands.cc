@@ -166,7 +166,8 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
 absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
-  if (!options.target.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
+  if (!options.target.out_dir.empty())
+    RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.request_id,
                                                      options.priority, options.no_cache, console));
@@ -180,7 +181,7 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
 absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  return FollowThere(address, *cluster, job, "", console);
+  return FollowThere(address, *cluster, job, {}, console);
 }
 
 absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
@@ -237,7 +238,8 @@ absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job
 
 absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& options,
                           rpc::TerminationSignal& signal, Console& console) {
-  if (!options.target.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
+  if (!options.target.out_dir.empty())
+    RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status,
                    cluster->jobs().RetryJob(options.job, options.no_cache));
