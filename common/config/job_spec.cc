@@ -187,6 +187,10 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
         Annotate(spdx::SpdxExpression::Parse(source.license()).status(), where + ".license"));
   }
   if (!v1::SourceRole_IsValid(source.role())) return Wrong(where + ".role", "is unknown");
+  if (!v1::SourceKeep_IsValid(source.keep())) return Wrong(where + ".keep", "is unknown");
+  if (source.keep() == v1::SOURCE_KEEP_FILES && source.role() == v1::SOURCE_ROLE_HOLDOUT) {
+    return Wrong(where + ".keep", "is files, but nothing of a holdout is kept");
+  }
   return absl::OkStatus();
 }
 
@@ -426,6 +430,8 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
     if (source.tier() == 0) source.set_tier(1);
     if (source.weight() == 0) source.set_weight(1);
     if (source.role() == v1::SOURCE_ROLE_UNSPECIFIED) source.set_role(v1::SOURCE_ROLE_CANDIDATE);
+    // One way to say the default, so that saying it makes no other dataset.
+    if (source.keep() == v1::SOURCE_KEEP_KERNELS) source.clear_keep();
   }
   if (spec.licenses().allow().empty()) {
     for (const char* id : {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC"}) {
@@ -475,6 +481,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_role();
   part.clear_license();
   part.clear_url();
+  if (source.keep() != v1::SOURCE_KEEP_FILES) part.clear_keep();
   return part;
 }
 

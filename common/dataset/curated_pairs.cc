@@ -48,6 +48,7 @@ absl::Status CuratedPairFinder::VisitShard(const ShardView& view) {
   if (sides_.empty()) return absl::OkStatus();
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const v1::Kernel& kernel = view.kernels->kernels(i);
+    if (IsFile(kernel)) continue;
     for (const std::string* key : {&kernel.id(), &kernel.path()}) {
       const auto sides = by_key_.find(*key);
       if (sides == by_key_.end()) continue;

@@ -34,7 +34,7 @@ def keys_of(out):
     manifest = json.loads((out / "MANIFEST.json").read_text())
     keys = keys_in(json.loads((out / "report.json").read_text())) | keys_in(manifest)
     keys |= {key for category in manifest["categories"].values() for key in keys_in(category)}
-    for name in ("kernels.jsonl", "ledger.jsonl", "cuda_triton_pairs.jsonl", "notices.jsonl"):
+    for name in ("kernels.jsonl", "files.jsonl", "ledger.jsonl", "cuda_triton_pairs.jsonl", "notices.jsonl"):
         for line in (out / name).read_text().splitlines():
             keys |= keys_in(json.loads(line))
     return keys

@@ -18,9 +18,15 @@ namespace kernelmill::cli {
 
 // On jobs (job_commands.cc).
 
+// Where a dataset is written to, and what beside the files that every export has.
+struct ExportTarget {
+  std::string out_dir;
+  bool tree = false;  // the source files by category
+};
+
 struct CrawlOptions {
   std::string job_file;
-  std::string out_dir;
+  ExportTarget target;
   std::string data_dir;
   int workers = 1;
   std::string package_index;      // of Python packages; empty: what pip would use
@@ -41,7 +47,7 @@ struct SubmitOptions {
   int priority = 0;
   bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
-  std::string out_dir;     // waits, and exports to there; empty: nowhere
+  ExportTarget target;     // waits, and exports to there; empty: nowhere
   std::string request_id;  // names the submission: once more makes no second job. Empty: a new one
 };
 
@@ -49,7 +55,7 @@ struct RetryOptions {
   std::string job;
   bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
-  std::string out_dir;  // as in SubmitOptions
+  ExportTarget target;  // as in SubmitOptions
 };
 
 // A whole cluster in this process, for one job: submit, watch and export as below.
@@ -76,7 +82,7 @@ absl::StatusOr<int> Retry(const ClusterAddress& cluster, const RetryOptions& opt
 absl::StatusOr<int> Delete(const ClusterAddress& cluster, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> Export(const ClusterAddress& cluster, const std::string& job,
-                           const std::string& out_dir, rpc::TerminationSignal& signal,
+                           const ExportTarget& target, rpc::TerminationSignal& signal,
                            Console& console);
 
 // On plain files and folders, through the extractor's and the validator's services in this process

@@ -35,12 +35,13 @@ std::string NewRequestId() {
   return id;
 }
 
-absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const std::string& out_dir) {
+absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target) {
   exporter::ExportRequest request;
   request.dataset = status.dataset();
   ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
   ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
-  request.out_dir = out_dir;
+  request.out_dir = target.out_dir;
+  request.tree = target.tree;
   return WithRetryHint(Annotate(exporter::ExportDataset(cluster.store(), request), "export"),
                        status.job());
 }
@@ -74,7 +75,7 @@ void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Conso
 
 // Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
 absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
-                              absl::Duration reconnect_timeout, const std::string& out_dir,
+                              absl::Duration reconnect_timeout, const ExportTarget& target,
                               Console& console) {
   const std::unique_ptr<ProgressPrinter> printer = console.NewProgressPrinter();
   WatchOptions options;
@@ -86,10 +87,10 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, [&](const v1::JobStatus& now) {
                      printer->Show(now, absl::Now());
                    }));
-  const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
-  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, out_dir));
+  const bool exported = status.state() == v1::JOB_STATE_DONE && !target.out_dir.empty();
+  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, target));
   if (status.state() == v1::JOB_STATE_DONE) RETURN_IF_ERROR(AddMissedGates(cluster, status));
-  PrintSummary(status, exported ? out_dir : "", console);
+  PrintSummary(status, exported ? target.out_dir : "", console);
   return ExitCodeOf(status);
 }
 
@@ -105,9 +106,9 @@ absl::Status GoesOn(const std::string& job, const ClusterAddress& address) {
 
 // FollowJob on a cluster elsewhere.
 absl::StatusOr<int> FollowThere(const ClusterAddress& address, Cluster& cluster,
-                                const std::string& job, const std::string& out_dir,
+                                const std::string& job, const ExportTarget& target,
                                 Console& console) {
-  absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, out_dir, console);
+  absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, target, console);
   if (absl::IsCancelled(code.status())) return GoesOn(job, address);
   return code;
 }
@@ -149,7 +150,7 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                           Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
   // Hours of work should not end in a refusal.
-  RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
   ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
                    EmbeddedCluster::Start({.data_dir = options.data_dir,
                                            .workers = options.workers,
@@ -159,7 +160,7 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   const auto cluster = Connect(*embedded, signal);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*request_id=*/"",
                                                      /*priority=*/0, options.no_cache, console));
-  absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
+  absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.target, console);
   if (!options.trace.empty()) {
     const absl::StatusOr<Timeline> timeline = cluster->jobs().GetTimeline(job);
     const absl::Status traced =
@@ -179,12 +180,13 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
 absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
-  if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  if (!options.target.out_dir.empty())
+    RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.request_id,
                                                      options.priority, options.no_cache, console));
-  if (options.wait || !options.out_dir.empty()) {
-    return FollowThere(address, *cluster, job, options.out_dir, console);
+  if (options.wait || !options.target.out_dir.empty()) {
+    return FollowThere(address, *cluster, job, options.target, console);
   }
   console.Result(console.json() ? JsonLine({{"job", job}}) : absl::StrCat(job, "\n"));
   return kDone;
@@ -193,7 +195,7 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
 absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  return FollowThere(address, *cluster, job, "", console);
+  return FollowThere(address, *cluster, job, {}, console);
 }
 
 absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
@@ -251,12 +253,13 @@ absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job
 
 absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& options,
                           rpc::TerminationSignal& signal, Console& console) {
-  if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  if (!options.target.out_dir.empty())
+    RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status,
                    cluster->jobs().RetryJob(options.job, options.no_cache));
-  if (options.wait || !options.out_dir.empty()) {
-    return FollowThere(address, *cluster, options.job, options.out_dir, console);
+  if (options.wait || !options.target.out_dir.empty()) {
+    return FollowThere(address, *cluster, options.job, options.target, console);
   }
   PrintState(status, console);
   return kDone;
@@ -272,14 +275,14 @@ absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job
 }
 
 absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job,
-                           const std::string& out_dir, rpc::TerminationSignal& signal,
+                           const ExportTarget& target, rpc::TerminationSignal& signal,
                            Console& console) {
-  RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
+  RETURN_IF_ERROR(exporter::CheckOutputDir(target.out_dir));
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(v1::JobStatus status, FinishedJob(cluster->jobs(), job));
-  RETURN_IF_ERROR(ExportJob(*cluster, status, out_dir));
+  RETURN_IF_ERROR(ExportJob(*cluster, status, target));
   RETURN_IF_ERROR(AddMissedGates(*cluster, status));
-  PrintSummary(status, out_dir, console);
+  PrintSummary(status, target.out_dir, console);
   return ExitCodeOf(status);
 }
 

@@ -120,7 +120,7 @@ class JobCommandsTest : public CommandTest {
     return Run(json, [&](Console& console) { return Submit(cluster_, submit_, signal_, console); });
   }
   absl::StatusOr<int> RunRetry(const std::string& job, bool wait) {
-    const RetryOptions options = {.job = job, .wait = wait, .out_dir = ""};
+    const RetryOptions options = {.job = job, .wait = wait, .target = {}};
     return Run(false, [&](Console& console) { return Retry(cluster_, options, signal_, console); });
   }
 

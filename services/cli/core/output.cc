@@ -207,6 +207,15 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
         &text, "files      %d seen = %d extracted + %d skipped + %d failed\n",
         Sum(counters, "dataset.files.seen"), Sum(counters, "dataset.files.extracted"),
         Sum(counters, "dataset.files.skipped"), Sum(counters, "dataset.files.failed"));
+    if (Sum(counters, "dataset.training_files.found") > 0) {
+      absl::StrAppendFormat(
+          &text, "whole      %d found = %d kept + %d rejected + %d duplicate + %d contaminated\n",
+          Sum(counters, "dataset.training_files.found"),
+          Sum(counters, "dataset.training_files.kept"),
+          Sum(counters, "dataset.training_files.rejected"),
+          Sum(counters, "dataset.training_files.duplicate"),
+          Sum(counters, "dataset.training_files.contaminated"));
+    }
   }
   text += GatesText(status);
   const std::string report = absl::StrCat("kernelmill report ", status.job());
@@ -239,6 +248,12 @@ std::string ReportText(const v1::JobStatus& status) {
   AppendFate(counters, "kept without a launcher that is a holdout's", "dataset.withheld", &text);
   AppendFate(counters, "kept, to be reviewed", "dataset.review", &text);
   AppendFate(counters, "holdout (no candidate)", "dataset.holdout", &text);
+  if (Sum(counters, "dataset.training_files.found") > 0) {
+    text += "whole files\n";
+    for (const char* fate : {"found", "kept", "rejected", "duplicate", "contaminated"}) {
+      AppendFate(counters, fate, absl::StrCat("dataset.training_files.", fate), &text);
+    }
+  }
   absl::StrAppendFormat(&text, "%-12s %8s %8s %8s %8s\n", "stages", "tasks", "executed", "cached",
                         "failed");
   for (const v1::StageProgress& stage : status.stages()) {

@@ -48,6 +48,22 @@ TEST(SummaryText, SaysWhatBecameOfEverything) {
   EXPECT_THAT(text, Not(HasSubstr("failures")));
 }
 
+TEST(SummaryText, HasALineForWholeFilesWhereThereAreAny) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("whole")));
+  EXPECT_THAT(ReportText(status), Not(HasSubstr("whole")));
+  for (const char* name :
+       {"dataset.training_files.found", "dataset.training_files.rejected.holds"}) {
+    v1::Counter* counter = status.add_counters();
+    counter->set_name(name);
+    counter->set_value(3);
+  }
+  EXPECT_THAT(SummaryText(status, ""),
+              HasSubstr("whole      3 found = 0 kept + 3 rejected + 0 duplicate + 0 contaminated"));
+  EXPECT_THAT(SummaryText(status, ""), HasSubstr("10 found = 4 kept"));
+  EXPECT_THAT(ReportText(status), ::testing::ContainsRegex("rejected +3\n +holds +3"));
+}
+
 TEST(SummaryText, ListsFailures) {
   v1::JobStatus status = DoneJob();
   status.set_failure_count(1);

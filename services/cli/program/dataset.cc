@@ -10,15 +10,16 @@ namespace {
 void AddExport(CommandLine& line) {
   struct Options {
     std::string job;
-    std::string out_dir;
+    ExportTarget target;
   };
   const auto options = std::make_shared<Options>();
   CLI::App* sub =
       line.Add("export", "write a job's dataset to a folder", [&line, options](Console& console) {
-        return Export(line.cluster(), options->job, options->out_dir, line.signal(), console);
+        return Export(line.cluster(), options->job, options->target, line.signal(), console);
       });
   sub->add_option("JOB", options->job, "the job's name")->required();
-  sub->add_option("--out", options->out_dir, "the folder to write to")->required();
+  sub->add_option("--out", options->target.out_dir, "the folder to write to")->required();
+  AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }
 
@@ -64,6 +65,13 @@ void AddDiff(CommandLine& line) {
 }
 
 }  // namespace
+
+void AddExportFlags(CLI::App& command, ExportTarget& target) {
+  command
+      .add_flag("--tree", target.tree,
+                "write the source files too, by category, as `tree`; MANIFEST.json lists them")
+      ->needs("--out");
+}
 
 void AddDatasetCommands(CommandLine& line) {
   AddExport(line);

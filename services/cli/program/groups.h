@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "services/cli/commands/commands.h"
 #include "services/cli/program/command_line.h"
 
 namespace kernelmill::cli {
@@ -18,6 +19,10 @@ void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc
 
 // --trace, of commands that can write a job's timeline (crawl.cc).
 void AddTrace(CLI::App& command, std::string* file);
+
+// What an export writes beside the files that each has (dataset.cc). Where --out is optional, it
+// must be given with these.
+void AddExportFlags(CLI::App& command, ExportTarget& target);
 
 // Where a crawl keeps its results unless it is told (crawl.cc).
 std::string DefaultDataDir();

@@ -62,7 +62,7 @@ class ResolveStage final : public worker::Stage {
     ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, clusters));
     v1::StageResult result;
     worker::AddOutput(result, "clusters", output, clusters.decisions_size());
-    Count(clusters, action.params().resolve().dedup().contamination(), &result);
+    Count(clusters, resolver, action.params().resolve().dedup().contamination(), &result);
     return result;
   }
 
@@ -153,16 +153,24 @@ class ResolveStage final : public worker::Stage {
         absl::StrCat(shard.kernels_size(), " kernels of ", input.kernels, " signatures"));
   }
 
-  // "dataset.kernels" is the sum of the four fates; holdouts stand apart.
-  static void Count(const v1::Clusters& clusters, const v1::ContaminationPolicy& policy,
-                    v1::StageResult* result) {
+  // "dataset.kernels" is the sum of the four fates; holdouts stand apart. So do whole files, with
+  // "dataset.training_files.found" as their sum.
+  static void Count(const v1::Clusters& clusters, const Resolver& resolver,
+                    const v1::ContaminationPolicy& policy, v1::StageResult* result) {
     std::map<std::string, int64_t> counts;
-    for (const v1::Decision& decision : clusters.decisions()) {
-      std::string counter = absl::StrCat("dataset.", dataset::FateName(decision.fate()));
+    for (int i = 0; i < clusters.decisions_size(); ++i) {
+      const v1::Decision& decision = clusters.decisions(i);
+      const bool file = resolver.IsFile(static_cast<uint32_t>(i));
+      std::string counter = absl::StrCat(file ? "dataset.training_files." : "dataset.",
+                                         dataset::FateName(decision.fate()));
       if (!decision.reason().empty()) {
         absl::StrAppend(&counter, ".", dataset::KindOf(decision.reason()));
       }
       ++counts[counter];
+      if (file) {
+        ++counts["dataset.training_files.found"];
+        continue;
+      }
       if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
       if (decision.fate() != v1::FATE_KEPT) continue;
       if (decision.word_overlap() > 0) ++counts["dataset.review.word_overlap"];

@@ -13,10 +13,12 @@
 #include "services/exporter/core/analysis/analysis_markdown.h"
 #include "services/exporter/core/analysis/provenance.h"
 #include "services/exporter/core/dataset_index.h"
+#include "services/exporter/core/file_manifest.h"
 #include "services/exporter/core/kernel_files.h"
 #include "services/exporter/core/kernel_writer.h"
 #include "services/exporter/core/mix_files.h"
 #include "services/exporter/core/notices_file.h"
+#include "services/exporter/core/organised_tree.h"
 #include "services/exporter/core/output/files.h"
 #include "services/exporter/core/output/json.h"
 #include "services/exporter/core/output/output_dir.h"
@@ -74,6 +76,18 @@ absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::st
   return file.Close();
 }
 
+// MANIFEST.json, and the tree that it lists where one is wanted.
+absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
+                              const ExportRequest& request, const std::string& dir, int threads) {
+  TreeFiles tree;
+  if (request.tree) {
+    ASSIGN_OR_RETURN(
+        tree, WriteOrganisedTree(store, index, absl::StrCat(dir, "/", kTreeFolder), threads));
+  }
+  const Json manifest = FileManifest(index, request.dataset, request.tree ? &tree : nullptr);
+  return WriteWhole(dir, kManifestFile, Pretty(manifest));
+}
+
 // What is in the dataset, and whose work it is.
 absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset,
                            const Provenance& provenance, const std::string& dir) {
@@ -94,7 +108,7 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   ASSIGN_OR_RETURN(const TrainingCounts counts,
                    WriteKernels(store, index, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
-  RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(FileManifest(index, request.dataset))));
+  RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
                              Pretty(Report(index, request.dataset, counts, request.failures))));
   RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));

@@ -110,4 +110,12 @@ KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Ke
   return rows;
 }
 
+KernelRows RenderFile(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                      const v1::Verdict& verdict, const std::vector<std::string>& kernels) {
+  KernelRows rows;
+  rows.tokens[kFileRows] = {verdict.source_tokens().cl100k_base()};
+  rows.text[kFileRows] = Canonical(FileRecord(index, number, file, verdict, kernels)) + "\n";
+  return rows;
+}
+
 }  // namespace kernelmill::exporter

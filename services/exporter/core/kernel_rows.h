@@ -20,6 +20,7 @@ enum KernelFile : size_t {
   kFimCsv,        // fim_sft.csv
   kInstructRows,  // instruct.jsonl
   kFunctionRows,  // triton_functions.json
+  kFileRows,      // files.jsonl: of whole files, which give rows to no other
   kKernelFileCount
 };
 
@@ -41,6 +42,10 @@ using RowTokens = std::array<bool, kKernelFileCount>;
 // thread-safe.
 KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
                         const v1::Verdict& verdict, const RowTokens& count);
+
+// The same of a kept whole file, which holds the kept kernels of those ids.
+KernelRows RenderFile(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                      const v1::Verdict& verdict, const std::vector<std::string>& kernels);
 
 }  // namespace kernelmill::exporter
 

@@ -1,8 +1,10 @@
 #include "services/exporter/core/kernel_writer.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/status.h"
 #include "common/dataset/ledger.h"
@@ -12,8 +14,8 @@ namespace kernelmill::exporter {
 namespace {
 
 // The config of each file's rows, as a mix names it; of a file that no mix draws from "".
-constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels", "fim", "", "instruct",
-                                                                ""};
+constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels",  "fim", "",
+                                                                "instruct", "",    "files"};
 
 // A shard's kept kernels, rendered.
 class RenderedShard final : public dataset::PreparedShard {
@@ -25,6 +27,21 @@ class RenderedShard final : public dataset::PreparedShard {
   };
   std::vector<Kept> kernels;
 };
+
+// Of the shard's kept kernels the ids, by the path of their file, for the files that are kept
+// whole.
+using KeptIn = std::map<absl::string_view, std::vector<std::string>>;
+
+KeptIn KernelsOfFiles(const DatasetIndex& index, uint32_t first, const v1::KernelShard& kernels) {
+  KeptIn kept;
+  for (int i = 0; i < kernels.kernels_size(); ++i) {
+    const uint32_t number = first + static_cast<uint32_t>(i);
+    if (index.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
+    std::vector<std::string>& ids = kept[kernels.kernels(i).path()];
+    if (!index.IsFile(number)) ids.push_back(kernels.kernels(i).id());
+  }
+  return kept;
+}
 
 // The kernel with what policies withhold left out of its texts.
 v1::Kernel Seen(const DatasetIndex& index, uint32_t number, const v1::Kernel& original,
@@ -63,6 +80,9 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
   auto shard = std::make_unique<RenderedShard>();
   if (view.verdicts == nullptr) return shard;
   const uint32_t first = index_.FirstNumber(view.source, view.shard);
+  const bool keeps_files =
+      index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
+  const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
     if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
@@ -70,7 +90,10 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
     RenderedShard::Kept kept;
     kept.number = number;
     kept.kernel = Seen(index_, number, view.kernels->kernels(i), verdict);
-    kept.rows = RenderKernel(index_, number, kept.kernel, verdict, count_tokens_);
+    kept.rows = index_.IsFile(number)
+                    ? RenderFile(index_, number, kept.kernel, verdict,
+                                 kept_in.at(view.kernels->kernels(i).path()))
+                    : RenderKernel(index_, number, kept.kernel, verdict, count_tokens_);
     shard->kernels.push_back(std::move(kept));
   }
   return shard;
@@ -81,9 +104,10 @@ absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
   for (const RenderedShard::Kept& kept : shard.kernels) {
     const v1::Verdict& verdict =
         view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
-    notices_.AddNamedBy(verdict);
+    const bool file = index_.IsFile(kept.number);
+    notices_.AddNamedBy(verdict, file);
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
-    RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
+    if (!file) RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
   }
   return absl::OkStatus();
 }

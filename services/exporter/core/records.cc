@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/source_files/whole_files.h"
 #include "services/exporter/core/kernel_json.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/verdict_json.h"
@@ -77,6 +78,36 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   SetKindAndTarget(verdict, row);
   SetContamination(index, number, row);
   row["word_overlap"] = decision.word_overlap() > 0 ? Number(decision.word_overlap()) : Json();
+  return row;
+}
+
+Json FileRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                const v1::Verdict& verdict, const std::vector<std::string>& kernels) {
+  const SourceEntry& source = index.SourceOf(number);
+  const FileEntry& entry = index.FileOf(number);
+  Json row = NewRow();
+  row["id"] = index.kernels[number].id;
+  row["repository"] = Text(source.repository);
+  row["repository_url"] = TextOrNull(source.url);
+  row["commit"] = source.commit;
+  row["url"] = TextOrNull(WebLink(source.url, source.commit, entry.path, 0, 0));
+  SetText(row, "/path", entry.path);
+  row["sha256"] = entry.sha256;
+  row["language"] = TextOrNull(source_files::LanguageOfFile(entry.path));
+  row["category"] = Text(source.category);
+  row["source_tier"] = source.tier;
+  row["weight"] = Number(source.weight);
+  row["split"] = std::string(index.SplitOf(number));
+  SetText(row, "/text", file.source());
+  row["bytes"] = entry.size_bytes;
+  row["lines"] = entry.lines;
+  row["tokens"] = TokensJson(verdict.source_tokens());
+  row["license"] = LicenseJson(verdict.license());
+  row["generated"] = TextOrNull(verdict.quality().generated());
+  row["sensitive"] = SensitiveJson(verdict.quality(), index.manifest.quality());
+  row["kernels"] = kernels;
+  row["duplicates"] = DuplicatesJson(index, number);
+  SetContamination(index, number, row);
   return row;
 }
 

@@ -43,11 +43,6 @@ struct TrainingCounts {
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
             std::vector<v1::Failure> failures);
 
-// MANIFEST.json: the source files that hold a kept kernel and none that is opted out, by category,
-// with the fields of the extraction plan's script 07. `created` is the time of the newest commit,
-// so that the same dataset has the same manifest.
-Json FileManifest(const DatasetIndex& index, const cas::Digest& dataset);
-
 }  // namespace kernelmill::exporter
 
 #endif  // KERNELMILL_SERVICES_EXPORTER_CORE_REPORT_H_

@@ -89,6 +89,9 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
 void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
   const BlobRef& files = sources_[task.source].files[task.shard];
   AddInput(action, "files", files);
+  if (packed_.KeepsFiles(task.source)) {
+    action.mutable_params()->mutable_extract()->set_keep_files(true);
+  }
   if (task.sub_shard == kWholeShard) return;
   const FileRange range = FilesOf(task.sub_shard, static_cast<int32_t>(files.items));
   v1::ExtractParams& params = *action.mutable_params()->mutable_extract();

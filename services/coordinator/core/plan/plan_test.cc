@@ -402,6 +402,19 @@ TEST(JobPlan, AShardThatCannotBeExtractedIsLeftOutAndItsFilesAreCounted) {
   EXPECT_EQ(status.failures(0).stage(), "extract");
 }
 
+TEST(JobPlan, ASourceThatKeepsFilesSaysSoToFetchAndToEveryPieceOfExtract) {
+  v1::JobSpec spec = GitJob(2);
+  spec.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_FILES);
+  Runner run(spec);
+  run.splits = {"extract 1.1"};
+  run.RunAll(7);
+  EXPECT_EQ(run.actions["fetch 1.0"].params().fetch().source().keep(), v1::SOURCE_KEEP_FILES);
+  EXPECT_TRUE(run.actions["extract 1.0"].params().extract().keep_files());
+  EXPECT_TRUE(run.actions["extract 1.1/2"].params().extract().keep_files());
+  EXPECT_FALSE(run.actions["extract 0.0"].params().has_extract());
+  EXPECT_FALSE(run.actions["extract 0.1"].params().has_extract());
+}
+
 TEST(JobPlan, SubShardsAreLinkedInTheOrderOfItsFiles) {
   Runner run(GitJob(1));
   run.splits = {"extract 0.1", "extract 0.1/2"};

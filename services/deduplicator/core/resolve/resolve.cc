@@ -18,12 +18,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/opt_out.h"
+#include "common/dataset/ledger.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
 
@@ -65,6 +67,15 @@ std::vector<uint32_t> SortedPlaces(const absl::flat_hash_map<std::string, uint32
   return places;
 }
 
+// Why a kernel must not get out with its file either; empty where it may.
+std::string TaintOf(const v1::Verdict& verdict) {
+  for (const std::string& reason : verdict.reasons()) {
+    std::string kind = dataset::KindOf(reason);
+    if (dataset::WithholdsFile(kind)) return kind;
+  }
+  return "";
+}
+
 void SetFirst(uint32_t number, uint32_t* slot) {
   if (*slot == kNone) *slot = number;
 }
@@ -101,7 +112,11 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.source = origin.source();
     kernel.path = Intern(signatures.paths(i), &paths_);
     kernel.first_line = signatures.first_lines(i);
-    kernel.exact = Intern(signatures.sha256().substr(i * size_t{32}, 32), &exact_ids_);
+    kernel.file = deduplicator::IsFile(signatures, i);
+    // A kernel that is all of a file is no copy of the file.
+    kernel.exact = Intern(
+        absl::StrCat(signatures.sha256().substr(i * size_t{32}, 32), kernel.file ? "file" : ""),
+        &exact_ids_);
     kernel.pair = Intern(signatures.pair_sha1().substr(i * size_t{20}, 20), &pair_ids_);
     kernel.renamed =
         renamed_ids_.try_emplace(signatures.renamed(i), static_cast<uint32_t>(renamed_ids_.size()))
@@ -115,6 +130,7 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.accepted = verdict.accepted();
     Rank(verdict, &kernel);
     if (verdict.accepted()) continue;
+    kernel.taint = TaintOf(verdict);
     kernel.rejection = std::string(config::GravestReason(verdict));
     kernel.opted_out = kernel.rejection == config::kOptOutReason;
   }
@@ -255,6 +271,9 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   const Candidate& kernel = kernels_[number];
   if (kernel.word_overlap >= kLeakage) decision->set_word_overlap(kernel.word_overlap);
   contaminations_.Describe(number, decision);
+  if (kernel.file) {
+    for (v1::Contamination& match : *decision->mutable_contamination()) match.set_text("source");
+  }
   const auto withheld = withheld_.find(number);
   if (withheld != withheld_.end()) {
     return Decide(v1::FATE_REJECTED, kernel.rejection, withheld->second.of,
@@ -267,6 +286,42 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
     if (match.text() == "launcher") continue;
     return Decide(v1::FATE_CONTAMINATED, absl::StrCat(match.rule(), ":", match.text()),
                   match.holdout(), match.score(), decision);
+  }
+}
+
+// A file that stays would bring out what its kernel must not.
+void Resolver::RejectHolders(v1::Clusters* clusters) const {
+  std::map<std::pair<int, uint32_t>, std::string> taints;  // by source and path
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    if (kernels_[i].file || kernels_[i].holdout) continue;
+    const bool contaminated =
+        clusters->decisions(static_cast<int>(i)).fate() == v1::FATE_CONTAMINATED;
+    const std::string taint = contaminated            ? std::string("contaminated")
+                              : withheld_.contains(i) ? std::string(config::kOptOutReason)
+                                                      : kernels_[i].taint;
+    if (!taint.empty()) taints.emplace(std::make_pair(kernels_[i].source, kernels_[i].path), taint);
+  }
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    v1::Decision* decision = clusters->mutable_decisions(static_cast<int>(i));
+    const auto taint = taints.find({kernels_[i].source, kernels_[i].path});
+    if (!kernels_[i].file || decision->fate() != v1::FATE_UNSPECIFIED || taint == taints.end()) {
+      continue;
+    }
+    Decide(v1::FATE_REJECTED, absl::StrCat("holds:", taint->second), i, 1, decision);
+  }
+}
+
+// Keeps or drops the kernels, or the files, that nothing was decided on yet.
+void Resolver::DecideInOrder(bool files, const std::vector<uint32_t>& order, Index* leaders,
+                             v1::Clusters* clusters) {
+  std::vector<uint32_t> rank(kernels_.size(), kNone);
+  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  for (const uint32_t number : order) {
+    v1::Decision* decision = clusters->mutable_decisions(static_cast<int>(number));
+    if (kernels_[number].file != files || decision->fate() != v1::FATE_UNSPECIFIED) continue;
+    if (Duplicate(number, *leaders, rank, decision)) continue;
+    Decide(v1::FATE_KEPT, "", number, 1, decision);
+    Enter(number, leaders);
   }
 }
 
@@ -332,16 +387,10 @@ v1::Clusters Resolver::Resolve() {
     }
   }
   const std::vector<uint32_t> order = Ranked();
-  std::vector<uint32_t> rank(kernels_.size(), kNone);
-  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
   Index leaders = EmptyIndex();
-  for (const uint32_t number : order) {
-    v1::Decision* decision = clusters.mutable_decisions(static_cast<int>(number));
-    if (decision->fate() == v1::FATE_CONTAMINATED) continue;
-    if (Duplicate(number, leaders, rank, decision)) continue;
-    Decide(v1::FATE_KEPT, "", number, 1, decision);
-    Enter(number, &leaders);
-  }
+  DecideInOrder(/*files=*/false, order, &leaders, &clusters);
+  RejectHolders(&clusters);
+  DecideInOrder(/*files=*/true, order, &leaders, &clusters);
   return clusters;
 }
 

@@ -36,6 +36,10 @@ namespace kernelmill::deduplicator {
 //
 // in this order: the first that holds. So a copy of a rejected or a contaminated kernel is judged
 // for itself, and never vanishes with it, unless people asked for that.
+//
+// Whole files are decided on once all kernels are, and are duplicates of files alone ("exact",
+// "near"). One that holds a kernel that must not get out is rejected with it: "holds:contaminated",
+// "holds:license", "holds:sensitive", "holds:opt_out".
 class Resolver {
  public:
   // The policy's defaults are filled in.
@@ -58,9 +62,13 @@ class Resolver {
 
   v1::Clusters Resolve();
 
+  // Whether the number is a whole file's.
+  bool IsFile(uint32_t number) const { return kernels_[number].file; }
+
  private:
   struct Candidate {
     bool holdout = false;
+    bool file = false;  // no kernel but a whole file
     bool accepted = false;
     bool opted_out = false;
     // What its rank is made of, but for its number.
@@ -80,6 +88,7 @@ class Resolver {
     uint32_t renamed = 0;  // equal for kernels that are equal up to renaming
     double word_overlap = 0;
     std::string rejection;
+    std::string taint;  // why its file is rejected with it
   };
   struct Match {
     uint32_t number;
@@ -119,6 +128,9 @@ class Resolver {
   bool Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
                  v1::Decision* decision);
   void Describe(uint32_t number, v1::Decision* decision) const;
+  void RejectHolders(v1::Clusters* clusters) const;
+  void DecideInOrder(bool files, const std::vector<uint32_t>& order, Index* leaders,
+                     v1::Clusters* clusters);
 
   const v1::DedupPolicy policy_;
   std::vector<Candidate> kernels_;

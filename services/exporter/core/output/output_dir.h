@@ -17,6 +17,9 @@ inline constexpr char kInstructFile[] = "instruct.jsonl";
 inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
 inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
 inline constexpr char kFunctionsFile[] = "triton_functions.json";
+inline constexpr char kWholeFilesFile[] = "files.jsonl";
+// The organised tree's, where one is asked for.
+inline constexpr char kTreeFolder[] = "tree";
 inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kLedgerFile[] = "ledger.jsonl";
 inline constexpr char kNoticesFile[] = "notices.jsonl";

@@ -1,4 +1,4 @@
-#include "services/validator/core/quality/sensitive.h"
+#include "common/sensitive/sensitive.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace kernelmill::validator {
+namespace kernelmill::sensitive {
 namespace {
 
 // Put together here, so that no scanner takes this file for one that holds a secret.
@@ -79,4 +79,4 @@ TEST(Sensitive, FindingsAreBounded) {
 }
 
 }  // namespace
-}  // namespace kernelmill::validator
+}  // namespace kernelmill::sensitive

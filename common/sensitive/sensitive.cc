@@ -1,4 +1,4 @@
-#include "services/validator/core/quality/sensitive.h"
+#include "common/sensitive/sensitive.h"
 
 #include <re2/re2.h>
 
@@ -12,13 +12,13 @@
 
 #include "absl/strings/match.h"
 #include "common/code/lexer.h"
+#include "common/source_files/whole_files.h"
 
-namespace kernelmill::validator {
+namespace kernelmill::sensitive {
 namespace {
 
 using code::Token;
 
-constexpr size_t kMaxFindings = 100;
 constexpr char kEmail[] = "email";
 
 struct Pattern {
@@ -84,12 +84,25 @@ class Finder {
     }
   }
 
+  // Of a file of data: what an assignment in a string of JSON gives.
+  void FindEscapedSecrets() {
+    static const auto& escaped =
+        *new RE2(R"((?i)(?:password|passwd|secret|api_?key|auth_?token|access_?token)\w{0,40})"
+                 R"((?:\\["'])?\s{0,4}[:=]\s{0,4}\\["']([^\s"'<>{}$\\]{12,200})\\["'])",
+                 RE2::Latin1);
+    Find(escaped, "password", text_, [](absl::string_view match) { return LooksRandom(match); });
+  }
+
   void FindAddresses(const std::vector<Token>& tokens) {
     for (const Token& token : tokens) {
       if (token.kind != Token::kComment && token.kind != Token::kString) continue;
       if (!absl::StrContains(token.text, "@")) continue;
-      Find(EmailPattern(), kEmail, token.text, [](absl::string_view) { return true; });
+      FindAddressesIn(token.text);
     }
+  }
+
+  void FindAddressesIn(absl::string_view part) {
+    Find(EmailPattern(), kEmail, part, [](absl::string_view) { return true; });
   }
 
  private:
@@ -97,7 +110,7 @@ class Finder {
   void Find(const RE2& expression, const char* kind, absl::string_view in, Accept accept) {
     re2::StringPiece rest(in.data(), in.size());
     re2::StringPiece match;
-    while (found_.size() < kMaxFindings && RE2::FindAndConsume(&rest, expression, &match)) {
+    while (found_.size() < kMaxSensitive && RE2::FindAndConsume(&rest, expression, &match)) {
       if (!accept(absl::string_view(match.data(), match.size()))) continue;
       v1::Sensitive& finding = found_.emplace_back();
       finding.set_kind(kind);
@@ -116,12 +129,15 @@ class Finder {
 
 std::vector<v1::Sensitive> FindSensitive(const v1::Kernel& kernel) {
   std::vector<v1::Sensitive> found;
+  const bool prose = kernel.form() == v1::KERNEL_FORM_FILE &&
+                     !source_files::IsLexed(source_files::LanguageOfFile(kernel.path()));
   const auto find = [&](v1::Sensitive::Text where, absl::string_view text) {
     Finder finder(where, text, &found);
     finder.FindSecrets();
-    if (absl::StrContains(text, "@")) {
-      finder.FindAddresses(code::Lex(text, code::LanguageOf(kernel.dsl())));
-    }
+    if (prose) finder.FindEscapedSecrets();
+    if (!absl::StrContains(text, "@")) return;
+    if (prose) return finder.FindAddressesIn(text);
+    finder.FindAddresses(code::Lex(text, source_files::LexedAs(kernel)));
   };
   find(v1::Sensitive::TEXT_SOURCE, kernel.source());
   find(v1::Sensitive::TEXT_MODULE, kernel.module());
@@ -133,4 +149,4 @@ std::vector<v1::Sensitive> FindSensitive(const v1::Kernel& kernel) {
   return found;
 }
 
-}  // namespace kernelmill::validator
+}  // namespace kernelmill::sensitive
