@@ -35,6 +35,8 @@ inline constexpr char kMixFolder[] = "mix";
 inline constexpr char kFiguresFolder[] = "figs";
 inline constexpr char kTokensFolder[] = "tokens";
 inline constexpr char kCardFile[] = "README.md";
+inline constexpr char kCroissantFile[] = "croissant.json";
+inline constexpr char kTablesFolder[] = "data";  // holds CONFIG/SPLIT-NNNNN.parquet
 
 // Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
 // export that nobody has added to. FAILED_PRECONDITION otherwise: it would be lost.
