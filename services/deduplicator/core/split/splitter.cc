@@ -6,12 +6,13 @@
 // repository has is a copy in train, though its row is left out. Two of them are joined
 //
 //   - if one is the other's duplicate;
+//   - if one is a whole file, and the other a kernel of it;
 //   - if their texts are one, up to their names or as prompt and completion;
 //   - if the pair stage says so: versions across sources, structural duplicates;
 //   - if the Jaccard similarity of their shingles is at or above the threshold, whatever else
 //     differs. Two kept kernels can be that similar (same_kernel.h), and no pair is named of them.
 //
-// Each of these but the first is told from the two texts alone, and each first is one of the
+// Each of these but the first two is told from the two texts alone, and each first is one of the
 // others. So a dataset that grows has the edges that it had: what was of train stays there, and
 // what was of another split stays, too, or comes to train by an edge to a new kernel.
 //
@@ -92,7 +93,23 @@ absl::Status Splitter::AddShard(const v1::SignatureShard& signatures,
     Join(by_pair_.try_emplace(pair, number).first->second, number);
     Join(by_renamed_.try_emplace(signatures.renamed(i), number).first->second, number);
   }
+  JoinFiles(signatures, first);
   return absl::OkStatus();
+}
+
+// A file and its kernels are in one shard.
+void Splitter::JoinFiles(const v1::SignatureShard& signatures, uint32_t first) {
+  absl::flat_hash_map<absl::string_view, uint32_t> files;  // by path
+  const int kernels = KernelsIn(signatures);
+  for (int i = 0; i < kernels; ++i) {
+    const uint32_t number = first + static_cast<uint32_t>(i);
+    if (IsFile(signatures, i) && Probes(number)) files[signatures.paths(i)] = number;
+  }
+  for (int i = 0; i < kernels && !files.empty(); ++i) {
+    const uint32_t number = first + static_cast<uint32_t>(i);
+    const auto file = files.find(signatures.paths(i));
+    if (file != files.end() && Probes(number)) Join(file->second, number);
+  }
 }
 
 absl::Status Splitter::JoinAll(const google::protobuf::RepeatedPtrField<v1::Pair>& pairs,

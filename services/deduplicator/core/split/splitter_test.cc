@@ -35,6 +35,8 @@ struct TestKernel {
   v1::Fate fate = v1::FATE_KEPT;
   std::string leader = "";  // of a duplicate
   uint64_t renamed = 0;     // 0: its own
+  std::string path = "a.py";
+  bool file = false;  // all of that file
 };
 
 struct TestSource {
@@ -68,8 +70,8 @@ v1::SignatureShard Signatures(const TestSource& source, uint32_t first) {
     }
     shard.add_words_common(0);
     shard.add_words_total(1);
-    shard.add_paths("a.py");
-    shard.add_first_lines(1);
+    shard.add_paths(kernel.path);
+    shard.add_first_lines(kernel.file ? 0 : 1);
     shard.add_names(1);
     shard.add_renamed(kernel.renamed == 0 ? 1'000'000 + number : kernel.renamed);
   }
@@ -141,6 +143,21 @@ Result Divide(const Job& job, const v1::SplitPolicy& policy = Named(), double th
   result.joined = splitter.joined();
   result.passes = splitter.passes();
   return result;
+}
+
+TEST(Splitter, AFileIsOnTheSideOfTheKernelsInIt) {
+  const Job job = {
+      {"test1",
+       {{.name = "file", .shingles = Range(0, 50), .file = true},
+        {.name = "in it", .shingles = Range(100, 50), .renamed = 7},
+        {.name = "other file", .shingles = Range(200, 50), .path = "b.py", .file = true},
+        {.name = "in the other", .shingles = Range(300, 50), .path = "b.py"}}},
+      {"train", {{.name = "alike", .shingles = Range(400, 50), .renamed = 7}}}};
+  const Sides sides = Divide(job).sides;
+  EXPECT_EQ(sides.at("in it"), kTrain);
+  EXPECT_EQ(sides.at("file"), kTrain);
+  EXPECT_EQ(sides.at("other file"), kTest);
+  EXPECT_EQ(sides.at("in the other"), kTest);
 }
 
 TEST(Splitter, ARepositorysKernelsAreOfItsSplit) {
