@@ -31,14 +31,14 @@ using Json = nlohmann::json;
 class Export {
  public:
   struct Kernel {
-    std::string path;
+    std::string path = {};
     int line = 1;
-    std::string text;
-    std::string name;
+    std::string text = {};
+    std::string name = {};
     std::string fate = "kept";
-    std::string reason;
+    std::string reason = {};
     std::string license = "MIT";
-    std::string of;
+    std::string of = {};
     std::string repository = "r";
     std::string module = "m";
   };
