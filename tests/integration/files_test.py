@@ -20,10 +20,31 @@ def gelu_tanh(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     inner = 0.7978845608 * (x + 0.044715 * x * x * x)
     tl.store(y_ptr + at, 0.5 * x * (1 + tl.extra.cuda.libdevice.tanh(inner)), mask=at < n)
 '''
-KERNEL = HELD.replace("gelu_tanh", "cube").replace("0.7978845608 * (x + 0.044715 * x * x * x)", "tl.exp(x) - x") \
-             .replace("0.5 * x * (1 + tl.extra.cuda.libdevice.tanh(inner))", "inner * 3")
-# What an answer is launched with: the file has no kernel of its own, and the text within it is none.
-ANSWER = '    """\n' + HELD.replace("\n", "\n    ") + '\n    """\n'
+KERNEL = '''
+@triton.jit
+def row_softmax(out, scores, stride, width, BLOCK: tl.constexpr):
+    row, columns = tl.program_id(0), tl.arange(0, BLOCK)
+    inside = columns < width
+    logits = tl.load(scores + row * stride + columns, mask=inside, other=-1e9)
+    powers = tl.exp(logits - tl.max(logits, axis=0))
+    tl.store(out + row * stride + columns, powers / tl.sum(powers, axis=0), mask=inside)
+'''
+SCAN = '''
+@triton.jit
+def running_sums(sums, values, length, CHUNK: tl.constexpr):
+    total = 0.0
+    for begin in range(0, length, CHUNK):
+        places = begin + tl.arange(0, CHUNK)
+        part = tl.load(values + places, mask=places < length, other=0.0)
+        tl.store(sums + places, total + tl.cumsum(part, axis=0), mask=places < length)
+        total += tl.sum(part, axis=0)
+'''
+SECRET = '''
+@triton.jit
+def fetch(to, source, WIDTH: tl.constexpr):
+    token = "ghp_TOKEN"
+    tl.store(to + tl.arange(0, WIDTH), tl.sin(tl.load(source + tl.arange(0, WIDTH))))
+'''.replace("TOKEN", "aB3" * 12)
 GENERATOR = '''"""Writes kernels."""
 
 
@@ -74,11 +95,9 @@ class Files(unittest.TestCase):
             "codegen/gpl.py": GPL + GENERATOR.replace("Lowering", "Copyleft"),
             "codegen/author.py": "# by someone@example.org\n" + GENERATOR.replace("Lowering", "Authored").replace(
                 "operand", "argument").replace("lines", "text"),
-            "kernels/cube.py": HEAD + KERNEL,
+            "kernels/softmax.py": HEAD + KERNEL,
             "kernels/answer.py": HEAD + HELD + "\n\ndef more():\n    return 'nothing to do with it'\n",
-            "kernels/mixed.py": HEAD + KERNEL.replace("cube", "fourth").replace("* 3", "* 4 + tl.cos(x)")
-                                + KERNEL.replace("cube", "secret").replace("* 3", "* tl.sin(x)").replace(
-                                    "    x = tl", '    token = "ghp_' + "aB3" * 12 + '"\n    x = tl'),
+            "kernels/mixed.py": HEAD + SCAN + SECRET,
             "host/answers.py": HOST,
         })
         self.repository("copies", {"LICENSE": harness.MIT_TEXT, "vendored.py": GENERATOR,
@@ -120,7 +139,7 @@ sources:
         self.write_job()
         out = self.crawl("out")
         kept = {row["path"]: row for row in rows(out, "files.jsonl")}
-        self.assertEqual(set(kept), {"codegen/lowering.py", "codegen/rules.td", "codegen/author.py", "kernels/cube.py"})
+        self.assertEqual(set(kept), {"codegen/lowering.py", "codegen/rules.td", "codegen/author.py", "kernels/softmax.py"})
         row = kept["codegen/lowering.py"]
         self.assertEqual(row["text"], GENERATOR)
         self.assertEqual(row["sha256"], hashlib.sha256(GENERATOR.encode()).hexdigest())
@@ -132,8 +151,8 @@ sources:
         self.assertEqual(kept["codegen/rules.td"]["language"], "tablegen")
         self.assertIn("# by xxxxxxx@xxxxxxx.xxx\n", kept["codegen/author.py"]["text"])
         kernels = rows(out, "kernels.jsonl")
-        self.assertEqual([k["name"] for k in kernels], ["cube", "fourth"])
-        self.assertEqual(kept["kernels/cube.py"]["kernels"], [kernels[0]["id"]])
+        self.assertEqual([k["name"] for k in kernels], ["running_sums", "row_softmax"])
+        self.assertEqual(kept["kernels/softmax.py"]["kernels"], [kernels[1]["id"]])
 
         fates = {(r["repository"], r["path"]): (r["fate"], r["reason"], r["of"])
                  for r in harness.ledger(out) if r["form"] == "file"}
@@ -218,7 +237,7 @@ sources:
         self.write_job("kernels")
         out = self.crawl("out", "--tree")
         tree = {str(p.relative_to(out / "tree")) for p in (out / "tree").rglob("*") if p.is_file()}
-        self.assertEqual(tree, {"code generators/generators/kernels/cube.py"})
+        self.assertEqual(tree, {"code generators/generators/kernels/softmax.py"})
         manifest = json.loads((out / "MANIFEST.json").read_text())
         self.assertEqual({(f["source_path"], f["reason"]) for f in manifest["left_out"]},
                          {("kernels/mixed.py", "holds:sensitive")})

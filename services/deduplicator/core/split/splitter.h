@@ -17,8 +17,8 @@
 
 namespace kernelmill::deduplicator {
 
-// Divides the kernels and whole files of a job into train, validation and test, so that no two that
-// are alike are of different splits. The .cc says how. In this order:
+// Divides the kernels of a job into train, validation and test, so that no two that are alike are
+// of different splits. The .cc says how. In this order:
 //
 //   AddShard      all of the job, in its order
 //   AddPairs      all that the pair stage found
@@ -68,7 +68,6 @@ class Splitter {
   // Whether the kernel may still be of another split than train.
   bool IsOpen(uint32_t number) const;
   void Join(uint32_t a, uint32_t b);
-  void JoinFiles(const v1::SignatureShard& signatures, uint32_t first);
   absl::Status JoinAll(const google::protobuf::RepeatedPtrField<v1::Pair>& pairs,
                        bool across_sources);
   absl::Status CheckShingles(uint32_t number, absl::Span<const uint64_t> shingles) const;

@@ -35,8 +35,7 @@ struct TestKernel {
   v1::Fate fate = v1::FATE_KEPT;
   std::string leader = "";  // of a duplicate
   uint64_t renamed = 0;     // 0: its own
-  std::string path = "a.py";
-  bool file = false;  // all of that file
+  bool file = false;        // a whole file, of all the kernels that its source has after it
 };
 
 struct TestSource {
@@ -70,7 +69,7 @@ v1::SignatureShard Signatures(const TestSource& source, uint32_t first) {
     }
     shard.add_words_common(0);
     shard.add_words_total(1);
-    shard.add_paths(kernel.path);
+    shard.add_paths("a.py");
     shard.add_first_lines(kernel.file ? 0 : 1);
     shard.add_names(1);
     shard.add_renamed(kernel.renamed == 0 ? 1'000'000 + number : kernel.renamed);
@@ -145,27 +144,30 @@ Result Divide(const Job& job, const v1::SplitPolicy& policy = Named(), double th
   return result;
 }
 
-TEST(Splitter, AFileIsOnTheSideOfTheKernelsInIt) {
-  const Job job = {
-      {"test1",
-       {{.name = "file", .shingles = Range(0, 50), .file = true},
-        {.name = "in it", .shingles = Range(100, 50), .renamed = 7},
-        {.name = "other file", .shingles = Range(200, 50), .path = "b.py", .file = true},
-        {.name = "in the other", .shingles = Range(300, 50), .path = "b.py"}}},
-      {"train", {{.name = "alike", .shingles = Range(400, 50), .renamed = 7}}}};
-  const Sides sides = Divide(job).sides;
-  EXPECT_EQ(sides.at("in it"), kTrain);
-  EXPECT_EQ(sides.at("file"), kTrain);
-  EXPECT_EQ(sides.at("other file"), kTest);
-  EXPECT_EQ(sides.at("in the other"), kTest);
-}
-
 TEST(Splitter, ARepositorysKernelsAreOfItsSplit) {
   const Result result = Divide({{"other", {{"a", Range(0, 20)}}},
                                 {"test1", {{"b", Range(100, 20)}, {"c", Range(200, 20)}}},
                                 {"val1", {{"d", Range(300, 20)}}}});
   EXPECT_EQ(result.sides, (Sides{{"a", kTrain}, {"b", kTest}, {"c", kTest}, {"d", kValidation}}));
   EXPECT_EQ(result.joined, 0);
+}
+
+TEST(Splitter, AWholeFileIsOnTheSideOfTheKernelsThatStandInIt) {
+  const auto file = [](const std::string& name, uint64_t first) {
+    TestKernel whole{name, Range(first, 20)};
+    whole.file = true;
+    return whole;
+  };
+  const Result result =
+      Divide({{"other", {{"a", Range(0, 100)}}},
+              {"test1", {file("f", 5000), {"b", Range(10, 100)}, {"c", Range(900, 20)}}},
+              {"test2", {file("g", 6000), {"d", Range(700, 20)}}}});
+  EXPECT_EQ(result.sides, (Sides{{"a", kTrain},
+                                 {"f", kTrain},
+                                 {"b", kTrain},  // like train's
+                                 {"c", kTrain},  // beside it in a file that is train's
+                                 {"g", kTest},
+                                 {"d", kTest}}));
 }
 
 TEST(Splitter, OnlyKeptKernelsOfNoHoldoutHaveASplit) {
