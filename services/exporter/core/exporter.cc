@@ -12,6 +12,8 @@
 #include "services/exporter/core/analysis/analysis_json.h"
 #include "services/exporter/core/analysis/analysis_markdown.h"
 #include "services/exporter/core/analysis/provenance.h"
+#include "services/exporter/core/card/croissant.h"
+#include "services/exporter/core/card/dataset_card.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/file_manifest.h"
 #include "services/exporter/core/kernel_files.h"
@@ -22,9 +24,10 @@
 #include "services/exporter/core/output/json.h"
 #include "services/exporter/core/output/output_dir.h"
 #include "services/exporter/core/pair_files.h"
+#include "services/exporter/core/parquet/tables.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/report.h"
-#include "services/exporter/core/schema/dataset_card.h"
+#include "services/exporter/core/schema/row_schemas.h"
 #include "services/exporter/core/training/dataset_info.h"
 
 namespace kernelmill::exporter {
@@ -73,16 +76,18 @@ absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::st
   return file.Close();
 }
 
-// MANIFEST.json, and the tree that it lists where one is wanted.
-absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
-                              const ExportRequest& request, const std::string& dir, int threads) {
+// MANIFEST.json, which it answers, and the tree that it lists where one is wanted.
+absl::StatusOr<Json> WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
+                                      const ExportRequest& request, const std::string& dir,
+                                      int threads) {
   TreeFiles tree;
   if (request.tree) {
     ASSIGN_OR_RETURN(
         tree, WriteOrganisedTree(store, index, absl::StrCat(dir, "/", kTreeFolder), threads));
   }
-  const Json manifest = FileManifest(index, request.dataset, request.tree ? &tree : nullptr);
-  return WriteWhole(dir, kManifestFile, Pretty(manifest));
+  Json manifest = FileManifest(index, request.dataset, request.tree ? &tree : nullptr);
+  RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(manifest)));
+  return manifest;
 }
 
 // What is in the dataset, and whose work it is.
@@ -105,14 +110,15 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   ASSIGN_OR_RETURN(const TrainingCounts counts,
                    WriteKernels(store, index, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
-  RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
-  RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
-                             Pretty(Report(index, request.dataset, counts, request.failures))));
+  ASSIGN_OR_RETURN(const Json manifest, WriteSourceFiles(store, index, request, dir, threads));
+  const Json report = Report(index, request.dataset, counts, request.failures);
+  RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
+  ASSIGN_OR_RETURN(const std::vector<Table> tables, WriteTables(dir, RowSchemas(), threads));
   RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
   RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
-  RETURN_IF_ERROR(WriteWhole(
-      dir, kCardFile,
-      DatasetCard(index.manifest.name(), cas::ToString(request.dataset), index.sums.kept)));
+  RETURN_IF_ERROR(WriteWhole(dir, kCardFile, DatasetCard(report, tables)));
+  RETURN_IF_ERROR(
+      WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, manifest.at("created"), tables))));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, config::JobFileYaml(request.lock)));
   return staging.Commit();
 }

@@ -21,6 +21,7 @@ struct Group {
   dataset::LedgerSums sums;
   FateCounts fates;
   CheckCounts checks;
+  std::map<std::string, int64_t> licenses;
   TokenSums tokens;
   FateCounts file_fates;
   v1::TokenCounts file_tokens;
@@ -47,6 +48,7 @@ void AddTo(const SourceEntry& source, Group* group) {
   group->sums.holdout += source.sums.holdout;
   for (const auto& [fate, count] : source.fates) group->fates[fate] += count;
   for (const auto& [check, outcomes] : source.checks) AddAll(outcomes, &group->checks[check]);
+  AddAll(source.licenses, &group->licenses);
   AddTokens(source.tokens.source, &group->tokens.source);
   AddTokens(source.tokens.module, &group->tokens.module);
   const dataset::TrainingFileSums& files = source.sums.training_files;
@@ -282,6 +284,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"kernels", KernelsJson(all)},
           {"training_files", TrainingFilesJson(all)},
           {"checks", all.checks},
+          {"licenses", all.licenses},
           {"contamination", ContaminationCounts(index)},
           {"word_overlaps", CountWordOverlaps(index)},
           {"tokens", TokenSumsJson(all.tokens)},
