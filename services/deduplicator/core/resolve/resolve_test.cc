@@ -589,74 +589,76 @@ TEST(Resolver, AWishComesBeforeALicenceAndBeforeContamination) {
   const uint32_t copy = job.Add({.sha = 'o', .source = 1});
   job.Like(copy, holdout, 10, 10);
   EXPECT_EQ(Fate(job.Resolve(), copy), "rejected opt_out");
-  // Of kernels the line counts from 1; 0 is a whole file's (IsFile).
-  Job::Kernel File(const std::string& path, char sha = 0, int source = 0) {
-    Job::Kernel file;
-    file.path = path;
-    file.line = 0;
-    file.sha = sha;
-    file.source = source;
-    return file;
-  }
+}
 
-  TEST(ResolveFiles, AFileIsADuplicateOfFilesAlone) {
-    Job job;
-    Job::Kernel kernel;
-    kernel.sha = 'a';
-    const uint32_t function = job.Add(kernel);
-    const uint32_t first = job.Add(File("a.py", 'a'));
-    const uint32_t copy = job.Add(File("b.py", 'a', 1));
-    const uint32_t like = job.Add(File("c.py", 0, 2));
-    job.Near(first, like);
-    const v1::Clusters clusters = job.Resolve();
-    EXPECT_EQ(clusters.decisions(static_cast<int>(function)).fate(), v1::FATE_KEPT);
-    EXPECT_EQ(clusters.decisions(static_cast<int>(first)).fate(), v1::FATE_KEPT);
-    EXPECT_EQ(clusters.decisions(static_cast<int>(copy)).reason(), "exact");
-    EXPECT_EQ(clusters.decisions(static_cast<int>(copy)).leader(), first);
-    EXPECT_EQ(clusters.decisions(static_cast<int>(like)).reason(), "near");
-  }
+// Of kernels the line counts from 1; 0 is a whole file's (IsFile).
+Job::Kernel File(const std::string& path, char sha = 0, int source = 0) {
+  Job::Kernel file;
+  file.path = path;
+  file.line = 0;
+  file.sha = sha;
+  file.source = source;
+  return file;
+}
 
-  TEST(ResolveFiles, AFileThatHoldsWhatMustNotGetOutIsRejectedWithIt) {
-    Job job;
-    Job::Kernel secret;
-    secret.rejection = "sensitive:email";
-    secret.path = "secret.py";
-    job.Add(secret);
-    const uint32_t holds_secret = job.Add(File("secret.py"));
-    const uint32_t elsewhere = job.Add(File("secret.py", 0, 1));
-    Job::Kernel plain;
-    plain.rejection = "quality:min_score";
-    plain.path = "plain.py";
-    job.Add(plain);
-    const uint32_t holds_plain = job.Add(File("plain.py"));
-    Job::Kernel answer;
-    answer.path = "answer.py";
-    const uint32_t contaminated = job.Add(answer);
-    const uint32_t holds_answer = job.Add(File("answer.py"));
-    Job::Kernel holdout;
-    holdout.holdout = true;
-    job.Like(contaminated, job.Add(holdout), 9, 0);
-    const v1::Clusters clusters = job.Resolve();
-    const auto of = [&](uint32_t number) { return clusters.decisions(static_cast<int>(number)); };
-    EXPECT_EQ(of(holds_secret).fate(), v1::FATE_REJECTED);
-    EXPECT_EQ(of(holds_secret).reason(), "holds:sensitive");
-    EXPECT_EQ(of(elsewhere).fate(), v1::FATE_KEPT);
-    EXPECT_EQ(of(holds_plain).fate(), v1::FATE_KEPT);
-    EXPECT_EQ(of(holds_answer).fate(), v1::FATE_REJECTED);
-    EXPECT_EQ(of(holds_answer).reason(), "holds:contaminated");
-    EXPECT_EQ(of(holds_answer).leader(), holds_answer);
-  }
+TEST(ResolveFiles, AFileIsADuplicateOfFilesAlone) {
+  Job job;
+  Job::Kernel kernel;
+  kernel.sha = 'a';
+  const uint32_t function = job.Add(kernel);
+  const uint32_t first = job.Add(File("a.py", 'a'));
+  const uint32_t copy = job.Add(File("b.py", 'a', 1));
+  const uint32_t like = job.Add(File("c.py", 0, 2));
+  job.Near(first, like);
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(clusters.decisions(static_cast<int>(function)).fate(), v1::FATE_KEPT);
+  EXPECT_EQ(clusters.decisions(static_cast<int>(first)).fate(), v1::FATE_KEPT);
+  EXPECT_EQ(clusters.decisions(static_cast<int>(copy)).reason(), "exact");
+  EXPECT_EQ(clusters.decisions(static_cast<int>(copy)).leader(), first);
+  EXPECT_EQ(clusters.decisions(static_cast<int>(like)).reason(), "near");
+}
 
-  TEST(ResolveFiles, AFileWithAHoldoutsTextIsContaminatedByItsSource) {
-    Job job;
-    const uint32_t file = job.Add(File("host.py"));
-    Job::Kernel holdout;
-    holdout.holdout = true;
-    job.Like(file, job.Add(holdout), 0, 6)->set_text(v1::Sensitive::TEXT_MODULE);
-    EXPECT_EQ(job.Resolve().decisions(static_cast<int>(file)).reason(), "overlap:source");
-    job.policy.mutable_contamination()->set_action(v1::CONTAMINATION_ACTION_LABEL);
-    EXPECT_EQ(job.Resolve().decisions(static_cast<int>(file)).fate(), v1::FATE_KEPT);
-  }
+TEST(ResolveFiles, AFileThatHoldsWhatMustNotGetOutIsRejectedWithIt) {
+  Job job;
+  Job::Kernel secret;
+  secret.rejection = "sensitive:email";
+  secret.path = "secret.py";
+  job.Add(secret);
+  const uint32_t holds_secret = job.Add(File("secret.py"));
+  const uint32_t elsewhere = job.Add(File("secret.py", 0, 1));
+  Job::Kernel plain;
+  plain.rejection = "quality:min_score";
+  plain.path = "plain.py";
+  job.Add(plain);
+  const uint32_t holds_plain = job.Add(File("plain.py"));
+  Job::Kernel answer;
+  answer.path = "answer.py";
+  const uint32_t contaminated = job.Add(answer);
+  const uint32_t holds_answer = job.Add(File("answer.py"));
+  Job::Kernel holdout;
+  holdout.holdout = true;
+  job.Like(contaminated, job.Add(holdout), 9, 0);
+  const v1::Clusters clusters = job.Resolve();
+  const auto of = [&](uint32_t number) { return clusters.decisions(static_cast<int>(number)); };
+  EXPECT_EQ(of(holds_secret).fate(), v1::FATE_REJECTED);
+  EXPECT_EQ(of(holds_secret).reason(), "holds:sensitive");
+  EXPECT_EQ(of(elsewhere).fate(), v1::FATE_KEPT);
+  EXPECT_EQ(of(holds_plain).fate(), v1::FATE_KEPT);
+  EXPECT_EQ(of(holds_answer).fate(), v1::FATE_REJECTED);
+  EXPECT_EQ(of(holds_answer).reason(), "holds:contaminated");
+  EXPECT_EQ(of(holds_answer).leader(), holds_answer);
+}
+
+TEST(ResolveFiles, AFileWithAHoldoutsTextIsContaminatedByItsSource) {
+  Job job;
+  const uint32_t file = job.Add(File("host.py"));
+  Job::Kernel holdout;
+  holdout.holdout = true;
+  job.Like(file, job.Add(holdout), 0, 6)->set_text(v1::Sensitive::TEXT_MODULE);
+  EXPECT_EQ(job.Resolve().decisions(static_cast<int>(file)).reason(), "overlap:source");
+  job.policy.mutable_contamination()->set_action(v1::CONTAMINATION_ACTION_LABEL);
+  EXPECT_EQ(job.Resolve().decisions(static_cast<int>(file)).fate(), v1::FATE_KEPT);
+}
 
 }  // namespace
 }  // namespace kernelmill::deduplicator
