@@ -14,6 +14,7 @@
 #include "common/cas/digest.h"
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
+#include "common/dataset/reviews.h"
 #include "common/dataset/source_check.h"
 #include "common/dataset/walk.h"
 
@@ -88,20 +89,35 @@ void AddFileCounters(const dataset::LedgerSums& sums, v1::StageResult* result) {
   }
 }
 
+void AddFailure(const std::string& where, const std::string& problem, v1::StageResult* result) {
+  if (result->failures_size() == kMaxFailures) return;
+  v1::FileFailure* failure = result->add_failures();
+  failure->set_path(where);
+  failure->set_reason(problem);
+}
+
 void AddPairs(const std::vector<dataset::CuratedPair>& pairs, v1::StageResult* result) {
   int64_t made = 0;
+  int64_t unmade = 0;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].problem.empty()) {
-      ++made;
-    } else if (result->failures_size() < kMaxFailures) {
-      v1::FileFailure* failure = result->add_failures();
-      failure->set_path(absl::StrCat("pairs[", i, "]"));
-      failure->set_reason(pairs[i].problem);
-    }
+    if (pairs[i].rejected) continue;
+    ++(pairs[i].problem.empty() ? made : unmade);
+    if (pairs[i].problem.empty() || pairs[i].review >= 0) continue;
+    AddFailure(absl::StrCat("pairs[", i, "]"), pairs[i].problem, result);
   }
-  if (pairs.empty()) return;
+  if (made + unmade == 0) return;
   worker::AddCounter(*result, "dataset.pairs.curated", made);
-  worker::AddCounter(*result, "dataset.pairs.unmade", static_cast<int64_t>(pairs.size()) - made);
+  worker::AddCounter(*result, "dataset.pairs.unmade", unmade);
+}
+
+void AddReviews(const v1::DatasetManifest& manifest,
+                const std::vector<dataset::ReviewProblem>& problems, v1::StageResult* result) {
+  if (manifest.reviews().empty()) return;
+  for (const dataset::ReviewProblem& problem : problems) {
+    AddFailure(absl::StrCat("reviews[", problem.review, "]"), problem.problem, result);
+  }
+  worker::AddCounter(*result, "dataset.reviews", manifest.reviews_size());
+  worker::AddCounter(*result, "dataset.reviews.unmatched", static_cast<int64_t>(problems.size()));
 }
 
 }  // namespace
@@ -126,6 +142,7 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   *manifest.mutable_dedup() = params.dedup();
   *manifest.mutable_quality() = params.quality();
   *manifest.mutable_pairs() = params.pairs();
+  *manifest.mutable_reviews() = params.reviews();
   AddStages(params, &manifest);
   return manifest;
 }
@@ -141,11 +158,14 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   RETURN_IF_ERROR(dataset::CheckConservation(sums));
   ASSIGN_OR_RETURN(const std::vector<dataset::CuratedPair> pairs,
                    dataset::FindCuratedPairs(store, manifest, clusters));
+  ASSIGN_OR_RETURN(const std::vector<dataset::ReviewProblem> problems,
+                   dataset::FindReviewProblems(store, manifest, pairs));
   ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, manifest));
   v1::StageResult result;
   worker::AddOutput(result, "manifest", output, sums.kept);
   AddFileCounters(sums, &result);
   AddPairs(pairs, &result);
+  AddReviews(manifest, problems, &result);
   return result;
 }
 

@@ -43,7 +43,7 @@ absl::StatusOr<KernelCounts> WriteKernels(cas::BlobStore& store, const DatasetIn
   RETURN_IF_ERROR(files.Close());
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
-  return KernelCounts{writer.fim(), {pairs.candidates(), pairs.curated()}};
+  return KernelCounts{writer.fim(), {pairs.candidates(), pairs.curated(), pairs.repeats(), pairs.word_overlaps()}};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/csv.h"
+#include "common/dataset/fim.h"
 #include "services/exporter/core/output/output_dir.h"
 #include "services/exporter/core/place.h"
 
@@ -53,6 +54,10 @@ PairFiles::PairFiles(const DatasetIndex& index, FileWriter records, FileWriter e
       texts_(std::move(texts)) {
   for (const dataset::CuratedPair& pair : index.pairs) {
     if (!pair.problem.empty()) continue;
+    if (pair.rejected) {
+      rejected_pairs_.emplace(pair.cuda, pair.triton);
+      continue;
+    }
     curated_pairs_.emplace(pair.cuda, pair.triton);
     curated_kernels_[pair.cuda];
     curated_kernels_[pair.triton];
@@ -75,7 +80,8 @@ absl::Status PairFiles::AddKernel(uint32_t number, const v1::Kernel& kernel) {
 absl::Status PairFiles::EndSource() {
   matcher_.Prepare([this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
   for (const ScoredPair& pair : matcher_.FindCandidates()) {
-    if (curated_pairs_.contains({pair.cuda, pair.triton})) continue;
+    const Pair numbers = {pair.cuda, pair.triton};
+    if (curated_pairs_.contains(numbers) || rejected_pairs_.contains(numbers)) continue;
     ++candidates_;
     const Json row = PairRecord({pair.cuda, pair.triton}, names_[pair.cuda], names_[pair.triton],
                                 /*curated=*/false, &pair);
@@ -94,7 +100,7 @@ absl::Status PairFiles::Close() {
   absl::flat_hash_set<Pair> written;
   for (const dataset::CuratedPair& curated : index_.pairs) {
     const Pair pair = {curated.cuda, curated.triton};
-    if (!curated.problem.empty() || !written.insert(pair).second) continue;
+    if (!curated.problem.empty() || curated.rejected || !written.insert(pair).second) continue;
     ++curated_;
     RETURN_IF_ERROR(WriteCurated(pair));
   }
@@ -105,13 +111,24 @@ absl::Status PairFiles::Close() {
 absl::Status PairFiles::WriteCurated(const Pair& pair) {
   const CuratedKernel& cuda = curated_kernels_[pair.first];
   const CuratedKernel& triton = curated_kernels_[pair.second];
+  dataset::FimPair texts;
+  ASSIGN_OR_RETURN(texts.prompt, texts_.Read(cuda.text));
+  ASSIGN_OR_RETURN(texts.completion, texts_.Read(triton.text));
   const auto scored = scores_.find(pair);
-  const Json row = PairRecord(pair, cuda.name, triton.name, /*curated=*/true,
-                              scored == scores_.end() ? nullptr : &scored->second);
+  Json row = PairRecord(pair, cuda.name, triton.name, /*curated=*/true,
+                        scored == scores_.end() ? nullptr : &scored->second);
+  const dataset::WordCounts words = dataset::CountWords(texts);
+  const double overlap = words.total == 0 ? 0 : static_cast<double>(words.common) / words.total;
+  if (overlap >= dataset::kWordOverlapFlag) {
+    ++word_overlaps_;
+    row["word_overlap"] = Number(overlap);
+  }
   RETURN_IF_ERROR(records_.Append(Canonical(row) + "\n"));
-  ASSIGN_OR_RETURN(const std::string prompt, texts_.Read(cuda.text));
-  ASSIGN_OR_RETURN(const std::string completion, texts_.Read(triton.text));
-  return examples_.Append(config::CsvRow({prompt, completion}));
+  if (!rows_.insert(dataset::FimPairSha1(texts)).second) {
+    ++repeats_;
+    return absl::OkStatus();
+  }
+  return examples_.Append(config::CsvRow({texts.prompt, texts.completion}));
 }
 
 Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
@@ -124,6 +141,7 @@ Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
   row["triton"]["name"] = Text(triton_name);
   row["split"] = std::string(SplitOfBoth(index_, pair));
   SetScore(scored, row);
+  row["word_overlap"] = nullptr;
   return row;
 }
 

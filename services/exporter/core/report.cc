@@ -180,12 +180,31 @@ std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
 Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
   Json unmade = Json::array();
   for (size_t i = 0; i < index.pairs.size(); ++i) {
-    if (index.pairs[i].problem.empty()) continue;
+    if (index.pairs[i].problem.empty() || index.pairs[i].review >= 0) continue;
     unmade.push_back({{"pair", i}, {"problem", Text(index.pairs[i].problem)}});
   }
   return {{"candidates", counts.candidates},
           {"curated", counts.curated},
+          {"repeats", counts.repeats},
+          {"word_overlaps", counts.word_overlaps},
           {"unmade", std::move(unmade)}};
+}
+
+// Decisions by what they are on and which way they went, and those that name nothing.
+Json ReviewsJson(const DatasetIndex& index) {
+  Json accepted = Json::object();
+  Json rejected = Json::object();
+  for (const v1::Review& review : index.manifest.reviews()) {
+    Json& counts = review.decision() == v1::REVIEW_DECISION_ACCEPT ? accepted : rejected;
+    counts[review.flag()] = counts.value(review.flag(), 0) + 1;
+  }
+  Json unmatched = Json::array();
+  for (const dataset::ReviewProblem& problem : index.review_problems) {
+    unmatched.push_back({{"review", problem.review}, {"problem", Text(problem.problem)}});
+  }
+  return {{"accepted", std::move(accepted)},
+          {"rejected", std::move(rejected)},
+          {"unmatched", std::move(unmatched)}};
 }
 
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
@@ -272,6 +291,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCoun
           {"categories", CategoriesJson(index)},
           {"fim", {{"rows", fim.rows}, {"excluded", fim.excluded}}},
           {"pairs", PairsJson(index, pairs)},
+          {"reviews", ReviewsJson(index)},
           {"failures", FailuresJson(std::move(failures))}};
 }
 

@@ -17,6 +17,8 @@ namespace kernelmill::exporter {
 struct PairCounts {
   int64_t candidates = 0;
   int64_t curated = 0;
+  int64_t repeats = 0;        // of the curated: with an earlier one's texts
+  int64_t word_overlaps = 0;  // of the curated: flagged by kWordOverlapFlag
 };
 
 // How many rows fim_sft.csv has, and why kept kernels have none there: by FimPair.excluded, or

@@ -379,7 +379,8 @@ RowSchema Pairs() {
   return {"cuda_triton_pairs.jsonl",
           "CUDA kernels and the Triton kernels that do the same.",
           {Struct("cuda", side, "the CUDA kernel"), Struct("triton", side, "the Triton kernel"),
-           Boolean("curated", "it is of the job's list of pairs"), SplitField(),
+           Boolean("curated", "it is of the job's list of pairs, or a review accepted it"),
+           SplitField(),
            OrNull(Number("score", "0 to 1; null where the two are of different sources")),
            OrNull(Struct("signals",
                          {OrNull(Number("names", "0 to 1")), OrNull(Number("operations", "0 to 1")),
@@ -390,6 +391,9 @@ RowSchema Pairs() {
                           ListOf(String("tags", "of the operations")),
                           ListOf(String("parameters", "by name"))},
                          "what the two have in common; null where the score is")),
+           OrNull(Number("word_overlap",
+                         "of a curated one: Jaccard of the words of its two texts, 0.8 to 1; null "
+                         "where it is less")),
            NotUtf8()}};
 }
 
