@@ -3,7 +3,10 @@
 #include <prometheus/counter.h>
 
 #include <string>
+#include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
@@ -13,50 +16,39 @@
 namespace kernelmill::worker {
 namespace {
 
-// Counters that begin with a prefix count what one label's value says; the rest of the name, after
-// a dot, is the reason.
+// What became of files and kernels, as stages name their counters: GROUP.FATE or GROUP.FATE.REASON.
+constexpr const char* kFilesFetched[] = {"sharded", "skipped", "failed"};
+constexpr const char* kFilesExtracted[] = {"extracted", "failed"};
+constexpr const char* kVerdicts[] = {"accepted", "rejected"};
+constexpr const char* kFiles[] = {"extracted", "skipped", "failed"};
+constexpr const char* kKernels[] = {"kept", "rejected", "duplicate", "contaminated", "holdout"};
+
+// A group of counters of a stage, and the metric whose first label is the fate and the second the
+// reason.
 struct Rule {
   StageId stage;
-  const char* prefix;
+  const char* group;
+  absl::Span<const char* const> fates;
   const metrics::Family& family;
-  const char* label;   // "result"
-  const char* value;   // "skipped"
-  const char* reason;  // the name of the label that the rest of the counter's name is a value of
 };
 
 constexpr Rule kStageRules[] = {
-    {StageId::kFetch, "files.sharded", metrics::kFetchedFiles, "result", "selected", "reason"},
-    {StageId::kFetch, "files.skipped", metrics::kFetchedFiles, "result", "skipped", "reason"},
-    {StageId::kFetch, "files.failed", metrics::kFetchedFiles, "result", "failed", "reason"},
-    {StageId::kExtract, "files.extracted", metrics::kExtractedFiles, "result", "extracted",
-     "reason"},
-    {StageId::kExtract, "files.failed", metrics::kExtractedFiles, "result", "failed", "reason"},
-    {StageId::kValidate, "kernels.accepted", metrics::kValidatedKernels, "verdict", "accepted",
-     "rule"},
-    {StageId::kValidate, "kernels.rejected", metrics::kValidatedKernels, "verdict", "rejected",
-     "rule"},
-    {StageId::kResolve, "dataset.kept", metrics::kDecidedKernels, "fate", "kept", "rule"},
-    {StageId::kResolve, "dataset.rejected", metrics::kDecidedKernels, "fate", "rejected", "rule"},
-    {StageId::kResolve, "dataset.duplicate", metrics::kDecidedKernels, "fate", "duplicate", "rule"},
-    {StageId::kResolve, "dataset.contaminated", metrics::kDecidedKernels, "fate", "contaminated",
-     "rule"},
-    {StageId::kResolve, "dataset.holdout", metrics::kDecidedKernels, "fate", "holdout", "rule"},
+    {StageId::kFetch, "files", kFilesFetched, metrics::kFetchedFiles},
+    {StageId::kExtract, "files", kFilesExtracted, metrics::kExtractedFiles},
+    {StageId::kValidate, "kernels", kVerdicts, metrics::kValidatedKernels},
+    {StageId::kResolve, "dataset", kKernels, metrics::kDecidedKernels},
 };
 
 constexpr Rule kDatasetRules[] = {
-    {StageId::kManifest, "dataset.files.extracted", metrics::kDatasetFiles, "result", "extracted",
-     "reason"},
-    {StageId::kManifest, "dataset.files.skipped", metrics::kDatasetFiles, "result", "skipped",
-     "reason"},
-    {StageId::kManifest, "dataset.files.failed", metrics::kDatasetFiles, "result", "failed",
-     "reason"},
-    {StageId::kResolve, "dataset.kept", metrics::kDatasetKernels, "fate", "kept", "rule"},
-    {StageId::kResolve, "dataset.rejected", metrics::kDatasetKernels, "fate", "rejected", "rule"},
-    {StageId::kResolve, "dataset.duplicate", metrics::kDatasetKernels, "fate", "duplicate", "rule"},
-    {StageId::kResolve, "dataset.contaminated", metrics::kDatasetKernels, "fate", "contaminated",
-     "rule"},
-    {StageId::kResolve, "dataset.holdout", metrics::kDatasetKernels, "fate", "holdout", "rule"},
+    {StageId::kManifest, "dataset.files", kFiles, metrics::kDatasetFiles},
+    {StageId::kResolve, "dataset", kKernels, metrics::kDatasetKernels},
 };
+
+metrics::Labels LabelsOf(const Rule& rule, absl::string_view fate, std::string reason) {
+  const std::pair<std::string, std::string> names = absl::StrSplit(rule.family.labels, ", ");
+  return {{names.first, fate == "sharded" ? "selected" : std::string(fate)},
+          {names.second, std::move(reason)}};
+}
 
 // Reasons are few, but those of a worker of another version are its own.
 std::string BoundedReason(absl::string_view reason) {
@@ -68,9 +60,14 @@ void Count(absl::Span<const Rule> rules, StageId stage, const v1::StageResult& r
   for (const v1::Counter& counter : result.counters()) {
     for (const Rule& rule : rules) {
       absl::string_view rest = counter.name();
-      if (rule.stage != stage || !absl::ConsumePrefix(&rest, rule.prefix)) continue;
-      if (!rest.empty() && !absl::ConsumePrefix(&rest, ".")) continue;
-      metrics::Counter(rule.family, {{rule.label, rule.value}, {rule.reason, BoundedReason(rest)}})
+      if (rule.stage != stage || !absl::ConsumePrefix(&rest, rule.group) ||
+          !absl::ConsumePrefix(&rest, ".")) {
+        continue;
+      }
+      const std::pair<absl::string_view, absl::string_view> parts =
+          absl::StrSplit(rest, absl::MaxSplits('.', 1));
+      if (!absl::c_linear_search(rule.fates, parts.first)) continue;
+      metrics::Counter(rule.family, LabelsOf(rule, parts.first, BoundedReason(parts.second)))
           .Increment(static_cast<double>(counter.value()));
     }
   }
@@ -79,7 +76,9 @@ void Count(absl::Span<const Rule> rules, StageId stage, const v1::StageResult& r
 void PrefillRules(absl::Span<const Rule> rules, StageId stage) {
   for (const Rule& rule : rules) {
     if (rule.stage != stage) continue;
-    metrics::Prefill(rule.family, {{rule.label, {rule.value}}, {rule.reason, {"none"}}});
+    for (const char* const fate : rule.fates) {
+      metrics::Counter(rule.family, LabelsOf(rule, fate, "none"));
+    }
   }
 }
 

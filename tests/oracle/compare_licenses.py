@@ -10,7 +10,7 @@ asked what the one file says: for a source file its tags and its header, not the
 
 Prints a table by repository, then each disagreement. FILE has a line "REPOSITORY PATH REASON" for each that was
 looked at, the reason beginning with "peer:" or "ours:"; exit 1 if fewer than 98 % agree.
-The peer: pip install scancode-toolkit==32.5.0 pluggy==1.4.0 (with pluggy 1.7 it does not start).
+The peer: pip install --require-hashes --requirement tests/oracle/scancode.txt, in an environment of its own.
 """
 
 import argparse

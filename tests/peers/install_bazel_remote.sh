@@ -4,12 +4,12 @@
 # prints where it is. Does nothing, quickly, where it is there already. Exit 77: it cannot be had here, and
 # why.
 #
-# The module is built in its own folder of Go's module cache, so that what it is made of is pinned by its
-# own go.sum; Go checks the module itself with the checksum database.
+# The module is pinned by its hash, and what it is made of by its own go.sum.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 version=v2.6.1
+hash=h1:vTMw3VmzjHfmR9jHcnqzQLLuHXRIFkROOcp5Pjke59c=
 go_minor=24 # what that version's go.mod asks for: 1.24
 folder=${1:-build/peers}
 
@@ -28,22 +28,8 @@ if [[ ! -x "$program" ]]; then
   [[ "$found" = go1.* && -n "$minor" && "$minor" -ge $go_minor ]] ||
     cannot "$found is too old; $version needs Go 1.$go_minor or later"
   command -v cc >/dev/null || command -v clang >/dev/null || cannot "no C compiler, which its zstd needs"
-  log=$(mktemp)
-  trap 'rm -f "$log"' EXIT
-  echo "install_bazel_remote.sh: building bazel-remote $version" >&2
-  module=$(cd / && go mod download -json "github.com/buchgr/bazel-remote/v2@$version" 2>"$log" |
-    sed -n 's/^\t"Dir": "\(.*\)",\{0,1\}$/\1/p') || true
-  [[ -d "$module" ]] || {
-    tail -n 3 "$log" >&2
-    cannot "the Go module proxy does not give the module"
-  }
   command -v cc >/dev/null || export CC=clang
-  # Built beside its place and moved: a build that was cut short is not taken for a whole one.
-  (cd "$module" && go build -mod=readonly -trimpath -ldflags="-s -w" -o "$program.new" .) 2>"$log" || {
-    tail -n 5 "$log" >&2
-    cannot "it does not build"
-  }
-  mv "$program.new" "$program"
+  tests/peers/go_program.sh "$program" "github.com/buchgr/bazel-remote/v2@$version" "$hash" . >/dev/null
 fi
 ln -sfn "$(basename "$program")" "$(dirname "$program")/bazel-remote"
 echo "$program"

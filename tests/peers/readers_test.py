@@ -25,7 +25,7 @@ def rows_of(out, name):
         return [json.loads(line) for line in lines]
 
 
-@unittest.skipUnless((FOLDER / ".version").is_file(), "no readers: tests/peers/install_readers.sh")
+@unittest.skipUnless((FOLDER / ".requirements").is_file(), "no readers: tests/peers/install_readers.sh")
 class Readers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -78,7 +78,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
       index_.kernels.push_back({file->second, kernel.first_line(), kernel.last_line(),
                                 kernel.column(), kernel.dsl(), kernel.role(), kernel.form(),
                                 kernel.id(), kernel.sha256(), PointerOf(kernel)});
-      if (view.verdicts != nullptr) AddCandidate(view, i, view.verdicts->verdicts(i));
+      if (view.verdicts != nullptr) AddCandidate(view, i, kernel, view.verdicts->verdicts(i));
     }
     return absl::OkStatus();
   }
@@ -96,6 +96,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(dataset::CheckConservation(index_.sums));
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
+    CountFilesAndClusters();
     std::sort(index_.candidates.begin(), index_.candidates.end(),
               [this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
     return absl::OkStatus();
@@ -117,19 +118,38 @@ class IndexVisitor final : public dataset::DatasetVisitor {
         std::make_unique<dataset::LedgerVisitor>(index_.manifest, index_.clusters));
   }
 
-  void AddCandidate(const dataset::ShardView& view, int i, const v1::Verdict& verdict) {
+  void AddCandidate(const dataset::ShardView& view, int i, const v1::Kernel& kernel,
+                    const v1::Verdict& verdict) {
     const uint32_t number = view.first_number + static_cast<uint32_t>(i);
     index_.candidates.push_back(number);
     // Without a decision the ledger does not add up, which Finish says.
     const v1::Decision* decision = dataset::DecisionOn(index_.clusters, number);
     if (decision == nullptr) return;
     SourceEntry& source = index_.sources[view.source];
+    index_.analysis.AddKernel(OriginOf(source), kernel, verdict, *decision);
     ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
     CountChecks(verdict, &source.checks);
     AddTokens(verdict.source_tokens(), &source.tokens.source);
     AddTokens(verdict.module_tokens(), &source.tokens.module);
+  }
+
+  static Analysis::Origin OriginOf(const SourceEntry& source) {
+    return {source.repository, source.category, source.tier};
+  }
+
+  void CountFilesAndClusters() {
+    for (const FileEntry& file : index_.files) {
+      if (file.kept == 0) continue;
+      index_.analysis.AddFile(OriginOf(index_.sources[file.source]), file.lines, file.size_bytes);
+    }
+    for (const uint32_t number : index_.candidates) {
+      if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
+      const auto found = index_.duplicates.find(number);
+      const size_t duplicates = found == index_.duplicates.end() ? 0 : found->second.size();
+      index_.analysis.AddCluster(1 + static_cast<int64_t>(duplicates));
+    }
   }
 
   absl::Status CheckHoldout(uint32_t number, uint32_t holdout) const {

@@ -16,6 +16,7 @@
 #include "common/dataset/reviews.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/exporter/core/analysis/analysis.h"
 
 namespace kernelmill::exporter {
 
@@ -91,6 +92,7 @@ struct DatasetIndex {
   // As in the manifest, and the decisions on pairs.
   std::vector<dataset::CuratedPair> pairs;
   std::vector<dataset::ReviewProblem> review_problems;
+  Analysis analysis;
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
   uint32_t FirstNumber(int source, int shard) const { return first_numbers[source][shard]; }

@@ -9,6 +9,9 @@
 #include "common/base/status.h"
 #include "common/config/job_file.h"
 #include "common/dataset/walk.h"
+#include "services/exporter/core/analysis/analysis_json.h"
+#include "services/exporter/core/analysis/analysis_markdown.h"
+#include "services/exporter/core/analysis/provenance.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/kernel_files.h"
 #include "services/exporter/core/kernel_writer.h"
@@ -20,30 +23,29 @@
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/report.h"
 #include "services/exporter/core/schema/dataset_card.h"
+#include "services/exporter/core/training/dataset_info.h"
 
 namespace kernelmill::exporter {
 namespace {
 
-// What was written, for the report.
-struct KernelCounts {
-  FimCounts fim;
-  PairCounts pairs;
-};
-
-absl::StatusOr<KernelCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
-                                          const std::string& dir, int threads) {
+absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+                                            const std::string& dir, int threads,
+                                            Provenance* provenance) {
   ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
-  NoticesFile notices(std::move(file));
+  NoticesFile notices(std::move(file), provenance);
   KernelWriter writer(index, &temp_file, &files, &pairs, &notices);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer, threads));
   RETURN_IF_ERROR(writer.EndSource());
   RETURN_IF_ERROR(files.Close());
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
-  return KernelCounts{writer.fim(), {pairs.candidates(), pairs.curated(), pairs.repeats(), pairs.word_overlaps()}};
+  return TrainingCounts{
+      writer.fim(),
+      writer.instruct(),
+      {pairs.candidates(), pairs.curated(), pairs.repeats(), pairs.word_overlaps()}};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.
@@ -72,6 +74,15 @@ absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::st
   return file.Close();
 }
 
+// What is in the dataset, and whose work it is.
+absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset,
+                           const Provenance& provenance, const std::string& dir) {
+  const Json analysis = AnalysisJson(index.manifest.name(), dataset, index.analysis);
+  RETURN_IF_ERROR(WriteWhole(dir, kAnalysisFile, Pretty(analysis)));
+  RETURN_IF_ERROR(WriteWhole(dir, kAnalysisPageFile, AnalysisMarkdown(analysis)));
+  return WriteWhole(dir, kProvenanceFile, provenance.Markdown(index.manifest.name(), dataset));
+}
+
 }  // namespace
 
 absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) {
@@ -79,12 +90,15 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   const int threads = ThreadCount(request.threads);
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
   const std::string& dir = staging.path();
-  ASSIGN_OR_RETURN(const KernelCounts counts, WriteKernels(store, index, dir, threads));
+  Provenance provenance;
+  ASSIGN_OR_RETURN(const TrainingCounts counts,
+                   WriteKernels(store, index, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
   RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(FileManifest(index, request.dataset))));
-  RETURN_IF_ERROR(WriteWhole(
-      dir, kReportFile,
-      Pretty(Report(index, request.dataset, counts.fim, counts.pairs, request.failures))));
+  RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
+                             Pretty(Report(index, request.dataset, counts, request.failures))));
+  RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
+  RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
   RETURN_IF_ERROR(WriteWhole(
       dir, kCardFile,
       DatasetCard(index.manifest.name(), cas::ToString(request.dataset), index.sums.kept)));

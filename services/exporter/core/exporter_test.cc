@@ -43,6 +43,21 @@ TEST_F(ExporterTest, ExamplesAreOfKeptKernelsWithWhatATrainerSelectsBy) {
                          ",MIT,0.5,cat-a,train\r\n"));
 }
 
+TEST_F(ExporterTest, AGapIsCutOutOfEveryExample) {
+  ASSERT_THAT(Export(), IsOk());
+  const std::vector<Json> rows = Lines("fim.jsonl");
+  EXPECT_THAT(Strings(rows, "id"), ElementsAre(Id(1)));
+  const auto text = [&](const char* field) { return rows[0][field].get<std::string>(); };
+  EXPECT_EQ(text("prefix") + text("middle") + text("suffix"), text("prompt") + text("completion"));
+  EXPECT_EQ(text("sha1"), Lines("kernels.jsonl")[1]["fim_sha1"]);
+}
+
+TEST_F(ExporterTest, InstructionsAreCountedByTemplate) {
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Strings(Lines("instruct.jsonl"), "template"), ElementsAre("complete"));
+  EXPECT_EQ(Canonical(Json::parse(File("report.json"))["instruct"]), R"({"complete":1})");
+}
+
 TEST_F(ExporterTest, RowsNameTheSplitThatTheDatasetHas) {
   v1::Splits splits;
   for (int i = 0; i < clusters_.decisions_size(); ++i) splits.add_splits(v1::SPLIT_TRAIN);
@@ -108,7 +123,7 @@ TEST_F(ExporterTest, TheLockFileIsTheLock) {
 TEST_F(ExporterTest, ExportingTwiceGivesTheSameBytesInItsPlace) {
   ASSERT_THAT(Export(), IsOk());
   const auto first = AllFiles();
-  EXPECT_EQ(first.size(), 11u);
+  EXPECT_EQ(first.size(), 17u);
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(AllFiles(), first);
   request_.out_dir = root_.path() + "/elsewhere/deep";

@@ -1,11 +1,14 @@
 #include "services/exporter/core/kernel_rows.h"
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/config/csv.h"
 #include "common/dataset/fim.h"
 #include "services/exporter/core/output/json.h"
 #include "services/exporter/core/records.h"
+#include "services/exporter/core/training/conversations.h"
+#include "services/exporter/core/training/infill.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -27,6 +30,40 @@ std::string FimCsvRow(const DatasetIndex& index, uint32_t number, const dataset:
                          std::string(index.SplitOf(number))});
 }
 
+// What a trainer selects and weighs any row by.
+Json TrainingRow(const DatasetIndex& index, uint32_t number, const v1::Verdict& verdict) {
+  const SourceEntry& source = index.SourceOf(number);
+  return {{"id", index.kernels[number].id},
+          {"repository", Text(source.repository)},
+          {"license", verdict.license().expression()},
+          {"weight", Number(source.weight)},
+          {"category", Text(source.category)},
+          {"split", std::string(index.SplitOf(number))}};
+}
+
+std::string FimRow(const DatasetIndex& index, uint32_t number, const dataset::FimPair& pair,
+                   absl::string_view sha1, const v1::Verdict& verdict) {
+  const Infill infill = CutInfill(pair, sha1);
+  Json row = TrainingRow(index, number, verdict);
+  row["prompt"] = Text(pair.prompt);
+  row["completion"] = Text(pair.completion);
+  row["prefix"] = Text(infill.prefix);
+  row["middle"] = Text(infill.middle);
+  row["suffix"] = Text(infill.suffix);
+  row["sha1"] = absl::BytesToHexString(sha1);
+  return Canonical(row) + "\n";
+}
+
+std::string InstructRow(const DatasetIndex& index, uint32_t number,
+                        const Conversation& conversation, const v1::Verdict& verdict) {
+  Json row = TrainingRow(index, number, verdict);
+  row["template"] = std::string(conversation.template_name);
+  row["messages"] = {{{"role", "system"}, {"content", Text(conversation.system)}},
+                     {{"role", "user"}, {"content", Text(conversation.user)}},
+                     {{"role", "assistant"}, {"content", Text(conversation.assistant)}}};
+  return Canonical(row) + "\n";
+}
+
 }  // namespace
 
 KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
@@ -36,7 +73,12 @@ KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Ke
   rows.fim_excluded = pair.excluded;
   if (pair.excluded.empty()) {
     rows.fim_sha1 = dataset::FimPairSha1(pair);
+    rows.text[kFimRows] = FimRow(index, number, pair, rows.fim_sha1, verdict);
     rows.text[kFimCsv] = FimCsvRow(index, number, pair, verdict);
+  }
+  for (const Conversation& conversation : Conversations(kernel, pair)) {
+    rows.templates.push_back(conversation.template_name);
+    absl::StrAppend(&rows.text[kInstructRows], InstructRow(index, number, conversation, verdict));
   }
   rows.text[kKernelRows] =
       Canonical(KernelRecord(index, number, kernel, verdict, rows.fim_sha1, rows.fim_excluded)) +

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -15,7 +16,9 @@ namespace kernelmill::exporter {
 // The files that kept kernels give rows to, each kernel its own.
 enum KernelFile : size_t {
   kKernelRows,    // kernels.jsonl
+  kFimRows,       // fim.jsonl
   kFimCsv,        // fim_sft.csv
+  kInstructRows,  // instruct.jsonl
   kFunctionRows,  // triton_functions.json
   kKernelFileCount
 };
@@ -25,7 +28,8 @@ enum KernelFile : size_t {
 struct KernelRows {
   std::array<std::string, kKernelFileCount> text;
   std::string fim_sha1;  // the identity of its fill-in-the-middle example; empty without one
-  absl::string_view fim_excluded;  // why there is none
+  absl::string_view fim_excluded;            // why there is none
+  std::vector<absl::string_view> templates;  // of each row of instruct.jsonl
 };
 
 // Renders a kept kernel, its texts as they may be seen (Redacted). A function of its arguments;

@@ -62,8 +62,7 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
 absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
   const auto& shard = static_cast<const RenderedShard&>(*view.prepared);
   for (const RenderedShard::Kept& kept : shard.kernels) {
-    notices_.AddNamedBy(
-        view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number)).license());
+    notices_.AddNamedBy(view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number)));
     RETURN_IF_ERROR(Keep(kept.number, kept.rows));
     RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
   }
@@ -78,6 +77,7 @@ absl::Status KernelWriter::Keep(uint32_t number, const KernelRows& rows) {
     if (rows.text[file].empty()) continue;
     ASSIGN_OR_RETURN(waiting.text[file], temp_file_.Append(rows.text[file]));
   }
+  for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
   waiting_.push_back(std::move(waiting));
   return absl::OkStatus();
@@ -99,7 +99,8 @@ absl::Status KernelWriter::Write(const Waiting& kernel) {
   const bool repeat = example && !files_.IsNewExample(kernel.fim_sha1);
   if (example) ++(repeat ? fim_.excluded["repeat"] : fim_.rows);
   for (size_t file = 0; file < kKernelFileCount; ++file) {
-    if (kernel.text[file].size == 0 || (repeat && file == kFimCsv)) continue;
+    if (kernel.text[file].size == 0) continue;
+    if (repeat && (file == kFimCsv || file == kFimRows)) continue;
     ASSIGN_OR_RETURN(const std::string text, temp_file_.Read(kernel.text[file]));
     RETURN_IF_ERROR(files_.Append(static_cast<KernelFile>(file), text));
   }

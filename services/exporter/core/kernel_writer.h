@@ -40,6 +40,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
 
   // Once the last source ended.
   const FimCounts& fim() const { return fim_; }
+  const InstructCounts& instruct() const { return instruct_; }
 
  private:
   // Where a kernel's rows wait in the temporary file; of size 0 where it has none.
@@ -59,6 +60,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
   NoticesFile& notices_;
   std::vector<Waiting> waiting_;  // of the source
   FimCounts fim_;
+  InstructCounts instruct_;
 };
 
 }  // namespace kernelmill::exporter

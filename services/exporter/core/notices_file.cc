@@ -4,16 +4,21 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/exporter/core/output/json.h"
+#include "services/exporter/core/place.h"
 #include "services/exporter/core/records.h"
 
 namespace kernelmill::exporter {
 
 void NoticesFile::StartSource(const SourceEntry& source, const v1::SourceTree& tree) {
   source_ = source;
+  provenance_.StartSource({source.repository, source.url, source.commit, source.commit_time,
+                           source.category, source.holdout});
   *license_files_.mutable_license_files() = tree.license_files();
 }
 
-void NoticesFile::AddNamedBy(const v1::License& license) {
+void NoticesFile::AddNamedBy(const v1::Verdict& verdict) {
+  const v1::License& license = verdict.license();
+  provenance_.AddKernel(license, verdict.source_tokens().cl100k_base());
   for (const v1::LicenseEvidence& found : license.found()) named_.insert(found.path());
   named_.insert(license.notices().begin(), license.notices().end());
 }
@@ -21,6 +26,7 @@ void NoticesFile::AddNamedBy(const v1::License& license) {
 absl::Status NoticesFile::EndSource() {
   for (const v1::SourceFile& file : license_files_.license_files()) {
     if (!named_.contains(ToUtf8(file.path()))) continue;
+    provenance_.AddText(file, WebLink(source_.url, source_.commit, file.path(), 0, 0));
     RETURN_IF_ERROR(file_.Append(absl::StrCat(Canonical(NoticeRecord(source_, file)), "\n")));
   }
   license_files_.Clear();

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
+#include "services/exporter/core/analysis/provenance.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/output/files.h"
 
@@ -17,17 +18,21 @@ namespace kernelmill::exporter {
 // kept kernels name. Not thread-safe.
 class NoticesFile {
  public:
-  explicit NoticesFile(FileWriter file) : file_(std::move(file)) {}
+  // `provenance` is told of every source, too, and must outlive it.
+  NoticesFile(FileWriter file, Provenance* provenance)
+      : file_(std::move(file)), provenance_(*provenance) {}
 
   // Begins a source; the one before must have ended.
   void StartSource(const SourceEntry& source, const v1::SourceTree& tree);
-  void AddNamedBy(const v1::License& license);
+  // Takes what a kept kernel's verdict names.
+  void AddNamedBy(const v1::Verdict& verdict);
   // Writes what was named, by path.
   absl::Status EndSource();
   absl::Status Close() { return file_.Close(); }
 
  private:
   FileWriter file_;
+  Provenance& provenance_;
   SourceEntry source_;
   v1::SourceTree license_files_;  // of the source; nothing else of its tree
   std::set<std::string> named_;

@@ -267,8 +267,8 @@ struct FileTotals {
 
 }  // namespace
 
-Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCounts& fim,
-            const PairCounts& pairs, std::vector<v1::Failure> failures) {
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
+            std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
@@ -289,8 +289,9 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCoun
           {"tokens", TokenSumsJson(all.tokens)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
-          {"fim", {{"rows", fim.rows}, {"excluded", fim.excluded}}},
-          {"pairs", PairsJson(index, pairs)},
+          {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},
+          {"instruct", training.instruct},
+          {"pairs", PairsJson(index, training.pairs)},
           {"reviews", ReviewsJson(index)},
           {"failures", FailuresJson(std::move(failures))}};
 }

@@ -28,11 +28,21 @@ struct FimCounts {
   std::map<std::string, int64_t> excluded;
 };
 
+// How many rows instruct.jsonl has, by template.
+using InstructCounts = std::map<std::string, int64_t>;
+
+// What kept kernels gave to the files that people train on.
+struct TrainingCounts {
+  FimCounts fim;
+  InstructCounts instruct;
+  PairCounts pairs;
+};
+
 // report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
-// kernels pass each check, the rows of fim_sft.csv, the pairs with those of the list that could not
-// be made, and the inputs that failed.
-Json Report(const DatasetIndex& index, const cas::Digest& dataset, const FimCounts& fim,
-            const PairCounts& pairs, std::vector<v1::Failure> failures);
+// kernels pass each check, the rows of fim_sft.csv and instruct.jsonl, the pairs with those of the
+// list that could not be made, and the inputs that failed.
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
+            std::vector<v1::Failure> failures);
 
 // MANIFEST.json: the source files that hold a kept kernel, by category, with the fields of the
 // extraction plan's script 07. `created` is the time of the newest commit, so that the same dataset

@@ -1,18 +1,16 @@
 #include "services/extractor/server/extractor_service.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "common/base/file.h"
 #include "common/rpc/server.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
@@ -81,54 +79,101 @@ TEST_F(ExtractorServiceTest, TooManyBytesAreRefused) {
   EXPECT_EQ(Call(request).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-// Over a socket: the transport within a process does not let a server answer before it has read.
-class LimitedExtractorTest : public ::testing::Test {
- protected:
-  LimitedExtractorTest() : dir_(*TempDir::Create()) {
-    service_ = NewExtractorService({.each = 1, .all = 1});
-    address_ = absl::StrCat("unix:", dir_.path(), "/service");
-    server_ = *rpc::Server::Start({address_}, {service_.get()});
-    stub_ = v1::Extractor::NewStub(rpc::Connect(address_));
+// The ends of operations that were begun, in whatever order they come.
+class Ends {
+ public:
+  ~Ends() {
+    queue_.Shutdown();
+    while (Next()) {
+    }
   }
 
-  TempDir dir_;
-  std::string address_;
-  std::unique_ptr<grpc::Service> service_;
-  std::unique_ptr<rpc::Server> server_;
-  std::unique_ptr<v1::Extractor::Stub> stub_;
+  grpc::CompletionQueue& queue() { return queue_; }
+  // Whether the operation of that name came to something.
+  bool Await(void* name) {
+    while (ended_.count(name) == 0) EXPECT_TRUE(Next());
+    return ended_.extract(name).mapped();
+  }
+  // Which of the two ends first.
+  void* AwaitOneOf(void* a, void* b) {
+    while (ended_.count(a) + ended_.count(b) == 0) EXPECT_TRUE(Next());
+    return ended_.count(a) > 0 ? a : b;
+  }
+
+ private:
+  bool Next() {
+    void* name = nullptr;
+    bool ok = false;
+    if (!queue_.Next(&name, &ok)) return false;
+    ended_[name] = ok;
+    return true;
+  }
+
+  grpc::CompletionQueue queue_;
+  std::map<void*, bool> ended_;
 };
 
-TEST_F(LimitedExtractorTest, ACallBeyondTheLimitIsRefusedByNameAndALaterOneIsNot) {
-  v1::ExtractRequest large;
-  std::string text = "import triton\n";
-  for (int i = 0; text.size() < (7u << 20); ++i) {
-    absl::StrAppend(&text, "@triton.jit\ndef f", i, "(p):\n    return p + ", i, "\n");
+// A call whose request is not sent before the test says so; till then it holds its place.
+class HeldCall {
+ public:
+  HeldCall(const std::shared_ptr<grpc::Channel>& channel, Ends& ends) : ends_(ends) {
+    grpc::GenericStub stub(channel);
+    stream_ = stub.PrepareCall(&context_, "/kernelmill.v1.Extractor/Extract", &ends_.queue());
+    stream_->StartCall(&context_);
+    ends_.Await(&context_);
+    stream_->Read(&answer_, answered());
   }
-  large.add_files()->set_path("a.py");
-  large.mutable_files(0)->set_content(text);
-  std::thread first([&] {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
-    v1::ExtractResponse response;
-    stub_->Extract(&context, large, &response);
-  });
-  const v1::ExtractRequest small;
-  grpc::Status refused;
-  for (int i = 0; i < 1000 && refused.ok(); ++i) {
-    grpc::ClientContext context;
-    v1::ExtractResponse response;
-    refused = stub_->Extract(&context, small, &response);
+
+  // The end of this comes with the answer, or with a refusal.
+  void* answered() { return &answer_; }
+
+  void Send(const v1::ExtractRequest& request) {
+    const grpc::Slice bytes(request.SerializeAsString());
+    stream_->WriteLast(grpc::ByteBuffer(&bytes, 1), {}, &stream_);
+    ends_.Await(&stream_);
   }
-  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_THAT(refused.error_message(), HasSubstr("--max-calls-per-caller is 1: unix has 1 calls"));
-  first.join();
-  grpc::Status later = refused;
-  for (int i = 0; i < 600 && !later.ok(); ++i) {
-    absl::SleepFor(absl::Milliseconds(100));  // the work goes on though its caller has gone
-    grpc::ClientContext context;
-    v1::ExtractResponse response;
-    later = stub_->Extract(&context, small, &response);
+
+  grpc::Status End() {
+    grpc::Status status;
+    stream_->Finish(&status, &status);
+    ends_.Await(&status);
+    return status;
   }
+
+ private:
+  Ends& ends_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer answer_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
+};
+
+// Over a socket: the transport within a process does not let a server answer before it has read.
+TEST(LimitedExtractorTest, ACallBeyondTheLimitIsRefusedByNameAndALaterOneIsNot) {
+  const TempDir dir = *TempDir::Create();
+  const std::string address = absl::StrCat("unix:", dir.path(), "/service");
+  const auto service = NewExtractorService({.each = 1, .all = 1});
+  const auto server = *rpc::Server::Start({address}, {service.get()});
+  const std::shared_ptr<grpc::Channel> channel = rpc::Connect(address);
+
+  // Neither sends its request: one has the place, and the other one ends.
+  Ends ends;
+  HeldCall a(channel, ends);
+  HeldCall b(channel, ends);
+  const bool a_is_refused = ends.AwaitOneOf(a.answered(), b.answered()) == a.answered();
+  HeldCall& refused = a_is_refused ? a : b;
+  HeldCall& holder = a_is_refused ? b : a;
+  EXPECT_FALSE(ends.Await(refused.answered()));
+  const grpc::Status refusal = refused.End();
+  EXPECT_EQ(refusal.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refusal.error_message(), HasSubstr("--max-calls-per-caller is 1: unix has 1 calls"));
+
+  holder.Send({});
+  EXPECT_TRUE(ends.Await(holder.answered()));
+  EXPECT_TRUE(holder.End().ok());
+
+  grpc::ClientContext context;
+  v1::ExtractResponse response;
+  const grpc::Status later = v1::Extractor::NewStub(channel)->Extract(&context, {}, &response);
   EXPECT_TRUE(later.ok()) << later.error_message();
 }
 

@@ -2,7 +2,9 @@
 
 #include <prometheus/counter.h>
 
+#include <cstdint>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include "absl/status/status.h"
@@ -30,20 +32,25 @@ constexpr const char* kLicensePlaces[] = {"tag",      "header", "annotation", "f
                                           "metadata", "job",    "unknown"};
 
 // Where the licence stands: the first word of its evidence, "tag" for "spdx-tag".
-std::string LicensePlace(const v1::License& license) {
+const char* LicensePlace(const v1::License& license) {
   if (license.expression() == "NOASSERTION") return "unknown";
   const absl::string_view evidence = license.evidence();
-  const std::string word(
-      absl::StripPrefix(evidence.substr(0, evidence.find_first_of(":+")), "spdx-"));
+  const absl::string_view word =
+      absl::StripPrefix(evidence.substr(0, evidence.find_first_of(":+")), "spdx-");
   for (const char* const place : kLicensePlaces) {
-    if (word == place) return word;
+    if (word == place) return place;
   }
   return "unknown";
 }
 
 void CountLicenses(const v1::VerdictShard& verdicts) {
+  std::map<absl::string_view, int64_t> by_place;  // looking a metric up takes longer than a kernel
   for (const v1::Verdict& verdict : verdicts.verdicts()) {
-    metrics::Counter(metrics::kLicenses, {{"kind", LicensePlace(verdict.license())}}).Increment();
+    ++by_place[LicensePlace(verdict.license())];
+  }
+  for (const auto& [place, kernels] : by_place) {
+    metrics::Counter(metrics::kLicenses, {{"kind", std::string(place)}})
+        .Increment(static_cast<double>(kernels));
   }
 }
 

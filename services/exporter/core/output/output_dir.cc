@@ -24,9 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFiles[] = {kKernelsFile,   kFimFile,      kPairsFile,  kTranslationsFile,
-                                  kFunctionsFile, kManifestFile, kLedgerFile, kReportFile,
-                                  kLockFile,      kNoticesFile,  kCardFile};
+constexpr const char* kFiles[] = {
+    kKernelsFile,      kFimFile,       kPairsFile,    kTranslationsFile, kFunctionsFile,
+    kManifestFile,     kLedgerFile,    kReportFile,   kLockFile,         kNoticesFile,
+    kCardFile,         kFimRowsFile,   kInstructFile, kDatasetInfoFile,  kAnalysisFile,
+    kAnalysisPageFile, kProvenanceFile};
 constexpr int64_t kMaxReportBytes = 64 << 20;
 
 absl::Status ErrorStatus(const std::error_code& error, const fs::path& path) {

@@ -12,6 +12,8 @@ namespace kernelmill::exporter {
 
 inline constexpr char kKernelsFile[] = "kernels.jsonl";
 inline constexpr char kFimFile[] = "fim_sft.csv";
+inline constexpr char kFimRowsFile[] = "fim.jsonl";
+inline constexpr char kInstructFile[] = "instruct.jsonl";
 inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
 inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
 inline constexpr char kFunctionsFile[] = "triton_functions.json";
@@ -20,6 +22,10 @@ inline constexpr char kLedgerFile[] = "ledger.jsonl";
 inline constexpr char kNoticesFile[] = "notices.jsonl";
 inline constexpr char kReportFile[] = "report.json";
 inline constexpr char kLockFile[] = "job.lock.yaml";
+inline constexpr char kDatasetInfoFile[] = "dataset_info.json";
+inline constexpr char kAnalysisFile[] = "ANALYSIS.json";
+inline constexpr char kAnalysisPageFile[] = "ANALYSIS.md";
+inline constexpr char kProvenanceFile[] = "PROVENANCE.md";
 inline constexpr char kCardFile[] = "README.md";
 
 // Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier

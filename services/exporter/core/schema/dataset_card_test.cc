@@ -19,7 +19,7 @@ TEST(DatasetCard, NamesTheTypesOfEveryFile) {
   const std::string card = DatasetCard("seeds", "abc/1", 7);
   EXPECT_THAT(card,
               StartsWith("---\nconfigs:\n- config_name: kernels\n  data_files: kernels.jsonl\n"
-                         "  default: true\n- config_name: ledger\n"));
+                         "  default: true\n- config_name: fim\n"));
   for (const RowSchema& schema : RowSchemas()) EXPECT_THAT(card, HasSubstr(schema.file));
   EXPECT_THAT(card, HasSubstr("\n  - name: weight\n    dtype: float64\n"));
   EXPECT_THAT(card, HasSubstr("\n  - name: duplicates\n    sequence: string\n"));

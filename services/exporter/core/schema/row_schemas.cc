@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/exporter/core/training/conversations.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -397,11 +398,47 @@ RowSchema Pairs() {
            NotUtf8()}};
 }
 
+// What any row that is trained on ends with.
+Fields TrainingFields() {
+  return {String("id", "of the kernel, as in kernels.jsonl"),
+          String("repository", "the source's name"),
+          String("license", "of the kernel: an SPDX expression"),
+          String("category", "the source's, from the job file"),
+          Number("weight", "the source's sampling weight"),
+          SplitField()};
+}
+
+RowSchema Fim() {
+  Fields fields = {
+      String("prompt", "a kernel up to its body, with what it uses above it"),
+      String("completion", "the body"),
+      String("prefix", "the same text, cut at statements of the body: what stands before the gap"),
+      String("middle", "what fills the gap; never empty"),
+      String("suffix", "what follows it"),
+      String("sha1", "the identity: SHA-1 of normalized prompt, |||, normalized completion")};
+  Append(TrainingFields(), &fields);
+  return {"fim.jsonl", "Kernels with a gap to fill, by source, path and line; equal ones once.",
+          std::move(fields)};
+}
+
+RowSchema Instruct() {
+  Fields fields = {Word("template", TemplateNames(), "which template made the question"),
+                   ListOf(Struct("messages",
+                                 {Word("role", {"system", "user", "assistant"}, "who says it"),
+                                  String("content", "what is said")},
+                                 "a conversation: system, user, assistant"))};
+  Append(TrainingFields(), &fields);
+  return {"instruct.jsonl",
+          "Questions about kernels and the answers that their repositories give, by source, path, "
+          "line and template.",
+          std::move(fields)};
+}
+
 }  // namespace
 
 const std::vector<RowSchema>& RowSchemas() {
   static const auto* const schemas =
-      new std::vector<RowSchema>{Kernels(), Ledger(), Notices(), Pairs()};
+      new std::vector<RowSchema>{Kernels(), Fim(), Instruct(), Pairs(), Ledger(), Notices()};
   return *schemas;
 }
 

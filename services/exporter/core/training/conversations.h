@@ -1,0 +1,40 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_TRAINING_CONVERSATIONS_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_TRAINING_CONVERSATIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/dataset/fim.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::exporter {
+
+// A question about a kernel, and the answer that its repository gives.
+struct Conversation {
+  absl::string_view template_name;  // which template made it
+  std::string system;
+  std::string user;
+  std::string assistant;
+};
+
+// The names of all templates, in the order in which a kernel's conversations stand.
+const std::vector<std::string>& TemplateNames();
+
+// The conversations that a kernel has evidence for. All that they say is read from the record:
+// signature, docstring, tags, parameters' roles, launcher; nothing is made up.
+//
+//   template   is asked                                          answers           needs
+//   write      for a kernel by name, signature, tags, what the   `module`          a launched
+//   kernel whose module is
+//              docstring says, parameters, who launches it                         self-contained;
+//              a docstring or a tag
+//   complete   for the body of fim_sft.csv's prompt              its completion    a row there
+//   launch     for the function that launches the module         the launcher      a launcher with
+//   its text; not CUDA document   what the kernel does, without its docstring       the docstring
+//   a docstring of five words or more
+std::vector<Conversation> Conversations(const v1::Kernel& kernel, const dataset::FimPair& fim);
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_TRAINING_CONVERSATIONS_H_

@@ -1,0 +1,54 @@
+#include "services/exporter/core/training/infill.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/code/bytes.h"
+#include "common/code/lexer.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+using absl::string_view;
+
+// Where the lines begin on which a statement does; 0 is the first.
+std::vector<size_t> StatementLines(string_view code) {
+  std::vector<size_t> lines = {0};
+  for (const code::Token& token : code::Lex(code, code::Language::kPython)) {
+    if (!token.begins_statement) continue;
+    size_t at = static_cast<size_t>(token.text.data() - code.data());
+    while (at > 0 && code::IsBlank(code[at - 1])) --at;
+    const bool first_of_line = at == 0 || code::IsNewline(code[at - 1]);
+    if (first_of_line && at > lines.back()) lines.push_back(at);
+  }
+  return lines;
+}
+
+// The first 8 bytes as a number, the first the lowest.
+uint64_t Number(string_view hash) {
+  uint64_t number = 0;
+  for (size_t i = 0; i < sizeof(number) && i < hash.size(); ++i) {
+    number |= static_cast<uint64_t>(static_cast<unsigned char>(hash[i])) << (8 * i);
+  }
+  return number;
+}
+
+}  // namespace
+
+Infill CutInfill(const dataset::FimPair& pair, string_view sha1) {
+  std::vector<size_t> lines = StatementLines(pair.completion);
+  const size_t statements = lines.size();
+  lines.push_back(pair.completion.size());
+  const uint64_t draw = Number(sha1);
+  const size_t first = draw % statements;
+  const size_t count = 1 + (draw / statements) % (statements - first);
+  const string_view completion = pair.completion;
+  const size_t begin = lines[first];
+  const size_t end = lines[first + count];
+  return {absl::StrCat(pair.prompt, completion.substr(0, begin)),
+          std::string(completion.substr(begin, end - begin)), std::string(completion.substr(end))};
+}
+
+}  // namespace kernelmill::exporter
