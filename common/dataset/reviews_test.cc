@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/config/job_spec.h"
 #include "common/config/review_list.h"
 #include "common/testing/status_matchers.h"
 
