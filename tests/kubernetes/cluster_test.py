@@ -22,7 +22,8 @@ from trusted_cluster import CERTS, identity
 FOLDER = os.environ.get("KERNELMILL_TEST_CLUSTER")
 HERE = pathlib.Path(__file__).resolve().parent
 MANIFESTS = HERE / "manifests"
-NEW = "kernelmill-admission"
+HELM = harness.ROOT / "build/peers/kubernetes/helm"
+NEW, OF_HELM = "kernelmill-admission", "kernelmill-of-helm"
 WORKERS = ("fetcher", "extractor", "validator", "deduplicator")
 
 
@@ -245,6 +246,45 @@ class OnKubernetes(unittest.TestCase):
             stranger = nodes.Kernelmill(self.node, self.folder, at)
             self.assertNotEqual(stranger.client("jobs", "--reconnect-seconds", "1", check=False).returncode, 0)
             self.assert_unharmed(self.submit(addresses=at, identity=identity(certificates, "client")))
+            # A worker's certificate writes blobs, and without the grant of a task no result.
+            files = zip(("CA", "CERT", "KEY"), identity(certificates, "extractor")[1::2])
+            env = {**os.environ, **{f"KERNELMILL_TLS_{name}": str(path) for name, path in files}}
+            blob, result = harness.run(harness.BIN / "cache_forger", "poison", at[1], f"{'0' * 64}/1", "extract", "-",
+                                       env=env).stdout.splitlines()
+            self.assertTrue(blob.startswith("OK"), blob)
+            self.assertTrue(result.startswith("PERMISSION_DENIED"), result)
+            self.say(f"a worker's result without a grant: {result}")
+
+
+    def test_11_the_chart_is_a_cluster_too(self):
+        if not HELM.exists():
+            self.skipTest("no helm: tests/kubernetes/install_helm.sh")
+        label = {"pod-security.kubernetes.io/enforce": "restricted"}
+        self.node.apply(json.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OF_HELM, "labels": label}}))
+        self.addCleanup(self.node.kubectl, "delete", "namespace", OF_HELM)
+        self.node.make_volumes("volumes-of-helm")
+        volumes = self.node.render(MANIFESTS / "volumes", [
+            ("namespace: kernelmill", f"namespace: {OF_HELM}"), ("/volumes/", "/volumes-of-helm/"),
+            *((f"name: {name}\n", f"name: {name}-of-helm\n") for name in ("store-data", "store-backups", "coordinator-data"))])
+        self.node.apply(volumes)
+        self.addCleanup(self.node.kubectl, "delete", "persistentvolume", "--ignore-not-found", "store-data-of-helm",
+                        "store-backups-of-helm", "coordinator-data-of-helm")
+        certificates = self.folder / "certs"
+        harness.run(CERTS, certificates, "--host", "store", "--host", "coordinator")
+        harness.run(CERTS, certificates, "operator/backup")
+        self.node.apply(harness.run(harness.ROOT / "deploy/kubernetes/secrets.sh", certificates).stdout, "-n", OF_HELM)
+        small = [f"resources.{component}.requests.{what}" for component in (*WORKERS, "store", "coordinator")
+                 for what in ("cpu=10m", "memory=32Mi", "ephemeral-storage=10Mi")]
+        values = ["image.tag=now", "image.pullPolicy=Never", "tls.certManager=false", "priorityClasses.create=false",
+                  "resources.extractor.limits.cpu=50m", "replicas.extractor=2", *small]
+        harness.run(HELM, "install", "km", harness.ROOT / "deploy/kubernetes/chart", "--namespace", OF_HELM, "--wait", "--timeout", "400s",
+                    "--set", ",".join(values), "--set-string", "settings.fetcher.KERNELMILL_ALLOW_PRIVATE=true",
+                    env=self.node.env, timeout=nodes.PATIENCE + 30)
+        self.say("installed, and every pod is ready")
+        with self.node.forwarded("coordinator", 7070, OF_HELM) as coordinator, self.node.forwarded("store", 7071, OF_HELM) as store:
+            at = (f"localhost:{coordinator}", f"localhost:{store}")
+            self.assert_unharmed(self.submit(addresses=at, identity=identity(certificates, "client")))
+        harness.run(HELM, "uninstall", "km", "--namespace", OF_HELM, "--wait", env=self.node.env, timeout=nodes.PATIENCE)
 
 
 @unittest.skipUnless(FOLDER, "no cluster: tests/kubernetes/run.sh")
@@ -281,10 +321,9 @@ class Admission(unittest.TestCase):
                 self.assertNotIn("violate", done.stderr)  # of PodSecurity: workloads only warn
 
     def test_the_chart_is_taken_too(self):
-        helm = harness.ROOT / "build/peers/kubernetes/helm"
-        if not helm.exists():
+        if not HELM.exists():
             self.skipTest("no helm: tests/kubernetes/install_helm.sh")
-        done = harness.run(helm, "install", "km", harness.ROOT / "deploy/kubernetes/chart", "--namespace", NEW, "--dry-run=server",
+        done = harness.run(HELM, "install", "km", harness.ROOT / "deploy/kubernetes/chart", "--namespace", NEW, "--dry-run=server",
                            "--set", "autoscaling.enabled=true,serviceMonitors.enabled=true,priorityClasses.create=false", env=self.node.env, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # usage: install_helm.sh [FOLDER]
-# Builds Helm of its Go module, by its hash, into FOLDER (default build/peers/kubernetes), and prints where it is. Some minutes; nothing once
-# it
-# Exit 77: it cannot be had here, and why.
+# Builds Helm of its Go module, by its hash, into FOLDER (default build/peers/kubernetes), and prints where it is. Some minutes;
+# nothing once it is there. Exit 77: it cannot be had here, and why.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

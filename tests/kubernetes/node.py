@@ -41,9 +41,9 @@ class Node:
     def apply(self, text, *flags):
         return self.kubectl("apply", "--server-side", "--force-conflicts", *flags, "-f", "-", input=text).stdout
 
-    def make_volumes(self):
+    def make_volumes(self, folder="volumes"):
         for volume in ("store-data", "store-backups", "coordinator-data"):
-            (self.folder / "volumes" / volume).mkdir(parents=True, exist_ok=True)
+            (self.folder / folder / volume).mkdir(parents=True, exist_ok=True)
 
     def wait_rolled_out(self, seconds=PATIENCE):
         """Every workload runs as it was last told to."""
@@ -76,11 +76,11 @@ class Node:
         harness.run(HERE / "cluster.sh", "reboot", self.folder, timeout=120)
 
     @contextlib.contextmanager
-    def forwarded(self, service, port):
+    def forwarded(self, service, port, namespace=NAMESPACE):
         """A port of this machine that `kubectl port-forward` takes to a service."""
         here = harness.free_port()
         with open(self.folder / f"forward-{service}.log", "wb") as log:
-            popen = subprocess.Popen([self.program, "-n", NAMESPACE, "port-forward", f"service/{service}", f"{here}:{port}"],
+            popen = subprocess.Popen([self.program, "-n", namespace, "port-forward", f"service/{service}", f"{here}:{port}"],
                                      env=self.env, stdout=log, stderr=log)
         try:
             harness.wait_until(lambda: b"Forwarding from" in (self.folder / f"forward-{service}.log").read_bytes(),

@@ -30,7 +30,7 @@ export KERNELMILL_TEST_CLUSTER=$dir
 
 tests/kubernetes/install_tools.sh >/dev/null
 binary=$(tests/kubernetes/build_control_plane.sh)
-tests/kubernetes/install_adapter.sh >/dev/null || [[ $? -eq 77 ]]
+for tool in install_adapter install_helm; do tests/kubernetes/$tool.sh >/dev/null || [[ $? -eq 77 ]]; done
 deploy/docker/base_images.sh "$(sed -n 's/^ARG BASE_IMAGE=//p' deploy/docker/Dockerfile)"
 tests/kubernetes/image.sh "$KERNELMILL_BIN" kernelmill:now
 mkdir -p build
