@@ -44,10 +44,9 @@ TEST(ReviewList, ALineIsReadAsItWasWritten) {
 }
 
 TEST(ReviewList, OfDecisionsOnTheSameTheLastHolds) {
-  const auto reviews =
-      ParseReviewList(absl::StrCat(Line(""), "\n", Line(R"(, "flag": "license")"),
-                                   Line(R"(, "decision": "accept", "why": "")")),
-                      "r.jsonl");
+  const auto reviews = ParseReviewList(absl::StrCat(Line(""), "\n", Line(R"(, "flag": "license")"),
+                                                    Line(R"(, "decision": "accept", "why": "")")),
+                                       "r.jsonl");
   ASSERT_THAT(reviews, IsOk());
   ASSERT_EQ(reviews->size(), 2u);
   EXPECT_EQ(reviews->at(0).decision(), v1::REVIEW_DECISION_ACCEPT);

@@ -40,17 +40,17 @@ class CuratedPairFinder final : public DatasetVisitor {
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
   absl::Status VisitShard(const ShardView& view) override;
 
-  // After the walk: one a pair, in the manifest's order, then those of accepted pairs, then those of
-  // rejected ones.
+  // After the walk: one a pair, in the manifest's order, then those of accepted pairs, then those
+  // of rejected ones.
   std::vector<CuratedPair> Find() const;
 
  private:
   // A side of a pair, and what was met that it names.
   struct Side {
     v1::Dsl dsl = v1::DSL_UNSPECIFIED;
-    uint32_t number = 0;  // of the first that can be taken
-    int taken = 0;        // how many can be
-    std::string unfit;    // why the first of the others cannot
+    uint32_t number = 0;            // of the first that can be taken
+    int taken = 0;                  // how many can be
+    std::string unfit;              // why the first of the others cannot
     std::vector<uint32_t> numbers;  // of a rejected pair: of all that can be
   };
 

@@ -45,7 +45,8 @@ class ReviewsTest : public ::testing::Test {
     clusters_.add_decisions()->set_fate(v1::FATE_KEPT);
   }
 
-  static v1::KernelReference Named(const std::string& path, const std::string& name, int text = -1) {
+  static v1::KernelReference Named(const std::string& path, const std::string& name,
+                                   int text = -1) {
     v1::KernelReference reference;
     reference.set_repository("ops");
     reference.set_path(path);

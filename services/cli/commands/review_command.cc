@@ -58,8 +58,11 @@ Json DecisionJson(const v1::Review* review) {
 }
 
 Json ItemJson(const FlaggedItem& item, const v1::Review* review) {
-  Json json = {{"id", item.id}, {"flag", item.flag}, {"value", item.value},
-               {"summary", item.summary}, {"kernels", Json::array()}};
+  Json json = {{"id", item.id},
+               {"flag", item.flag},
+               {"value", item.value},
+               {"summary", item.summary},
+               {"kernels", Json::array()}};
   for (const FlaggedKernel& kernel : item.kernels) json["kernels"].push_back(KernelJson(kernel));
   json["decision"] = DecisionJson(review);
   return json;
@@ -118,10 +121,10 @@ absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal&
   const Reviewer reviewer = {options.who.empty() ? UserName() : options.who,
                              absl::FormatTime("%Y-%m-%d", absl::Now(), absl::LocalTimeZone())};
   if (!options.accept.empty() || !options.reject.empty()) {
-    RETURN_IF_ERROR(DecideOn(options.accept, v1::REVIEW_DECISION_ACCEPT, options.why, reviewer,
-                             items, &file));
-    RETURN_IF_ERROR(DecideOn(options.reject, v1::REVIEW_DECISION_REJECT, options.why, reviewer,
-                             items, &file));
+    RETURN_IF_ERROR(
+        DecideOn(options.accept, v1::REVIEW_DECISION_ACCEPT, options.why, reviewer, items, &file));
+    RETURN_IF_ERROR(
+        DecideOn(options.reject, v1::REVIEW_DECISION_REJECT, options.why, reviewer, items, &file));
     return kDone;
   }
   if (options.list) {
@@ -138,7 +141,8 @@ absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal&
   }
   console.Note(absl::StrCat(counts.accepted, " accepted, ", counts.rejected, " rejected, ",
                             counts.skipped, " skipped, ", counts.left, " left undecided; ",
-                            options.reviews, " has the decisions: name it as `reviews` in the job"));
+                            options.reviews,
+                            " has the decisions: name it as `reviews` in the job"));
   return kDone;
 }
 

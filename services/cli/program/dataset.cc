@@ -53,10 +53,9 @@ void AddSimilar(CommandLine& line) {
 
 void AddReview(CommandLine& line) {
   const auto options = std::make_shared<ReviewOptions>();
-  CLI::App* sub = line.Add("review", "go through what a dataset flags, and accept or reject it",
-                           [&line, options](Console& console) {
-                             return Review(*options, line.signal(), console);
-                           });
+  CLI::App* sub = line.Add(
+      "review", "go through what a dataset flags, and accept or reject it",
+      [&line, options](Console& console) { return Review(*options, line.signal(), console); });
   sub->add_option("DATASET", options->dataset, "the folder that crawl or export wrote")->required();
   sub->add_option("--reviews", options->reviews,
                   "the file of decisions (.jsonl), which a job names under `reviews`; it is made,\n"

@@ -59,9 +59,9 @@ std::string Place(const FlaggedKernel& flagged) {
 }
 
 std::string LicenseText(const Json& license) {
-  std::string text = absl::StrCat(TextAt(license, "expression"), ", found as ",
-                                  TextAt(license, "evidence"), ", confidence ",
-                                  NumberAt(license, "confidence", 0), "\n");
+  std::string text =
+      absl::StrCat(TextAt(license, "expression"), ", found as ", TextAt(license, "evidence"),
+                   ", confidence ", NumberAt(license, "confidence", 0), "\n");
   const auto found = license.find("found");
   if (found == license.end() || !found->is_array()) return text;
   for (const Json& evidence : *found) absl::StrAppend(&text, "  ", evidence.dump(), "\n");
@@ -130,15 +130,16 @@ class Collector {
     const double overlap = NumberAt(row, "word_overlap", 0);
     if (overlap > 0 && Wanted(config::kFlagWordOverlap)) {
       AddKernel(config::kFlagWordOverlap, overlap,
-                absl::StrFormat("%.0f%% of the words of prompt and completion are in both", overlap * 100),
+                absl::StrFormat("%.0f%% of the words of prompt and completion are in both",
+                                overlap * 100),
                 kernel);
     }
     const Json license = row.value("license", Json::object());
     const double confidence = NumberAt(license, "confidence", 0);
     if (confidence < options_.license_confidence && Wanted(config::kFlagLicense)) {
       AddKernel(config::kFlagLicense, confidence,
-                absl::StrCat("the licence ", TextAt(license, "expression"), " is ", confidence, " sure (",
-                             TextAt(license, "evidence"), ")"),
+                absl::StrCat("the licence ", TextAt(license, "expression"), " is ", confidence,
+                             " sure (", TextAt(license, "evidence"), ")"),
                 kernel);
     }
   }
@@ -151,15 +152,16 @@ class Collector {
         return absl::DataLossError(absl::StrCat(exporter::kPairsFile, " names kernels that ",
                                                 exporter::kKernelsFile, " does not have"));
       }
-      items_.push_back({absl::StrCat(config::kFlagPair, ":", candidate.cuda, "-", candidate.triton),
-                        config::kFlagPair, candidate.score,
-                        absl::StrFormat("a CUDA kernel and a Triton kernel, score %.2f; in common:%s",
-                                        candidate.score, candidate.shared),
-                        {cuda, triton}});
+      items_.push_back(
+          {absl::StrCat(config::kFlagPair, ":", candidate.cuda, "-", candidate.triton),
+           config::kFlagPair,
+           candidate.score,
+           absl::StrFormat("a CUDA kernel and a Triton kernel, score %.2f; in common:%s",
+                           candidate.score, candidate.shared),
+           {cuda, triton}});
     }
-    std::stable_sort(items_.begin(), items_.end(), [](const FlaggedItem& a, const FlaggedItem& b) {
-      return Rank(a) < Rank(b);
-    });
+    std::stable_sort(items_.begin(), items_.end(),
+                     [](const FlaggedItem& a, const FlaggedItem& b) { return Rank(a) < Rank(b); });
     return std::move(items_);
   }
 
@@ -170,8 +172,8 @@ class Collector {
   }
 
   void AddKernel(const char* flag, double value, std::string summary, const FlaggedKernel& kernel) {
-    items_.push_back({absl::StrCat(flag, ":", kernel.kernel.id()), flag, value, std::move(summary),
-                      {kernel}});
+    items_.push_back(
+        {absl::StrCat(flag, ":", kernel.kernel.id()), flag, value, std::move(summary), {kernel}});
   }
 
   static std::pair<int, double> Rank(const FlaggedItem& item) {
@@ -205,17 +207,17 @@ absl::StatusOr<FlaggedItems> FlaggedItems::Read(const std::string& dataset,
     ASSIGN_OR_RETURN(candidates, ReadCandidates(dataset));
   }
   Collector collector(options, std::move(candidates));
-  RETURN_IF_ERROR(ForEachRow(dataset + "/" + exporter::kKernelsFile,
-                             [&](const Json& row, int64_t offset, int64_t size) {
-                               collector.Visit(row, offset, size);
-                             }));
+  RETURN_IF_ERROR(ForEachRow(
+      dataset + "/" + exporter::kKernelsFile,
+      [&](const Json& row, int64_t offset, int64_t size) { collector.Visit(row, offset, size); }));
   FlaggedItems flagged;
   flagged.dataset_ = dataset;
   ASSIGN_OR_RETURN(flagged.items_, std::move(collector).Finish());
   return flagged;
 }
 
-absl::StatusOr<std::vector<Section>> FlaggedItems::Texts(const FlaggedItem& item, bool whole) const {
+absl::StatusOr<std::vector<Section>> FlaggedItems::Texts(const FlaggedItem& item,
+                                                         bool whole) const {
   std::ifstream file(dataset_ + "/" + exporter::kKernelsFile, std::ios::binary);
   std::vector<Section> sections;
   for (const FlaggedKernel& kernel : item.kernels) {

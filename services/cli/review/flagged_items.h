@@ -32,8 +32,8 @@ struct FlaggedItem {
 };
 
 struct FlaggedOptions {
-  std::vector<std::string> flags;    // empty: all
-  double license_confidence = 0.7;   // a licence is flagged below this
+  std::vector<std::string> flags;   // empty: all
+  double license_confidence = 0.7;  // a licence is flagged below this
 };
 
 // A heading and a text, to be shown.
@@ -46,7 +46,8 @@ using Section = std::pair<std::string, std::string>;
 class FlaggedItems {
  public:
   // NOT_FOUND: no dataset is there; DATA_LOSS: its files are not what an export writes.
-  static absl::StatusOr<FlaggedItems> Read(const std::string& dataset, const FlaggedOptions& options);
+  static absl::StatusOr<FlaggedItems> Read(const std::string& dataset,
+                                           const FlaggedOptions& options);
 
   const std::vector<FlaggedItem>& items() const { return items_; }
 

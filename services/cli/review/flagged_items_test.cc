@@ -20,8 +20,8 @@ using ::testing::IsEmpty;
 
 std::string Kernel(const std::string& id, const std::string& not_utf8 = "") {
   return absl::StrCat(R"({"id": ")", id, R"(", "repository": "r", "path": "p)", id,
-                      R"(", "name": "k", "sha256": "h)", id, R"(", "dsl": "cuda", "source": "s)", id,
-                      R"(", "license": {"confidence": 1}, "word_overlap": null, "not_utf8": [)",
+                      R"(", "name": "k", "sha256": "h)", id, R"(", "dsl": "cuda", "source": "s)",
+                      id, R"(", "license": {"confidence": 1}, "word_overlap": null, "not_utf8": [)",
                       not_utf8, "]}\n");
 }
 
@@ -54,8 +54,8 @@ class FlaggedItemsTest : public ::testing::Test {
 };
 
 TEST_F(FlaggedItemsTest, CandidatesComeByScoreAndCuratedPairsDoNot) {
-  Put("cuda_triton_pairs.jsonl",
-      absl::StrCat(Pair("1", "2", 0.6, false), Pair("1", "3", 0.8, false), Pair("2", "3", 1, true)));
+  Put("cuda_triton_pairs.jsonl", absl::StrCat(Pair("1", "2", 0.6, false),
+                                              Pair("1", "3", 0.8, false), Pair("2", "3", 1, true)));
   EXPECT_THAT(Ids({}), ElementsAre("pair:1-3", "pair:1-2"));
   EXPECT_THAT(Ids({.flags = {"license"}}), IsEmpty());
 }
@@ -82,7 +82,8 @@ TEST_F(FlaggedItemsTest, ANameThatIsNotTheKernelsOwnIsInNoReference) {
 }
 
 TEST_F(FlaggedItemsTest, WhatIsNoDatasetIsRefused) {
-  EXPECT_THAT(FlaggedItems::Read(folder_.path() + "/gone", {}), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(FlaggedItems::Read(folder_.path() + "/gone", {}),
+              StatusIs(absl::StatusCode::kNotFound));
   Put("cuda_triton_pairs.jsonl", Pair("1", "gone", 0.6, false));
   EXPECT_THAT(FlaggedItems::Read(folder_.path(), {}), StatusIs(absl::StatusCode::kDataLoss));
   Put("cuda_triton_pairs.jsonl", "no JSON\n");

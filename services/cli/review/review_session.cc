@@ -110,7 +110,8 @@ std::string ReviewSession::ReadLine(const std::string& prompt) {
   std::string line;
   while (true) {
     const int key = terminal_.ReadKey();
-    const bool left = key == Terminal::kEnd || key == kControlC || key == kControlD || key == kEscape;
+    const bool left =
+        key == Terminal::kEnd || key == kControlC || key == kControlD || key == kEscape;
     if (left || key == '\r' || key == '\n') {
       terminal_.Write("\n");
       return left || !IsUtf8(line) ? "" : std::string(absl::StripAsciiWhitespace(line));
@@ -157,7 +158,8 @@ absl::StatusOr<ReviewSession::Step> ReviewSession::Ask(const FlaggedItem& item) 
   ShowPage(lines, &next);
   while (true) {
     const bool more = next < lines.size();
-    const std::string rest = more ? absl::StrCat("-- ", lines.size() - next, " more lines -- ") : "";
+    const std::string rest =
+        more ? absl::StrCat("-- ", lines.size() - next, " more lines -- ") : "";
     const int key = Prompt(absl::StrCat(rest, "[", kKeys, "] "));
     switch (key) {
       case 'a':

@@ -22,7 +22,8 @@ using ::testing::Not;
 // Gives the keys of a script, then the end; keeps what was written.
 class ScriptedTerminal final : public Terminal {
  public:
-  explicit ScriptedTerminal(std::string keys, int rows = 24) : keys_(std::move(keys)), rows_(rows) {}
+  explicit ScriptedTerminal(std::string keys, int rows = 24)
+      : keys_(std::move(keys)), rows_(rows) {}
 
   int rows() const override { return rows_; }
   int columns() const override { return 80; }
@@ -45,9 +46,9 @@ class ReviewSessionTest : public ::testing::Test {
  protected:
   ReviewSessionTest() : folder_(*TempDir::Create()) {
     Put("cuda_triton_pairs.jsonl", "");
-    Put("kernels.jsonl", absl::StrCat(Record('a', "0.9", "1", "x\\u001b[2Jy\\n"),
-                                      Record('b', "null", "0.5", "bbb\\n"),
-                                      Record('c', "null", "0.1", "ccc\\n")));
+    Put("kernels.jsonl",
+        absl::StrCat(Record('a', "0.9", "1", "x\\u001b[2Jy\\n"),
+                     Record('b', "null", "0.5", "bbb\\n"), Record('c', "null", "0.1", "ccc\\n")));
   }
 
   void Put(const std::string& name, const std::string& text) {
@@ -57,7 +58,8 @@ class ReviewSessionTest : public ::testing::Test {
   static std::string Record(char id, const std::string& overlap, const std::string& confidence,
                             const std::string& source) {
     return absl::StrCat(R"({"id": ")", std::string(32, id), R"(", "repository": "r", "path": ")",
-                        std::string(1, id), R"(.py", "name": "k", "sha256": ")", std::string(64, id),
+                        std::string(1, id), R"(.py", "name": "k", "sha256": ")",
+                        std::string(64, id),
                         R"(", "first_line": 1, "last_line": 2, "dsl": "triton", "not_utf8": [], )",
                         R"("license": {"expression": "MIT", "evidence": "header", "confidence": )",
                         confidence, R"(}, "word_overlap": )", overlap, R"(, "module": "whole )",
@@ -100,8 +102,9 @@ TEST_F(ReviewSessionTest, DecisionsGoIntoTheFileTheMostDoubtfulFirst) {
   EXPECT_EQ(counts.accepted, 2);
   EXPECT_EQ(counts.rejected, 1);
   EXPECT_EQ(counts.left, 0);
-  EXPECT_THAT(Decided(), ElementsAre("word_overlap a.py accept", "license c.py reject it is not theirs",
-                                     "license b.py accept"));
+  EXPECT_THAT(Decided(),
+              ElementsAre("word_overlap a.py accept", "license c.py reject it is not theirs",
+                          "license b.py accept"));
 }
 
 TEST_F(ReviewSessionTest, ADecisionRefersToTheTextByItsHash) {

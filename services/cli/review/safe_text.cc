@@ -37,8 +37,8 @@ Character Decode(absl::string_view text) {
 bool IsUnsafe(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c ||
          (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
-         (code >= 0xe0000 && code <= 0xe0fff);
+         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+         (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff);
 }
 
 // The next piece of the text as it is shown, which is never parted.
@@ -54,9 +54,8 @@ std::string NextPiece(absl::string_view* text) {
 }
 
 int Columns(const std::string& piece) {
-  return static_cast<int>(std::count_if(piece.begin(), piece.end(), [](char c) {
-    return (static_cast<uint8_t>(c) & 0xc0) != 0x80;
-  }));
+  return static_cast<int>(std::count_if(
+      piece.begin(), piece.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace

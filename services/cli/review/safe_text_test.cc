@@ -11,7 +11,8 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(SafeLines, WhatATerminalWouldActOnIsSpelledOut) {
-  EXPECT_THAT(SafeLines("a\x1b[2J\x07\r\nb\x7f\xc2\x9b", 80), ElementsAre("a\\x1b[2J\\x07\\x0d", "b\\x7f\\x9b"));
+  EXPECT_THAT(SafeLines("a\x1b[2J\x07\r\nb\x7f\xc2\x9b", 80),
+              ElementsAre("a\\x1b[2J\\x07\\x0d", "b\\x7f\\x9b"));
 }
 
 TEST(SafeLines, WhatTurnsOrHidesTextIsSpelledOut) {
@@ -26,7 +27,9 @@ TEST(SafeLines, BytesThatAreNoUtf8AreSpelledOutAndTheRestIsKept) {
 }
 
 TEST(SafeLines, LongLinesGoOnBelowAndNothingIsParted) {
-  EXPECT_THAT(SafeLines("12345678\x1b" "9\n\n\tx", 8),
+  EXPECT_THAT(SafeLines("12345678\x1b"
+                        "9\n\n\tx",
+                        8),
               ElementsAre("12345678", "\\x1b9", "", "    x"));
   EXPECT_THAT(SafeLines("1234567\xc3\xa4\xc3\xa4", 8), ElementsAre("1234567\xc3\xa4", "\xc3\xa4"));
 }

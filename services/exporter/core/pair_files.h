@@ -22,8 +22,9 @@ namespace kernelmill::exporter {
 // cu2triton_sft.csv, the texts of those that a person made or accepted. Candidates are found in
 // each source by itself, as it ends; those of the job's list follow at the end in their order, then
 // those that a review accepted. These are no candidates, and nor are those that a review rejected.
-// Equal texts, by the SHA-1 that makes fim_sft.csv's rows unique, are one row of the examples. Holds what CudaTritonMatcher does of one source, and some hundred bytes a
-// kernel of the list; texts wait in a temporary file. Not thread-safe; `index` must outlive it.
+// Equal texts, by the SHA-1 that makes fim_sft.csv's rows unique, are one row of the examples.
+// Holds what CudaTritonMatcher does of one source, and some hundred bytes a kernel of the list;
+// texts wait in a temporary file. Not thread-safe; `index` must outlive it.
 class PairFiles {
  public:
   static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index);

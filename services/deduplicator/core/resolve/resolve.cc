@@ -254,7 +254,8 @@ bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vecto
 // rule's to decide.
 void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   const Candidate& kernel = kernels_[number];
-  if (kernel.word_overlap >= dataset::kWordOverlapFlag) decision->set_word_overlap(kernel.word_overlap);
+  if (kernel.word_overlap >= dataset::kWordOverlapFlag)
+    decision->set_word_overlap(kernel.word_overlap);
   contaminations_.Describe(number, decision);
   if (!kernel.accepted) return Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
   if (policy_.contamination().action() == v1::CONTAMINATION_ACTION_LABEL) return;
