@@ -177,7 +177,6 @@ class JobPlan {
   void FillValidate(const TaskKey& task, v1::Action& action) const;
   void FillPair(const TaskKey& task, v1::Action& action) const;
   void FillResolve(v1::Action& action) const;
-  void AddReviews(v1::Action& action) const;
   void FillManifest(v1::Action& action) const;
   // Calls `visit(source's index, source, shard's index)` for every shard that was linked, in order.
   template <typename Visit>

@@ -153,14 +153,11 @@ void JobPlan::FillResolve(v1::Action& action) const {
     if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
   });
   for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
-  if (!settings_.reviews().empty()) AddReviews(action);
-}
-
-// Decisions name kernels by what their trees and shards alone have.
-void JobPlan::AddReviews(v1::Action& action) const {
-  *action.mutable_params()->mutable_resolve()->mutable_reviews() = settings_.reviews();
+  if (settings_.reviews().empty()) return;
+  // Decisions name kernels by what their trees and shards alone have.
+  *params.mutable_reviews() = settings_.reviews();
   int32_t last = -1;
-  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+  ForEachLinked([&](int32_t s, const Source& source, int32_t) {
     if (s != last) AddInput(action, "tree", source.tree);
     last = s;
   });
