@@ -321,23 +321,6 @@ void FillDefaults(v1::VisitPolicy& visits) {
 
 }  // namespace
 
-absl::Status CheckReference(const std::string& where, const v1::KernelReference& kernel) {
-  RETURN_IF_ERROR(CheckText(where + ".repository", kernel.repository()));
-  RETURN_IF_ERROR(CheckText(where + ".path", kernel.path()));
-  RETURN_IF_ERROR(CheckText(where + ".name", kernel.name()));
-  absl::string_view id = kernel.id();
-  const size_t digits = absl::ConsumePrefix(&id, kSha256Prefix) ? 64 : 32;
-  if (!kernel.id().empty() && !IsHex(id, digits)) {
-    return Wrong(where + ".id", absl::StrCat("is not ", digits, " lowercase hexadecimal digits"));
-  }
-  if (kernel.line() < 0) return Wrong(where + ".line", "is negative");
-  const bool placed = !kernel.path().empty() && (!kernel.name().empty() || kernel.line() > 0);
-  if (kernel.id().empty() && !placed) {
-    return Wrong(where, "names no kernel: an id, or a path and a name or a line, is needed");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckPair(const std::string& where, const v1::CuratedPair& pair) {
   RETURN_IF_ERROR(CheckReference(where + ".cuda", pair.cuda()));
   return CheckReference(where + ".triton", pair.triton());

@@ -21,16 +21,8 @@ absl::Status CheckWrittenSpec(const v1::JobSpec& spec);
 // The curated pairs that a job may have.
 inline constexpr size_t kMaxPairs = 10'000;
 
-// What begins a KernelReference.id that is the hash of a kernel's source: such a reference holds of
-// any commit that has the same text.
-inline constexpr char kSha256Prefix[] = "sha256:";
-
 // INVALID_ARGUMENT, naming `where`, unless the pair names two kernels.
 absl::Status CheckPair(const std::string& where, const v1::CuratedPair& pair);
-
-// INVALID_ARGUMENT, naming `where`, unless it names a kernel: by an id, which is a record's or
-// "sha256:" and the hash of its source in 64 hexadecimal digits, or by path and name or line.
-absl::Status CheckReference(const std::string& where, const v1::KernelReference& kernel);
 
 // Text that may become an argument of a program or a part of a path. INVALID_ARGUMENT, naming
 // `where`: over 4096 bytes, with a control character, or beginning with '-'.

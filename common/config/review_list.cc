@@ -1,5 +1,6 @@
 #include "common/config/review_list.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/config/job_file_tree.h"
@@ -23,6 +25,12 @@ constexpr int64_t kMaxFileBytes = 64 << 20;
 
 absl::Status Wrong(absl::string_view where, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
+}
+
+bool IsHex(absl::string_view text, size_t digits) {
+  return text.size() == digits && std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
+         });
 }
 
 bool IsDate(absl::string_view text) {
@@ -77,6 +85,23 @@ Json ReferenceJson(const v1::KernelReference& reference) {
 }
 
 }  // namespace
+
+absl::Status CheckReference(const std::string& where, const v1::KernelReference& kernel) {
+  RETURN_IF_ERROR(CheckText(where + ".repository", kernel.repository()));
+  RETURN_IF_ERROR(CheckText(where + ".path", kernel.path()));
+  RETURN_IF_ERROR(CheckText(where + ".name", kernel.name()));
+  absl::string_view id = kernel.id();
+  const size_t digits = absl::ConsumePrefix(&id, kSha256Prefix) ? 64 : 32;
+  if (!kernel.id().empty() && !IsHex(id, digits)) {
+    return Wrong(where + ".id", absl::StrCat("is not ", digits, " lowercase hexadecimal digits"));
+  }
+  if (kernel.line() < 0) return Wrong(where + ".line", "is negative");
+  const bool placed = !kernel.path().empty() && (!kernel.name().empty() || kernel.line() > 0);
+  if (kernel.id().empty() && !placed) {
+    return Wrong(where, "names no kernel: an id, or a path and a name or a line, is needed");
+  }
+  return absl::OkStatus();
+}
 
 absl::Status CheckReview(const std::string& where, const v1::Review& review) {
   const bool pair = review.has_cuda() || review.has_triton();

@@ -19,6 +19,14 @@ inline constexpr char kFlagLicense[] = "license";
 // The decisions that a job may have.
 inline constexpr size_t kMaxReviews = 100'000;
 
+// What begins a KernelReference.id that is the hash of a kernel's source: such a reference holds of
+// any commit that has the same text.
+inline constexpr char kSha256Prefix[] = "sha256:";
+
+// INVALID_ARGUMENT, naming `where`, unless it names a kernel: by an id, which is a record's or
+// "sha256:" and the hash of its source in 64 hexadecimal digits, or by path and name or line.
+absl::Status CheckReference(const std::string& where, const v1::KernelReference& kernel);
+
 // INVALID_ARGUMENT, naming `where`, unless the decision is of one kernel, or of one pair and
 // flagged as such, and says who decided what when, and why where it rejects.
 absl::Status CheckReview(const std::string& where, const v1::Review& review);

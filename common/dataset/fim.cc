@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -113,18 +112,6 @@ FimPair CutSource(const v1::Kernel& kernel, string_view excluded) {
   return {kernel.source().substr(0, body), kernel.source().substr(body), excluded};
 }
 
-// The hashes of a text's words, sorted, each once.
-std::vector<uint64_t> Words(string_view text) {
-  std::vector<uint64_t> words;
-  for (size_t end, begin = 0; begin < text.size(); begin = end + 1) {
-    for (end = begin; end < text.size() && !code::IsPythonSpace(text[end]);) ++end;
-    if (end > begin) words.push_back(StableHash64(text.substr(begin, end - begin)));
-  }
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  return words;
-}
-
 }  // namespace
 
 FimPair MakeFimPair(const v1::Kernel& kernel) {
@@ -175,16 +162,6 @@ std::string NormalizeCode(string_view code) {
 
 std::string FimPairSha1(const FimPair& pair) {
   return Sha1(absl::StrCat(NormalizeCode(pair.prompt), "|||", NormalizeCode(pair.completion)));
-}
-
-WordCounts CountWords(const FimPair& pair) {
-  const std::vector<uint64_t> prompt = Words(pair.prompt);
-  const std::vector<uint64_t> completion = Words(pair.completion);
-  std::vector<uint64_t> common;
-  std::set_intersection(prompt.begin(), prompt.end(), completion.begin(), completion.end(),
-                        std::back_inserter(common));
-  const auto shared = static_cast<uint32_t>(common.size());
-  return {shared, static_cast<uint32_t>(prompt.size() + completion.size()) - shared};
 }
 
 }  // namespace kernelmill::dataset

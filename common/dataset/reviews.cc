@@ -1,19 +1,69 @@
 #include "common/dataset/reviews.h"
 
-#include <map>
-#include <set>
-#include <utility>
+#include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/config/review_list.h"
+#include "common/dataset/kernel_reference.h"
 
 namespace kernelmill::dataset {
+namespace {
+
+// The kernels that the two sides of a decision on a pair name.
+struct Sides {
+  std::vector<uint32_t> cuda;
+  std::vector<uint32_t> triton;
+};
+
+// Accepted pairs as a list of pairs would have them.
+absl::Status FollowAccepted(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                            const v1::Clusters& clusters, FollowedReviews* followed) {
+  v1::DatasetManifest listed;
+  *listed.mutable_sources() = manifest.sources();
+  std::vector<int> places;
+  for (int i = 0; i < manifest.reviews_size(); ++i) {
+    const v1::Review& review = manifest.reviews(i);
+    if (review.has_kernel() || review.decision() != v1::REVIEW_DECISION_ACCEPT) continue;
+    v1::CuratedPair* pair = listed.add_pairs();
+    *pair->mutable_cuda() = review.cuda();
+    *pair->mutable_triton() = review.triton();
+    places.push_back(i);
+  }
+  ASSIGN_OR_RETURN(const std::vector<CuratedPair> pairs, FindCuratedPairs(store, listed, clusters));
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].problem.empty()) {
+      followed->accepted.push_back(pairs[i]);
+    } else {
+      followed->problems.push_back({places[i], pairs[i].problem});
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string ProblemOf(const Sides& sides) {
+  const char* const first = sides.cuda.empty() ? "cuda: no such kernel" : "";
+  const char* const second = sides.triton.empty() ? "triton: no such kernel" : "";
+  return absl::StrCat(first, *first != '\0' && *second != '\0' ? "; " : "", second);
+}
+
+}  // namespace
 
 ReviewedKernelFinder::ReviewedKernelFinder(const Reviews& reviews) {
   for (int i = 0; i < reviews.size(); ++i) {
-    if (!reviews[i].has_kernel()) continue;
-    references_.Add(reviews[i].kernel());
-    places_.push_back(i);
+    if (reviews[i].has_kernel()) {
+      Add(reviews[i].kernel(), i, Part::kKernel);
+    } else {
+      Add(reviews[i].cuda(), i, Part::kCuda);
+      Add(reviews[i].triton(), i, Part::kTriton);
+    }
   }
+}
+
+void ReviewedKernelFinder::Add(const v1::KernelReference& kernel, int review, Part part) {
+  const std::string& key = kernel.path().empty() ? kernel.id() : kernel.path();
+  by_key_[key].push_back(static_cast<uint32_t>(references_.size()));
+  references_.push_back({&kernel, review, part});
 }
 
 absl::Status ReviewedKernelFinder::VisitTree(int source, const v1::SourceTree& tree) {
@@ -22,39 +72,54 @@ absl::Status ReviewedKernelFinder::VisitTree(int source, const v1::SourceTree& t
 }
 
 absl::Status ReviewedKernelFinder::VisitShard(const ShardView& view) {
-  if (references_.empty()) return absl::OkStatus();
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
-    for (const uint32_t reference : references_.Naming(repository_, view.kernels->kernels(i))) {
-      found_.emplace_back(view.first_number + static_cast<uint32_t>(i), places_[reference]);
+    const v1::Kernel& kernel = view.kernels->kernels(i);
+    const std::string hash = absl::StrCat(config::kSha256Prefix, kernel.sha256());
+    for (const std::string* key : {&kernel.id(), &kernel.path(), &hash}) {
+      const auto references = by_key_.find(*key);
+      if (references == by_key_.end()) continue;
+      for (const uint32_t place : references->second) {
+        const Reference& reference = references_[place];
+        if (!NamesKernel(*reference.kernel, repository_, kernel)) continue;
+        const uint32_t number = view.first_number + static_cast<uint32_t>(i);
+        found_.push_back({number, reference.review, reference.part});
+      }
     }
   }
   return absl::OkStatus();
 }
 
-std::vector<int> ReviewedKernelFinder::Unmatched() const {
-  std::set<int> unmatched(places_.begin(), places_.end());
-  for (const auto& [number, place] : found_) unmatched.erase(place);
-  return {unmatched.begin(), unmatched.end()};
-}
-
-std::vector<ReviewProblem> ReviewProblems(const std::vector<CuratedPair>& pairs,
-                                          const ReviewedKernelFinder& kernels) {
-  std::map<int, std::string> problems;
-  for (const CuratedPair& pair : pairs) {
-    if (pair.review >= 0 && !pair.problem.empty()) problems[pair.review] = pair.problem;
-  }
-  for (const int review : kernels.Unmatched()) problems[review] = "no such kernel";
-  std::vector<ReviewProblem> listed;
-  for (auto& [review, problem] : problems) listed.push_back({review, std::move(problem)});
-  return listed;
-}
-
-absl::StatusOr<std::vector<ReviewProblem>> FindReviewProblems(
-    cas::BlobStore& store, const v1::DatasetManifest& manifest,
-    const std::vector<CuratedPair>& pairs) {
+absl::StatusOr<FollowedReviews> FollowReviews(cas::BlobStore& store,
+                                              const v1::DatasetManifest& manifest,
+                                              const v1::Clusters& clusters) {
+  FollowedReviews followed;
+  if (manifest.reviews().empty()) return followed;
+  RETURN_IF_ERROR(FollowAccepted(store, manifest, clusters, &followed));
   ReviewedKernelFinder finder(manifest.reviews());
-  if (!finder.empty()) RETURN_IF_ERROR(WalkDataset(store, manifest, finder));
-  return ReviewProblems(pairs, finder);
+  RETURN_IF_ERROR(WalkDataset(store, manifest, finder));
+  std::vector<Sides> sides(static_cast<size_t>(manifest.reviews_size()));
+  for (const ReviewedKernelFinder::Found& found : finder.found()) {
+    const bool triton = found.part == ReviewedKernelFinder::Part::kTriton;
+    Sides& of = sides[static_cast<size_t>(found.review)];
+    (triton ? of.triton : of.cuda).push_back(found.number);
+  }
+  for (int i = 0; i < manifest.reviews_size(); ++i) {
+    const v1::Review& review = manifest.reviews(i);
+    const Sides& of = sides[static_cast<size_t>(i)];
+    if (review.has_kernel()) {
+      if (of.cuda.empty()) followed.problems.push_back({i, "no such kernel"});
+      continue;
+    }
+    if (review.decision() == v1::REVIEW_DECISION_ACCEPT) continue;
+    for (const uint32_t cuda : of.cuda) {
+      for (const uint32_t triton : of.triton) followed.rejected.emplace_back(cuda, triton);
+    }
+    std::string problem = ProblemOf(of);
+    if (!problem.empty()) followed.problems.push_back({i, std::move(problem)});
+  }
+  std::sort(followed.problems.begin(), followed.problems.end(),
+            [](const ReviewProblem& a, const ReviewProblem& b) { return a.review < b.review; });
+  return followed;
 }
 
 }  // namespace kernelmill::dataset

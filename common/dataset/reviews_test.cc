@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/cas/testing/memory_blob_store.h"
-#include "common/config/job_spec.h"
 #include "common/config/review_list.h"
 #include "common/testing/status_matchers.h"
 
@@ -17,8 +16,6 @@ namespace {
 
 using ::kernelmill::testing::IsOk;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
 
 // One source "ops" of four kernels:
 //   0 cuda   a.cu softmax   1 cuda   a.cu softmax, of another text
@@ -84,16 +81,17 @@ class ReviewsTest : public ::testing::Test {
   // "CUDA-TRITON" of each, "!" of a rejected one, and problems as "REVIEW: PROBLEM".
   std::vector<std::string> Found() {
     Store("1");
-    const auto pairs = FindCuratedPairs(store_, manifest_, clusters_);
-    EXPECT_THAT(pairs, IsOk());
-    const auto problems = FindReviewProblems(store_, manifest_, *pairs);
-    EXPECT_THAT(problems, IsOk());
+    const auto followed = FollowReviews(store_, manifest_, clusters_);
+    EXPECT_THAT(followed, IsOk());
     std::vector<std::string> found;
-    for (const CuratedPair& pair : *pairs) {
-      if (!pair.problem.empty()) continue;
-      found.push_back(absl::StrCat(pair.cuda, "-", pair.triton, pair.rejected ? "!" : ""));
+    if (!followed.ok()) return found;
+    for (const CuratedPair& pair : followed->accepted) {
+      found.push_back(absl::StrCat(pair.cuda, "-", pair.triton));
     }
-    for (const ReviewProblem& problem : *problems) {
+    for (const auto& [cuda, triton] : followed->rejected) {
+      found.push_back(absl::StrCat(cuda, "-", triton, "!"));
+    }
+    for (const ReviewProblem& problem : followed->problems) {
       found.push_back(absl::StrCat(problem.review, ": ", problem.problem));
     }
     return found;
@@ -129,7 +127,13 @@ TEST_F(ReviewsTest, WhatCannotBeFollowedIsSaidOfTheDecision) {
 TEST_F(ReviewsTest, ARejectedPairWhoseKernelWasNotKeptIsNoProblem) {
   clusters_.mutable_decisions(3)->set_fate(v1::FATE_DUPLICATE);
   AddPair(v1::REVIEW_DECISION_REJECT, Named("a.cu", "softmax"), Named("a.py", "_copy"));
-  EXPECT_THAT(Found(), IsEmpty());
+  EXPECT_THAT(Found(), ElementsAre("0-3!", "1-3!"));
+}
+
+TEST_F(ReviewsTest, AnAcceptedPairWhoseKernelWasNotKeptHasItsFateForAReason) {
+  clusters_.mutable_decisions(2)->set_fate(v1::FATE_DUPLICATE);
+  AddPair(v1::REVIEW_DECISION_ACCEPT, Named("a.cu", "softmax", 1), Named("a.py", "_softmax"));
+  EXPECT_THAT(Found(), ElementsAre("0: triton: is duplicate"));
 }
 
 TEST_F(ReviewsTest, AHashHoldsForAnyCommitWithTheTextAndForNoOtherText) {
@@ -139,7 +143,8 @@ TEST_F(ReviewsTest, AHashHoldsForAnyCommitWithTheTextAndForNoOtherText) {
     Store(commit);
     ReviewedKernelFinder finder(manifest_.reviews());
     ASSERT_THAT(WalkDataset(store_, manifest_, finder), IsOk());
-    EXPECT_THAT(finder.found(), ElementsAre(Pair(1, 0)));
+    ASSERT_EQ(finder.found().size(), 1u);
+    EXPECT_EQ(finder.found()[0].number, 1u);
   }
   shard_.mutable_kernels(1)->set_sha256(std::string(64, 'x'));
   EXPECT_THAT(Found(), ElementsAre("0: no such kernel"));

@@ -1,3 +1,5 @@
+#include "services/cli/commands/review_command.h"
+
 #include <pwd.h>
 #include <unistd.h>
 
@@ -17,7 +19,6 @@
 #include "absl/time/time.h"
 #include "common/base/status.h"
 #include "common/config/review_list.h"
-#include "services/cli/commands/commands.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/review/flagged_items.h"

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/review_command.h"
 #include "services/cli/program/groups.h"
 
 namespace kernelmill::cli {

@@ -10,7 +10,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
-#include "common/config/job_spec.h"
 #include "common/config/review_list.h"
 #include "services/exporter/core/output/output_dir.h"
 

@@ -16,9 +16,7 @@ namespace kernelmill::cli {
 namespace {
 
 bool Names(const v1::KernelReference& reference, const FlaggedKernel& flagged) {
-  dataset::KernelReferences references;
-  references.Add(reference);
-  return !references.Naming(flagged.repository, flagged.kernel).empty();
+  return dataset::NamesKernel(reference, flagged.repository, flagged.kernel);
 }
 
 bool IsOn(const v1::Review& review, const FlaggedItem& item) {

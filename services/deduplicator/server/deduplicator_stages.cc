@@ -103,8 +103,9 @@ class ResolveStage final : public worker::Stage {
     ASSIGN_OR_RETURN(const v1::DatasetManifest shards, ShardsOf(action));
     dataset::ReviewedKernelFinder finder(params.reviews());
     RETURN_IF_ERROR(dataset::WalkDataset(store, shards, finder));
-    for (const auto& [number, review] : finder.found()) {
-      RETURN_IF_ERROR(resolver->Review(number, params.reviews(review)));
+    for (const dataset::ReviewedKernelFinder::Found& found : finder.found()) {
+      if (found.part != dataset::ReviewedKernelFinder::Part::kKernel) continue;
+      RETURN_IF_ERROR(resolver->Review(found.number, params.reviews(found.review)));
     }
     return absl::OkStatus();
   }

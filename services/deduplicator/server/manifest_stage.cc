@@ -96,28 +96,29 @@ void AddFailure(const std::string& where, const std::string& problem, v1::StageR
   failure->set_reason(problem);
 }
 
-void AddPairs(const std::vector<dataset::CuratedPair>& pairs, v1::StageResult* result) {
-  int64_t made = 0;
-  int64_t unmade = 0;
+void AddPairs(const std::vector<dataset::CuratedPair>& pairs,
+              const dataset::FollowedReviews& reviews, v1::StageResult* result) {
+  auto made = static_cast<int64_t>(reviews.accepted.size());
   for (size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].rejected) continue;
-    ++(pairs[i].problem.empty() ? made : unmade);
-    if (pairs[i].problem.empty() || pairs[i].review >= 0) continue;
+    made += pairs[i].problem.empty();
+    if (pairs[i].problem.empty()) continue;
     AddFailure(absl::StrCat("pairs[", i, "]"), pairs[i].problem, result);
   }
-  if (made + unmade == 0) return;
+  const auto all = static_cast<int64_t>(pairs.size() + reviews.accepted.size());
+  if (all == 0) return;
   worker::AddCounter(*result, "dataset.pairs.curated", made);
-  worker::AddCounter(*result, "dataset.pairs.unmade", unmade);
+  worker::AddCounter(*result, "dataset.pairs.unmade", all - made);
 }
 
-void AddReviews(const v1::DatasetManifest& manifest,
-                const std::vector<dataset::ReviewProblem>& problems, v1::StageResult* result) {
+void AddReviews(const v1::DatasetManifest& manifest, const dataset::FollowedReviews& reviews,
+                v1::StageResult* result) {
   if (manifest.reviews().empty()) return;
-  for (const dataset::ReviewProblem& problem : problems) {
+  for (const dataset::ReviewProblem& problem : reviews.problems) {
     AddFailure(absl::StrCat("reviews[", problem.review, "]"), problem.problem, result);
   }
   worker::AddCounter(*result, "dataset.reviews", manifest.reviews_size());
-  worker::AddCounter(*result, "dataset.reviews.unmatched", static_cast<int64_t>(problems.size()));
+  worker::AddCounter(*result, "dataset.reviews.unmatched",
+                     static_cast<int64_t>(reviews.problems.size()));
 }
 
 }  // namespace
@@ -158,14 +159,14 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   RETURN_IF_ERROR(dataset::CheckConservation(sums));
   ASSIGN_OR_RETURN(const std::vector<dataset::CuratedPair> pairs,
                    dataset::FindCuratedPairs(store, manifest, clusters));
-  ASSIGN_OR_RETURN(const std::vector<dataset::ReviewProblem> problems,
-                   dataset::FindReviewProblems(store, manifest, pairs));
+  ASSIGN_OR_RETURN(const dataset::FollowedReviews reviews,
+                   dataset::FollowReviews(store, manifest, clusters));
   ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, manifest));
   v1::StageResult result;
   worker::AddOutput(result, "manifest", output, sums.kept);
   AddFileCounters(sums, &result);
-  AddPairs(pairs, &result);
-  AddReviews(manifest, problems, &result);
+  AddPairs(pairs, reviews, &result);
+  AddReviews(manifest, reviews, &result);
   return result;
 }
 

@@ -38,8 +38,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   explicit IndexVisitor(DatasetIndex* index)
       : index_(*index),
         total_(index->manifest, index->clusters),
-        pairs_(index->manifest, index->clusters),
-        reviewed_(index->manifest.reviews()) {
+        pairs_(index->manifest, index->clusters) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
     index_.first_numbers.resize(index_.sources.size());
   }
@@ -52,14 +51,12 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     entry.unselected_files = tree.unselected_files();
     RETURN_IF_ERROR(total_.VisitTree(source, tree));
     RETURN_IF_ERROR(pairs_.VisitTree(source, tree));
-    RETURN_IF_ERROR(reviewed_.VisitTree(source, tree));
     return per_source_[source]->VisitTree(source, tree);
   }
 
   absl::Status VisitShard(const dataset::ShardView& view) override {
     RETURN_IF_ERROR(total_.VisitShard(view));
     RETURN_IF_ERROR(pairs_.VisitShard(view));
-    RETURN_IF_ERROR(reviewed_.VisitShard(view));
     RETURN_IF_ERROR(per_source_[view.source]->VisitShard(view));
     index_.first_numbers[view.source].push_back(view.first_number);
     std::map<std::string, uint32_t> files;  // of this shard, by path
@@ -92,7 +89,6 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     }
     index_.sums = total_.sums();
     index_.pairs = pairs_.Find();
-    index_.review_problems = dataset::ReviewProblems(index_.pairs, reviewed_);
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(dataset::CheckConservation(index_.sums));
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
@@ -186,7 +182,6 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   DatasetIndex& index_;
   dataset::LedgerVisitor total_;
   dataset::CuratedPairFinder pairs_;
-  dataset::ReviewedKernelFinder reviewed_;
   std::vector<std::unique_ptr<dataset::LedgerVisitor>> per_source_;
 };
 

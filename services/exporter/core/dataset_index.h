@@ -13,7 +13,6 @@
 #include "common/cas/blob_store.h"
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
-#include "common/dataset/reviews.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/analysis/analysis.h"
@@ -89,9 +88,7 @@ struct DatasetIndex {
   // Of a kept kernel's number, those of its duplicates.
   std::map<uint32_t, std::vector<uint32_t>> duplicates;
   dataset::LedgerSums sums;
-  // As in the manifest, and the decisions on pairs.
-  std::vector<dataset::CuratedPair> pairs;
-  std::vector<dataset::ReviewProblem> review_problems;
+  std::vector<dataset::CuratedPair> pairs;  // as in the manifest
   Analysis analysis;
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }

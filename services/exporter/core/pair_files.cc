@@ -4,6 +4,7 @@
 #include "common/base/status.h"
 #include "common/config/csv.h"
 #include "common/dataset/fim.h"
+#include "common/dataset/word_overlap.h"
 #include "services/exporter/core/output/output_dir.h"
 #include "services/exporter/core/place.h"
 
@@ -37,30 +38,31 @@ absl::string_view SplitOfBoth(const DatasetIndex& index,
 
 }  // namespace
 
-absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const DatasetIndex& index) {
+absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const DatasetIndex& index,
+                                            const dataset::FollowedReviews& reviews) {
   ASSIGN_OR_RETURN(FileWriter records, FileWriter::Create(absl::StrCat(dir, "/", kPairsFile)));
   ASSIGN_OR_RETURN(FileWriter examples,
                    FileWriter::Create(absl::StrCat(dir, "/", kTranslationsFile)));
   ASSIGN_OR_RETURN(TempFile texts, TempFile::Create(dir));
   RETURN_IF_ERROR(examples.Append(config::CsvRow({"prompt", "completion"})));
-  return PairFiles(index, std::move(records), std::move(examples), std::move(texts));
+  return PairFiles(index, reviews, std::move(records), std::move(examples), std::move(texts));
 }
 
-PairFiles::PairFiles(const DatasetIndex& index, FileWriter records, FileWriter examples,
-                     TempFile texts)
+PairFiles::PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& reviews,
+                     FileWriter records, FileWriter examples, TempFile texts)
     : index_(index),
       records_(std::move(records)),
       examples_(std::move(examples)),
-      texts_(std::move(texts)) {
-  for (const dataset::CuratedPair& pair : index.pairs) {
-    if (!pair.problem.empty()) continue;
-    if (pair.rejected) {
-      rejected_pairs_.emplace(pair.cuda, pair.triton);
-      continue;
+      texts_(std::move(texts)),
+      rejected_pairs_(reviews.rejected.begin(), reviews.rejected.end()) {
+  for (const auto* pairs : {&index.pairs, &reviews.accepted}) {
+    for (const dataset::CuratedPair& pair : *pairs) {
+      const Pair numbers = {pair.cuda, pair.triton};
+      if (!pair.problem.empty() || !curated_pairs_.insert(numbers).second) continue;
+      listed_.push_back(numbers);
+      curated_kernels_[pair.cuda];
+      curated_kernels_[pair.triton];
     }
-    curated_pairs_.emplace(pair.cuda, pair.triton);
-    curated_kernels_[pair.cuda];
-    curated_kernels_[pair.triton];
   }
 }
 
@@ -97,10 +99,7 @@ absl::Status PairFiles::EndSource() {
 }
 
 absl::Status PairFiles::Close() {
-  absl::flat_hash_set<Pair> written;
-  for (const dataset::CuratedPair& curated : index_.pairs) {
-    const Pair pair = {curated.cuda, curated.triton};
-    if (!curated.problem.empty() || curated.rejected || !written.insert(pair).second) continue;
+  for (const Pair& pair : listed_) {
     ++curated_;
     RETURN_IF_ERROR(WriteCurated(pair));
   }

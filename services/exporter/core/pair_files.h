@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/dataset/reviews.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/output/files.h"
@@ -27,7 +28,8 @@ namespace kernelmill::exporter {
 // texts wait in a temporary file. Not thread-safe; `index` must outlive it.
 class PairFiles {
  public:
-  static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index);
+  static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index,
+                                          const dataset::FollowedReviews& reviews);
 
   // A kernel that was kept; in any order within its source.
   absl::Status AddKernel(uint32_t number, const v1::Kernel& kernel);
@@ -50,7 +52,8 @@ class PairFiles {
   };
   using Pair = std::pair<uint32_t, uint32_t>;
 
-  PairFiles(const DatasetIndex& index, FileWriter records, FileWriter examples, TempFile texts);
+  PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& reviews, FileWriter records,
+            FileWriter examples, TempFile texts);
 
   // A line of the file; `scored` is null where nothing can be said.
   Json PairRecord(const Pair& pair, const std::string& cuda_name, const std::string& triton_name,
@@ -66,6 +69,7 @@ class PairFiles {
   absl::flat_hash_map<uint32_t, std::string> names_;
   // Of the whole dataset.
   absl::flat_hash_map<uint32_t, CuratedKernel> curated_kernels_;
+  std::vector<Pair> listed_;  // of the list, then those that were accepted; each once
   absl::flat_hash_set<Pair> curated_pairs_;
   absl::flat_hash_set<Pair> rejected_pairs_;
   absl::flat_hash_map<Pair, ScoredPair> scores_;  // of these, where both are of one source

@@ -180,7 +180,7 @@ std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
 Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
   Json unmade = Json::array();
   for (size_t i = 0; i < index.pairs.size(); ++i) {
-    if (index.pairs[i].problem.empty() || index.pairs[i].review >= 0) continue;
+    if (index.pairs[i].problem.empty()) continue;
     unmade.push_back({{"pair", i}, {"problem", Text(index.pairs[i].problem)}});
   }
   return {{"candidates", counts.candidates},
@@ -191,7 +191,7 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
 }
 
 // Decisions by what they are on and which way they went, and those that name nothing.
-Json ReviewsJson(const DatasetIndex& index) {
+Json ReviewsJson(const DatasetIndex& index, const dataset::FollowedReviews& reviews) {
   Json accepted = Json::object();
   Json rejected = Json::object();
   for (const v1::Review& review : index.manifest.reviews()) {
@@ -199,7 +199,7 @@ Json ReviewsJson(const DatasetIndex& index) {
     counts[review.flag()] = counts.value(review.flag(), 0) + 1;
   }
   Json unmatched = Json::array();
-  for (const dataset::ReviewProblem& problem : index.review_problems) {
+  for (const dataset::ReviewProblem& problem : reviews.problems) {
     unmatched.push_back({{"review", problem.review}, {"problem", Text(problem.problem)}});
   }
   return {{"accepted", std::move(accepted)},
@@ -268,7 +268,7 @@ struct FileTotals {
 }  // namespace
 
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
-            std::vector<v1::Failure> failures) {
+            const dataset::FollowedReviews& reviews, std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
@@ -292,7 +292,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},
           {"instruct", training.instruct},
           {"pairs", PairsJson(index, training.pairs)},
-          {"reviews", ReviewsJson(index)},
+          {"reviews", ReviewsJson(index, reviews)},
           {"failures", FailuresJson(std::move(failures))}};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/cas/digest.h"
+#include "common/dataset/reviews.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/output/json.h"
@@ -40,9 +41,9 @@ struct TrainingCounts {
 
 // report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
 // kernels pass each check, the rows of fim_sft.csv and instruct.jsonl, the pairs with those of the
-// list that could not be made, and the inputs that failed.
+// list that could not be made, what came of reviews, and the inputs that failed.
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
-            std::vector<v1::Failure> failures);
+            const dataset::FollowedReviews& reviews, std::vector<v1::Failure> failures);
 
 // MANIFEST.json: the source files that hold a kept kernel, by category, with the fields of the
 // extraction plan's script 07. `created` is the time of the newest commit, so that the same dataset

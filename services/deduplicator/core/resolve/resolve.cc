@@ -24,7 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/review_list.h"
-#include "common/dataset/fim.h"
+#include "common/dataset/word_overlap.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
+#include "common/dataset/word_overlap.h"
 #include "services/deduplicator/core/sign/local_names.h"
 #include "services/deduplicator/core/sign/operations.h"
 #include "services/deduplicator/core/sign/shingles.h"
