@@ -1,6 +1,6 @@
 // A library for LD_PRELOAD that makes what the tests of faults cannot ask a kernel for: fsync that
-// fails, a wall clock that jumps, a stage that is slow, a file whose content ends the process that
-// reads it. The programs under test have no hook for any of it.
+// fails or is slow, a wall clock that jumps, a stage that is slow, a file whose content ends the
+// process that reads it. The programs under test have no hook for any of it.
 //
 // KERNELMILL_SHIM names the control file, which the test maps and changes at any time (shim.py
 // knows the same layout). Without it every function here does what the C library's does.
@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,7 +30,8 @@ struct control {
   _Atomic int64_t syncs_failed;     // counted here, read by the test: the fault was met
   _Atomic int64_t shifted_reads;
   _Atomic int64_t poisoned;
-  int64_t unused[2];
+  _Atomic int64_t table_sync_us;  // how long syncs take longer, but of a database's log
+  int64_t unused;
   char poison[64];  // a file with these bytes in it kills its extractor; empty: none does
 };
 
@@ -57,8 +59,26 @@ static int sync_fails(void) {
   return 1;
 }
 
-int fsync(int fd) { return sync_fails() ? -1 : (int)syscall(SYS_fsync, fd); }
-int fdatasync(int fd) { return sync_fails() ? -1 : (int)syscall(SYS_fdatasync, fd); }
+// A disk on which flushes and compaction do not keep up with what is written to the log.
+static void wait_for_table(int fd) {
+  const int64_t delay = control->table_sync_us;
+  if (delay == 0) return;
+  char link[32], path[512];
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+  const ssize_t size = readlink(link, path, sizeof(path));
+  if (size > 5 && (memcmp(path + size - 4, ".sst", 4) == 0 || memcmp(path + size - 5, ".blob", 5) == 0)) {
+    usleep((useconds_t)delay);
+  }
+}
+
+int fsync(int fd) {
+  wait_for_table(fd);
+  return sync_fails() ? -1 : (int)syscall(SYS_fsync, fd);
+}
+int fdatasync(int fd) {
+  wait_for_table(fd);
+  return sync_fails() ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
 int syncfs(int fd) { return sync_fails() ? -1 : (int)syscall(SYS_syncfs, fd); }
 int sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags) {
   return sync_fails() ? -1 : (int)syscall(SYS_sync_file_range, fd, offset, bytes, flags);
