@@ -105,7 +105,7 @@ class Review(unittest.TestCase):
 
         reviewer = Reviewer(first, "--reviews", self.reviews, "--who", "ann")
         reviewer.until("[1 of 2] word_overlap")
-        shown = reviewer.until("? help] ")
+        shown = reviewer.until("[?] ")
         self.assertIn("\\x1b[2J", shown)
         self.assertNotIn("\x1b", shown)
         reviewer.press("r")
@@ -117,7 +117,7 @@ class Review(unittest.TestCase):
         self.assertEqual(reviewer.end(), 0)
 
         again = Reviewer(first, "--reviews", self.reviews, environment={"KERNELMILL_REVIEWER": "bob"})
-        shown = again.until("[1 of 1] pair") + again.until("? help] ")
+        shown = again.until("[1 of 1] pair") + again.until("[?] ")
         self.assertNotIn("word_overlap", shown)
         self.assertIn("GeluForward", shown)
         self.assertIn("_gelu_fwd_kernel", shown)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -28,11 +29,17 @@ double NumberAt(const Json& row, const char* key, double otherwise) {
   return found != row.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
-// Whether the field at `key` is the bytes that the dataset has, and not what was made of them.
-bool IsExact(const Json& row, const std::string& key) {
-  const auto found = row.find("not_utf8");
-  if (found == row.end() || !found->is_array()) return true;
-  return std::find(found->begin(), found->end(), Json("/" + key)) == found->end();
+// The text at `key` if it is what the dataset has, and not what was made of bytes that are no
+// UTF-8.
+std::string ExactAt(const Json& row, const char* key) {
+  std::string text = TextAt(row, key);
+  if (absl::StrContains(text, "\xef\xbf\xbd")) return "";
+  const auto others = row.find("not_utf8");
+  if (others == row.end() || !others->is_array()) return text;
+  for (const Json& other : *others) {
+    if (other.is_object() && TextAt(other, "field") == absl::StrCat("/", key)) return "";
+  }
+  return text;
 }
 
 FlaggedKernel KernelOf(const Json& row, int64_t offset, int64_t size) {
@@ -41,9 +48,9 @@ FlaggedKernel KernelOf(const Json& row, int64_t offset, int64_t size) {
   v1::Kernel& kernel = flagged.kernel;
   kernel.set_id(TextAt(row, "id"));
   kernel.set_sha256(TextAt(row, "sha256"));
-  if (IsExact(row, "path")) kernel.set_path(TextAt(row, "path"));
-  if (IsExact(row, "name")) kernel.set_name(TextAt(row, "name"));
-  if (IsExact(row, "qualname")) kernel.set_qualname(TextAt(row, "qualname"));
+  kernel.set_path(ExactAt(row, "path"));
+  kernel.set_name(ExactAt(row, "name"));
+  kernel.set_qualname(ExactAt(row, "qualname"));
   kernel.set_first_line(static_cast<int32_t>(NumberAt(row, "first_line", 0)));
   kernel.set_last_line(static_cast<int32_t>(NumberAt(row, "last_line", 0)));
   flagged.offset = offset;

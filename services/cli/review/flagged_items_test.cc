@@ -34,7 +34,8 @@ std::string Pair(const std::string& cuda, const std::string& triton, double scor
 class FlaggedItemsTest : public ::testing::Test {
  protected:
   FlaggedItemsTest() : folder_(*TempDir::Create()) {
-    Put("kernels.jsonl", absl::StrCat(Kernel("1"), Kernel("2"), Kernel("3", "\"/path\"")));
+    Put("kernels.jsonl", absl::StrCat(Kernel("1"), Kernel("2"),
+                                      Kernel("3", R"({"field": "/path", "base64": "/w=="})")));
   }
 
   void Put(const std::string& name, const std::string& text) {

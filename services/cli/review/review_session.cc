@@ -11,7 +11,7 @@
 namespace kernelmill::cli {
 namespace {
 
-constexpr char kKeys[] = "a accept, r reject, s skip, b back, m module, q quit, ? help";
+constexpr char kKeys[] = "[a]ccept [r]eject [s]kip [b]ack [m]odule [q]uit [?] ";
 constexpr char kHelp[] =
     "  a  accept: the flag goes; a pair of kernels becomes a row to train on\n"
     "  r  reject, with a reason: the kernel is left out; a pair is no candidate any more\n"
@@ -160,7 +160,7 @@ absl::StatusOr<ReviewSession::Step> ReviewSession::Ask(const FlaggedItem& item) 
     const bool more = next < lines.size();
     const std::string rest =
         more ? absl::StrCat("-- ", lines.size() - next, " more lines -- ") : "";
-    const int key = Prompt(absl::StrCat(rest, "[", kKeys, "] "));
+    const int key = Prompt(absl::StrCat(rest, kKeys));
     switch (key) {
       case 'a':
       case 'r': {
