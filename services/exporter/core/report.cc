@@ -207,6 +207,30 @@ Json ReviewsJson(const DatasetIndex& index, const dataset::FollowedReviews& revi
           {"unmatched", std::move(unmatched)}};
 }
 
+Json SplitPolicyJson(const v1::DatasetManifest& manifest) {
+  if (!manifest.has_split_policy()) return nullptr;
+  const v1::SplitPolicy& policy = manifest.split_policy();
+  Json validation = Json::array();
+  for (const std::string& name : policy.validation_repositories()) validation.push_back(Text(name));
+  Json test = Json::array();
+  for (const std::string& name : policy.test_repositories()) test.push_back(Text(name));
+  return {{"validation", Number(policy.validation())},
+          {"test", Number(policy.test())},
+          {"seed", Text(policy.seed())},
+          {"validation_repositories", std::move(validation)},
+          {"test_repositories", std::move(test)}};
+}
+
+Json SplitsJson(const DatasetIndex& index) {
+  Json json = Json::object();
+  for (const auto& [name, split] : index.by_split) {
+    json[name] = {{"kernels", split.kernels},
+                  {"repositories", split.repositories},
+                  {"tokens", TokenSumsJson(split.tokens)}};
+  }
+  return json;
+}
+
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {
       {"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
@@ -225,6 +249,7 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
                                                          manifest.quality().exclude_kinds().end())},
       {"quality_targets", std::vector<std::string>(manifest.quality().targets().begin(),
                                                    manifest.quality().targets().end())},
+      {"splits", SplitPolicyJson(manifest)},
       {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
       {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
@@ -287,6 +312,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"contamination", ContaminationCounts(index)},
           {"word_overlaps", CountWordOverlaps(index)},
           {"tokens", TokenSumsJson(all.tokens)},
+          {"splits", SplitsJson(index)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
           {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},
