@@ -16,22 +16,17 @@ import unittest
 import cuda_pairs_test as pairs
 import harness
 
-# Its body has the words of its signature and no others, but for an escape sequence that would clear a terminal.
+# A kernel whose docstring has all the words of its body, and an escape sequence that would clear a terminal.
+LOADS = [f"v{i} = tl.load(x_ptr + {i})" for i in range(40)]
 ALIKE = '''\
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def alike(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    """x_ptr y_ptr n = BLOCK: tl.constexpr tl.load(x_ptr + n) tl.store(y_ptr + n, x) x = + tl.program_id(0) n) x) n, \x1b[2J"""
-    x = tl.load(x_ptr + n)
-    tl.store(y_ptr + n, x)
-    n = tl.program_id(0)
-    x = tl.load(x_ptr + n)
-    tl.store(y_ptr + n, x)
-    n = tl.program_id(0)
-'''
+def alike(x_ptr, y_ptr):
+    """\x1b[2J WORDS"""
+'''.replace("WORDS", " ".join(LOADS)) + "".join(f"    {load}\n" for load in LOADS)
 
 
 class Reviewer:
@@ -131,7 +126,7 @@ class Review(unittest.TestCase):
         second = self.crawl("second", "reviews: reviews.jsonl\n")
         self.assertEqual([row["reason"] for row in harness.ledger(second) if row["fate"] == "rejected"],
                          ["review:word_overlap"])
-        rows = list(csv.DictReader((second / "cu2triton_sft.csv").open(newline="")))
+        rows = list(csv.DictReader((second / "cu2triton_sft.csv").read_text().splitlines(keepends=True)))
         self.assertEqual(len(rows), 1)
         self.assertIn("GeluForward", rows[0]["prompt"])
         self.assertIn("_gelu_fwd_kernel", rows[0]["completion"])
@@ -152,14 +147,14 @@ class Review(unittest.TestCase):
         self.assertNotEqual(self.run_review(dataset, "--reviews", self.reviews, "--accept", "pair:1-2").returncode, 0)
 
         followed = self.crawl("followed", "reviews: reviews.jsonl\n")
-        kernels = list(map(json.loads, (followed / "kernels.jsonl").open()))
+        kernels = [json.loads(line) for line in (followed / "kernels.jsonl").read_text().splitlines()]
         self.assertEqual([kernel["word_overlap"] for kernel in kernels if kernel["name"] == "alike"], [None])
         self.assertEqual((followed / "cuda_triton_pairs.jsonl").read_text(), "")
 
     def test_without_a_terminal_nothing_is_asked(self):
         dataset = self.crawl("dataset")
         done = self.run_review(dataset, "--reviews", self.reviews)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("there is none", done.stderr)
         self.assertFalse(self.reviews.exists())
 
