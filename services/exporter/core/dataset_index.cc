@@ -129,6 +129,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
     CountChecks(verdict, &source.checks);
+    ++source.licenses[verdict.license().expression()];
     AddTokens(verdict.source_tokens(), &source.tokens.source);
     AddTokens(verdict.module_tokens(), &source.tokens.module);
     const std::string split_name(index_.SplitOf(number));

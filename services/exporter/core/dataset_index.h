@@ -54,6 +54,7 @@ struct SourceEntry {
   dataset::LedgerSums sums;
   FateCounts fates;
   CheckCounts checks;
+  std::map<std::string, int64_t> licenses;  // of kept kernels: how many have an expression
   TokenSums tokens;
 };
 

@@ -22,6 +22,7 @@ struct Group {
   dataset::LedgerSums sums;
   FateCounts fates;
   CheckCounts checks;
+  std::map<std::string, int64_t> licenses;
   TokenSums tokens;
   int64_t unselected_files = 0;
 };
@@ -46,6 +47,7 @@ void AddTo(const SourceEntry& source, Group* group) {
   group->sums.holdout += source.sums.holdout;
   for (const auto& [fate, count] : source.fates) group->fates[fate] += count;
   for (const auto& [check, outcomes] : source.checks) AddAll(outcomes, &group->checks[check]);
+  AddAll(source.licenses, &group->licenses);
   AddTokens(source.tokens.source, &group->tokens.source);
   AddTokens(source.tokens.module, &group->tokens.module);
   group->unselected_files += source.unselected_files;
@@ -309,6 +311,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
           {"checks", all.checks},
+          {"licenses", all.licenses},
           {"contamination", ContaminationCounts(index)},
           {"word_overlaps", CountWordOverlaps(index)},
           {"tokens", TokenSumsJson(all.tokens)},
