@@ -28,6 +28,7 @@
 #include "common/config/opt_out_list.h"
 #include "common/config/pair_list.h"
 #include "common/config/repository_list.h"
+#include "common/config/review_list.h"
 
 namespace kernelmill::config {
 namespace {
@@ -304,7 +305,7 @@ absl::Status ExpandEntries(const std::string& file, const Reader& reader, absl::
 void SpellOutLists(YamlNode& root) {
   for (size_t i = 0; i + 1 < root.children.size(); i += 2) {
     const std::string& name = root.children[i].text;
-    if (name != "pairs" && name != "opt_out") continue;
+    if (name != "pairs" && name != "opt_out" && name != "reviews") continue;
     YamlNode& value = root.children[i + 1];
     if (value.kind != YamlNode::Kind::kScalar) continue;
     const YamlNode key = {YamlNode::Kind::kScalar, value.line, true, "list", {}};
@@ -424,6 +425,7 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
   RETURN_IF_ERROR(ExpandLists(path, reader, &spec));
   RETURN_IF_ERROR(ExpandEntries(path, reader, "pairs", ReadPairList, spec.mutable_pairs()));
   RETURN_IF_ERROR(ExpandEntries(path, reader, "opt_out", ReadOptOutList, spec.mutable_opt_out()));
+  RETURN_IF_ERROR(ExpandEntries(path, reader, "reviews", ReadReviewList, spec.mutable_reviews()));
   RETURN_IF_ERROR(Placed(CheckJobSpec(spec), path, reader));
   ResolveOrigins(path, &spec);
   return spec;

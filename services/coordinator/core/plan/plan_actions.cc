@@ -179,6 +179,18 @@ void JobPlan::FillResolve(v1::Action& action) const {
     if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
   });
   for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
+  if (!settings_.reviews().empty()) {
+    // Decisions name kernels by what their trees and shards alone have.
+    *params.mutable_reviews() = settings_.reviews();
+    int32_t last = -1;
+    ForEachLinked([&](int32_t s, const Source& source, int32_t) {
+      if (s != last) AddInput(action, "tree", source.tree);
+      last = s;
+    });
+    ForEachLinked([&](int32_t, const Source& source, int32_t k) {
+      AddInput(action, "reviewed", source.linked[k]);
+    });
+  }
   if (settings_.opt_out().empty()) return;
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
     if (!IsHoldout(s)) AddInput(action, "kernels", source.linked[k]);
@@ -235,6 +247,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
   if (settings_.has_mix()) *params.mutable_mix() = settings_.mix();
   *params.mutable_opt_out() = settings_.opt_out();
   if (settings_.has_gates()) *params.mutable_gates() = settings_.gates();
+  *params.mutable_reviews() = settings_.reviews();
   const bool divides = config::Divides(settings_.splits());
   if (divides) {
     AddInput(action, "splits", splits_);

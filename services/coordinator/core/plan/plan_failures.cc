@@ -101,8 +101,11 @@ void JobPlan::AddShortfalls(const TaskKey& task, const v1::StageResult& result) 
   }
   if (pairs.empty()) return;
   v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
+  const bool reviews = absl::StartsWith(pairs.rbegin()->path(), "reviews");
   failure.set_message(
-      ToUtf8(absl::StrCat("pairs that could not be made:", NamedFailures(pairs, pairs.size()))
+      ToUtf8(absl::StrCat(reviews ? "pairs and reviews that name nothing in the dataset:"
+                                  : "pairs that could not be made:",
+                          NamedFailures(pairs, pairs.size()))
                  .substr(0, kMaxMessage)));
 }
 

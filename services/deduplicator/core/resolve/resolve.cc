@@ -25,7 +25,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/opt_out.h"
+#include "common/config/review_list.h"
 #include "common/dataset/ledger.h"
+#include "common/dataset/word_overlap.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
 
@@ -33,10 +35,6 @@ namespace kernelmill::deduplicator {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-
-// From this overlap of words on a prompt gives its completion away: the write-up's leakage filter
-// flags such pairs for review.
-constexpr double kLeakage = 0.8;
 
 constexpr absl::string_view kGeneric = "generic";  // Verdict.target
 
@@ -133,6 +131,20 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.taint = TaintOf(verdict);
     kernel.rejection = std::string(config::GravestReason(verdict));
     kernel.opted_out = kernel.rejection == config::kOptOutReason;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Resolver::Review(uint32_t number, const v1::Review& review) {
+  if (number >= kernels_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("no kernel ", number, " to decide on"));
+  }
+  Candidate& kernel = kernels_[number];
+  if (review.decision() == v1::REVIEW_DECISION_ACCEPT) {
+    if (review.flag() == config::kFlagWordOverlap) kernel.word_overlap = 0;
+  } else if (kernel.accepted) {
+    kernel.accepted = false;
+    kernel.rejection = absl::StrCat("review:", review.flag());
   }
   return absl::OkStatus();
 }
@@ -269,7 +281,8 @@ bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vecto
 // rule's to decide.
 void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   const Candidate& kernel = kernels_[number];
-  if (kernel.word_overlap >= kLeakage) decision->set_word_overlap(kernel.word_overlap);
+  if (kernel.word_overlap >= dataset::kWordOverlapFlag)
+    decision->set_word_overlap(kernel.word_overlap);
   contaminations_.Describe(number, decision);
   if (kernel.file) {
     for (v1::Contamination& match : *decision->mutable_contamination()) match.set_text("source");

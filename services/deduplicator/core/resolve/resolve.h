@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/deduplicator/core/resolve/contamination.h"
 #include "services/deduplicator/core/resolve/similarity_graph.h"
@@ -23,7 +24,7 @@ namespace kernelmill::deduplicator {
 //   rejected       "opt_out": its verdict says that somebody opted out, or it is like a kernel of
 //                  which one does, by any of the rules for duplicates; "opt_out:<text>": such a
 //                  kernel's text comes with it. Else its verdict does not accept it; the reason is
-//                  the verdict's first
+//                  the verdict's first. Or a person rejected it
 //   contaminated   it or its module by a holdout's text, as contamination.h tells; unless the
 //   policy
 //                  only labels
@@ -49,6 +50,10 @@ class Resolver {
   // verdicts and kernels are not as many, or the signatures are malformed.
   absl::Status AddShard(const v1::SignatureShard& signatures, const v1::VerdictShard* verdicts,
                         const v1::ShardOrigin& origin);
+  // Follows a person's decision on a kernel of the shards that were added: a rejected one that its
+  // verdict accepts is rejected, "review:FLAG" the reason; an accepted one loses its flag.
+  // INVALID_ARGUMENT: there is no such kernel.
+  absl::Status Review(uint32_t number, const v1::Review& review);
   // INVALID_ARGUMENT: a pair of kernels that there are not.
   absl::Status AddPairs(const v1::PairSet& pairs);
 

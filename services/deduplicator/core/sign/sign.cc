@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
-#include "common/code/python.h"
 #include "common/dataset/walk.h"
+#include "common/dataset/word_overlap.h"
 #include "common/source_files/whole_files.h"
 #include "services/deduplicator/core/sign/local_names.h"
 #include "services/deduplicator/core/sign/operations.h"
@@ -36,17 +36,6 @@ void AddSet(const std::vector<uint64_t>& shingles, v1::TokenSets* sets) {
 bool Fits(const v1::TokenSets& sets, int kernels) {
   return sets.hashes_size() == kernels && sets.sizes_size() == kernels &&
          sets.minhash().size() == kernels * kMinHashBytes;
-}
-
-std::vector<uint64_t> Words(absl::string_view text) {
-  std::vector<uint64_t> words;
-  for (size_t end, begin = 0; begin < text.size(); begin = end + 1) {
-    for (end = begin; end < text.size() && !code::IsPythonSpace(text[end]);) ++end;
-    if (end > begin) words.push_back(StableHash64(text.substr(begin, end - begin)));
-  }
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  return words;
 }
 
 // What runs of 13 tokens a text has that `known` does not: sorted, each once.
@@ -106,7 +95,8 @@ uint64_t NameHash(const v1::Kernel& kernel) {
 }
 
 Overlap WordOverlap(const dataset::FimPair& pair) {
-  return Compare(Words(pair.prompt), Words(pair.completion));
+  const dataset::WordCounts words = dataset::CountWords(pair);
+  return {words.common, words.total};
 }
 
 void Sign(const v1::Kernel& kernel, SignedShard* shard) {
