@@ -27,6 +27,7 @@
 #include "common/config/job_spec.h"
 #include "common/config/pair_list.h"
 #include "common/config/repository_list.h"
+#include "common/config/review_list.h"
 
 namespace kernelmill::config {
 namespace {
@@ -280,10 +281,29 @@ absl::Status ExpandPairLists(const std::string& file, const Reader& reader, v1::
   return absl::OkStatus();
 }
 
-// `pairs: FILE` stands for `pairs: [{list: FILE}]`.
-void SpellOutPairs(YamlNode& root) {
+// Puts the decisions of each file in its place.
+absl::Status ExpandReviewLists(const std::string& file, const Reader& reader, v1::JobSpec* spec) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  google::protobuf::RepeatedPtrField<v1::Review> written;
+  written.Swap(spec->mutable_reviews());
+  for (int i = 0; i < written.size(); ++i) {
+    if (written[i].list().empty()) {
+      spec->mutable_reviews()->Add(std::move(written[i]));
+      continue;
+    }
+    absl::StatusOr<std::vector<v1::Review>> reviews =
+        ReadReviewList((folder / written[i].list()).string());
+    RETURN_IF_ERROR(OfList(reviews.status(), reader, absl::StrCat("reviews[", i, "].list")));
+    for (v1::Review& review : *reviews) spec->mutable_reviews()->Add(std::move(review));
+  }
+  return absl::OkStatus();
+}
+
+// `pairs: FILE` stands for `pairs: [{list: FILE}]`; likewise `reviews: FILE`.
+void SpellOutLists(YamlNode& root) {
   for (size_t i = 0; i + 1 < root.children.size(); i += 2) {
-    if (root.children[i].text != "pairs") continue;
+    const std::string& field = root.children[i].text;
+    if (field != "pairs" && field != "reviews") continue;
     YamlNode& value = root.children[i + 1];
     if (value.kind != YamlNode::Kind::kScalar) continue;
     const YamlNode key = {YamlNode::Kind::kScalar, value.line, true, "list", {}};
@@ -389,13 +409,14 @@ class Writer {
 
 absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::string& path) {
   ASSIGN_OR_RETURN(YamlNode root, ParseYamlTree(text, path));
-  SpellOutPairs(root);
+  SpellOutLists(root);
   Reader reader(path);
   v1::JobSpec spec;
   RETURN_IF_ERROR(reader.ReadMessage(root, "", &spec));
   RETURN_IF_ERROR(Placed(CheckWrittenSpec(spec), path, reader));
   RETURN_IF_ERROR(ExpandLists(path, reader, &spec));
   RETURN_IF_ERROR(ExpandPairLists(path, reader, &spec));
+  RETURN_IF_ERROR(ExpandReviewLists(path, reader, &spec));
   RETURN_IF_ERROR(Placed(CheckJobSpec(spec), path, reader));
   ResolveOrigins(path, &spec);
   return spec;

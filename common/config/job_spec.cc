@@ -15,6 +15,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
+#include "common/config/review_list.h"
 #include "common/config/split_policy.h"
 #include "common/dsl/labels.h"
 #include "common/spdx/expression.h"
@@ -253,21 +254,6 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::Status CheckReference(const std::string& where, const v1::KernelReference& kernel) {
-  RETURN_IF_ERROR(CheckText(where + ".repository", kernel.repository()));
-  RETURN_IF_ERROR(CheckText(where + ".path", kernel.path()));
-  RETURN_IF_ERROR(CheckText(where + ".name", kernel.name()));
-  if (!kernel.id().empty() && !IsHex(kernel.id(), 32)) {
-    return Wrong(where + ".id", "is not 32 lowercase hexadecimal digits");
-  }
-  if (kernel.line() < 0) return Wrong(where + ".line", "is negative");
-  const bool placed = !kernel.path().empty() && (!kernel.name().empty() || kernel.line() > 0);
-  if (kernel.id().empty() && !placed) {
-    return Wrong(where, "names no kernel: an id, or a path and a name or a line, is needed");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckPairs(const v1::JobSpec& spec) {
   if (static_cast<size_t>(spec.pairs_size()) > kMaxPairs) {
     return Wrong("pairs", absl::StrCat("has more than ", kMaxPairs));
@@ -281,6 +267,24 @@ absl::Status CheckPairs(const v1::JobSpec& spec) {
       return Wrong(where, "has a list beside a pair");
     } else {
       RETURN_IF_ERROR(CheckText(where + ".list", pair.list()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReviews(const v1::JobSpec& spec) {
+  if (static_cast<size_t>(spec.reviews_size()) > kMaxReviews) {
+    return Wrong("reviews", absl::StrCat("has more than ", kMaxReviews));
+  }
+  for (int i = 0; i < spec.reviews_size(); ++i) {
+    const std::string where = absl::StrCat("reviews[", i, "]");
+    const v1::Review& review = spec.reviews(i);
+    if (review.list().empty()) {
+      RETURN_IF_ERROR(CheckReview(where, review));
+    } else if (review.has_kernel() || review.has_cuda() || review.has_triton()) {
+      return Wrong(where, "has a list beside a decision");
+    } else {
+      RETURN_IF_ERROR(CheckText(where + ".list", review.list()));
     }
   }
   return absl::OkStatus();
@@ -344,6 +348,11 @@ absl::Status CheckJobSpec(const v1::JobSpec& spec) {
       return Wrong(absl::StrCat("pairs[", i, "].list"), "is to be read where the job file is");
     }
   }
+  for (int i = 0; i < spec.reviews_size(); ++i) {
+    if (!spec.reviews(i).list().empty()) {
+      return Wrong(absl::StrCat("reviews[", i, "].list"), "is to be read where the job file is");
+    }
+  }
   return CheckWrittenSpec(spec);
 }
 
@@ -357,6 +366,7 @@ absl::Status CheckWrittenSpec(const v1::JobSpec& spec) {
     RETURN_IF_ERROR(CheckSource(absl::StrCat("sources[", i, "]"), spec.sources(i)));
   }
   RETURN_IF_ERROR(CheckPairs(spec));
+  RETURN_IF_ERROR(CheckReviews(spec));
   return CheckPolicies(spec);
 }
 

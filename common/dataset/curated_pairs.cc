@@ -4,23 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/config/review_list.h"
+#include "common/dataset/kernel_reference.h"
 #include "common/dataset/ledger.h"
 
 namespace kernelmill::dataset {
 namespace {
 
 absl::string_view DslWord(v1::Dsl dsl) { return dsl == v1::DSL_CUDA ? "cuda" : "triton"; }
-
-bool Names(const v1::KernelReference& reference, const v1::Kernel& kernel) {
-  if (!reference.id().empty() && reference.id() != kernel.id()) return false;
-  if (!reference.path().empty() && reference.path() != kernel.path()) return false;
-  if (!reference.name().empty() && reference.name() != kernel.name() &&
-      reference.name() != kernel.qualname()) {
-    return false;
-  }
-  const int line = reference.line();
-  return line == 0 || (kernel.first_line() <= line && line <= kernel.last_line());
-}
 
 }  // namespace
 
@@ -34,7 +25,7 @@ CuratedPairFinder::CuratedPairFinder(const v1::DatasetManifest& manifest,
 }
 
 void CuratedPairFinder::AddSide(const v1::KernelReference& reference, v1::Dsl dsl) {
-  const std::string& key = reference.id().empty() ? reference.path() : reference.id();
+  const std::string& key = reference.path().empty() ? reference.id() : reference.path();
   by_key_[key].push_back(static_cast<uint32_t>(sides_.size()));
   sides_.push_back({.reference = &reference, .dsl = dsl});
 }
@@ -48,7 +39,8 @@ absl::Status CuratedPairFinder::VisitShard(const ShardView& view) {
   if (sides_.empty()) return absl::OkStatus();
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const v1::Kernel& kernel = view.kernels->kernels(i);
-    for (const std::string* key : {&kernel.id(), &kernel.path()}) {
+    const std::string hash = absl::StrCat(config::kSha256Prefix, kernel.sha256());
+    for (const std::string* key : {&kernel.id(), &kernel.path(), &hash}) {
       const auto sides = by_key_.find(*key);
       if (sides == by_key_.end()) continue;
       for (const uint32_t side : sides->second) {
@@ -60,9 +52,7 @@ absl::Status CuratedPairFinder::VisitShard(const ShardView& view) {
 }
 
 void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& side) const {
-  const std::string& repository = side.reference->repository();
-  if (!repository.empty() && repository != repository_) return;
-  if (!Names(*side.reference, kernel)) return;
+  if (!NamesKernel(*side.reference, repository_, kernel)) return;
   const v1::Decision* decision = DecisionOn(clusters_, number);
   const v1::Fate fate = decision == nullptr ? v1::FATE_UNSPECIFIED : decision->fate();
   if (fate == v1::FATE_KEPT && kernel.dsl() == side.dsl) {

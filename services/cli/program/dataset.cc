@@ -2,6 +2,7 @@
 #include <string>
 
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/review_command.h"
 #include "services/cli/program/groups.h"
 
 namespace kernelmill::cli {
@@ -51,9 +52,39 @@ void AddSimilar(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+void AddReview(CommandLine& line) {
+  const auto options = std::make_shared<ReviewOptions>();
+  CLI::App* sub = line.Add(
+      "review", "go through what a dataset flags, and accept or reject it",
+      [&line, options](Console& console) { return Review(*options, line.signal(), console); });
+  sub->add_option("DATASET", options->dataset, "the folder that crawl or export wrote")->required();
+  sub->add_option("--reviews", options->reviews,
+                  "the file of decisions (.jsonl), which a job names under `reviews`; it is made,\n"
+                  "added to, and what it has is not asked again");
+  sub->add_option("--flag", options->flags, "only what is flagged so; may be repeated")
+      ->check(CLI::IsMember({"word_overlap", "pair", "license"}));
+  sub->add_option("--license-below", options->license_below,
+                  "flag licences that are less certain, 0 to 1")
+      ->check(CLI::Range(0.0, 1.01))
+      ->capture_default_str();
+  sub->add_option("--who", options->who, "who decides; by default the user of this process")
+      ->envname("KERNELMILL_REVIEWER");
+  CLI::Option* list = sub->add_flag("--list", options->list, "list what is undecided, and end");
+  sub->add_flag("--all", options->all, "with --list: what was decided too")->needs(list);
+  CLI::Option* accept =
+      sub->add_option("--accept", options->accept, "accept this item of the list, and end");
+  CLI::Option* reject =
+      sub->add_option("--reject", options->reject, "reject this item of the list, and end");
+  CLI::Option* why = sub->add_option("--why", options->why, "the reason of --accept or --reject");
+  reject->needs(why);
+  list->excludes(accept)->excludes(reject);
+  line.AddCommonFlags(*sub);
+}
+
 }  // namespace
 
 void AddDatasetCommands(CommandLine& line) {
+  AddReview(line);
   AddExport(line);
   AddSimilar(line);
 }

@@ -14,6 +14,8 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
 #include "common/dataset/ledger.h"
+#include "common/dataset/reviews.h"
+#include "common/dataset/walk.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -51,6 +53,7 @@ class ResolveStage final : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     Resolver resolver(action.params().resolve().dedup());
     RETURN_IF_ERROR(AddShards(action, store, &resolver));
+    RETURN_IF_ERROR(FollowReviews(action, store, &resolver));
     for (const cas::Digest& input : worker::InputsNamed(action, "pairs")) {
       ASSIGN_OR_RETURN(const auto pairs, cas::GetMessage<v1::PairSet>(store, input));
       RETURN_IF_ERROR(resolver.AddPairs(pairs));
@@ -91,6 +94,51 @@ class ResolveStage final : public worker::Stage {
                    absl::StrCat("shard ", i)));
     }
     return absl::OkStatus();
+  }
+
+  // Finds what decisions are on, for which a job that has some hands in its trees and kernels.
+  static absl::Status FollowReviews(const v1::Action& action, cas::BlobStore& store,
+                                    Resolver* resolver) {
+    const v1::ResolveParams& params = action.params().resolve();
+    if (params.reviews().empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const v1::DatasetManifest shards, ShardsOf(action));
+    dataset::ReviewedKernelFinder finder(params.reviews());
+    RETURN_IF_ERROR(dataset::WalkDataset(store, shards, finder));
+    for (const dataset::ReviewedKernelFinder::Found& found : finder.found()) {
+      if (found.part != dataset::ReviewedKernelFinder::Part::kKernel) continue;
+      RETURN_IF_ERROR(resolver->Review(found.number, params.reviews(found.review)));
+    }
+    return absl::OkStatus();
+  }
+
+  // The action's shards as a manifest has them.
+  static absl::StatusOr<v1::DatasetManifest> ShardsOf(const v1::Action& action) {
+    const auto& origins = action.params().resolve().shards();
+    const std::vector<cas::Digest> trees = worker::InputsNamed(action, "tree");
+    const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "kernels");
+    const std::vector<cas::Digest> verdicts = worker::InputsNamed(action, "verdicts");
+    v1::DatasetManifest manifest;
+    size_t next_verdicts = 0;
+    for (int i = 0; i < origins.size(); ++i) {
+      if (i == 0 || origins[i].source() != origins[i - 1].source()) {
+        v1::ManifestSource* source = manifest.add_sources();
+        const auto place = static_cast<size_t>(manifest.sources_size() - 1);
+        if (place < trees.size()) *source->mutable_tree() = trees[place];
+        if (origins[i].holdout()) {
+          source->mutable_source()->set_role(v1::SOURCE_ROLE_HOLDOUT);
+        }
+      }
+      v1::ManifestSource* source = manifest.mutable_sources(manifest.sources_size() - 1);
+      if (static_cast<size_t>(i) < kernels.size()) *source->add_kernels() = kernels[i];
+      if (!origins[i].holdout()) *source->add_verdicts() = verdicts[next_verdicts++];
+    }
+    if (static_cast<size_t>(manifest.sources_size()) == trees.size() &&
+        static_cast<size_t>(origins.size()) == kernels.size()) {
+      return manifest;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "resolve takes, with reviews, a 'tree' a source and a 'kernels' a shard: ", trees.size(),
+        " and ", kernels.size(), " for ", manifest.sources_size(), " and ", origins.size()));
   }
 
   // "dataset.kernels" is the sum of the four fates; holdouts stand apart.

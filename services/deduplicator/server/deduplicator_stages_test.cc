@@ -282,6 +282,29 @@ TEST_F(DeduplicatorStagesTest, ResolveRefusesShardsThatDoNotMatchItsParameters) 
   EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST_F(DeduplicatorStagesTest, ResolveFollowsDecisionsOnKernels) {
+  v1::Action action = ResolveAction(1);
+  action.mutable_params()->mutable_resolve()->mutable_shards(2)->set_source(1);
+  v1::Review* review = action.mutable_params()->mutable_resolve()->add_reviews();
+  auto shard = *cas::GetMessage<v1::KernelShard>(store_, kernels_[0]);
+  shard.mutable_kernels(0)->set_name("k");
+  kernels_[0] = Put(shard);
+  review->mutable_kernel()->set_path("a.py");
+  review->mutable_kernel()->set_name("k");
+  review->set_decision(v1::REVIEW_DECISION_REJECT);
+  review->set_flag("license");
+  EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
+
+  AddInputs(&action, "tree", trees_);
+  AddInputs(&action, "kernels", kernels_);
+  const absl::StatusOr<v1::StageResult> result = Run(action, "resolve");
+  ASSERT_THAT(result, IsOk());
+  const auto clusters = cas::GetMessage<v1::Clusters>(store_, result->outputs(0).digest());
+  ASSERT_THAT(clusters, IsOk());
+  EXPECT_EQ(clusters->decisions(0).fate(), v1::FATE_REJECTED);
+  EXPECT_EQ(clusters->decisions(0).reason(), "review:license");
+}
+
 TEST_F(DeduplicatorStagesTest, ManifestNamesEverythingInTheJobsOrder) {
   const cas::Digest clusters = Clusters();
   const absl::StatusOr<v1::StageResult> result = Run(ManifestAction(clusters), "manifest");

@@ -14,6 +14,7 @@
 #include "common/cas/digest.h"
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
+#include "common/dataset/reviews.h"
 #include "common/dataset/source_check.h"
 #include "common/dataset/splits.h"
 #include "common/dataset/walk.h"
@@ -89,20 +90,36 @@ void AddFileCounters(const dataset::LedgerSums& sums, v1::StageResult* result) {
   }
 }
 
-void AddPairs(const std::vector<dataset::CuratedPair>& pairs, v1::StageResult* result) {
-  int64_t made = 0;
+void AddFailure(const std::string& where, const std::string& problem, v1::StageResult* result) {
+  if (result->failures_size() == kMaxFailures) return;
+  v1::FileFailure* failure = result->add_failures();
+  failure->set_path(where);
+  failure->set_reason(problem);
+}
+
+void AddPairs(const std::vector<dataset::CuratedPair>& pairs,
+              const dataset::FollowedReviews& reviews, v1::StageResult* result) {
+  auto made = static_cast<int64_t>(reviews.accepted.size());
   for (size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].problem.empty()) {
-      ++made;
-    } else if (result->failures_size() < kMaxFailures) {
-      v1::FileFailure* failure = result->add_failures();
-      failure->set_path(absl::StrCat("pairs[", i, "]"));
-      failure->set_reason(pairs[i].problem);
-    }
+    made += pairs[i].problem.empty();
+    if (pairs[i].problem.empty()) continue;
+    AddFailure(absl::StrCat("pairs[", i, "]"), pairs[i].problem, result);
   }
-  if (pairs.empty()) return;
+  const auto all = static_cast<int64_t>(pairs.size() + reviews.accepted.size());
+  if (all == 0) return;
   worker::AddCounter(*result, "dataset.pairs.curated", made);
-  worker::AddCounter(*result, "dataset.pairs.unmade", static_cast<int64_t>(pairs.size()) - made);
+  worker::AddCounter(*result, "dataset.pairs.unmade", all - made);
+}
+
+void AddReviews(const v1::DatasetManifest& manifest, const dataset::FollowedReviews& reviews,
+                v1::StageResult* result) {
+  if (manifest.reviews().empty()) return;
+  for (const dataset::ReviewProblem& problem : reviews.problems) {
+    AddFailure(absl::StrCat("reviews[", problem.review, "]"), problem.problem, result);
+  }
+  worker::AddCounter(*result, "dataset.reviews", manifest.reviews_size());
+  worker::AddCounter(*result, "dataset.reviews.unmatched",
+                     static_cast<int64_t>(reviews.problems.size()));
 }
 
 }  // namespace
@@ -127,6 +144,7 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   *manifest.mutable_dedup() = params.dedup();
   *manifest.mutable_quality() = params.quality();
   *manifest.mutable_pairs() = params.pairs();
+  *manifest.mutable_reviews() = params.reviews();
   if (params.has_splits()) {
     *manifest.mutable_split_policy() = params.splits();
     ASSIGN_OR_RETURN(*manifest.mutable_splits(), worker::InputNamed(action, "splits"));
@@ -147,11 +165,14 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   RETURN_IF_ERROR(dataset::CheckConservation(sums));
   ASSIGN_OR_RETURN(const std::vector<dataset::CuratedPair> pairs,
                    dataset::FindCuratedPairs(store, manifest, clusters));
+  ASSIGN_OR_RETURN(const dataset::FollowedReviews reviews,
+                   dataset::FollowReviews(store, manifest, clusters));
   ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, manifest));
   v1::StageResult result;
   worker::AddOutput(result, "manifest", output, sums.kept);
   AddFileCounters(sums, &result);
-  AddPairs(pairs, &result);
+  AddPairs(pairs, reviews, &result);
+  AddReviews(manifest, reviews, &result);
   return result;
 }
 

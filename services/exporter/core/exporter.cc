@@ -8,6 +8,7 @@
 #include "common/base/in_order.h"
 #include "common/base/status.h"
 #include "common/config/job_file.h"
+#include "common/dataset/reviews.h"
 #include "common/dataset/walk.h"
 #include "services/exporter/core/analysis/analysis_json.h"
 #include "services/exporter/core/analysis/analysis_markdown.h"
@@ -32,11 +33,12 @@ namespace kernelmill::exporter {
 namespace {
 
 absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+                                            const dataset::FollowedReviews& reviews,
                                             const std::string& dir, int threads,
                                             Provenance* provenance) {
   ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
   ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
-  ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index));
+  ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews));
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
   NoticesFile notices(std::move(file), provenance);
   KernelWriter writer(index, &temp_file, &files, &pairs, &notices);
@@ -45,7 +47,10 @@ absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const Dataset
   RETURN_IF_ERROR(files.Close());
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
-  return TrainingCounts{writer.fim(), writer.instruct(), {pairs.candidates(), pairs.curated()}};
+  return TrainingCounts{
+      writer.fim(),
+      writer.instruct(),
+      {pairs.candidates(), pairs.curated(), pairs.repeats(), pairs.word_overlaps()}};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.
@@ -90,13 +95,15 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   const int threads = ThreadCount(request.threads);
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
   const std::string& dir = staging.path();
+  ASSIGN_OR_RETURN(const dataset::FollowedReviews reviews,
+                   dataset::FollowReviews(store, index.manifest, index.clusters));
   Provenance provenance;
   ASSIGN_OR_RETURN(const TrainingCounts counts,
-                   WriteKernels(store, index, dir, threads, &provenance));
+                   WriteKernels(store, index, reviews, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
   const Json manifest = FileManifest(index, request.dataset);
   RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(manifest)));
-  const Json report = Report(index, request.dataset, counts, request.failures);
+  const Json report = Report(index, request.dataset, counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
   ASSIGN_OR_RETURN(const std::vector<Table> tables, WriteTables(dir, RowSchemas(), threads));
   RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));

@@ -3,6 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/csv.h"
+#include "common/dataset/fim.h"
+#include "common/dataset/word_overlap.h"
 #include "services/exporter/core/output/output_dir.h"
 #include "services/exporter/core/place.h"
 
@@ -36,26 +38,31 @@ absl::string_view SplitOfBoth(const DatasetIndex& index,
 
 }  // namespace
 
-absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const DatasetIndex& index) {
+absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const DatasetIndex& index,
+                                            const dataset::FollowedReviews& reviews) {
   ASSIGN_OR_RETURN(FileWriter records, FileWriter::Create(absl::StrCat(dir, "/", kPairsFile)));
   ASSIGN_OR_RETURN(FileWriter examples,
                    FileWriter::Create(absl::StrCat(dir, "/", kTranslationsFile)));
   ASSIGN_OR_RETURN(TempFile texts, TempFile::Create(dir));
   RETURN_IF_ERROR(examples.Append(config::CsvRow({"prompt", "completion"})));
-  return PairFiles(index, std::move(records), std::move(examples), std::move(texts));
+  return PairFiles(index, reviews, std::move(records), std::move(examples), std::move(texts));
 }
 
-PairFiles::PairFiles(const DatasetIndex& index, FileWriter records, FileWriter examples,
-                     TempFile texts)
+PairFiles::PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& reviews,
+                     FileWriter records, FileWriter examples, TempFile texts)
     : index_(index),
       records_(std::move(records)),
       examples_(std::move(examples)),
-      texts_(std::move(texts)) {
-  for (const dataset::CuratedPair& pair : index.pairs) {
-    if (!pair.problem.empty()) continue;
-    curated_pairs_.emplace(pair.cuda, pair.triton);
-    curated_kernels_[pair.cuda];
-    curated_kernels_[pair.triton];
+      texts_(std::move(texts)),
+      rejected_pairs_(reviews.rejected.begin(), reviews.rejected.end()) {
+  for (const auto* pairs : {&index.pairs, &reviews.accepted}) {
+    for (const dataset::CuratedPair& pair : *pairs) {
+      const Pair numbers = {pair.cuda, pair.triton};
+      if (!pair.problem.empty() || !curated_pairs_.insert(numbers).second) continue;
+      listed_.push_back(numbers);
+      curated_kernels_[pair.cuda];
+      curated_kernels_[pair.triton];
+    }
   }
 }
 
@@ -75,7 +82,8 @@ absl::Status PairFiles::AddKernel(uint32_t number, const v1::Kernel& kernel) {
 absl::Status PairFiles::EndSource() {
   matcher_.Prepare([this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
   for (const ScoredPair& pair : matcher_.FindCandidates()) {
-    if (curated_pairs_.contains({pair.cuda, pair.triton})) continue;
+    const Pair numbers = {pair.cuda, pair.triton};
+    if (curated_pairs_.contains(numbers) || rejected_pairs_.contains(numbers)) continue;
     ++candidates_;
     const Json row = PairRecord({pair.cuda, pair.triton}, names_[pair.cuda], names_[pair.triton],
                                 /*curated=*/false, &pair);
@@ -91,10 +99,7 @@ absl::Status PairFiles::EndSource() {
 }
 
 absl::Status PairFiles::Close() {
-  absl::flat_hash_set<Pair> written;
-  for (const dataset::CuratedPair& curated : index_.pairs) {
-    const Pair pair = {curated.cuda, curated.triton};
-    if (!curated.problem.empty() || !written.insert(pair).second) continue;
+  for (const Pair& pair : listed_) {
     ++curated_;
     RETURN_IF_ERROR(WriteCurated(pair));
   }
@@ -105,13 +110,24 @@ absl::Status PairFiles::Close() {
 absl::Status PairFiles::WriteCurated(const Pair& pair) {
   const CuratedKernel& cuda = curated_kernels_[pair.first];
   const CuratedKernel& triton = curated_kernels_[pair.second];
+  dataset::FimPair texts;
+  ASSIGN_OR_RETURN(texts.prompt, texts_.Read(cuda.text));
+  ASSIGN_OR_RETURN(texts.completion, texts_.Read(triton.text));
   const auto scored = scores_.find(pair);
-  const Json row = PairRecord(pair, cuda.name, triton.name, /*curated=*/true,
-                              scored == scores_.end() ? nullptr : &scored->second);
+  Json row = PairRecord(pair, cuda.name, triton.name, /*curated=*/true,
+                        scored == scores_.end() ? nullptr : &scored->second);
+  const dataset::WordCounts words = dataset::CountWords(texts);
+  const double overlap = words.total == 0 ? 0 : static_cast<double>(words.common) / words.total;
+  if (overlap >= dataset::kWordOverlapFlag) {
+    ++word_overlaps_;
+    row["word_overlap"] = Number(overlap);
+  }
   RETURN_IF_ERROR(records_.Append(Canonical(row) + "\n"));
-  ASSIGN_OR_RETURN(const std::string prompt, texts_.Read(cuda.text));
-  ASSIGN_OR_RETURN(const std::string completion, texts_.Read(triton.text));
-  return examples_.Append(config::CsvRow({prompt, completion}));
+  if (!rows_.insert(dataset::FimPairSha1(texts)).second) {
+    ++repeats_;
+    return absl::OkStatus();
+  }
+  return examples_.Append(config::CsvRow({texts.prompt, texts.completion}));
 }
 
 Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
@@ -124,6 +140,7 @@ Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
   row["triton"]["name"] = Text(triton_name);
   row["split"] = std::string(SplitOfBoth(index_, pair));
   SetScore(scored, row);
+  row["word_overlap"] = nullptr;
   return row;
 }
 

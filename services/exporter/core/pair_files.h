@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/dataset/reviews.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/output/files.h"
@@ -19,13 +20,16 @@
 namespace kernelmill::exporter {
 
 // Writes cuda_triton_pairs.jsonl, the pairs of CUDA kernels and Triton kernels, and
-// cu2triton_sft.csv, the texts of those that a person made. Candidates are found in each source by
-// itself, as it ends, and those of the job's list follow at the end in their order. A pair of the
-// list is no candidate. Holds what CudaTritonMatcher does of one source, and some hundred bytes a
-// kernel of the list; texts wait in a temporary file. Not thread-safe; `index` must outlive it.
+// cu2triton_sft.csv, the texts of those that a person made or accepted. Candidates are found in
+// each source by itself, as it ends; those of the job's list follow at the end in their order, then
+// those that a review accepted. These are no candidates, and nor are those that a review rejected.
+// Equal texts, by the SHA-1 that makes fim_sft.csv's rows unique, are one row of the examples.
+// Holds what CudaTritonMatcher does of one source, and some hundred bytes a kernel of the list;
+// texts wait in a temporary file. Not thread-safe; `index` must outlive it.
 class PairFiles {
  public:
-  static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index);
+  static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index,
+                                          const dataset::FollowedReviews& reviews);
 
   // A kernel that was kept; in any order within its source.
   absl::Status AddKernel(uint32_t number, const v1::Kernel& kernel);
@@ -34,7 +38,11 @@ class PairFiles {
   absl::Status Close();
 
   int64_t candidates() const { return candidates_; }
+  // Of those of the list and the accepted ones: all; those whose texts are an earlier one's, which
+  // are no rows again; those whose prompt has most words of the completion.
   int64_t curated() const { return curated_; }
+  int64_t repeats() const { return repeats_; }
+  int64_t word_overlaps() const { return word_overlaps_; }
 
  private:
   // A kernel that the list names.
@@ -44,7 +52,8 @@ class PairFiles {
   };
   using Pair = std::pair<uint32_t, uint32_t>;
 
-  PairFiles(const DatasetIndex& index, FileWriter records, FileWriter examples, TempFile texts);
+  PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& reviews, FileWriter records,
+            FileWriter examples, TempFile texts);
 
   // A line of the file; `scored` is null where nothing can be said.
   Json PairRecord(const Pair& pair, const std::string& cuda_name, const std::string& triton_name,
@@ -60,10 +69,15 @@ class PairFiles {
   absl::flat_hash_map<uint32_t, std::string> names_;
   // Of the whole dataset.
   absl::flat_hash_map<uint32_t, CuratedKernel> curated_kernels_;
+  std::vector<Pair> listed_;  // of the list, then those that were accepted; each once
   absl::flat_hash_set<Pair> curated_pairs_;
+  absl::flat_hash_set<Pair> rejected_pairs_;
   absl::flat_hash_map<Pair, ScoredPair> scores_;  // of these, where both are of one source
   int64_t candidates_ = 0;
   int64_t curated_ = 0;
+  absl::flat_hash_set<std::string> rows_;  // by the SHA-1 of their normalized texts
+  int64_t repeats_ = 0;
+  int64_t word_overlaps_ = 0;
 };
 
 }  // namespace kernelmill::exporter

@@ -57,6 +57,14 @@ class PairsTest : public ExporterTest {
     pair->mutable_triton()->set_id(Id(triton));
   }
 
+  void AddReview(int cuda, int triton, v1::ReviewDecision decision) {
+    v1::Review* review = manifest_.add_reviews();
+    review->mutable_cuda()->set_id(Id(cuda));
+    review->mutable_triton()->set_id(Id(triton));
+    review->set_flag("pair");
+    review->set_decision(decision);
+  }
+
   // "CUDA-TRITON" of each, marked "!" where curated.
   std::vector<std::string> Pairs() {
     std::vector<std::string> pairs;
@@ -108,7 +116,46 @@ TEST_F(PairsTest, PairsOfTheListAreCuratedAndNoCandidates) {
       csv,
       HasSubstr("\r\n\"__global__ void copy_rows() {\n  a();\n  b();\n}\n\",\"import triton\n"));
   const Json report = Json::parse(File("report.json"));
-  EXPECT_EQ(report["pairs"], Json({{"candidates", 1}, {"curated", 3}, {"unmade", Json::array()}}));
+  EXPECT_EQ(report["pairs"], Json({{"candidates", 1},
+                                   {"curated", 3},
+                                   {"repeats", 0},
+                                   {"word_overlaps", 0},
+                                   {"unmade", Json::array()}}));
+}
+
+TEST_F(PairsTest, AnAcceptedCandidateIsARowAndARejectedOneIsNoCandidate) {
+  AddReview(1, 4, v1::REVIEW_DECISION_ACCEPT);
+  AddReview(3, 6, v1::REVIEW_DECISION_REJECT);
+  AddReview(3, 9, v1::REVIEW_DECISION_ACCEPT);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Pairs(), ElementsAre("softmax_kernel-_softmax_kernel!"));
+  EXPECT_THAT(File("cu2triton_sft.csv"), HasSubstr("softmax_kernel"));
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["pairs"]["unmade"], Json::array());
+  EXPECT_EQ(report["reviews"]["accepted"], Json({{"pair", 2}}));
+  EXPECT_EQ(report["reviews"]["rejected"], Json({{"pair", 1}}));
+  EXPECT_EQ(report["reviews"]["unmatched"],
+            Json::array({{{"review", 2}, {"problem", "triton: no such kernel"}}}));
+}
+
+TEST_F(PairsTest, EqualTextsAreOneRow) {
+  // The same two texts but for blanks, in another file.
+  StartSource("r", v1::SOURCE_ROLE_CANDIDATE, 1);
+  v1::Kernel copy = Cuda(8, "copy.cu", "softmax_kernel");
+  copy.set_source("\n" + copy.source());
+  copy.set_module(copy.source());
+  AddShard({copy});
+  EndSource();
+  Decide(v1::FATE_KEPT, "", 7, 1);
+  AddPair(1, 4);
+  AddPair(8, 4);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Pairs(), ::testing::Contains("softmax_kernel-_softmax_kernel!").Times(2));
+  const std::string csv = File("cu2triton_sft.csv");
+  EXPECT_EQ(csv.find("softmax_kernel"), csv.rfind("__global__ void softmax_kernel") + 16);
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["pairs"]["curated"], 2);
+  EXPECT_EQ(report["pairs"]["repeats"], 1);
 }
 
 TEST_F(PairsTest, PairsThatCouldNotBeMadeAreInTheReport) {

@@ -187,7 +187,26 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
   }
   return {{"candidates", counts.candidates},
           {"curated", counts.curated},
+          {"repeats", counts.repeats},
+          {"word_overlaps", counts.word_overlaps},
           {"unmade", std::move(unmade)}};
+}
+
+// Decisions by what they are on and which way they went, and those that name nothing.
+Json ReviewsJson(const DatasetIndex& index, const dataset::FollowedReviews& reviews) {
+  Json accepted = Json::object();
+  Json rejected = Json::object();
+  for (const v1::Review& review : index.manifest.reviews()) {
+    Json& counts = review.decision() == v1::REVIEW_DECISION_ACCEPT ? accepted : rejected;
+    counts[review.flag()] = counts.value(review.flag(), 0) + 1;
+  }
+  Json unmatched = Json::array();
+  for (const dataset::ReviewProblem& problem : reviews.problems) {
+    unmatched.push_back({{"review", problem.review}, {"problem", Text(problem.problem)}});
+  }
+  return {{"accepted", std::move(accepted)},
+          {"rejected", std::move(rejected)},
+          {"unmatched", std::move(unmatched)}};
 }
 
 Json SplitPolicyJson(const v1::DatasetManifest& manifest) {
@@ -276,7 +295,7 @@ struct FileTotals {
 }  // namespace
 
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
-            std::vector<v1::Failure> failures) {
+            const dataset::FollowedReviews& reviews, std::vector<v1::Failure> failures) {
   Group all;
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
@@ -302,6 +321,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},
           {"instruct", training.instruct},
           {"pairs", PairsJson(index, training.pairs)},
+          {"reviews", ReviewsJson(index, reviews)},
           {"failures", FailuresJson(std::move(failures))}};
 }
 

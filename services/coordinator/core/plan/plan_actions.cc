@@ -160,6 +160,17 @@ void JobPlan::FillResolve(v1::Action& action) const {
     if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
   });
   for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
+  if (settings_.reviews().empty()) return;
+  // Decisions name kernels by what their trees and shards alone have.
+  *params.mutable_reviews() = settings_.reviews();
+  int32_t last = -1;
+  ForEachLinked([&](int32_t s, const Source& source, int32_t) {
+    if (s != last) AddInput(action, "tree", source.tree);
+    last = s;
+  });
+  ForEachLinked([&](int32_t, const Source& source, int32_t k) {
+    AddInput(action, "kernels", source.linked[k]);
+  });
 }
 
 void JobPlan::FillSplit(v1::Action& action) const {
@@ -209,6 +220,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
   *params.mutable_dedup() = settings_.dedup();
   *params.mutable_quality() = settings_.quality();
   *params.mutable_pairs() = settings_.pairs();
+  *params.mutable_reviews() = settings_.reviews();
   const bool divides = config::Divides(settings_.splits());
   if (divides) {
     AddInput(action, "splits", splits_);

@@ -83,9 +83,12 @@ void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
 void JobPlan::AddUnmadePairs(const TaskKey& task, const v1::StageResult& result) {
   if (result.failures().empty()) return;
   v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
-  failure.set_message(ToUtf8(
-      absl::StrCat("pairs that could not be made:", NamedFailures(result, result.failures_size()))
-          .substr(0, kMaxMessage)));
+  const bool reviews = absl::StartsWith(result.failures().rbegin()->path(), "reviews");
+  failure.set_message(
+      ToUtf8(absl::StrCat(reviews ? "pairs and reviews that name nothing in the dataset:"
+                                  : "pairs that could not be made:",
+                          NamedFailures(result, result.failures_size()))
+                 .substr(0, kMaxMessage)));
 }
 
 std::vector<TaskFailure> JobPlan::Failures(const TaskKey* after, size_t limit) const {

@@ -255,6 +255,26 @@ TEST(JobPlan, PairsGoIntoTheManifestAndThoseThatCouldNotBeMadeAreAFailureOfADone
             "pairs that could not be made: pairs[0] (cuda: no such kernel)");
 }
 
+TEST(JobPlan, ReviewsGoIntoResolveWithWhatTheirReferencesNeedAndIntoTheManifest) {
+  v1::JobSpec spec = GitJob(2);
+  Runner plain(spec);
+  plain.RunAll();
+  const std::vector<std::string> before = InputNames(plain.actions["resolve 0.0"]);
+  EXPECT_THAT(before, ::testing::Not(::testing::Contains("kernels")));
+
+  spec.add_reviews()->mutable_kernel()->set_path("a.py");
+  Runner run(spec);
+  run.RunAll();
+  const v1::Action resolve = run.actions["resolve 0.0"];
+  EXPECT_EQ(resolve.params().resolve().reviews(0).kernel().path(), "a.py");
+  const std::vector<std::string> inputs = InputNames(resolve);
+  EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "tree"), 2);
+  EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "kernels"),
+            resolve.params().resolve().shards_size());
+  EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().reviews_size(), 1);
+  EXPECT_EQ(run.plan.Spec().reviews_size(), 1);
+}
+
 TEST(JobPlan, ActionsSayWhatEachStagePromises) {
   v1::JobSpec spec = GitJob(2);
   spec.mutable_sources(0)->set_category("tutorials");

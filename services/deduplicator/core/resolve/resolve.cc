@@ -23,6 +23,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/config/review_list.h"
+#include "common/dataset/word_overlap.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
 
@@ -30,10 +32,6 @@ namespace kernelmill::deduplicator {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-
-// From this overlap of words on a prompt gives its completion away: the write-up's leakage filter
-// flags such pairs for review.
-constexpr double kLeakage = 0.8;
 
 constexpr absl::string_view kGeneric = "generic";  // Verdict.target
 
@@ -115,6 +113,20 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     Rank(verdict, &kernel);
     if (verdict.accepted()) continue;
     kernel.rejection = verdict.reasons().empty() ? "unspecified" : verdict.reasons(0);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Resolver::Review(uint32_t number, const v1::Review& review) {
+  if (number >= kernels_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("no kernel ", number, " to decide on"));
+  }
+  Candidate& kernel = kernels_[number];
+  if (review.decision() == v1::REVIEW_DECISION_ACCEPT) {
+    if (review.flag() == config::kFlagWordOverlap) kernel.word_overlap = 0;
+  } else if (kernel.accepted) {
+    kernel.accepted = false;
+    kernel.rejection = absl::StrCat("review:", review.flag());
   }
   return absl::OkStatus();
 }
@@ -242,7 +254,8 @@ bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vecto
 // rule's to decide.
 void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   const Candidate& kernel = kernels_[number];
-  if (kernel.word_overlap >= kLeakage) decision->set_word_overlap(kernel.word_overlap);
+  if (kernel.word_overlap >= dataset::kWordOverlapFlag)
+    decision->set_word_overlap(kernel.word_overlap);
   contaminations_.Describe(number, decision);
   if (!kernel.accepted) return Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
   if (policy_.contamination().action() == v1::CONTAMINATION_ACTION_LABEL) return;

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/deduplicator/core/resolve/contamination.h"
 #include "services/deduplicator/core/resolve/similarity_graph.h"
@@ -20,7 +21,8 @@ namespace kernelmill::deduplicator {
 // then resolve once. Holds some hundred bytes a kernel and no shingles. Not thread-safe.
 //
 //   holdout        of a holdout's shard
-//   rejected       its verdict does not accept it; the reason is the verdict's first
+//   rejected       its verdict does not accept it; the reason is the verdict's first. Or a person
+//                  rejected it
 //   contaminated   it or its module by a holdout's text, as contamination.h tells; unless the
 //   policy
 //                  only labels
@@ -42,6 +44,10 @@ class Resolver {
   // verdicts and kernels are not as many, or the signatures are malformed.
   absl::Status AddShard(const v1::SignatureShard& signatures, const v1::VerdictShard* verdicts,
                         const v1::ShardOrigin& origin);
+  // Follows a person's decision on a kernel of the shards that were added: a rejected one that its
+  // verdict accepts is rejected, "review:FLAG" the reason; an accepted one loses its flag.
+  // INVALID_ARGUMENT: there is no such kernel.
+  absl::Status Review(uint32_t number, const v1::Review& review);
   // INVALID_ARGUMENT: a pair of kernels that there are not.
   absl::Status AddPairs(const v1::PairSet& pairs);
 

@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
-#include "common/code/python.h"
+#include "common/dataset/word_overlap.h"
 #include "services/deduplicator/core/sign/local_names.h"
 #include "services/deduplicator/core/sign/operations.h"
 #include "services/deduplicator/core/sign/shingles.h"
@@ -35,17 +35,6 @@ bool Fits(const v1::TokenSets& sets, int kernels) {
          sets.minhash().size() == kernels * kMinHashBytes;
 }
 
-std::vector<uint64_t> Words(absl::string_view text) {
-  std::vector<uint64_t> words;
-  for (size_t end, begin = 0; begin < text.size(); begin = end + 1) {
-    for (end = begin; end < text.size() && !code::IsPythonSpace(text[end]);) ++end;
-    if (end > begin) words.push_back(StableHash64(text.substr(begin, end - begin)));
-  }
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  return words;
-}
-
 // What runs of 13 tokens a text has that `known` does not: sorted, each once.
 void AddRuns(absl::string_view text, Language language, std::vector<uint64_t> known,
              google::protobuf::RepeatedField<uint64_t>* runs) {
@@ -67,7 +56,8 @@ uint64_t NameHash(const v1::Kernel& kernel) {
 }
 
 Overlap WordOverlap(const dataset::FimPair& pair) {
-  return Compare(Words(pair.prompt), Words(pair.completion));
+  const dataset::WordCounts words = dataset::CountWords(pair);
+  return {words.common, words.total};
 }
 
 void Sign(const v1::Kernel& kernel, SignedShard* shard) {

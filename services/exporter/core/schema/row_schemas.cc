@@ -377,21 +377,25 @@ RowSchema Notices() {
 RowSchema Pairs() {
   Fields side = IdentityFields();
   side.push_back(String("name", "of the function"));
-  return {"cuda_triton_pairs.jsonl",
-          "CUDA kernels and the Triton kernels that do the same.",
-          {Struct("cuda", side, "the CUDA kernel"), Struct("triton", side, "the Triton kernel"),
-           Boolean("curated", "it is of the job's list of pairs"), SplitField(),
-           OrNull(Number("score", "0 to 1; null where the two are of different sources")),
-           OrNull(Struct("signals",
-                         {OrNull(Number("names", "0 to 1")), OrNull(Number("operations", "0 to 1")),
-                          OrNull(Number("parameters", "0 to 1"))},
-                         "that the score is made of; null where it is")),
-           OrNull(Struct("shared",
-                         {ListOf(String("words", "of the names")),
-                          ListOf(String("tags", "of the operations")),
-                          ListOf(String("parameters", "by name"))},
-                         "what the two have in common; null where the score is")),
-           NotUtf8()}};
+  return {
+      "cuda_triton_pairs.jsonl",
+      "CUDA kernels and the Triton kernels that do the same.",
+      {Struct("cuda", side, "the CUDA kernel"), Struct("triton", side, "the Triton kernel"),
+       Boolean("curated", "it is of the job's list of pairs, or a review accepted it"),
+       SplitField(), OrNull(Number("score", "0 to 1; null where the two are of different sources")),
+       OrNull(Struct("signals",
+                     {OrNull(Number("names", "0 to 1")), OrNull(Number("operations", "0 to 1")),
+                      OrNull(Number("parameters", "0 to 1"))},
+                     "that the score is made of; null where it is")),
+       OrNull(Struct(
+           "shared",
+           {ListOf(String("words", "of the names")), ListOf(String("tags", "of the operations")),
+            ListOf(String("parameters", "by name"))},
+           "what the two have in common; null where the score is")),
+       OrNull(Number("word_overlap",
+                     "of a curated one: Jaccard of the words of its two texts, 0.8 to 1; null "
+                     "where it is less")),
+       NotUtf8()}};
 }
 
 // What any row that is trained on ends with.
