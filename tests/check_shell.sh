@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-mapfile -t scripts < <(find .ci/run deploy tests -name '*.sh' -o -path .ci/run | sort)
+mapfile -t scripts < <(find .ci/run deploy recipes tests -name '*.sh' -o -path .ci/run | sort)
 [[ ${#scripts[@]} -gt 5 ]] || {
   echo "check_shell.sh: only ${#scripts[@]} scripts found" >&2
   exit 1

@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# usage: run.sh [--compose] [--packages] [--kubernetes] [CTEST_ARGUMENT...]
+# usage: run.sh [--compose] [--packages] [--kubernetes] [--trainers] [CTEST_ARGUMENT...]
 # Installs what is missing, builds release, and runs every test; ctest's summary comes last.
 # --compose also brings the cluster up on this machine's Docker engine (tests/integration/compose.sh), --packages installs
 # the Debian packages and the wheel in clean containers there (tests/packages/run.sh), --kubernetes builds a Kubernetes of its
-# Go modules and has its pods deleted, drained and killed in the middle of jobs (tests/kubernetes/run.sh).
+# Go modules and has its pods deleted, drained and killed in the middle of jobs (tests/kubernetes/run.sh), --trainers installs
+# what people train with, 6 GB (tests/peers/install_trainers.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 compose=""
 packages=""
 kubernetes=""
+trainers=""
 while true; do
   case "${1:-}" in
     --compose) compose=yes ;;
     --packages) packages=yes ;;
     --kubernetes) kubernetes=yes ;;
+    --trainers) trainers=yes ;;
     *) break ;;
   esac
   shift
@@ -22,7 +25,8 @@ done
 
 deploy/install.sh
 deploy/build.sh release -DKERNELMILL_TESTS=ON
-for tool in peers/install_bazel_remote peers/install_readers peers/install_tiktoken kubernetes/install_tools; do
+for tool in peers/install_bazel_remote peers/install_readers peers/install_tiktoken packages/install_python kubernetes/install_tools \
+  ${trainers:+peers/install_trainers}; do
   "tests/$tool.sh" >/dev/null || {
     status=$?
     [[ $status -eq 77 ]] || exit "$status" # 77: cannot be had here, and it said so; its tests skip

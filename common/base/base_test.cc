@@ -12,6 +12,7 @@
 #include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 
 namespace kernelmill {
 namespace {
@@ -28,6 +29,17 @@ TEST(Hash, StreamEqualsWhole) {
   stream.Update("a");
   stream.Update("bc");
   EXPECT_EQ(stream.FinishHex(), Sha256Hex("abc"));
+}
+
+TEST(Url, ARepositorysKeyIsTheSameHoweverItIsWritten) {
+  for (const char* name : {"https://github.com/A/B.git", "http://github.com/a/b/", "github.com/a/B",
+                           "git@github.com:a/b.git", "ssh://git@github.com/a/b", "github.com:a/b",
+                           "https://user:password@github.com/a/b"}) {
+    EXPECT_EQ(RepositoryKey(name), "github.com/a/b") << name;
+  }
+  EXPECT_EQ(RepositoryKey("fla-core==0.6.0"), "fla-core");
+  EXPECT_EQ(RepositoryKey("./Kernels"), "./kernels");
+  EXPECT_EQ(RepositoryKey("https://git.example.org:8443/a@b"), "git.example.org:8443/a@b");
 }
 
 TEST(Text, BrokenUtf8IsRepairedByteByByte) {

@@ -1,6 +1,10 @@
 #include "common/base/url.h"
 
+#include <cstddef>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 
 namespace kernelmill {
 
@@ -13,6 +17,28 @@ bool HasCredentials(absl::string_view url) {
   if (at == absl::string_view::npos) return false;
   const bool ssh = absl::EqualsIgnoreCase(url.substr(0, scheme), "ssh");
   return !ssh || absl::StrContains(authority.substr(0, at), ':');
+}
+
+std::string RepositoryKey(absl::string_view name) {
+  std::string key(name);
+  const size_t scheme = key.find("://");
+  const size_t colon = key.find(':');
+  const size_t at = key.find('@');
+  if (scheme != std::string::npos) {
+    key.erase(0, scheme + 3);
+    const size_t user = key.substr(0, key.find('/')).rfind('@');
+    if (user != std::string::npos) key.erase(0, user + 1);
+  } else if (colon != std::string::npos && key.find('/') > colon) {  // as scp has it
+    key[colon] = '/';
+    if (at < colon) key.erase(0, at + 1);
+  } else if (const size_t version = key.find("=="); version != std::string::npos) {
+    key.erase(version);
+  }
+  absl::string_view rest = key;
+  while (absl::ConsumeSuffix(&rest, "/")) {
+  }
+  absl::ConsumeSuffix(&rest, ".git");
+  return absl::AsciiStrToLower(rest);
 }
 
 }  // namespace kernelmill

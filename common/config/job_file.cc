@@ -402,14 +402,16 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
 }
 
 absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path) {
-  const absl::StatusOr<std::string> read = ReadFile(path, kMaxFileBytes);
+  const bool stdin_is_it = path == "-";
+  const absl::StatusOr<std::string> read =
+      ReadFile(stdin_is_it ? "/dev/stdin" : path, kMaxFileBytes);
   // Too large is no shortage that passes: the file is wrong.
   if (absl::IsResourceExhausted(read.status())) {
     return absl::InvalidArgumentError(read.status().message());
   }
   RETURN_IF_ERROR(read.status());
   const std::string& text = *read;
-  return ParseJobFile(text, path);
+  return ParseJobFile(text, stdin_is_it ? "standard input" : path);
 }
 
 std::string JobFileYaml(const v1::JobSpec& spec) { return Writer::Write(spec); }

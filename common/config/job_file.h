@@ -13,6 +13,7 @@ namespace kernelmill::config {
 // ("role: holdout"). Relative origins (`path`, and a `git` that is a path) are taken from the
 // file's folder; such a source is named as the file writes it, unless it has a name. The
 // repositories that a `list` names stand in its place, and so do the pairs of a list of pairs.
+// "-" is standard input, whose folder is the one that the process works in.
 //
 // INVALID_ARGUMENT is one line, "FILE:LINE: KEY: what": unknown or repeated keys, wrong types,
 // unknown words, all that CheckJobSpec refuses, and, of the list's file and line, what

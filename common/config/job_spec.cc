@@ -15,6 +15,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
+#include "common/config/split_policy.h"
 #include "common/dsl/labels.h"
 #include "common/spdx/expression.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -243,6 +244,7 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.not_found_hours", spec.visits().not_found_hours()));
   RETURN_IF_ERROR(CheckDedup(spec.dedup()));
   RETURN_IF_ERROR(CheckQuality(spec.quality()));
+  RETURN_IF_ERROR(CheckSplits(spec.splits()));
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
   }

@@ -20,9 +20,10 @@ enum class StageId : uint8_t {
   kSign,
   kPair,
   kResolve,
+  kSplit,  // of jobs that divide their dataset alone
   kManifest,
 };
-inline constexpr int kStageCount = 10;
+inline constexpr int kStageCount = 11;
 
 // What one task of a stage works on.
 enum class StageScope : uint8_t {

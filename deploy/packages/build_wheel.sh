@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: build_wheel.sh [OUT_DIR]
 # Makes the wheel `kernelmill` in OUT_DIR, default build/packages, of build/release's client (brought up to date first) or
-# of the one in KERNELMILL_BIN. The same commit gives the same bytes. Needs binutils and patchelf.
+# of the one in KERNELMILL_BIN. The same commit gives the same bytes. Needs binutils, patchelf
+# and protoc.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=deploy/packages/common.sh
@@ -10,6 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:-build/packages}
 need patchelf patchelf
 need strip binutils
+need protoc protobuf-compiler
 bin=$(programs)
 wheel=$(python3 deploy/packages/make_wheel.py "$bin/kernelmill" "$(project_version)" "$out")
 report "$wheel"

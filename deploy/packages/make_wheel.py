@@ -2,14 +2,17 @@
 """usage: make_wheel.py PROGRAM VERSION OUT_DIR
 
 Makes a wheel of the client: the program, the shared libraries that it needs as Debian ships them, and
-python/kernelmill, which starts it. Prints the wheel's path.
+python/kernelmill, which starts it, reads datasets and calls coordinators. Prints the wheel's path.
 
 The program gets an RPATH to the libraries beside it, which their own needs are found by as well, so that the
 libraries' bytes stay Debian's. glibc, libstdc++ and libgcc are the machine's; the wheel's tag (manylinux_2_N) says
 which glibc is needed, by the symbol versions that the program and the libraries ask for.
 
+The module's messages are protobuf's descriptors of our proto files, no generated code, so that it runs with whichever
+protobuf is there.
+
 The bytes are a function of the program, the libraries and SOURCE_DATE_EPOCH. Standard library only; runs ldd,
-objdump, strip and patchelf."""
+objdump, strip, patchelf and protoc."""
 
 import base64
 import hashlib
@@ -33,6 +36,8 @@ OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|std
 GLIBC_OF_GLIBCXX = {28: 31, 29: 34, 30: 35}
 # Debian packages of headers that are compiled in.
 HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
+# What kernelmill.Client needs.
+CLIENT = ["grpcio>=1.60", "protobuf>=4.25"]
 LIBRARY_LIST = """The shared libraries in kernelmill/lib are those of Debian 12, unchanged. The copyright and the licences of each are in
 the file of its package beside this one; its source is that of the Debian package and version named here.
 
@@ -110,16 +115,27 @@ def licenses(libraries):
     return dict(sorted(texts.items()))
 
 
+def descriptors():
+    """The messages and services that the module calls a coordinator with."""
+    with tempfile.NamedTemporaryFile() as out:
+        output("protoc", f"--proto_path={ROOT / 'proto'}", "--include_imports", f"--descriptor_set_out={out.name}",
+               "kernelmill/v1/crawl.proto")
+        return out.read()
+
+
 def metadata(version, license_files):
     lines = ["Metadata-Version: 2.4", "Name: kernelmill", f"Version: {version}",
              "Summary: Turns source repositories into a training-ready dataset of GPU kernels",
              "License-Expression: Apache-2.0", *(f"License-File: {name}" for name in license_files),
-             "Requires-Python: >=3.8", "Keywords: triton,gluon,pallas,cuda,kernels,dataset",
-             "Classifier: Environment :: Console", "Classifier: Operating System :: POSIX :: Linux",
+             "Requires-Python: >=3.10", "Provides-Extra: client", *(f"Requires-Dist: {need}; extra == 'client'" for need in CLIENT),
+             "Keywords: triton,gluon,pallas,cuda,kernels,dataset",
+             "Classifier: Environment :: Console", "Classifier: Typing :: Typed", "Classifier: Operating System :: POSIX :: Linux",
              "Description-Content-Type: text/plain", "",
              "kernelmill finds every Triton, Gluon, Pallas and CUDA kernel in the repositories, packages and folders that a",
              "job file names, and writes a deduplicated, licensed, validated dataset with provenance down to the line.", "",
              "    kernelmill crawl my-kernels.yaml --out my-dataset", "",
+             "From Python, kernelmill.load(\"my-dataset\") has its rows, typed. kernelmill.Client calls a cluster; it needs the extra",
+             "`client` (grpcio, protobuf).", "",
              "The wheel carries the program with the shared libraries that it needs; their licences are in the wheel's",
              "dist-info/licenses, its list of parts (CycloneDX) in dist-info/sboms. Sources over git need the git program."]
     return "\n".join(lines).encode() + b"\n"
@@ -152,7 +168,9 @@ def main():
             sys.exit(f"make_wheel.py: {file} has a search path of its own: the program's would not hold for it")
     tag = f"py3-none-{platform_tag([program, *libraries.values()])}"
 
-    members = {f"kernelmill/{file.name}": file.read_bytes() for file in sorted((ROOT / "python/kernelmill").glob("*.py"))}
+    module = [f for f in (ROOT / "python/kernelmill").iterdir() if f.suffix == ".py" or f.name == "py.typed"]
+    members = {f"kernelmill/{file.name}": file.read_bytes() for file in sorted(module)}
+    members["kernelmill/crawl.binpb"] = descriptors()
     with tempfile.TemporaryDirectory() as work:
         stripped = pathlib.Path(work) / "kernelmill"
         shutil.copyfile(program, stripped)

@@ -1,12 +1,67 @@
 """kernelmill turns source repositories into a training-ready dataset of GPU kernels.
 
-The wheel carries the client as a program: `kernelmill --help`, or `python -m kernelmill --help`.
+The wheel carries the client as a program: `kernelmill --help`, or `python -m kernelmill --help`. From Python:
+
+    import kernelmill
+
+    kernelmill.crawl("my-kernels.yaml", out="my-dataset")      # a whole job in one process
+    for kernel in kernelmill.load("my-dataset").kernels:       # typed rows, read as one goes through them
+        print(kernel.name, kernel.license.expression)
+
+    with kernelmill.Client("coordinator:7070", store="store:7071") as client:   # pip install 'kernelmill[client]'
+        job = client.submit("my-kernels.yaml")
+        for event in client.watch(job):
+            print(event)
+        client.export(job, "my-dataset")
 """
 
+from __future__ import annotations
 
-def __getattr__(name):
-    if name == "__version__":  # asked for seldom, and slow to import: not at every start
-        import importlib.metadata
+import importlib
+import typing
 
-        return importlib.metadata.version("kernelmill")
+if typing.TYPE_CHECKING:
+    from kernelmill.client import (Client as Client, Ended as Ended, Event as Event, InputFailed as InputFailed, Lost as Lost,
+                                   Progress as Progress, Report as Report)
+    from kernelmill.dataset import Dataset as Dataset, load as load
+    from kernelmill.errors import (DatasetError as DatasetError, Error as Error, JobAbandoned as JobAbandoned,
+                                   JobCancelled as JobCancelled, JobFailed as JobFailed, NotFound as NotFound,
+                                   NotPermitted as NotPermitted, ProgramError as ProgramError, Refused as Refused,
+                                   RequestError as RequestError, TimedOut as TimedOut, Unreachable as Unreachable)
+    from kernelmill.messages import (Failure as Failure, JobState as JobState, JobStatus as JobStatus, StageProgress as StageProgress,
+                                     TaskSpan as TaskSpan, WorkerInfo as WorkerInfo)
+    from kernelmill.program import Exported as Exported, Job as Job, check as check, crawl as crawl
+    from kernelmill.records import (Fim as Fim, Instruct as Instruct, Kernel as Kernel, LedgerRow as LedgerRow, Notice as Notice,
+                                    Pair as Pair)
+    from kernelmill.tables import Table as Table
+
+    __version__: str
+
+# Imported once they are asked for: the program's start does not wait for them, and only the client needs gRPC.
+_MODULES = {
+    "client": ("Client", "Ended", "Event", "InputFailed", "Lost", "Progress", "Report"),
+    "dataset": ("Dataset", "load"),
+    "errors": ("DatasetError", "Error", "JobAbandoned", "JobCancelled", "JobFailed", "NotFound", "NotPermitted", "ProgramError",
+               "Refused", "RequestError", "TimedOut", "Unreachable"),
+    "messages": ("Failure", "JobState", "JobStatus", "StageProgress", "TaskSpan", "WorkerInfo"),
+    "program": ("Exported", "Job", "check", "crawl"),
+    "records": ("Fim", "Instruct", "Kernel", "LedgerRow", "Notice", "Pair"),
+    "tables": ("Table",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name == "__version__":  # asked for seldom, and slow to import
+        from importlib import metadata
+
+        return metadata.version("kernelmill")
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"kernelmill.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,5 +1,7 @@
 """Becomes the program that the wheel carries."""
 
+from __future__ import annotations
+
 import os
 import sys
 
@@ -10,7 +12,7 @@ DEBIAN_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 CERTIFICATE_VARIABLES = ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE")
 
 
-def python_certificates():
+def python_certificates() -> str | None:
     """The file of certificates that this Python trusts, or else pip; None if there is neither."""
     import ssl
 
@@ -19,7 +21,7 @@ def python_certificates():
         return file
     for module in ("certifi", "pip._vendor.certifi"):
         try:
-            file = __import__(module, fromlist=["where"]).where()
+            file = str(__import__(module, fromlist=["where"]).where())
         except (ImportError, OSError):
             continue
         if os.path.exists(file):
@@ -27,7 +29,7 @@ def python_certificates():
     return None
 
 
-def environment():
+def environment() -> dict[str, str]:
     """The program's environment: it finds certificates, and asks the pip of this Python for the package index."""
     env = dict(os.environ)
     if not any(env.get(name) for name in CERTIFICATE_VARIABLES) and not os.path.exists(DEBIAN_CERTIFICATES):
@@ -41,7 +43,7 @@ def environment():
     return env
 
 
-def main():
+def main() -> None:
     try:
         os.execve(PROGRAM, ["kernelmill", *sys.argv[1:]], environment())
     except OSError as error:

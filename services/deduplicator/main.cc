@@ -1,4 +1,4 @@
-// kernelmill-deduplicator: a worker for the stages sign, pair, resolve and manifest.
+// kernelmill-deduplicator: a worker for the stages sign, pair, resolve, split and manifest.
 
 #include <grpcpp/impl/service_type.h>
 

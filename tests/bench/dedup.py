@@ -7,8 +7,8 @@ compare   crawls the repositories (bare ones, or any git URL), or takes the kern
           kernels.jsonl; holds the pairs found against brute force; and times each program on one core, from the
           same lists of 64-bit shingle hashes to candidate pairs, with 128 permutations in 32 bands of 4; and with
           every candidate verified by its exact similarity, which the peers leave to their users
-growth    time per kernel and peak of memory of sign, pair (all partitions, one after another) and resolve over
-          synthetic kernels, three in ten of which are near-duplicates; structural duplicates included. Takes some
+growth    time per kernel and peak of memory of sign, pair (all partitions, one after another), resolve and split (a tenth
+          held out) over synthetic kernels, three in ten of which are near-duplicates; structural duplicates included. Takes some
           15 GiB of disk for a million
 workers   one deduplicator and two, as processes of a cluster (dedup_workers.py)
 
@@ -156,7 +156,8 @@ def growth(args, folder):
                   f"({', '.join(f'{stage} {t:.1f}' for stage, t in each.items())}), "
                   f"{total / first[clock]:.2f} x the first")
         print(f"    peak {row['peak_mib']} MiB; {row['partitions']} partitions, {row['pairs']} near pairs, "
-              f"{row['dataset.kept']} kept ({row['dataset.kept'] / kernels:.3f}; 0.7 are like no other)", flush=True)
+              f"{row['dataset.kept']} kept ({row['dataset.kept'] / kernels:.3f}; 0.7 are like no other); "
+              f"{row['splits.candidates']} candidates of split", flush=True)
         (folder / "blobs").unlink()
 
 

@@ -12,7 +12,7 @@ import harness
 import row_schema
 
 JOBS = sorted([*(harness.ROOT / "examples").glob("*.yaml"), *(harness.ROOT / "deploy/jobs").glob("*.yaml")])
-OFFLINE = ("folder", "inductor", "cuda")
+OFFLINE = ("folder", "inductor", "cuda", "splits")
 
 
 # Objects of report.json and MANIFEST.json whose keys are data: names of checks, reasons, stages and categories.

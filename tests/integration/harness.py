@@ -397,5 +397,7 @@ def ledger(out):
 
 
 def tree_hashes(out):
-    """{file: SHA-256} of an export."""
-    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(pathlib.Path(out).iterdir())}
+    """{file: SHA-256} of an export, with the folders that it is in."""
+    out = pathlib.Path(out)
+    return {p.relative_to(out).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest()
+            for p in sorted(out.rglob("*")) if p.is_file()}

@@ -261,7 +261,6 @@ class OnKubernetes(unittest.TestCase):
             self.skipTest("no helm: tests/kubernetes/install_helm.sh")
         label = {"pod-security.kubernetes.io/enforce": "restricted"}
         self.node.apply(json.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OF_HELM, "labels": label}}))
-        self.addCleanup(self.node.kubectl, "delete", "namespace", OF_HELM)
         self.node.make_volumes("volumes-of-helm")
         volumes = self.node.render(MANIFESTS / "volumes", [
             ("namespace: kernelmill", f"namespace: {OF_HELM}"), ("/volumes/", "/volumes-of-helm/"),
@@ -269,6 +268,7 @@ class OnKubernetes(unittest.TestCase):
         self.node.apply(volumes)
         self.addCleanup(self.node.kubectl, "delete", "persistentvolume", "--ignore-not-found", "store-data-of-helm",
                         "store-backups-of-helm", "coordinator-data-of-helm")
+        self.addCleanup(self.node.kubectl, "delete", "namespace", OF_HELM)  # before its volumes, which its claims hold
         certificates = self.folder / "certs"
         harness.run(CERTS, certificates, "--host", "store", "--host", "coordinator")
         harness.run(CERTS, certificates, "operator/backup")

@@ -51,6 +51,10 @@ struct RetryOptions {
   std::string out_dir;  // as in SubmitOptions
 };
 
+// Reads a job file as Submit does, and prints the job: as a job file in which its lists are read,
+// or with --json as its message; the file "-" is standard input (check_command.cc).
+// INVALID_ARGUMENT: what is wrong, and where.
+absl::StatusOr<int> Check(const std::string& job_file, Console& console);
 // A whole cluster in this process, for one job: submit, watch and export as below.
 absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
                           Console& console);

@@ -189,6 +189,22 @@ TEST_F(JobCommandsTest, AJobThatNoMessageTakesIsRefusedAtOnce) {
   EXPECT_TRUE(service_.request_ids.empty());
 }
 
+TEST_F(JobCommandsTest, AJobThatIsCheckedIsPrintedWithItsListsRead) {
+  ASSERT_THAT(WriteFile(dir_.path() + "/repositories.txt", "https://example.org/b\n"), IsOk());
+  ASSERT_THAT(WriteFile(submit_.job_file, "name: j\nsources:\n  - list: repositories.txt\n"),
+              IsOk());
+  const auto check = [&](bool json) {
+    return Run(json, [&](Console& console) { return Check(submit_.job_file, console); });
+  };
+  EXPECT_EQ(check(false).value(), kDone);
+  EXPECT_THAT(out_, HasSubstr("  - git: \"https://example.org/b\"\n"));
+  EXPECT_EQ(check(true).value(), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_)["sources"][0]["git"], "https://example.org/b");
+  ASSERT_THAT(WriteFile(submit_.job_file, "name: j\nsources:\n  - gti: x\n"), IsOk());
+  EXPECT_THAT(check(false).status(), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_TRUE(service_.request_ids.empty());
+}
+
 TEST_F(JobCommandsTest, CancelSaysHowTheJobEnded) {
   EXPECT_EQ(RunOn(false, Cancel).value(), kDone);
   EXPECT_EQ(out_, "j  cancelled\n");

@@ -12,7 +12,7 @@ void AddSubmit(CommandLine& line) {
   CLI::App* sub = line.Add("submit", "hand a job to a cluster", [&line, options](Console& console) {
     return Submit(line.cluster(), *options, line.signal(), console);
   });
-  sub->add_option("JOB.yaml", options->job_file, "the job file")->required();
+  sub->add_option("JOB.yaml", options->job_file, "the job file; -: standard input")->required();
   sub->add_option("--priority", options->priority,
                   "of the jobs that wait for workers, those with the highest go first: -100 to 100")
       ->check(CLI::Range(-100, 100))
@@ -26,6 +26,15 @@ void AddSubmit(CommandLine& line) {
   sub->add_flag("--wait", options->wait, "watch the job to its end");
   sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
   line.AddClusterFlags(*sub);
+}
+
+void AddCheck(CommandLine& line) {
+  const auto job_file = std::make_shared<std::string>();
+  CLI::App* sub =
+      line.Add("check", "say whether a job file is right, and print the job with its lists read",
+               [job_file](Console& console) { return Check(*job_file, console); });
+  sub->add_option("JOB.yaml", *job_file, "the job file; -: standard input")->required();
+  line.AddCommonFlags(*sub);
 }
 
 void AddRetry(CommandLine& line) {
@@ -85,6 +94,7 @@ void AddOnJob(CommandLine& line, const char* name, const char* help,
 }  // namespace
 
 void AddJobCommands(CommandLine& line) {
+  AddCheck(line);
   AddSubmit(line);
   AddOnJob(line, "watch", "follow a job to its end", Watch);
   AddJobs(line);

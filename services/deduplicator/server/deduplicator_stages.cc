@@ -21,6 +21,7 @@
 #include "services/deduplicator/core/sign/sign.h"
 #include "services/deduplicator/server/manifest_stage.h"
 #include "services/deduplicator/server/pair_stage.h"
+#include "services/deduplicator/server/split_stage.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -122,6 +123,7 @@ std::vector<std::unique_ptr<worker::Stage>> NewDeduplicatorStages(const SpillOpt
   stages.push_back(std::make_unique<SignStage>());
   stages.push_back(std::make_unique<PairStage>(spill));
   stages.push_back(std::make_unique<ResolveStage>());
+  stages.push_back(std::make_unique<SplitStage>());
   stages.push_back(std::make_unique<ManifestStage>());
   return stages;
 }

@@ -9,9 +9,9 @@
 
 namespace kernelmill::deduplicator {
 
-// The stages that a deduplicator runs: sign, pair, resolve, manifest. Their inputs and outputs are
-// as action.proto says. Each reads a few shards at a time. An input that does not fit together is
-// INVALID_ARGUMENT; a ledger that does not add up is INTERNAL.
+// The stages that a deduplicator runs: sign, pair, resolve, split, manifest. Their inputs and
+// outputs are as action.proto says. Each reads a few shards at a time. An input that does not fit
+// together is INVALID_ARGUMENT; a ledger that does not add up is INTERNAL.
 std::vector<std::unique_ptr<worker::Stage>> NewDeduplicatorStages(
     const SpillOptions& spill = SpillOptions());
 

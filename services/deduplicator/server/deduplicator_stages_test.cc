@@ -166,6 +166,19 @@ class DeduplicatorStagesTest : public ::testing::Test {
     return action;
   }
 
+  v1::Action SplitAction(const cas::Digest& clusters) {
+    const Signed all = RunSign();
+    v1::Action action;
+    AddInputs(&action, "signatures", all.signatures);
+    AddInputs(&action, "shingles", all.shingles);
+    AddInputs(&action, "pairs", RunPair(all, 1));
+    AddInputs(&action, "clusters", {clusters});
+    v1::SplitParams* params = action.mutable_params()->mutable_split();
+    params->set_threshold(0.7);
+    for (int i = 0; i < 3; ++i) params->add_shards()->set_holdout(i == 2);
+    return action;
+  }
+
   v1::Action ManifestAction(const cas::Digest& clusters) {
     v1::Action action;
     AddInputs(&action, "tree", trees_);
@@ -295,6 +308,64 @@ TEST_F(DeduplicatorStagesTest, ManifestNamesEverythingInTheJobsOrder) {
   ASSERT_EQ(manifest->stages_size(), 3);
   EXPECT_EQ(manifest->stages(0).stage(), "fetch");
   EXPECT_EQ(manifest->stages(2).stage(), "sign");
+}
+
+TEST_F(DeduplicatorStagesTest, SplitDividesWhatIsKeptByRepositoryAndLikeness) {
+  // Of the first shard's source the kept kernel, and of another one that is like it.
+  const auto divide = [&](const std::string& first, const std::string& second) {
+    v1::Action action = SplitAction(Clusters());
+    v1::SplitParams* params = action.mutable_params()->mutable_split();
+    params->mutable_splits()->add_test_repositories("held");
+    params->mutable_shards(0)->set_repository(first);
+    params->mutable_shards(1)->set_repository(second);
+    return Run(action, "split");
+  };
+  const absl::StatusOr<v1::StageResult> result = divide("held", "a");
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->outputs(0).name(), "splits");
+  EXPECT_EQ(result->outputs(0).items(), 5);
+  const auto splits = cas::GetMessage<v1::Splits>(store_, result->outputs(0).digest());
+  ASSERT_THAT(splits, IsOk());
+  EXPECT_THAT(splits->splits(), ElementsAre(v1::SPLIT_TEST, 0, 0, 0, 0));
+  EXPECT_THAT(Counters(*result), ::testing::Contains(Pair("dataset.split.test", 1)));
+
+  const absl::StatusOr<v1::StageResult> other = divide("a", "held");
+  ASSERT_THAT(other, IsOk());
+  EXPECT_THAT(Counters(*other), ::testing::Contains(Pair("dataset.split.train", 1)));
+}
+
+TEST_F(DeduplicatorStagesTest, SplitRefusesShardsThatDoNotMatchItsParameters) {
+  v1::Action action = SplitAction(Clusters());
+  action.mutable_params()->mutable_split()->mutable_shards()->RemoveLast();
+  EXPECT_THAT(Run(action, "split"), StatusIs(absl::StatusCode::kInvalidArgument));
+  action = SplitAction(Clusters());
+  action.mutable_params()->mutable_split()->clear_threshold();
+  EXPECT_THAT(Run(action, "split"), StatusIs(absl::StatusCode::kInvalidArgument));
+  action = SplitAction(Clusters());
+  *action.mutable_inputs(3)->mutable_digest() = action.inputs(5).digest();  // another shard's
+  action.mutable_params()->mutable_split()->mutable_splits()->add_test_repositories("held");
+  action.mutable_params()->mutable_split()->mutable_shards(0)->set_repository("held");
+  EXPECT_THAT(Run(action, "split"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(DeduplicatorStagesTest, ManifestNamesTheSplitsAndRefusesThoseOfAnotherDataset) {
+  const cas::Digest clusters = Clusters();
+  v1::Splits splits;
+  for (int i = 0; i < 5; ++i) splits.add_splits(i == 0 ? v1::SPLIT_TEST : v1::SPLIT_UNSPECIFIED);
+  v1::Action action = ManifestAction(clusters);
+  action.mutable_params()->mutable_manifest()->mutable_splits()->set_test(0.5);
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument));
+  AddInputs(&action, "splits", {Put(splits)});
+  const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+  ASSERT_THAT(result, IsOk());
+  const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, result->outputs(0).digest());
+  ASSERT_THAT(manifest, IsOk());
+  EXPECT_TRUE(cas::SameDigest(manifest->splits(), Put(splits)));
+  EXPECT_EQ(manifest->split_policy().test(), 0.5);
+
+  splits.set_splits(1, v1::SPLIT_TRAIN);  // a duplicate has none
+  *action.mutable_inputs(action.inputs_size() - 1)->mutable_digest() = Put(splits);
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(DeduplicatorStagesTest, ManifestNamesThePairsAndSaysWhichCouldNotBeMade) {

@@ -15,6 +15,7 @@
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
 #include "common/dataset/source_check.h"
+#include "common/dataset/splits.h"
 #include "common/dataset/walk.h"
 
 namespace kernelmill::deduplicator {
@@ -126,6 +127,10 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   *manifest.mutable_dedup() = params.dedup();
   *manifest.mutable_quality() = params.quality();
   *manifest.mutable_pairs() = params.pairs();
+  if (params.has_splits()) {
+    *manifest.mutable_split_policy() = params.splits();
+    ASSIGN_OR_RETURN(*manifest.mutable_splits(), worker::InputNamed(action, "splits"));
+  }
   AddStages(params, &manifest);
   return manifest;
 }
@@ -134,6 +139,7 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
                                                    cas::BlobStore& store) {
   ASSIGN_OR_RETURN(const v1::DatasetManifest manifest, BuildManifest(action));
   ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, manifest.clusters()));
+  RETURN_IF_ERROR(dataset::GetSplits(store, manifest, clusters).status());
   dataset::LedgerVisitor ledger(manifest, clusters);
   dataset::CheckingVisitor checked(store, manifest, ledger);
   RETURN_IF_ERROR(dataset::WalkDataset(store, manifest, checked));

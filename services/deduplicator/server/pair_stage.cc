@@ -1,6 +1,5 @@
 #include "services/deduplicator/server/pair_stage.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,29 +18,10 @@
 #include "services/deduplicator/core/pair/same_kernel.h"
 #include "services/deduplicator/core/pair/version_finder.h"
 #include "services/deduplicator/core/sign/sign.h"
+#include "services/deduplicator/server/shard_batches.h"
 
 namespace kernelmill::deduplicator {
 namespace {
-
-constexpr size_t kBatch = 8;  // shards fetched at once: some MiB
-
-// Calls callback(shard number, message) for each of the numbered blobs, in order.
-template <typename Message, typename Callback>
-absl::Status ForEachShard(cas::BlobStore& store, const std::vector<cas::Digest>& digests,
-                          const std::vector<size_t>& shards, Callback callback) {
-  Message message;  // one for all: its memory is not asked for again
-  for (size_t begin = 0; begin < shards.size(); begin += kBatch) {
-    const size_t end = std::min(begin + kBatch, shards.size());
-    std::vector<cas::Digest> batch;
-    for (size_t i = begin; i < end; ++i) batch.push_back(digests[shards[i]]);
-    ASSIGN_OR_RETURN(std::vector<std::string> blobs, store.Get(batch));
-    for (size_t i = begin; i < end; ++i) {
-      RETURN_IF_ERROR(cas::ParseInto(blobs[i - begin], batch[i - begin], &message));
-      RETURN_IF_ERROR(Annotate(callback(shards[i], message), absl::StrCat("shard ", shards[i])));
-    }
-  }
-  return absl::OkStatus();
-}
 
 class PairTask {
  public:

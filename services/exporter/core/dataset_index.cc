@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
 #include <tuple>
 
 #include "absl/status/status.h"
@@ -10,6 +11,7 @@
 #include "common/base/status.h"
 #include "common/config/job_spec.h"
 #include "common/dataset/source_check.h"
+#include "common/dataset/splits.h"
 #include "common/dataset/walk.h"
 #include "services/exporter/core/verdict_json.h"
 
@@ -41,6 +43,11 @@ class IndexVisitor final : public dataset::DatasetVisitor {
         pairs_(index->manifest, index->clusters) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
     index_.first_numbers.resize(index_.sources.size());
+    index_.by_split["train"];
+    if (!index_.manifest.has_splits()) return;
+    for (const v1::Split split : {v1::SPLIT_VALIDATION, v1::SPLIT_TEST}) {
+      index_.by_split[std::string(dataset::SplitName(split))];
+    }
   }
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
@@ -82,11 +89,6 @@ class IndexVisitor final : public dataset::DatasetVisitor {
 
   // Takes the sums over; checks what only the whole dataset can show.
   absl::Status Finish() {
-    if (index_.manifest.has_splits() &&
-        static_cast<size_t>(index_.splits.splits_size()) != index_.kernels.size()) {
-      return absl::DataLossError(absl::StrCat(index_.splits.splits_size(), " splits for ",
-                                              index_.kernels.size(), " kernels"));
-    }
     index_.sums = total_.sums();
     index_.pairs = pairs_.Find();
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
@@ -127,8 +129,15 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
     CountChecks(verdict, &source.checks);
+    ++source.licenses[verdict.license().expression()];
     AddTokens(verdict.source_tokens(), &source.tokens.source);
     AddTokens(verdict.module_tokens(), &source.tokens.module);
+    const std::string split_name(index_.SplitOf(number));
+    SplitEntry& split = index_.by_split[split_name];
+    ++split.kernels;
+    split.repositories += repositories_[split_name].insert(source.repository).second;
+    AddTokens(verdict.source_tokens(), &split.tokens.source);
+    AddTokens(verdict.module_tokens(), &split.tokens.module);
   }
 
   static Analysis::Origin OriginOf(const SourceEntry& source) {
@@ -183,6 +192,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   dataset::LedgerVisitor total_;
   dataset::CuratedPairFinder pairs_;
   std::vector<std::unique_ptr<dataset::LedgerVisitor>> per_source_;
+  std::map<std::string, std::set<std::string>> repositories_;  // of each split
 };
 
 }  // namespace
@@ -203,15 +213,8 @@ bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
 }
 
 absl::string_view DatasetIndex::SplitOf(uint32_t number) const {
-  if (splits.splits_size() == 0) return "train";
-  switch (splits.splits(static_cast<int>(number))) {
-    case v1::SPLIT_VALIDATION:
-      return "validation";
-    case v1::SPLIT_TEST:
-      return "test";
-    default:
-      return "train";
-  }
+  return dataset::SplitName(splits.splits_size() == 0 ? v1::SPLIT_TRAIN
+                                                      : splits.splits(static_cast<int>(number)));
 }
 
 absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset,
@@ -219,9 +222,7 @@ absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Dige
   DatasetIndex index;
   ASSIGN_OR_RETURN(index.manifest, dataset::GetManifest(store, dataset));
   ASSIGN_OR_RETURN(index.clusters, cas::GetMessage<v1::Clusters>(store, index.manifest.clusters()));
-  if (index.manifest.has_splits()) {
-    ASSIGN_OR_RETURN(index.splits, cas::GetMessage<v1::Splits>(store, index.manifest.splits()));
-  }
+  ASSIGN_OR_RETURN(index.splits, dataset::GetSplits(store, index.manifest, index.clusters));
   IndexVisitor visitor(&index);
   dataset::CheckingVisitor checked(store, index.manifest, visitor);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, checked, threads));

@@ -33,6 +33,13 @@ struct TokenSums {
 
 void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum);
 
+// What a split has.
+struct SplitEntry {
+  int64_t kernels = 0;
+  int64_t repositories = 0;  // that it has a kernel of
+  TokenSums tokens;
+};
+
 struct SourceEntry {
   std::string repository;
   std::string url;     // on the web; empty where that is not known
@@ -47,6 +54,7 @@ struct SourceEntry {
   dataset::LedgerSums sums;
   FateCounts fates;
   CheckCounts checks;
+  std::map<std::string, int64_t> licenses;  // of kept kernels: how many have an expression
   TokenSums tokens;
 };
 
@@ -83,6 +91,8 @@ struct DatasetIndex {
   // Of each source and shard, the number of its first kernel.
   std::vector<std::vector<uint32_t>> first_numbers;
   v1::Splits splits;  // by number; none where every row is of train
+  // By name; each that the job has, also where it has no kernel.
+  std::map<std::string, SplitEntry> by_split;
   // Numbers of the candidates' kernels, by source, path and line.
   std::vector<uint32_t> candidates;
   // Of a kept kernel's number, those of its duplicates.

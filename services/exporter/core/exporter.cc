@@ -12,6 +12,8 @@
 #include "services/exporter/core/analysis/analysis_json.h"
 #include "services/exporter/core/analysis/analysis_markdown.h"
 #include "services/exporter/core/analysis/provenance.h"
+#include "services/exporter/core/card/croissant.h"
+#include "services/exporter/core/card/dataset_card.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/kernel_files.h"
 #include "services/exporter/core/kernel_writer.h"
@@ -20,9 +22,10 @@
 #include "services/exporter/core/output/json.h"
 #include "services/exporter/core/output/output_dir.h"
 #include "services/exporter/core/pair_files.h"
+#include "services/exporter/core/parquet/tables.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/report.h"
-#include "services/exporter/core/schema/dataset_card.h"
+#include "services/exporter/core/schema/row_schemas.h"
 #include "services/exporter/core/training/dataset_info.h"
 
 namespace kernelmill::exporter {
@@ -91,14 +94,16 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   ASSIGN_OR_RETURN(const TrainingCounts counts,
                    WriteKernels(store, index, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
-  RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(FileManifest(index, request.dataset))));
-  RETURN_IF_ERROR(WriteWhole(dir, kReportFile,
-                             Pretty(Report(index, request.dataset, counts, request.failures))));
+  const Json manifest = FileManifest(index, request.dataset);
+  RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(manifest)));
+  const Json report = Report(index, request.dataset, counts, request.failures);
+  RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
+  ASSIGN_OR_RETURN(const std::vector<Table> tables, WriteTables(dir, RowSchemas(), threads));
   RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
   RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
-  RETURN_IF_ERROR(WriteWhole(
-      dir, kCardFile,
-      DatasetCard(index.manifest.name(), cas::ToString(request.dataset), index.sums.kept)));
+  RETURN_IF_ERROR(WriteWhole(dir, kCardFile, DatasetCard(report, tables)));
+  RETURN_IF_ERROR(
+      WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, manifest.at("created"), tables))));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, config::JobFileYaml(request.lock)));
   return staging.Commit();
 }

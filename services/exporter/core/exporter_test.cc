@@ -60,7 +60,9 @@ TEST_F(ExporterTest, InstructionsAreCountedByTemplate) {
 
 TEST_F(ExporterTest, RowsNameTheSplitThatTheDatasetHas) {
   v1::Splits splits;
-  for (int i = 0; i < clusters_.decisions_size(); ++i) splits.add_splits(v1::SPLIT_TRAIN);
+  for (const v1::Decision& decision : clusters_.decisions()) {
+    splits.add_splits(decision.fate() == v1::FATE_KEPT ? v1::SPLIT_TRAIN : v1::SPLIT_UNSPECIFIED);
+  }
   splits.set_splits(5, v1::SPLIT_TEST);
   *manifest_.mutable_splits() = *cas::PutMessage(store_, splits);
   ASSERT_THAT(Export(), IsOk());
@@ -123,7 +125,7 @@ TEST_F(ExporterTest, TheLockFileIsTheLock) {
 TEST_F(ExporterTest, ExportingTwiceGivesTheSameBytesInItsPlace) {
   ASSERT_THAT(Export(), IsOk());
   const auto first = AllFiles();
-  EXPECT_EQ(first.size(), 17u);
+  EXPECT_EQ(first.size(), 24u);
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(AllFiles(), first);
   request_.out_dir = root_.path() + "/elsewhere/deep";

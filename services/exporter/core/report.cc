@@ -22,6 +22,7 @@ struct Group {
   dataset::LedgerSums sums;
   FateCounts fates;
   CheckCounts checks;
+  std::map<std::string, int64_t> licenses;
   TokenSums tokens;
   int64_t unselected_files = 0;
 };
@@ -46,6 +47,7 @@ void AddTo(const SourceEntry& source, Group* group) {
   group->sums.holdout += source.sums.holdout;
   for (const auto& [fate, count] : source.fates) group->fates[fate] += count;
   for (const auto& [check, outcomes] : source.checks) AddAll(outcomes, &group->checks[check]);
+  AddAll(source.licenses, &group->licenses);
   AddTokens(source.tokens.source, &group->tokens.source);
   AddTokens(source.tokens.module, &group->tokens.module);
   group->unselected_files += source.unselected_files;
@@ -188,6 +190,30 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
           {"unmade", std::move(unmade)}};
 }
 
+Json SplitPolicyJson(const v1::DatasetManifest& manifest) {
+  if (!manifest.has_split_policy()) return nullptr;
+  const v1::SplitPolicy& policy = manifest.split_policy();
+  Json validation = Json::array();
+  for (const std::string& name : policy.validation_repositories()) validation.push_back(Text(name));
+  Json test = Json::array();
+  for (const std::string& name : policy.test_repositories()) test.push_back(Text(name));
+  return {{"validation", Number(policy.validation())},
+          {"test", Number(policy.test())},
+          {"seed", Text(policy.seed())},
+          {"validation_repositories", std::move(validation)},
+          {"test_repositories", std::move(test)}};
+}
+
+Json SplitsJson(const DatasetIndex& index) {
+  Json json = Json::object();
+  for (const auto& [name, split] : index.by_split) {
+    json[name] = {{"kernels", split.kernels},
+                  {"repositories", split.repositories},
+                  {"tokens", TokenSumsJson(split.tokens)}};
+  }
+  return json;
+}
+
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {
       {"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
@@ -206,6 +232,7 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
                                                          manifest.quality().exclude_kinds().end())},
       {"quality_targets", std::vector<std::string>(manifest.quality().targets().begin(),
                                                    manifest.quality().targets().end())},
+      {"splits", SplitPolicyJson(manifest)},
       {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
       {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
@@ -265,9 +292,11 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
           {"checks", all.checks},
+          {"licenses", all.licenses},
           {"contamination", ContaminationCounts(index)},
           {"word_overlaps", CountWordOverlaps(index)},
           {"tokens", TokenSumsJson(all.tokens)},
+          {"splits", SplitsJson(index)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
           {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},

@@ -70,6 +70,7 @@ TEST_F(ExporterTest, TheReportAddsUp) {
   EXPECT_EQ(report["kernels"]["holdout"], 1);
   EXPECT_EQ(report["kernels"]["functions_of_other_dsls"], Json({{"cute", 7}}));
   EXPECT_EQ(report["kernels"]["by_reason"]["rejected"]["license:GPL-3.0-only"], 1);
+  EXPECT_EQ(report["licenses"], Json({{"MIT", 3}})) << "of the kept alone";
   EXPECT_EQ(report["sources"].size(), 4u);
   EXPECT_EQ(report["sources"][3]["failed"], true);
   EXPECT_EQ(report["categories"]["cat-a"]["checks"]["has_docstring"],

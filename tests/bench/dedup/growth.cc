@@ -193,7 +193,8 @@ int PartitionsOf(int64_t kernels) {
       std::max(std::clamp<int64_t>(kernels / 2000, 1, 4), std::min<int64_t>(kernels / 262144, 64)));
 }
 
-absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* resolve) {
+absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* resolve,
+                     v1::Action* split) {
   for (int64_t first = 0; first < kernels; first += kShard) {
     v1::KernelShard shard;
     v1::VerdictShard verdicts;
@@ -212,10 +213,13 @@ absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* re
     AddInput(pair, "signatures", result.outputs(0).digest());
     AddInput(pair, "shingles", result.outputs(1).digest());
     AddInput(resolve, "signatures", result.outputs(0).digest());
+    AddInput(split, "signatures", result.outputs(0).digest());
+    AddInput(split, "shingles", result.outputs(1).digest());
     ASSIGN_OR_RETURN(const cas::Digest verdict, cas::PutMessage(run->store(), verdicts));
     AddInput(resolve, "verdicts", verdict);
     pair->mutable_params()->mutable_pair()->add_holdouts(false);
     resolve->mutable_params()->mutable_resolve()->add_shards();
+    split->mutable_params()->mutable_split()->add_shards()->set_repository(absl::StrCat(first));
   }
   return absl::OkStatus();
 }
@@ -224,9 +228,13 @@ absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* re
 
 absl::Status Growth(int64_t kernels, const std::string& folder) {
   Run run(folder);
-  v1::Action pair, resolve;
+  v1::Action pair, resolve, split;
   pair.set_stage("pair");
   resolve.set_stage("resolve");
+  split.set_stage("split");
+  split.mutable_params()->mutable_split()->set_threshold(0.7);
+  split.mutable_params()->mutable_split()->mutable_splits()->set_validation(0.05);
+  split.mutable_params()->mutable_split()->mutable_splits()->set_test(0.05);
   v1::PairParams& params = *pair.mutable_params()->mutable_pair();
   params.set_threshold(0.7);
   params.set_structural_threshold(0.9);
@@ -236,20 +244,25 @@ absl::Status Growth(int64_t kernels, const std::string& folder) {
   policy.set_threshold(0.7);
   policy.set_structural(true);
   policy.set_structural_threshold(0.9);
-  RETURN_IF_ERROR(SignAll(kernels, &run, &pair, &resolve));
+  RETURN_IF_ERROR(SignAll(kernels, &run, &pair, &resolve, &split));
   int64_t pairs = 0;
   for (int p = 0; p < params.partitions(); ++p) {
     params.set_partition(p);
     ASSIGN_OR_RETURN(const v1::StageResult result, run.Stage(pair));
     pairs += result.outputs(0).items();
     AddInput(&resolve, "pairs", result.outputs(0).digest());
+    AddInput(&split, "pairs", result.outputs(0).digest());
   }
   ASSIGN_OR_RETURN(const v1::StageResult result, run.Stage(resolve));
+  AddInput(&split, "clusters", result.outputs(0).digest());
+  ASSIGN_OR_RETURN(const v1::StageResult divided, run.Stage(split));
   nlohmann::json json = {
       {"kernels", kernels},       {"partitions", params.partitions()},
       {"pairs", pairs},           {"tokens", TokensPerKernel()},
       {"seconds", run.seconds()}, {"processor_seconds", run.processor_seconds()}};
-  for (const v1::Counter& counter : result.counters()) json[counter.name()] = counter.value();
+  for (const v1::StageResult& told : {result, divided}) {
+    for (const v1::Counter& counter : told.counters()) json[counter.name()] = counter.value();
+  }
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   json["peak_mib"] = usage.ru_maxrss / 1024;

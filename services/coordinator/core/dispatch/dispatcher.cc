@@ -47,8 +47,8 @@ std::string HostOf(const Job& job, uint32_t index) {
   return config::HostOfSource(job.SourceOf(key));
 }
 
-// Of one answer to a worker. The actions of pair, resolve and manifest name every shard of the job,
-// tens of megabytes for 100,000 sources: such a one goes with no other.
+// Of one answer to a worker. The actions of pair, resolve, split and manifest name every shard of
+// the job, tens of megabytes for 100,000 sources: such a one goes with no other.
 constexpr size_t kMaxLeaseBytes = 4 << 20;
 
 LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action, std::string host) {

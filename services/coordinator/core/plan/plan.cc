@@ -10,6 +10,7 @@
 #include "common/base/text.h"
 #include "common/cas/digest.h"
 #include "common/config/job_spec.h"
+#include "common/config/split_policy.h"
 #include "services/coordinator/core/plan/result_checks.h"
 
 namespace kernelmill::coordinator {
@@ -137,6 +138,7 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
       break;
     case StageId::kPair:
     case StageId::kResolve:
+    case StageId::kSplit:
     case StageId::kManifest:
       RETURN_IF_ERROR(JobLevel(task, result, next));
       break;
@@ -300,6 +302,10 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
     --pairs_open_;
   } else if (task.stage == StageId::kResolve) {
     ASSIGN_OR_RETURN(clusters_, OnlyOutput(result, "clusters"));
+    const bool divides = config::Divides(settings_.splits());
+    next.push_back({.stage = divides ? StageId::kSplit : StageId::kManifest});
+  } else if (task.stage == StageId::kSplit) {
+    ASSIGN_OR_RETURN(splits_, OnlyOutput(result, "splits"));
     next.push_back({.stage = StageId::kManifest});
   } else {
     ASSIGN_OR_RETURN(manifest_, OnlyOutput(result, "manifest"));
@@ -366,6 +372,7 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
       break;
     case StageId::kPair:
     case StageId::kResolve:
+    case StageId::kSplit:
     case StageId::kManifest:
       break;  // the job has failed
   }

@@ -43,7 +43,7 @@ inline constexpr int kFailuresInStatus = 100;
 //
 //   once for the job: all discover, each of which becomes the sources that it found
 //   for each source:  [pin] -> fetch -> extract(k) -> link -> validate(k), sign(k)
-//   once for the job: all sign -> pair(p) -> with all validate -> resolve -> manifest
+//   once for the job: all sign -> pair(p) -> with all validate -> resolve -> [split] -> manifest
 //
 // Which tasks come, and every action, depend on the spec and on the results alone, never on the
 // order in which results arrive: inputs stand in the order of (source, shard). Feeding the same
@@ -177,6 +177,7 @@ class JobPlan {
   void FillValidate(const TaskKey& task, v1::Action& action) const;
   void FillPair(const TaskKey& task, v1::Action& action) const;
   void FillResolve(v1::Action& action) const;
+  void FillSplit(v1::Action& action) const;
   void FillManifest(v1::Action& action) const;
   // Calls `visit(source's index, source, shard's index)` for every shard that was linked, in order.
   template <typename Visit>
@@ -189,6 +190,7 @@ class JobPlan {
   std::map<int32_t, std::vector<std::string>> found_;  // by search, until the last one has ended
   std::vector<BlobRef> pairs_;
   BlobRef clusters_;
+  BlobRef splits_;
   BlobRef manifest_;
   std::map<TaskKey, v1::Failure> failures_;
   std::map<std::string, int64_t> counters_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/config/job_spec.h"
+#include "common/config/split_policy.h"
 #include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {
@@ -17,9 +18,12 @@ void AddInput(v1::Action& action, absl::string_view name, const BlobRef& ref) {
   *action.add_inputs() = ToNamedDigest(ref, name);
 }
 
-void AddStages(v1::ManifestParams& params) {
+// Those that the job has: `split` only where it `divides` its dataset, so that whoever does not
+// divide has the manifest that there was before one could.
+void AddStages(v1::ManifestParams& params, bool divides) {
   std::vector<std::pair<std::string, int>> stages;
   for (const StageInfo& stage : worker::StageTable()) {
+    if (stage.id == StageId::kSplit && !divides) continue;
     stages.emplace_back(std::string(stage.name), stage.version);
   }
   std::sort(stages.begin(), stages.end());
@@ -64,6 +68,9 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       break;
     case StageId::kResolve:
       FillResolve(action);
+      break;
+    case StageId::kSplit:
+      FillSplit(action);
       break;
     case StageId::kManifest:
       FillManifest(action);
@@ -155,6 +162,26 @@ void JobPlan::FillResolve(v1::Action& action) const {
   for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
 }
 
+void JobPlan::FillSplit(v1::Action& action) const {
+  v1::SplitParams& params = *action.mutable_params()->mutable_split();
+  *params.mutable_splits() = settings_.splits();
+  params.set_threshold(settings_.dedup().threshold());
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    AddInput(action, "signatures", source.signatures[k]);
+    const v1::Source of = packed_.Get(s);
+    v1::ShardOrigin* origin = params.add_shards();
+    origin->set_holdout(IsHoldout(s));
+    origin->set_source(s);
+    origin->set_repository(config::SourceName(of));
+    origin->set_url(of.url());
+  });
+  ForEachLinked([&](int32_t, const Source& source, int32_t k) {
+    AddInput(action, "shingles", source.shingles[k]);
+  });
+  for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
+  AddInput(action, "clusters", clusters_);
+}
+
 void JobPlan::FillManifest(v1::Action& action) const {
   v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
   params.set_name(settings_.name());
@@ -182,7 +209,12 @@ void JobPlan::FillManifest(v1::Action& action) const {
   *params.mutable_dedup() = settings_.dedup();
   *params.mutable_quality() = settings_.quality();
   *params.mutable_pairs() = settings_.pairs();
-  AddStages(params);
+  const bool divides = config::Divides(settings_.splits());
+  if (divides) {
+    AddInput(action, "splits", splits_);
+    *params.mutable_splits() = settings_.splits();
+  }
+  AddStages(params, divides);
 }
 
 }  // namespace kernelmill::coordinator

@@ -285,7 +285,60 @@ TEST(JobPlan, ActionsSayWhatEachStagePromises) {
                           "kernels", "kernels", "verdicts", "verdicts", "clusters"));
   EXPECT_EQ(manifest.params().manifest().sources(0).source().category(), "tutorials");
   EXPECT_EQ(manifest.params().manifest().sources(1).shards(), 2);
+  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 1) << "all but split";
+}
+
+TEST(JobPlan, AJobThatDividesItsDatasetHasAStageForItAndNoOtherJob) {
+  v1::JobSpec spec = GitJob(2);
+  spec.mutable_sources(0)->set_name("first");
+  spec.mutable_sources(0)->set_url("https://example.org/a/first");
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+  Runner whole(spec);
+  whole.RunAll();
+  EXPECT_EQ(whole.seen.count("split 0.0"), 0u);
+
+  spec.mutable_splits()->set_seed("of nothing");
+  Runner idle(spec);
+  idle.RunAll();
+  EXPECT_EQ(idle.actions["manifest 0.0"].SerializeAsString(),
+            whole.actions["manifest 0.0"].SerializeAsString());
+
+  spec.mutable_splits()->set_test(0.1);
+  Runner run(spec);
+  run.RunAll();
+  ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  const v1::Action& split = run.actions["split 0.0"];
+  EXPECT_THAT(InputNames(split),
+              ElementsAre("signatures", "signatures", "signatures", "signatures", "shingles",
+                          "shingles", "shingles", "shingles", "pairs", "clusters"));
+  const v1::SplitParams& params = split.params().split();
+  EXPECT_EQ(params.splits().test(), 0.1);
+  EXPECT_EQ(params.threshold(), 0.7);
+  ASSERT_EQ(params.shards_size(), 4);
+  EXPECT_EQ(params.shards(1).repository(), "first");
+  EXPECT_EQ(params.shards(1).url(), "https://example.org/a/first");
+  EXPECT_TRUE(params.shards(2).holdout());
+  EXPECT_EQ(params.shards(2).source(), 1);
+  const v1::Action& manifest = run.actions["manifest 0.0"];
+  ASSERT_EQ(InputNames(manifest).back(), "splits");
+  EXPECT_TRUE(cas::SameDigest(manifest.inputs(manifest.inputs_size() - 1).digest(),
+                              run.results["split 0.0"].outputs(0).digest()));
+  EXPECT_EQ(manifest.params().manifest().splits().test(), 0.1);
   EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount);
+  // Nothing before it knows that the dataset will be divided.
+  for (const char* task : {"fetch 0.0", "extract 0.1", "sign 0.0", "pair 0.0", "resolve 0.0"}) {
+    EXPECT_EQ(run.actions[task].SerializeAsString(), whole.actions[task].SerializeAsString());
+  }
+}
+
+TEST(JobPlan, AJobWhoseDatasetCannotBeDividedFails) {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_splits()->add_test_repositories("r0");
+  Runner run(spec);
+  run.fails["split 0.0"] = absl::InternalError("no room");
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(run.seen.count("manifest 0.0"), 0u);
 }
 
 TEST(JobPlan, AHoldoutIsSignedButNotValidated) {

@@ -77,6 +77,8 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     outputs.Add("pairs", 0);
   } else if (stage == "resolve") {
     outputs.Add("clusters", 1);
+  } else if (stage == "split") {
+    outputs.Add("splits", 1);
   } else if (stage == "manifest") {
     outputs.Add("manifest", 1);
     if (!unmade.empty()) {

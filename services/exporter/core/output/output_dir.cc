@@ -25,10 +25,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFiles[] = {
-    kKernelsFile,      kFimFile,       kPairsFile,    kTranslationsFile, kFunctionsFile,
-    kManifestFile,     kLedgerFile,    kReportFile,   kLockFile,         kNoticesFile,
-    kCardFile,         kFimRowsFile,   kInstructFile, kDatasetInfoFile,  kAnalysisFile,
-    kAnalysisPageFile, kProvenanceFile};
+    kKernelsFile,      kFimFile,        kPairsFile,    kTranslationsFile, kFunctionsFile,
+    kManifestFile,     kLedgerFile,     kReportFile,   kLockFile,         kNoticesFile,
+    kCardFile,         kFimRowsFile,    kInstructFile, kDatasetInfoFile,  kAnalysisFile,
+    kAnalysisPageFile, kProvenanceFile, kCroissantFile};
+
+// A folder of an export: at any depth it holds folders and files whose names end so.
+struct Folder {
+  const char* name;
+  const char* ending;
+};
+constexpr Folder kFolders[] = {{kTablesFolder, ".parquet"}};
+
 constexpr int64_t kMaxReportBytes = 64 << 20;
 
 absl::Status ErrorStatus(const std::error_code& error, const fs::path& path) {
@@ -57,6 +65,44 @@ bool IsOurReport(const std::string& path) {
   return report.is_object() && report.contains("generator") && report["generator"] == "kernelmill";
 }
 
+absl::Status Foreign(const fs::path& dir, const fs::path& path) {
+  return absl::FailedPreconditionError(absl::StrCat(dir.string(), ": holds ",
+                                                    path.lexically_relative(dir).string(),
+                                                    ", which is not of an export"));
+}
+
+absl::Status CheckFolder(const fs::path& dir, const Folder& folder) {
+  std::error_code error;
+  fs::recursive_directory_iterator entry(dir / folder.name, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const fs::file_type type = entry->symlink_status(error).type();
+    if (error) break;
+    if (type == fs::file_type::directory) continue;
+    if (type != fs::file_type::regular || entry->path().extension() != folder.ending) {
+      return Foreign(dir, entry->path());
+    }
+  }
+  return error ? ErrorStatus(error, dir / folder.name) : absl::OkStatus();
+}
+
+// Whether an export may have this entry.
+absl::Status CheckEntry(const fs::path& dir, const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  std::error_code error;
+  const fs::file_type type = entry.symlink_status(error).type();
+  if (error) return ErrorStatus(error, entry.path());
+  const auto* const folder =
+      std::find_if(std::begin(kFolders), std::end(kFolders),
+                   [&name](const Folder& each) { return name == each.name; });
+  if (folder != std::end(kFolders) && type == fs::file_type::directory) {
+    return CheckFolder(dir, *folder);
+  }
+  if (std::find(std::begin(kFiles), std::end(kFiles), name) != std::end(kFiles)) {
+    return absl::OkStatus();
+  }
+  return Foreign(dir, entry.path());
+}
+
 absl::Status CheckResolved(const fs::path& dir) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(dir, error);
@@ -69,11 +115,7 @@ absl::Status CheckResolved(const fs::path& dir) {
   fs::directory_iterator entry(dir, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     empty = false;
-    const std::string name = entry->path().filename().string();
-    if (std::find(std::begin(kFiles), std::end(kFiles), name) == std::end(kFiles)) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(dir.string(), ": holds ", name, ", which is not of an export"));
-    }
+    RETURN_IF_ERROR(CheckEntry(dir, *entry));
   }
   if (error) return ErrorStatus(error, dir);
   if (!empty && !IsOurReport((dir / kReportFile).string())) {

@@ -27,6 +27,8 @@ inline constexpr char kAnalysisFile[] = "ANALYSIS.json";
 inline constexpr char kAnalysisPageFile[] = "ANALYSIS.md";
 inline constexpr char kProvenanceFile[] = "PROVENANCE.md";
 inline constexpr char kCardFile[] = "README.md";
+inline constexpr char kCroissantFile[] = "croissant.json";
+inline constexpr char kTablesFolder[] = "data";  // holds CONFIG/SPLIT-NNNNN.parquet
 
 // Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
 // export that nobody has added to. FAILED_PRECONDITION otherwise: it would be lost.

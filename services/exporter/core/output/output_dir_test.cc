@@ -101,6 +101,24 @@ TEST_F(OutputDirTest, OtherPeoplesFilesAreNotReplaced) {
   EXPECT_TRUE(fs::exists(out_ + "/notes.txt"));
 }
 
+TEST_F(OutputDirTest, FoldersOfAnEarlierExportAreReplacedButNotWithOtherPeoplesFilesInThem) {
+  ASSERT_THAT(Export("one"), IsOk());
+  const std::string folder = absl::StrCat(out_, "/", kTablesFolder, "/kernels");
+  ASSERT_TRUE(fs::create_directories(folder));
+  ASSERT_THAT(WriteFile(folder + "/train-00000.parquet", "rows"), IsOk());
+  ASSERT_THAT(Export("two"), IsOk());
+  EXPECT_FALSE(fs::exists(folder));
+  ASSERT_TRUE(fs::create_directories(folder));
+  ASSERT_THAT(WriteFile(folder + "/notes.txt", "mine"), IsOk());
+  const absl::Status refused = Export("three");
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("data/kernels/notes.txt"));
+  EXPECT_TRUE(fs::exists(folder + "/notes.txt"));
+  fs::remove(folder + "/notes.txt");
+  fs::create_symlink("/etc", folder + "/link.parquet");
+  EXPECT_THAT(CheckOutputDir(out_), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
 TEST_F(OutputDirTest, ARelativePathIsTakenFromTheWorkingDirectory) {
   const fs::path before = fs::current_path();
   fs::current_path(root_.path());

@@ -262,8 +262,9 @@ class ExporterTest : public ::testing::Test {
 
   std::map<std::string, std::string> AllFiles() {
     std::map<std::string, std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(request_.out_dir)) {
-      files[entry.path().filename().string()] = File(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(request_.out_dir)) {
+      const std::string name = entry.path().lexically_relative(request_.out_dir);
+      if (entry.is_regular_file()) files[name] = File(name);
     }
     return files;
   }

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""usage: generate.py [--check]
+
+Writes the types of python/kernelmill: records.py of docs/schema, messages.py of what proto/kernelmill/v1/crawl.proto
+answers with. With --check writes nothing, and exits 1 where a file is out of step. Needs protoc."""
+
+import json
+import keyword
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "python/kernelmill"
+PROTO = "kernelmill/v1/crawl.proto"
+
+# What a row is called; of another file it is called after that.
+ROW_NAMES = {"kernels": "Kernel", "ledger": "LedgerRow", "notices": "Notice", "cuda_triton_pairs": "Pair", "fim": "Fim",
+             "instruct": "Instruct", "files": "SourceFile"}
+# What the table of a file is called; of another file it is called as that.
+PROPERTIES = {"cuda_triton_pairs": "pairs"}
+SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+WIDTH = 120
+
+HEAD = '''"""{doc}
+
+Made by python/generate.py of {origin}: change that, and run it."""
+
+from __future__ import annotations
+
+{imports}
+'''
+
+
+TABLES = '''
+
+class Tables:
+    """A table for each file of rows."""
+
+    def _table(self, file: str, row: type[R]) -> Table[R]:
+        raise NotImplementedError
+'''
+
+PROPERTY = '''
+    @property
+    def {name}(self) -> Table[{row}]:
+        {doc}
+        return self._table("{stem}.jsonl", {row})
+'''
+
+
+def camel(name):
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def attribute(name):
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def comment(text, indent):
+    return textwrap.wrap(text, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
+
+
+def dataclass_text(name, doc, fields):
+    """`fields`: (attribute, annotation, description)."""
+    lines = ["", "", "@dataclass(frozen=True)", f"class {name}:"]
+    wrapped = textwrap.wrap(f'"""{doc}"""', WIDTH, initial_indent="    ", subsequent_indent="    ")
+    lines += [*wrapped, ""]
+    for field, annotation, description in fields:
+        lines += comment(description, "    ") if description else []
+        lines += textwrap.wrap(f"{field}: {annotation}", WIDTH, initial_indent="    ", subsequent_indent="        ")
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- records.py
+
+class Records:
+    """The dataclasses of all schemas; objects of the same form that stand under the same name are one class."""
+
+    def __init__(self):
+        self.classes = {}  # name: text, those that others need first
+        self.shapes = {}   # (name, shape): class name
+
+    def annotation(self, name, schema, within):
+        kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        [kind] = [k for k in kinds if k != "null"]
+        if kind == "array":
+            text = f"tuple[{self.annotation(name, schema['items'], within)}, ...]"
+        elif kind == "object":
+            text = self.record(camel(name), schema, within)
+        elif "enum" in schema:
+            text = f"Literal[{', '.join(json.dumps(word) for word in schema['enum'] if word is not None)}]"
+        else:
+            text = SCALARS[kind]
+        return f"{text} | None" if "null" in kinds else text
+
+    def record(self, name, schema, within=""):
+        properties = schema["properties"]
+        if set(schema["required"]) != set(properties):
+            raise SystemExit(f"generate.py: {name} has fields that rows may lack")
+        shape = json.dumps(properties, sort_keys=True)
+        if (name, shape) in self.shapes:
+            return self.shapes[name, shape]
+        taken = set(self.shapes.values())
+        unique = next(n for n in (name, within + name, *(f"{within}{name}{i}" for i in range(2, 99))) if n not in taken)
+        self.shapes[name, shape] = unique
+        fields = [(attribute(field), self.annotation(field, properties[field], unique), properties[field].get("description", ""))
+                  for field in schema["required"]]
+        doc = schema.get("description", "An object of a row.")
+        self.classes[unique] = dataclass_text(unique, doc[0].upper() + doc[1:] + ("" if doc.endswith(".") else "."), fields)
+        return unique
+
+
+def records():
+    made = Records()
+    rows = {}
+    for path in sorted((ROOT / "docs/schema").glob("*.schema.json")):
+        stem = path.name.removesuffix(".schema.json")
+        rows[stem] = made.record(ROW_NAMES.get(stem, f"{camel(stem)}Row"), json.loads(path.read_text()))
+    text = HEAD.format(doc="The rows of a dataset, as docs/schema has them.", origin="docs/schema",
+                       imports="from dataclasses import dataclass\nfrom typing import Literal, TypeVar\n\n"
+                               "from kernelmill.tables import Table\n\nR = TypeVar(\"R\")")
+    text += "\n".join(made.classes.values()).lstrip("\n").join(["\n\n", "\n"]) + TABLES
+    for stem, name in rows.items():
+        text += PROPERTY.format(name=PROPERTIES.get(stem, stem), row=name, stem=stem,
+                                doc=textwrap.fill(f'"""{stem}.jsonl."""', WIDTH))
+    return text
+
+
+# ---------------------------------------------------------------- messages.py
+
+def descriptors():
+    """The FileDescriptorSet of crawl.proto, with comments."""
+    try:
+        from google.protobuf import descriptor_pb2
+    except ImportError:
+        return None
+    with tempfile.NamedTemporaryFile() as out:
+        subprocess.run(["protoc", f"--proto_path={ROOT / 'proto'}", "--include_imports", "--include_source_info",
+                        f"--descriptor_set_out={out.name}", PROTO], check=True)
+        return descriptor_pb2.FileDescriptorSet.FromString(out.read())
+
+
+class Messages:
+    """The dataclasses of messages that the coordinator answers with."""
+
+    def __init__(self, files):
+        self.messages = {}  # full name: (descriptor, comments of fields, of itself)
+        self.enums = {}
+        for file in files.file:
+            comments = {tuple(location.path): location.leading_comments.strip() or location.trailing_comments.strip()
+                        for location in file.source_code_info.location}
+            for index, message in enumerate(file.message_type):
+                fields = [comments.get((4, index, 2, i), "") for i in range(len(message.field))]
+                self.messages[f".{file.package}.{message.name}"] = (message, fields, comments.get((4, index), ""))
+            for index, enum in enumerate(file.enum_type):
+                values = [comments.get((5, index, 2, i), "") for i in range(len(enum.value))]
+                self.enums[f".{file.package}.{enum.name}"] = (enum, values)
+        self.made = {}  # class name: text
+
+    def words(self, enum):
+        prefix = "".join(f"_{c}" if c.isupper() else c.upper() for c in enum.name).lstrip("_") + "_"
+        return [(value.name.removeprefix(prefix).lower(), value.number) for value in enum.value]
+
+    def enum(self, full_name):
+        enum, comments = self.enums[full_name]
+        lines = ["", "", f"class {enum.name}(enum.Enum):", f'    """{enum.name} of the coordinator; its value is the word for it."""', ""]
+        for (word, _), text in zip(self.words(enum), comments):
+            lines += comment(" ".join(text.split()), "    ") if text else []
+            lines.append(f'    {word.upper()} = "{word}"')
+        self.made[enum.name] = "\n".join(lines)
+        return enum.name
+
+    def annotation(self, field):
+        kind = field.Type.Name(field.type)
+        if kind == "TYPE_MESSAGE":
+            text = self.message(field.type_name)
+        elif kind == "TYPE_ENUM":
+            text = self.enum(field.type_name)
+        elif kind in ("TYPE_STRING", "TYPE_BYTES", "TYPE_BOOL"):
+            text = {"TYPE_STRING": "str", "TYPE_BYTES": "bytes", "TYPE_BOOL": "bool"}[kind]
+        else:
+            text = "float" if kind in ("TYPE_DOUBLE", "TYPE_FLOAT") else "int"
+        if field.label == field.LABEL_REPEATED:
+            return f"tuple[{text}, ...]"
+        return f"{text} | None" if kind == "TYPE_MESSAGE" else text
+
+    def message(self, full_name):
+        message, comments, doc = self.messages[full_name]
+        if message.name not in self.made:
+            self.made[message.name] = ""  # its place
+            fields = [(attribute(field.name), self.annotation(field), " ".join(text.split()))
+                      for field, text in zip(message.field, comments) if (message.name, field.name) != ("JobStatus", "lock")]
+            text = dataclass_text(message.name, " ".join(doc.split()) or f"{message.name} of the coordinator.", fields)
+            self.made.pop(message.name)
+            self.made[message.name] = text
+        return message.name
+
+
+def messages(files):
+    made = Messages(files)
+    for name in ("JobStatus", "WorkerInfo", "TaskSpan"):
+        made.message(f".kernelmill.v1.{name}")
+    text = HEAD.format(doc="What a coordinator answers with.", origin=f"proto/{PROTO}",
+                       imports="import enum\nfrom dataclasses import dataclass")
+    return text + "\n".join(made.made.values()).lstrip("\n").join(["\n\n", "\n"])
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not check:
+        sys.exit(__doc__.splitlines()[0])
+    texts = {"records.py": records()}
+    files = descriptors()
+    if files is not None:
+        texts["messages.py"] = messages(files)
+    elif not check:
+        sys.exit("generate.py: messages.py needs the protobuf package (pip install protobuf)")
+    stale = [name for name, text in texts.items()
+             if not (PACKAGE / name).is_file() or (PACKAGE / name).read_text() != text]
+    for name in stale:
+        if check:
+            print(f"python/kernelmill/{name} is out of step: python/generate.py writes it")
+        else:
+            (PACKAGE / name).write_text(texts[name])
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,382 @@
+"""A client of a cluster's coordinator, over gRPC. Needs the extra `client`: pip install 'kernelmill[client]'."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, TypeVar, Union
+
+try:
+    import grpc
+    from kernelmill import wire
+except ImportError as error:
+    raise ImportError(f"kernelmill.Client needs grpcio and protobuf: pip install 'kernelmill[client]' ({error})") from error
+
+from kernelmill import program
+from kernelmill.errors import (Error, JobAbandoned, JobCancelled, JobFailed, NotFound, NotPermitted, Refused, RequestError,
+                               TimedOut, Unreachable)
+from kernelmill.messages import Failure, JobState, JobStatus, StageProgress, TaskSpan, WorkerInfo
+
+T = TypeVar("T")
+
+MAX_MESSAGE_BYTES = 16 << 20
+KEEPALIVE_MS = 30_000
+FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 0.2, 4.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Tasks of a job began or ended."""
+
+    status: JobStatus
+    # The stages whose numbers are others than they were.
+    stages: tuple[StageProgress, ...]
+
+
+@dataclass(frozen=True)
+class InputFailed:
+    """An input could not be processed; the job goes on. Of a job's failures the first hundred are told: report() has all."""
+
+    status: JobStatus
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The coordinator does not answer; the watch goes on once it does."""
+
+    status: JobStatus | None
+    error: Error
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The job ended, as `status.state` says. The last event."""
+
+    status: JobStatus
+
+
+Event = Union[Progress, InputFailed, Lost, Ended]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a coordinator knows of a job."""
+
+    status: JobStatus
+    # All of them, which `status` has only the first of.
+    failures: tuple[Failure, ...]
+    # Of tasks, files and kernels, by name; sorted.
+    counters: dict[str, int]
+
+
+class _Token(grpc.AuthMetadataPlugin):
+    """Sends the token of a file along with each call; the file is read again once it has changed."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._stamp: tuple[int, int, int] | None = None
+        self._token = ""
+        self._lock = threading.Lock()
+        self._read()
+
+    def _read(self) -> None:
+        found = os.stat(self._path)
+        stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if stamp != self._stamp:
+            self._token = pathlib.Path(self._path).read_text(encoding="utf-8").strip()
+            self._stamp = stamp
+
+    def __call__(self, context: Any, callback: Any) -> None:
+        with self._lock:
+            try:
+                self._read()
+            except OSError:
+                pass  # what was read before stays in force
+            callback((("authorization", f"Bearer {self._token}"),), None)
+
+
+def _read(name: str, path: str | os.PathLike[str]) -> bytes:
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise RequestError(f"{name}: {path}: {error.strerror}") from error
+
+
+def _from_status(call: Any) -> Error:
+    """An error of ours for one of gRPC's."""
+    code, message = call.code(), call.details() or ""
+    text = message or code.name
+    if code == grpc.StatusCode.NOT_FOUND:
+        return NotFound(text, code.name)
+    if code == grpc.StatusCode.PERMISSION_DENIED:
+        return NotPermitted(text, code.name)
+    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNAUTHENTICATED):
+        return Unreachable(f"{code.name}: {message}")
+    if code == grpc.StatusCode.DEADLINE_EXCEEDED:
+        return TimedOut(text)
+    if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return Refused(text)
+    if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.ALREADY_EXISTS,
+                grpc.StatusCode.OUT_OF_RANGE, grpc.StatusCode.UNIMPLEMENTED):
+        return RequestError(text, code.name)
+    return Error(f"{code.name}: {message}")
+
+
+def has_ended(status: JobStatus) -> bool:
+    return status.state not in (JobState.UNSPECIFIED, JobState.RUNNING)
+
+
+class Client:
+    """A connection to a coordinator, opened at the first call. Thread-safe. Close it, or use it with `with`.
+
+    address: the coordinator, host:port.
+    store: the content store, host:port; export() alone needs it.
+    tls_ca, tls_cert, tls_key, token_file: PEM files, and a token's, as the program's flags of these names; also of the
+        environment variables that the program reads, where they are not given. Certificates are read once, a token
+        again once its file has changed.
+    timeout: seconds that a call may take; a watch may take as long as the job.
+    reconnect_seconds: for how long to try to reach a coordinator that does not answer.
+
+    Every call may raise Unreachable, TimedOut, NotPermitted and RequestError.
+    """
+
+    def __init__(self, address: str | None = None, *, store: str | None = None, tls_ca: str | os.PathLike[str] | None = None,
+                 tls_cert: str | os.PathLike[str] | None = None, tls_key: str | os.PathLike[str] | None = None,
+                 token_file: str | os.PathLike[str] | None = None, timeout: float = 60, reconnect_seconds: float = 60) -> None:
+        def given(value: str | os.PathLike[str] | None, variable: str, default: str = "") -> str:
+            return os.fspath(value) if value is not None else os.environ.get(variable) or default
+
+        self.address = given(address, "KERNELMILL_COORDINATOR", "127.0.0.1:7070")
+        self.store = given(store, "KERNELMILL_STORE", "127.0.0.1:7071")
+        self.timeout = timeout
+        self.reconnect_seconds = reconnect_seconds
+        self._identity = {"--tls-ca": given(tls_ca, "KERNELMILL_TLS_CA"), "--tls-cert": given(tls_cert, "KERNELMILL_TLS_CERT"),
+                          "--tls-key": given(tls_key, "KERNELMILL_TLS_KEY"),
+                          "--token-file": given(token_file, "KERNELMILL_TOKEN_FILE")}
+        self._closed = threading.Event()
+        self._channel = self._connect()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.address!r})"
+
+    def close(self) -> None:
+        """Ends all calls, watches too. Nothing can be called after it."""
+        self._closed.set()
+        self._channel.close()
+
+    # ---------------------------------------------------------------- jobs
+
+    def submit(self, job: program.Job, *, priority: int = 0, no_cache: bool = False, request_id: str | None = None) -> str:
+        """Hands a job in, and answers its name; durable then. A job is a mapping with a job file's keys, a job file's text,
+        or its path. `request_id` names the submission: once more with the same id makes no second job. RequestError: what
+        is wrong in the job, and where. Refused: too many jobs have not ended."""
+        file, text = program.job_argument(job)
+        spec = wire.spec_of_json(program.run(["check", file], text=text).output)
+        response = self._call("Submit", spec=spec, request_id=request_id or uuid.uuid4().hex, priority=priority,
+                              no_cache=no_cache)
+        return str(response.job)
+
+    def status(self, job: str) -> JobStatus:
+        """How a job is now. NotFound."""
+        return wire.typed(self._call("GetJob", job=job), JobStatus)
+
+    def jobs(self) -> list[JobStatus]:
+        """All jobs, newest first, without their failures and counters."""
+        return [wire.typed(status, JobStatus) for status in self._call("ListJobs").jobs]
+
+    def workers(self) -> list[WorkerInfo]:
+        """The workers that the coordinator heard of lately."""
+        return [wire.typed(worker, WorkerInfo) for worker in self._call("ListWorkers").workers]
+
+    def failures(self, job: str) -> Iterator[Failure]:
+        """The inputs that failed, a page at a time. NotFound."""
+        token = ""
+        while True:
+            page = self._call("ListFailures", job=job, page_token=token)
+            for failure in page.failures:
+                yield wire.typed(failure, Failure)
+            token = page.next_page_token
+            if not token:
+                return
+
+    def report(self, job: str) -> Report:
+        """A job's ledger in numbers, and every input that failed. NotFound."""
+        status = self.status(job)
+        failures = status.failures
+        if status.failure_count != len(failures):
+            failures = tuple(self.failures(job))
+        return Report(status, failures, {counter.name: counter.value for counter in status.counters})
+
+    def timeline(self, job: str) -> Iterator[TaskSpan]:
+        """When each task waited, ran and ended, in the order of their creation. NotFound."""
+        call = self._stream("Timeline", None, job=job)
+        try:
+            for part in call:
+                for span in part.spans:
+                    yield wire.typed(span, TaskSpan)
+        except grpc.RpcError as error:
+            raise _from_status(error) from error
+        finally:
+            call.cancel()
+
+    def cancel(self, job: str) -> JobStatus:
+        """Ends a job; one that has ended stays as it is. NotFound."""
+        return wire.typed(self._call("Cancel", job=job), JobStatus)
+
+    def retry(self, job: str, *, no_cache: bool = False) -> JobStatus:
+        """Runs a job that has ended again, under its name; only what failed is done anew. NotFound."""
+        return wire.typed(self._call("Retry", job=job, no_cache=no_cache), JobStatus)
+
+    def delete(self, job: str) -> None:
+        """Forgets a job that has ended, and lets the store drop its dataset. NotFound. RequestError: it is running."""
+        self._call("Delete", job=job)
+
+    # ---------------------------------------------------------------- watching
+
+    def watch(self, job: str, *, timeout: float | None = None) -> Iterator[Event]:
+        """Follows a job to its end: what it is now, then what changes; the last event is Ended. Goes on over restarts of
+        the coordinator. NotFound. Unreachable: it was away for reconnect_seconds. TimedOut: after `timeout` seconds."""
+        until = None if timeout is None else time.monotonic() + timeout
+        last: JobStatus | None = None
+        heard, attempt, lost = time.monotonic(), 0, False
+        while True:
+            error: Error = Unreachable("the coordinator ended the watch")
+            call = self._stream("Watch", until, job=job)
+            try:
+                for message in call:
+                    status = wire.typed(message, JobStatus)
+                    heard, attempt, lost = time.monotonic(), 0, False
+                    yield from _events(last, status)
+                    last = status
+                    if has_ended(status):
+                        return
+            except grpc.RpcError as failed:
+                error = _from_status(failed)
+            finally:
+                call.cancel()
+            if isinstance(error, TimedOut) and until is not None and time.monotonic() >= until:
+                raise TimedOut(f"job {job} has not ended after {timeout} seconds")
+            if not isinstance(error, (Unreachable, TimedOut)) or time.monotonic() > heard + self.reconnect_seconds:
+                raise error
+            if not lost:
+                lost = True
+                yield Lost(last, error)
+            self._pause(attempt, until, error)
+            attempt += 1
+
+    def wait(self, job: str, *, timeout: float | None = None) -> JobStatus:
+        """Waits for a job's dataset; inputs that failed stand in the answer. JobFailed, JobCancelled, JobAbandoned: it ended
+        without one. TimedOut: after `timeout` seconds."""
+        for event in self.watch(job, timeout=timeout):
+            if isinstance(event, Ended):
+                if event.status.state == JobState.DONE:
+                    return event.status
+                kinds = {JobState.CANCELLED: JobCancelled, JobState.ABANDONED: JobAbandoned}
+                raise kinds.get(event.status.state, JobFailed)(event.status)
+        raise Error("a watch ended without its last event")
+
+    def export(self, job: str, out: str | os.PathLike[str], *, timeout: float | None = None) -> program.Exported:
+        """Writes a job's dataset to the folder `out`, by the program that the wheel carries. NotFound. RequestError: the job
+        has no dataset, or `out` is a folder with other files."""
+        arguments: list[str | os.PathLike[str]] = ["export", job, "--out", out, "--coordinator", self.address,
+                                                   "--store", self.store]
+        for flag, value in self._identity.items():
+            if value:
+                arguments += [flag, value]
+        return program.exported(program.run(arguments, timeout=timeout, fails=(1,)), out)
+
+    # ---------------------------------------------------------------- calls
+
+    def _connect(self) -> grpc.Channel:
+        options = [("grpc.keepalive_time_ms", KEEPALIVE_MS), ("grpc.max_reconnect_backoff_ms", 2000),
+                   ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES), ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+                   ("grpc.enable_retries", 0)]
+        authority, certificate, key, token = self._identity.values()
+        if not (authority or certificate or key):
+            if token:
+                raise RequestError("token_file needs TLS: tls_ca")
+            return grpc.insecure_channel(self.address, options)
+        if not authority:
+            raise RequestError("tls_ca is missing")
+        if bool(certificate) != bool(key):
+            raise RequestError("tls_cert and tls_key go together")
+        credentials = grpc.ssl_channel_credentials(_read("tls_ca", authority), _read("tls_key", key) if key else None,
+                                                   _read("tls_cert", certificate) if certificate else None)
+        if token:
+            _read("token_file", token)
+            call = grpc.metadata_call_credentials(_Token(token))
+            credentials = grpc.composite_channel_credentials(credentials, call)
+        return grpc.secure_channel(self.address, credentials, options)
+
+    def _request(self, name: str, values: dict[str, Any]) -> tuple[str, Any, Callable[[Any], bytes], Callable[[bytes], Any]]:
+        if self._closed.is_set():
+            raise RequestError("the client is closed", "FAILED_PRECONDITION")
+        method = wire.method(name)
+        request = wire.message_class(method.input_type.name)(**values)
+        answer = wire.message_class(method.output_type.name)
+        return f"/{wire.PACKAGE}.Crawl/{name}", request, lambda message: bytes(message.SerializeToString()), answer.FromString
+
+    def _call(self, name: str, **values: Any) -> Any:
+        """A call that is safe to make again: what it answers, or an error of ours."""
+        path, request, serialize, parse = self._request(name, values)
+        if request.ByteSize() > MAX_MESSAGE_BYTES:
+            raise RequestError(f"the job has {request.ByteSize()} bytes; {MAX_MESSAGE_BYTES} are what one may have")
+        call = self._channel.unary_unary(path, request_serializer=serialize, response_deserializer=parse)
+        until = time.monotonic() + self.reconnect_seconds
+        attempt = 0
+        while True:
+            try:
+                return call(request, timeout=self.timeout)
+            except grpc.RpcError as failed:
+                error = _from_status(failed)
+                if name == "Delete" and attempt > 0 and isinstance(error, NotFound):
+                    return None  # a try before this one did it, and its answer was lost
+                if failed.code() != grpc.StatusCode.UNAVAILABLE or time.monotonic() >= until:
+                    raise error from failed
+            except ValueError as closed:  # gRPC's word for a channel that was closed
+                raise Unreachable("the client was closed") from closed
+            self._pause(attempt, until, error)
+            attempt += 1
+
+    def _stream(self, name: str, until: float | None, **values: Any) -> Any:
+        path, request, serialize, parse = self._request(name, values)
+        call = self._channel.unary_stream(path, request_serializer=serialize, response_deserializer=parse)
+        try:
+            return call(request, timeout=None if until is None else max(0.0, until - time.monotonic()))
+        except ValueError as closed:
+            raise Unreachable("the client was closed") from closed
+
+    def _pause(self, attempt: int, until: float | None, error: Error) -> None:
+        """Waits before another try, and not beyond `until`. Raises the error where the client is closed meanwhile."""
+        pause = min(MAX_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** min(attempt, 10))
+        if until is not None:
+            pause = min(pause, max(0.0, until - time.monotonic()))
+        if self._closed.wait(pause):
+            raise error
+
+
+def _events(last: JobStatus | None, status: JobStatus) -> Iterator[Event]:
+    """What is new in a status since the last one."""
+    before = {} if last is None else {stage.stage: stage for stage in last.stages}
+    changed = tuple(stage for stage in status.stages if before.get(stage.stage) != stage)
+    if changed or last is None:
+        yield Progress(status, changed)
+    known = set() if last is None else set(last.failures)
+    for failure in status.failures:
+        if failure not in known:
+            yield InputFailed(status, failure)
+    if has_ended(status):
+        yield Ended(status)

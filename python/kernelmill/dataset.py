@@ -1,0 +1,68 @@
+"""A dataset as `kernelmill crawl`, `submit --out` and `export` write it. Needs the standard library alone."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pathlib
+from typing import Any, TypeVar
+
+from kernelmill.errors import DatasetError
+from kernelmill.records import Tables
+from kernelmill.tables import Table
+
+R = TypeVar("R")
+
+
+class Dataset(Tables):
+    """An exported folder. The tables read their files as one goes through them:
+
+        for kernel in kernelmill.load("out").kernels:
+            print(kernel.id, kernel.license.expression)
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = pathlib.Path(folder)
+        if not (self.folder / "report.json").is_file():
+            raise DatasetError(f"{self.folder} is no dataset: it has no report.json")
+
+    def __repr__(self) -> str:
+        return f"Dataset({str(self.folder)!r}, {self.digest})"
+
+    @functools.cached_property
+    def report(self) -> dict[str, Any]:
+        """report.json: the sums, the policies, what failed."""
+        return self._json("report.json")
+
+    @functools.cached_property
+    def manifest(self) -> dict[str, Any]:
+        """MANIFEST.json: the source files by category."""
+        return self._json("MANIFEST.json")
+
+    @property
+    def digest(self) -> str:
+        """What names the whole dataset, hash/size."""
+        return str(self.report["dataset"])
+
+    @property
+    def name(self) -> str:
+        """The job's."""
+        return str(self.report["name"])
+
+    def _table(self, file: str, row: type[R]) -> Table[R]:
+        return Table(self.folder / file, row)
+
+    def _json(self, file: str) -> dict[str, Any]:
+        try:
+            value = json.loads((self.folder / file).read_bytes())
+        except (OSError, ValueError) as error:
+            raise DatasetError(f"{self.folder / file}: {error}") from error
+        if not isinstance(value, dict):
+            raise DatasetError(f"{self.folder / file}: no object")
+        return value
+
+
+def load(folder: str | os.PathLike[str]) -> Dataset:
+    """Opens an exported folder. DatasetError: it is none."""
+    return Dataset(folder)

@@ -1,0 +1,206 @@
+"""What a coordinator answers with.
+
+Made by python/generate.py of proto/kernelmill/v1/crawl.proto: change that, and run it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class JobState(enum.Enum):
+    """JobState of the coordinator; its value is the word for it."""
+
+    UNSPECIFIED = "unspecified"
+    RUNNING = "running"
+    # has a dataset; `failures` may still list inputs that failed
+    DONE = "done"
+    # ended without a dataset; `failures` says why
+    FAILED = "failed"
+    # its coordinator was closed for good before it ended
+    ABANDONED = "abandoned"
+    # by a client
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class StageProgress:
+    """StageProgress of the coordinator."""
+
+    stage: str
+    # tasks known so far
+    total: int
+    # of which `cached` came from the action cache
+    done: int
+    cached: int
+    failed: int
+    running: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An input that could not be processed."""
+
+    # the repository, package or path
+    source: str
+    stage: str
+    # canonical status code name, e.g. NOT_FOUND
+    code: str
+    message: str
+    # files that were lost with it, where known
+    files: int
+    # of the file, where it is one
+    path: bytes
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Counter names are dotted, the unit first: "files.seen", "files.skipped.symlink", "kernels.found",
+    "kernels.rejected.license", "bytes.received". "sources.unfiltered" counts git servers that sent whole trees because
+    they cannot filter. Counters tell how the work went; they are no part of a dataset."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Digest:
+    """Digest of the coordinator."""
+
+    # lowercase hexadecimal
+    hash: str
+    # of the uncompressed content
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Troubled:
+    """A task whose last attempt failed, and which is tried again."""
+
+    source: str
+    stage: str
+    # so far
+    attempts: int
+    last_error: str
+
+
+@dataclass(frozen=True)
+class OtherVersion:
+    """OtherVersion of the coordinator."""
+
+    version: int
+    workers: int
+
+
+@dataclass(frozen=True)
+class Unserved:
+    """A stage that no connected worker can run."""
+
+    stage: str
+    version: int
+    # ready
+    tasks: int
+    # Workers of the same stage in other versions.
+    others: tuple[OtherVersion, ...]
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """JobStatus of the coordinator."""
+
+    job: str
+    name: str
+    state: JobState
+    # in the order of the data flow
+    stages: tuple[StageProgress, ...]
+    # the first hundred; ListFailures has all
+    failures: tuple[Failure, ...]
+    # summed over tasks; sorted by name
+    counters: tuple[Counter, ...]
+    # The DatasetManifest; set when DONE.
+    dataset: Digest | None
+    submitted_unix_ms: int
+    ended_unix_ms: int
+    priority: int
+    # 1, and one more for each Retry
+    runs: int
+    # Tasks that failed and will be tried again; at most 100.
+    troubled: tuple[Troubled, ...]
+    no_cache: bool
+    failure_count: int
+    # Stages with tasks that are ready, and no worker connected that could run them.
+    unserved: tuple[Unserved, ...]
+
+
+@dataclass(frozen=True)
+class StageSupport:
+    """A stage that a worker can run."""
+
+    stage: str
+    version: int
+
+
+@dataclass(frozen=True)
+class RunningTask:
+    """RunningTask of the coordinator."""
+
+    job: str
+    task: int
+    stage: str
+    source: str
+    # from 1
+    attempt: int
+    leased_unix_ms: int
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """WorkerInfo of the coordinator."""
+
+    name: str
+    # by certificate or token, "worker.w3"; empty without TLS
+    caller: str
+    # of its build
+    version: str
+    stages: tuple[StageSupport, ...]
+    # tasks that it runs at a time
+    slots: int
+    running: tuple[RunningTask, ...]
+    last_heard_unix_ms: int
+
+
+@dataclass(frozen=True)
+class TaskTiming:
+    """Where a task's time went on its worker."""
+
+    # behind others in the worker
+    waited_us: int
+    # in the action cache
+    lookup_us: int
+    # in the stage, its reads and writes of blobs included
+    run_us: int
+    # to write the result
+    store_us: int
+
+
+@dataclass(frozen=True)
+class TaskSpan:
+    """One attempt at a task."""
+
+    task: int
+    stage: str
+    # empty: of the whole job
+    source: str
+    # from 1
+    attempt: int
+    worker: str
+    # when it could have been leased
+    ready_unix_ms: int
+    # 0: not yet
+    leased_unix_ms: int
+    # 0: not yet
+    ended_unix_ms: int
+    # "done", "cached", "failed", "lost", "handed_back" or "running"; "recent": pinned as at an earlier visit.
+    outcome: str
+    # as its worker measured it
+    timing: TaskTiming | None

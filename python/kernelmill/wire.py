@@ -1,0 +1,96 @@
+"""The coordinator's messages, without generated code: protobuf makes their classes of the descriptors that the wheel
+carries (crawl.binpb, made of proto/kernelmill/v1 when the wheel is built), and what arrives becomes the dataclasses of
+messages.py. So any protobuf from 4.25 on will do."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import pathlib
+import types
+import typing
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.protobuf.message import DecodeError, Message
+
+from kernelmill.errors import RequestError
+
+DESCRIPTORS = pathlib.Path(__file__).resolve().parent / "crawl.binpb"
+PACKAGE = "kernelmill.v1"
+M = TypeVar("M")
+
+
+@functools.cache
+def _pool() -> descriptor_pool.DescriptorPool:
+    """A pool of its own: another package's build.bazel.remote.execution.v2 is larger than our subset."""
+    pool = descriptor_pool.DescriptorPool()
+    for file in descriptor_pb2.FileDescriptorSet.FromString(DESCRIPTORS.read_bytes()).file:
+        pool.Add(file)
+    return pool
+
+
+@functools.cache
+def message_class(name: str) -> Any:
+    """The class of kernelmill.v1's message `name`."""
+    return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"{PACKAGE}.{name}"))
+
+
+@functools.cache
+def method(name: str) -> Any:
+    """The descriptor of a method of kernelmill.v1.Crawl."""
+    return _pool().FindServiceByName(f"{PACKAGE}.Crawl").methods_by_name[name]
+
+
+def spec_of_json(text: str) -> Message:
+    """A JobSpec of what `kernelmill check --json` prints."""
+    try:
+        spec: Message = json_format.Parse(text, message_class("JobSpec")(), descriptor_pool=_pool())
+    except (json_format.ParseError, DecodeError) as error:
+        raise RequestError(f"the program and this module do not agree on a job: {error}") from error
+    return spec
+
+
+def _word(value: int, field: Any, words: type[enum.Enum]) -> enum.Enum:
+    """An enum's value as the word that messages.py has for it; `unspecified` where that does not know it."""
+    known = field.enum_type.values_by_number.get(value)
+    for word in words:
+        if known is not None and known.name.endswith(f"_{word.name}"):
+            return word
+    return words("unspecified")
+
+
+@functools.cache
+def _plan(made: Any) -> list[tuple[str, str, Any, bool]]:
+    """Of each field: its attribute, its name, the class of what it holds, whether there are many."""
+    hints = typing.get_type_hints(made)
+    plan = []
+    for field in fields(made):
+        hint = hints[field.name]
+        many = typing.get_origin(hint) is tuple
+        if many:
+            hint = typing.get_args(hint)[0]
+        elif typing.get_origin(hint) in (typing.Union, types.UnionType):
+            [hint] = [a for a in typing.get_args(hint) if a is not type(None)]
+        plan.append((field.name, field.name.rstrip("_"), hint, many))
+    return plan
+
+
+def typed(message: Any, made: type[M]) -> M:
+    """A message as the dataclass of messages.py that has its name."""
+    values: dict[str, Any] = {}
+    for attribute, name, hint, many in _plan(typing.cast(Any, made)):
+        value = getattr(message, name)
+        if is_dataclass(hint):
+            inner = typing.cast(type[Any], hint)
+            if many:
+                value = tuple(typed(v, inner) for v in value)
+            else:
+                value = typed(value, inner) if message.HasField(name) else None
+        elif isinstance(hint, type) and issubclass(hint, enum.Enum):
+            value = _word(value, message.DESCRIPTOR.fields_by_name[name], hint)
+        elif many:
+            value = tuple(value)
+        values[attribute] = value
+    return made(**values)

@@ -1,0 +1,409 @@
+#include "services/deduplicator/core/split/splitter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/testing/status_matchers.h"
+#include "services/deduplicator/core/sign/jaccard.h"
+
+namespace kernelmill::deduplicator {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
+
+constexpr v1::Split kNone = v1::SPLIT_UNSPECIFIED;
+constexpr v1::Split kTrain = v1::SPLIT_TRAIN;
+constexpr v1::Split kValidation = v1::SPLIT_VALIDATION;
+constexpr v1::Split kTest = v1::SPLIT_TEST;
+
+struct TestKernel {
+  std::string name;  // in the results
+  std::vector<uint64_t> shingles;
+  v1::Fate fate = v1::FATE_KEPT;
+  std::string leader = "";  // of a duplicate
+  uint64_t renamed = 0;     // 0: its own
+};
+
+struct TestSource {
+  std::string repository;
+  std::vector<TestKernel> kernels;
+};
+
+using Job = std::vector<TestSource>;
+using Sides = std::map<std::string, v1::Split>;
+
+std::vector<uint64_t> Range(uint64_t first, uint64_t count) {
+  std::vector<uint64_t> set(count);
+  std::iota(set.begin(), set.end(), first);
+  for (uint64_t& number : set) number *= 0x9e3779b97f4a7c15;
+  std::sort(set.begin(), set.end());
+  return set;
+}
+
+v1::SignatureShard Signatures(const TestSource& source, uint32_t first) {
+  v1::SignatureShard shard;
+  for (const TestKernel& kernel : source.kernels) {
+    const uint32_t number = first + static_cast<uint32_t>(shard.renamed_size());
+    std::string text = absl::StrCat(number);
+    text.resize(32);
+    shard.mutable_sha256()->append(text);
+    shard.mutable_pair_sha1()->append(text.substr(0, 20));
+    for (v1::TokenSets* sets : {shard.mutable_near(), shard.mutable_structural()}) {
+      sets->add_hashes(number);
+      sets->add_sizes(static_cast<uint32_t>(kernel.shingles.size()));
+      sets->mutable_minhash()->append(256, '\0');
+    }
+    shard.add_words_common(0);
+    shard.add_words_total(1);
+    shard.add_paths("a.py");
+    shard.add_first_lines(1);
+    shard.add_names(1);
+    shard.add_renamed(kernel.renamed == 0 ? 1'000'000 + number : kernel.renamed);
+  }
+  return shard;
+}
+
+v1::Clusters ClustersOf(const Job& job) {
+  std::map<std::string, uint32_t> numbers;
+  for (const TestSource& source : job) {
+    for (const TestKernel& kernel : source.kernels) {
+      numbers.emplace(kernel.name, static_cast<uint32_t>(numbers.size()));
+    }
+  }
+  v1::Clusters clusters;
+  for (const TestSource& source : job) {
+    for (const TestKernel& kernel : source.kernels) {
+      v1::Decision* decision = clusters.add_decisions();
+      decision->set_fate(kernel.fate);
+      decision->set_leader(numbers.at(kernel.leader.empty() ? kernel.name : kernel.leader));
+    }
+  }
+  return clusters;
+}
+
+v1::SplitPolicy Named() {
+  v1::SplitPolicy policy;
+  for (const char* name : {"test1", "test2", "test3"}) policy.add_test_repositories(name);
+  for (const char* name : {"val1", "val2"}) policy.add_validation_repositories(name);
+  return policy;
+}
+
+struct Result {
+  Sides sides;
+  int64_t joined = 0;
+  int passes = 0;
+};
+
+// Takes a splitter through all its steps.
+Result Divide(const Job& job, const v1::SplitPolicy& policy = Named(), double threshold = 0.7,
+              const v1::PairSet& pairs = v1::PairSet(), int64_t budget = 1 << 24) {
+  const v1::Clusters clusters = ClustersOf(job);
+  Splitter splitter(policy, threshold, clusters, budget);
+  std::vector<const TestKernel*> kernels;
+  for (size_t s = 0; s < job.size(); ++s) {
+    v1::ShardOrigin origin;
+    origin.set_repository(job[s].repository);
+    origin.set_source(static_cast<int>(s));
+    EXPECT_THAT(
+        splitter.AddShard(Signatures(job[s], static_cast<uint32_t>(kernels.size())), origin),
+        IsOk());
+    for (const TestKernel& kernel : job[s].kernels) kernels.push_back(&kernel);
+  }
+  EXPECT_THAT(splitter.AddPairs(pairs), IsOk());
+  EXPECT_THAT(splitter.EndAdding(), IsOk());
+  while (splitter.BeginPass()) {
+    for (uint32_t n = 0; n < kernels.size(); ++n) {
+      if (splitter.Loads(n)) EXPECT_THAT(splitter.Load(n, kernels[n]->shingles), IsOk());
+    }
+    splitter.EndLoading();
+    for (uint32_t n = 0; n < kernels.size(); ++n) {
+      if (splitter.Probes(n)) EXPECT_THAT(splitter.Probe(n, kernels[n]->shingles), IsOk());
+    }
+  }
+  const v1::Splits splits = splitter.Take();
+  Result result;
+  for (uint32_t n = 0; n < kernels.size(); ++n) {
+    result.sides[kernels[n]->name] = splits.splits(static_cast<int>(n));
+  }
+  result.joined = splitter.joined();
+  result.passes = splitter.passes();
+  return result;
+}
+
+TEST(Splitter, ARepositorysKernelsAreOfItsSplit) {
+  const Result result = Divide({{"other", {{"a", Range(0, 20)}}},
+                                {"test1", {{"b", Range(100, 20)}, {"c", Range(200, 20)}}},
+                                {"val1", {{"d", Range(300, 20)}}}});
+  EXPECT_EQ(result.sides, (Sides{{"a", kTrain}, {"b", kTest}, {"c", kTest}, {"d", kValidation}}));
+  EXPECT_EQ(result.joined, 0);
+}
+
+TEST(Splitter, OnlyKeptKernelsOfNoHoldoutHaveASplit) {
+  const Result result = Divide({{"test1",
+                                 {{"kept", Range(0, 20)},
+                                  {"copy", Range(0, 20), v1::FATE_DUPLICATE, "kept"},
+                                  {"bad", Range(50, 20), v1::FATE_REJECTED},
+                                  {"benchmark's", Range(70, 20), v1::FATE_CONTAMINATED}}},
+                                {"other", {{"held", Range(90, 20), v1::FATE_HOLDOUT}}}});
+  EXPECT_EQ(result.sides, (Sides{{"kept", kTest},
+                                 {"copy", kNone},
+                                 {"bad", kNone},
+                                 {"benchmark's", kNone},
+                                 {"held", kNone}}));
+}
+
+TEST(Splitter, WhatIsLikeAnotherSplitsKernelIsOfTrain) {
+  const Result result = Divide({{"other", {{"a", Range(0, 100)}}},
+                                {"test1", {{"b", Range(10, 100)}, {"c", Range(500, 100)}}},
+                                {"val1", {{"d", Range(510, 100)}, {"e", Range(900, 100)}}}});
+  EXPECT_EQ(result.sides, (Sides{{"a", kTrain},
+                                 {"b", kTrain},
+                                 {"c", kTrain},  // test's and validation's are one group
+                                 {"d", kTrain},
+                                 {"e", kValidation}}));
+  EXPECT_EQ(result.joined, 3);
+}
+
+TEST(Splitter, TwoTestRepositoriesMayBeAlike) {
+  EXPECT_EQ(Divide({{"test1", {{"a", Range(0, 100)}}}, {"test2", {{"b", Range(10, 100)}}}}).sides,
+            (Sides{{"a", kTest}, {"b", kTest}}));
+}
+
+TEST(Splitter, LikenessIsPassedOn) {
+  // c is like b, b is like a; c is not like a.
+  EXPECT_EQ(Divide({{"test1", {{"c", Range(20, 100)}, {"b", Range(10, 100)}}},
+                    {"other", {{"a", Range(0, 100)}}}},
+                   Named(), 0.8)
+                .sides,
+            (Sides{{"a", kTrain}, {"b", kTrain}, {"c", kTrain}}));
+}
+
+TEST(Splitter, ADuplicatesRepositoryCounts) {
+  const Result result = Divide({{"test1", {{"a", Range(0, 20)}, {"b", Range(100, 20)}}},
+                                {"other", {{"copy", Range(400, 20), v1::FATE_DUPLICATE, "a"}}},
+                                {"test2", {{"another", Range(800, 20), v1::FATE_DUPLICATE, "b"}}}});
+  EXPECT_EQ(result.sides.at("a"), kTrain);
+  EXPECT_EQ(result.sides.at("b"), kTest);
+}
+
+TEST(Splitter, WhatIsLikeADuplicateOfTrainIsOfTrain) {
+  const Result result =
+      Divide({{"other", {{"a", Range(0, 100)}, {"copy", Range(10, 100), v1::FATE_DUPLICATE, "a"}}},
+              {"test1", {{"b", Range(20, 100)}}}},
+             Named(), 0.8);
+  EXPECT_EQ(result.sides.at("b"), kTrain);
+}
+
+TEST(Splitter, ARejectedCopyDoesNotCount) {
+  const Result result = Divide(
+      {{"other", {{"copy", Range(0, 20), v1::FATE_REJECTED}}}, {"test1", {{"a", Range(0, 20)}}}});
+  EXPECT_EQ(result.sides.at("a"), kTest);
+}
+
+TEST(Splitter, VersionsAndRenamedClonesAreOfOneSplit) {
+  const Job job = {{"other", {{"a", Range(0, 20), v1::FATE_KEPT, "", 7}, {"b", Range(50, 20)}}},
+                   {"test1", {{"c", Range(100, 20), v1::FATE_KEPT, "", 7}, {"d", Range(150, 20)}}},
+                   {"test2", {{"e", Range(200, 20)}, {"f", Range(250, 20)}}}};
+  v1::PairSet pairs;
+  const auto add = [](uint32_t a, uint32_t b, v1::Pair* pair) {
+    pair->set_a(a);
+    pair->set_b(b);
+  };
+  add(1, 3, pairs.add_versions());
+  add(1, 4, pairs.add_structural());
+  EXPECT_EQ(Divide(job, Named(), 0.7, pairs).sides, (Sides{{"a", kTrain},
+                                                           {"b", kTrain},
+                                                           {"c", kTrain},
+                                                           {"d", kTrain},
+                                                           {"e", kTrain},
+                                                           {"f", kTest}}));
+  // One tree's kernels of one name are two kernels: f does not follow e.
+  add(4, 5, pairs.add_versions());
+  EXPECT_EQ(Divide(job, Named(), 0.7, pairs).sides.at("f"), kTest);
+}
+
+// Jobs with near-duplicates within and across repositories, duplicates and rejected kernels.
+Job RandomJob(std::mt19937& random, int sources, const std::string& prefix = "") {
+  Job job;
+  std::vector<std::pair<std::string, std::vector<uint64_t>>> kept;
+  int made = 0;
+  for (int s = 0; s < sources; ++s) {
+    TestSource& source = job.emplace_back();
+    source.repository = absl::StrCat(prefix, "repository", s);
+    for (int k = 0; k < 12; ++k) {
+      TestKernel kernel{.name = absl::StrCat(prefix, made++)};
+      const uint64_t size = 4 + random() % 60;
+      kernel.shingles = Range(random() % 1000, size);
+      if (random() % 8 == 0) kernel.fate = v1::FATE_REJECTED;
+      if (random() % 8 == 0 && !kept.empty()) {
+        kernel.fate = v1::FATE_DUPLICATE;
+        kernel.leader = kept[random() % kept.size()].first;
+      }
+      if (kernel.fate == v1::FATE_KEPT) kept.emplace_back(kernel.name, kernel.shingles);
+      source.kernels.push_back(std::move(kernel));
+    }
+  }
+  return job;
+}
+
+v1::SplitPolicy Shares(const std::string& seed = "") {
+  v1::SplitPolicy policy;
+  policy.set_validation(0.25);
+  policy.set_test(0.3);
+  policy.set_seed(seed);
+  return policy;
+}
+
+// By comparing all with all until nothing changes.
+Sides BruteForce(const Job& job, const v1::SplitPolicy& policy, double threshold) {
+  const RepositorySides repositories(policy);
+  std::vector<std::pair<const TestKernel*, v1::Split>> graph;
+  Sides sides;
+  for (const TestSource& source : job) {
+    for (const TestKernel& kernel : source.kernels) {
+      sides[kernel.name] = kNone;
+      if (kernel.fate == v1::FATE_REJECTED) continue;
+      graph.emplace_back(&kernel, repositories.SideOf(source.repository, ""));
+    }
+  }
+  const auto joined = [&](const TestKernel& a, const TestKernel& b) {
+    return a.leader == b.name || b.leader == a.name ||
+           Similarity(Compare(a.shingles, b.shingles)) >= threshold;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto& [a, a_side] : graph) {
+      for (auto& [b, b_side] : graph) {
+        if (a_side == b_side || !joined(*a, *b)) continue;
+        changed = true;
+        a_side = b_side = kTrain;
+      }
+    }
+  }
+  for (const auto& [kernel, side] : graph) {
+    if (kernel->fate == v1::FATE_KEPT) sides[kernel->name] = side;
+  }
+  return sides;
+}
+
+TEST(Splitter, DividesAsBruteForceDoesWhateverThePasses) {
+  std::mt19937 random(16);
+  std::map<v1::Split, int> seen;
+  int many_passes = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Job job = RandomJob(random, 12);
+    for (const double threshold : {0.5, 0.7, 0.9, 1.0}) {
+      const Sides expected = BruteForce(job, Shares(), threshold);
+      for (const int64_t budget : {int64_t{1}, int64_t{300}, int64_t{1} << 24}) {
+        const Result result = Divide(job, Shares(), threshold, {}, budget);
+        ASSERT_EQ(result.sides, expected) << round << " " << threshold << " " << budget;
+        many_passes += result.passes > 3;
+      }
+      for (const auto& [name, side] : expected) ++seen[side];
+    }
+  }
+  EXPECT_GT(seen[kTest], 300);
+  EXPECT_GT(seen[kValidation], 300);
+  EXPECT_GT(many_passes, 40);
+}
+
+TEST(Splitter, SplitsDoNotDependOnTheOrderOfSources) {
+  std::mt19937 random(17);
+  Job job = RandomJob(random, 20);
+  const Sides sides = Divide(job, Shares()).sides;
+  for (int round = 0; round < 5; ++round) {
+    std::shuffle(job.begin(), job.end(), random);
+    EXPECT_EQ(Divide(job, Shares(), 0.7, {}, round % 2 == 0 ? 200 : 1 << 24).sides, sides);
+  }
+}
+
+TEST(Splitter, AnotherSeedDividesOtherwise) {
+  std::mt19937 random(18);
+  const Job job = RandomJob(random, 30);
+  EXPECT_EQ(Divide(job, Shares("a")).sides, Divide(job, Shares("a")).sides);
+  EXPECT_NE(Divide(job, Shares("a")).sides, Divide(job, Shares("b")).sides);
+}
+
+TEST(Splitter, AKernelOfAGrownDatasetStaysOrComesToTrain) {
+  std::mt19937 random(19);
+  int moved = 0;
+  int stayed = 0;
+  for (int round = 0; round < 20; ++round) {
+    Job job = RandomJob(random, 10);
+    const Sides before = Divide(job, Shares()).sides;
+    for (TestSource& source : RandomJob(random, 5, "new ")) job.push_back(std::move(source));
+    std::shuffle(job.begin(), job.end(), random);
+    const Sides after = Divide(job, Shares()).sides;
+    for (const auto& [name, side] : before) {
+      if (after.at(name) == side) {
+        stayed += side == kTest || side == kValidation;
+        continue;
+      }
+      EXPECT_EQ(after.at(name), kTrain) << name;
+      ++moved;
+    }
+  }
+  EXPECT_GT(moved, 20);
+  EXPECT_GT(stayed, 200);
+}
+
+// A new source's kernel may be the better original, and what was kept its duplicate: what was of
+// train by that one stays there.
+TEST(Splitter, AKernelThatGaveWayKeepsItsLikesInTrain) {
+  Job job = {{"other", {{"a", Range(0, 100)}}}, {"test1", {{"b", Range(10, 100)}}}};
+  EXPECT_EQ(Divide(job, Named(), 0.8).sides.at("b"), kTrain);
+  job.push_back({"test2", {{"original", Range(900, 100)}}});
+  job[0].kernels[0].fate = v1::FATE_DUPLICATE;
+  job[0].kernels[0].leader = "original";
+  EXPECT_EQ(Divide(job, Named(), 0.8).sides.at("b"), kTrain);
+}
+
+TEST(Splitter, RefusesWhatDoesNotFitTogether) {
+  const Job job = {{"test1", {{"a", Range(0, 3)}}}, {"other", {{"b", Range(9, 3)}}}};
+  const v1::Clusters clusters = ClustersOf(job);
+  v1::ShardOrigin origin;
+  origin.set_repository("test1");
+  const v1::SignatureShard shard = Signatures(job[0], 0);
+  const auto refused = StatusIs(absl::StatusCode::kInvalidArgument);
+
+  Splitter few(Named(), 0.7, clusters);
+  ASSERT_THAT(few.AddShard(shard, origin), IsOk());
+  EXPECT_THAT(few.EndAdding(), refused) << "more decisions than kernels";
+
+  Splitter splitter(Named(), 0.7, clusters);
+  ASSERT_THAT(splitter.AddShard(shard, origin), IsOk());
+  ASSERT_THAT(splitter.AddShard(Signatures(job[1], 1), {}), IsOk());
+  EXPECT_THAT(splitter.AddShard(shard, origin), refused) << "more kernels than decisions";
+  v1::PairSet pairs;
+  pairs.add_pairs()->set_b(2);
+  EXPECT_THAT(splitter.AddPairs(pairs), refused);
+  ASSERT_THAT(splitter.EndAdding(), IsOk());
+  ASSERT_TRUE(splitter.BeginPass());
+  EXPECT_THAT(splitter.Load(0, {1, 2}), refused) << "of another size";
+  EXPECT_THAT(splitter.Load(0, {3, 2, 1}), refused) << "not sorted";
+  EXPECT_THAT(splitter.Probe(1, {2, 2, 2}), refused) << "not a set";
+
+  v1::Clusters leaderless = clusters;
+  leaderless.mutable_decisions(0)->set_fate(v1::FATE_DUPLICATE);
+  leaderless.mutable_decisions(0)->set_leader(std::numeric_limits<uint32_t>::max());
+  Splitter lost(Named(), 0.7, leaderless);
+  ASSERT_THAT(lost.AddShard(shard, origin), IsOk());
+  ASSERT_THAT(lost.AddShard(Signatures(job[1], 1), {}), IsOk());
+  EXPECT_THAT(lost.EndAdding(), refused);
+}
+
+}  // namespace
+}  // namespace kernelmill::deduplicator
