@@ -1,12 +1,15 @@
 #include "common/base/log.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <limits>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "common/base/log_batch.h"
 #include "common/base/text.h"
 
 namespace kernelmill {
@@ -38,6 +41,54 @@ absl::string_view LevelName(LogLevel level) {
 // By level; lines written.
 std::array<std::atomic<int64_t>, 5> lines;
 
+// "2026-01-02T03:04:05.678Z". The second is the same for many lines, and takes long to name.
+void AppendTime(absl::Time now, std::string* line) {
+  thread_local int64_t named = std::numeric_limits<int64_t>::min();
+  thread_local std::string second;
+  const int64_t ms = absl::ToUnixMillis(now);
+  const int64_t whole = (ms - ((ms % 1000) + 1000) % 1000) / 1000;
+  if (whole != named) {
+    second =
+        absl::FormatTime("%Y-%m-%dT%H:%M:%S", absl::FromUnixSeconds(whole), absl::UTCTimeZone());
+    named = whole;
+  }
+  absl::StrAppend(line, second, ".", absl::Dec(ms - whole * 1000, absl::kZeroPad3), "Z");
+}
+
+void AppendLine(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields,
+                std::string* out) {
+  *out += "{\"time\":\"";
+  AppendTime(absl::Now(), out);
+  absl::StrAppend(out, "\",\"level\":\"", LevelName(level),
+                  "\",\"service\":", JsonString(Config().service),
+                  ",\"message\":", JsonString(message));
+  for (const LogField& field : fields) {
+    absl::StrAppend(out, ",\"", field.key, "\":", JsonString(field.value));
+  }
+  *out += "}\n";
+}
+
+// What a thread has logged and not written. Its memory is kept for the lines to come.
+struct Pending {
+  std::string lines;
+  int batches = 0;  // that live
+};
+
+Pending& OfThisThread() {
+  thread_local Pending pending;
+  return pending;
+}
+
+// A pipe takes as much at once, so that lines of several threads do not run into each other.
+constexpr size_t kWriteAtOnce = PIPE_BUF;
+
+// Writes the first bytes, and keeps the rest.
+void Write(size_t bytes, std::string* text) {
+  // Lines lost to a closed stderr are nobody's error.
+  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, text->data(), bytes);
+  text->erase(0, bytes);
+}
+
 }  // namespace
 
 void ConfigureLog(absl::string_view service, LogLevel least) {
@@ -49,19 +100,26 @@ int64_t LogLines(LogLevel level) {
   return lines[static_cast<size_t>(level)].load(std::memory_order_relaxed);
 }
 
+bool Logs(LogLevel level) { return level >= Config().least; }
+
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields) {
-  if (level < Config().least) return;
+  if (!Logs(level)) return;
   lines[static_cast<size_t>(level)].fetch_add(1, std::memory_order_relaxed);
-  std::string line = absl::StrCat(
-      "{\"time\":\"", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()),
-      "\",\"level\":\"", LevelName(level), "\",\"service\":", JsonString(Config().service),
-      ",\"message\":", JsonString(message));
-  for (const LogField& field : fields) {
-    absl::StrAppend(&line, ",", JsonString(field.key), ":", JsonString(field.value));
+  Pending& pending = OfThisThread();
+  const size_t begin = pending.lines.size();
+  AppendLine(level, message, fields, &pending.lines);
+  if (pending.batches == 0) {
+    Write(pending.lines.size(), &pending.lines);
+  } else if (pending.lines.size() > kWriteAtOnce) {
+    Write(begin, &pending.lines);
   }
-  line += "}\n";
-  // A line lost to a closed stderr is nobody's error.
-  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+LogBatch::LogBatch() { ++OfThisThread().batches; }
+
+LogBatch::~LogBatch() {
+  Pending& pending = OfThisThread();
+  if (--pending.batches == 0) Write(pending.lines.size(), &pending.lines);
 }
 
 }  // namespace kernelmill

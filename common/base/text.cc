@@ -36,6 +36,36 @@ bool AreAscii(absl::string_view bytes, size_t at) {
   return (word & 0x8080808080808080u) == 0;
 }
 
+// Whether JSON strings have it as it is.
+bool IsPlain(absl::string_view text) {
+  for (const char c : text) {
+    if (static_cast<signed char>(c) < 0x20 || c == 0x7f || c == '"' || c == '\\')
+      return false;  // from 0x80 on it is < 0
+  }
+  return true;
+}
+
+void AppendEscaped(char c, std::string* out) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const uint8_t byte = static_cast<uint8_t>(c);
+  if (c == '"' || c == '\\') {
+    *out += '\\';
+    *out += c;
+  } else if (c == '\n') {
+    *out += "\\n";
+  } else if (c == '\r') {
+    *out += "\\r";
+  } else if (c == '\t') {
+    *out += "\\t";
+  } else if (byte < 0x20 || byte == 0x7f) {
+    *out += "\\u00";
+    *out += kHex[byte >> 4];
+    *out += kHex[byte & 15];
+  } else {
+    *out += c;
+  }
+}
+
 }  // namespace
 
 bool Contains(absl::string_view text, absl::string_view word) {
@@ -79,26 +109,13 @@ std::string ToUtf8(absl::string_view bytes) {
 }
 
 std::string JsonString(absl::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : ToUtf8(text)) {
-    const uint8_t byte = static_cast<uint8_t>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
+  std::string out;
+  out.reserve(text.size() + 2);
+  out += '"';
+  if (IsPlain(text)) {
+    out.append(text.data(), text.size());
+  } else {
+    for (const char c : ToUtf8(text)) AppendEscaped(c, &out);
   }
   out += '"';
   return out;

@@ -109,6 +109,7 @@ resolvConf: /etc/resolv.conf
 staticPodPath: ""
 enforceNodeAllocatable: []
 evictionHard: {memory.available: 200Mi, nodefs.available: 1%, imagefs.available: 1%}
+imageGCHighThresholdPercent: 100 # images come from here: what a full disk made it drop could not be pulled again
 CONFIG
   cat >"$dir/proxy.yaml" <<CONFIG
 apiVersion: kubeproxy.config.k8s.io/v1alpha1

@@ -254,6 +254,10 @@ class OnKubernetes(unittest.TestCase):
             self.assertTrue(blob.startswith("OK"), blob)
             self.assertTrue(result.startswith("PERMISSION_DENIED"), result)
             self.say(f"a worker's result without a grant: {result}")
+        self.on_node("create", "job", "backup-now", "--from=cronjob/backup")
+        self.addCleanup(self.on_node, "delete", "job", "backup-now")
+        self.on_node("wait", "--for=condition=complete", "job/backup-now", "--timeout=300s")
+        self.say("the backup's own certificate is enough for a backup")
 
 
     def test_11_the_chart_is_a_cluster_too(self):

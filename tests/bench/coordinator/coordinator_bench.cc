@@ -105,8 +105,9 @@ struct Workload {
 struct Setting {
   std::string bin = "build/release/bin";
   std::string dir = "build/bench";
-  std::string certificates;  // the folder of certs.sh: TLS over loopback; empty: no TLS
-  bool tcp = false;          // loopback too without TLS, to compare; else Unix sockets
+  std::string log_level = "error";  // of the servers; what they write goes to /dev/null
+  std::string certificates;         // the folder of certs.sh: TLS over loopback; empty: no TLS
+  bool tcp = false;                 // loopback too without TLS, to compare; else Unix sockets
 
   access::Identity IdentityOf(const std::string& name) const {
     if (certificates.empty()) return {};
@@ -202,7 +203,7 @@ class Cluster {
                                         "--metrics",
                                         "",
                                         "--log-level",
-                                        "error"};
+                                        setting_.log_level};
     command.insert(command.end(), more.begin(), more.end());
     if (const access::Identity own = setting_.IdentityOf(role); own.uses_tls()) {
       for (const auto& [flag, file] : {std::pair{"--tls-ca", own.authority},
@@ -380,6 +381,7 @@ int Main(int argc, char** argv) {
   CLI::App app("Measures the coordinator.");
   Setting setting;
   app.add_option("--bin", setting.bin, "where the programs are")->capture_default_str();
+  app.add_option("--log-level", setting.log_level, "of the servers")->capture_default_str();
   app.add_option("--dir", setting.dir, "where data is written")->capture_default_str();
   app.add_option("--certs", setting.certificates,
                  "TLS over loopback, with the certificates in this folder (deploy/certs.sh)");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "common/base/log_batch.h"
 #include "common/base/text.h"
 
 namespace kernelmill::coordinator {
@@ -57,6 +58,7 @@ std::shared_ptr<const v1::StageResult> DatasetOf(StageId stage, const v1::StageR
 
 AttemptLog::Lines::~Lines() {
   for (const Observation& observation : observations_) observer_->happened(observation);
+  const LogBatch batch;
   for (const Line& line : lines_) {
     // A field that does not apply is there all the same, and empty: every line has the same ones.
     Log(line.level, line.message,
@@ -74,6 +76,7 @@ AttemptLog::Lines::~Lines() {
 
 void AttemptLog::Add(LogLevel level, const char* message, const Job& job, uint32_t index,
                      const std::string& worker, const char* outcome, const absl::Status& error) {
+  if (!Logs(level)) return;
   const Job::Task& task = *job.Find(index);
   lines_.push_back({.level = level,
                     .message = message,

@@ -12,6 +12,8 @@ namespace kernelmill::coordinator {
 namespace {
 
 constexpr int kMaxBackoffFactor = 30;
+// Of a job that begins again by itself. A store that loses more meanwhile needs its operator.
+constexpr int32_t kMaxRuns = 3;
 constexpr int64_t kMaxPauseMs = int64_t{24} * 60 * 60 * 1000;  // of a host, at its wish
 
 // The wire's status as ours; an error that says OK is one all the same.
@@ -131,6 +133,12 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
   const Job::Task& task = *job.Find(index);
   // Those that ended with the worker have a limit of their own.
   const int errors = std::max(task.attempts - task.crashes, 0) + 1;
+  if (IsLostInput(job, index, error) && job.runs() < kMaxRuns) {
+    LogWarning("the store has lost an input", {{"job", job.id()}, {"error", error.ToString()}});
+    attempts_.Retried(job, index, error);
+    BeginAgain(job, change);
+    return;
+  }
   if (!again) {
     Fail(job, index, token, error, change);
   } else if (errors >= options_.max_attempts) {
@@ -141,6 +149,16 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
     job.AttemptLost(index, token, error, Job::Crash::kNone, RetryAt(task.attempts), change);
   }
   EndIfOver(job, change);
+}
+
+// A host may not find what a task asks of it; all other stages ask the store alone.
+bool Outcomes::IsLostInput(const Job& job, uint32_t index, const absl::Status& error) {
+  return absl::IsNotFound(error) && !StageInfoOf(job.Find(index)->key.stage).calls_host;
+}
+
+void Outcomes::BeginAgain(Job& job, Change& change) {
+  dispatcher_.ReleaseLeasesOf(job);
+  jobs_.BeginAgain(job, change);
 }
 
 void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,

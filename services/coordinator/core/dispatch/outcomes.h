@@ -73,9 +73,14 @@ class Outcomes {
   absl::Status Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
                          const v1::StageResult& result, bool cached, Change& change);
   // The worker handed in an error, or a result that is none: plans another attempt if `again`, or
-  // fails the task.
+  // fails the task, or begins the job again. `job` must not be touched after.
   void AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
                      bool again, Change& change);
+  // Whether it says that the store has lost what the task reads; the job that made it then begins
+  // again, and finds all that is not lost in the action cache.
+  static bool IsLostInput(const Job& job, uint32_t index, const absl::Status& error);
+  // `job` must not be touched after.
+  void BeginAgain(Job& job, Change& change);
   // The worker ended with the task, or was not heard of: plans another attempt, splits the shard,
   // or fails the task.
   void AttemptCrashed(const EndedLease& lease, const absl::Status& error, Change& change);

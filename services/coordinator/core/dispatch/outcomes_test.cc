@@ -62,6 +62,46 @@ TEST_F(OutcomesTest, ALeaseThatRanOutIsStaleEvenBeforeAnotherHasTheTask) {
   EXPECT_THAT(Complete(Done(task)), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST_F(OutcomesTest, AJobWhoseInputTheStoreHasLostBeginsAgainWithItsPins) {
+  const std::string job = Submit(GitJob(1), "request");
+  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // pin
+  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // fetch
+  const v1::LeasedTask reads = LeaseOne(), other = LeaseOne();
+  EXPECT_THAT(Complete(Error(reads, absl::StatusCode::kNotFound)), IsOk());
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(Get(job).runs(), 2);
+  EXPECT_EQ(Get(job).failure_count(), 0);
+  EXPECT_THAT(Complete(Done(other)), StatusIs(absl::StatusCode::kFailedPrecondition));
+  Open();
+  EXPECT_EQ(Submit(GitJob(1), "request"), job) << "it is known by its request";
+  EXPECT_EQ(LeaseOne().action().stage(), "fetch") << "the source is pinned";
+  clock_.Advance(seconds(31));
+  RunAll();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(Get(job).failure_count(), 0);
+}
+
+TEST_F(OutcomesTest, AJobWhoseInputsAreLostAgainAndAgainEnds) {
+  const std::string job = Submit(GitJob(1));
+  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // pin
+  for (std::vector<v1::LeasedTask> tasks = Lease(); !tasks.empty(); tasks = Lease()) {
+    const bool host = tasks[0].action().stage() == "fetch";
+    EXPECT_THAT(Complete(host ? Done(tasks[0]) : Error(tasks[0], absl::StatusCode::kNotFound)),
+                IsOk());
+    for (size_t i = 1; i < tasks.size(); ++i)
+      (void)Complete(Error(tasks[i], absl::StatusCode::kNotFound));
+  }
+  EXPECT_EQ(Get(job).runs(), 3);
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_FAILED);
+}
+
+TEST_F(OutcomesTest, ASourceThatItsHostDoesNotHaveBeginsNothingAgain) {
+  const std::string job = Submit(GitJob(1));
+  EXPECT_THAT(Complete(Error(LeaseOne(), absl::StatusCode::kNotFound)), IsOk());
+  EXPECT_EQ(Get(job).runs(), 1);
+  EXPECT_EQ(Get(job).failure_count(), 1);
+}
+
 TEST_F(OutcomesTest, CompletionTwiceIsIdempotent) {
   const std::string job = Submit(GitJob(1));
   v1::LeasedTask task;

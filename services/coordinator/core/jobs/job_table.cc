@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -73,7 +74,7 @@ void JobTable::Abandon(const JobRow& row, Change& change) {
 absl::Status JobTable::Resume(JobRow row, Change& change) {
   ASSIGN_OR_RETURN(row.spec, store_.Spec(row.sequence));
   rooms_[row.sequence] = {job_limits_.Keep(row.caller),
-                          byte_limits_.Keep(row.caller, QueuedBytes(row))};
+                          byte_limits_.Keep(row.caller, QueuedBytes(row)), row.caller};
   if (row.plan == PlanFingerprint()) {
     auto job = std::make_unique<Job>(row.sequence, row.status, row.spec);
     const auto rows = [&](Job::RowVisitor visit) {
@@ -102,6 +103,7 @@ void JobTable::Start(JobRow row, Change& change) {
 absl::StatusOr<JobTable::Room> JobTable::TakeRoom(const JobRow& row) {
   RETURN_IF_ERROR(CheckTasks());
   Room room;
+  room.caller = row.caller;
   ASSIGN_OR_RETURN(room.job, job_limits_.Take(row.caller));
   ASSIGN_OR_RETURN(room.bytes, byte_limits_.Take(row.caller, QueuedBytes(row)));
   return room;
@@ -155,13 +157,7 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string
   return id;
 }
 
-absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
-                                const std::string& caller, bool no_cache, Change& change) {
-  JobRow row;
-  row.sequence = sequence;
-  row.caller = caller;
-  row.spec = std::move(lock);
-  ASSIGN_OR_RETURN(rooms_[sequence], TakeRoom(row));
+void JobTable::StartAgain(JobRow row, const v1::JobStatus& before, bool no_cache, Change& change) {
   row.status.set_job(before.job());
   row.status.set_name(before.name());
   row.status.set_state(v1::JOB_STATE_RUNNING);
@@ -170,10 +166,37 @@ absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, 
   row.status.set_no_cache(no_cache);
   row.status.set_runs(std::max(before.runs(), 1) + 1);
   LogInfo("job runs again", {{"job", before.job()}, {"run", row.status.runs()}});
-  ended_.erase(sequence);
-  change.erased.push_back(sequence);
+  change.erased.push_back(row.sequence);
   Start(std::move(row), change);
+}
+
+absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
+                                const std::string& caller, bool no_cache, Change& change) {
+  JobRow row;
+  row.sequence = sequence;
+  row.caller = caller;
+  row.spec = std::move(lock);
+  ASSIGN_OR_RETURN(rooms_[sequence], TakeRoom(row));
+  ended_.erase(sequence);
+  StartAgain(std::move(row), before, no_cache, change);
   return absl::OkStatus();
+}
+
+void JobTable::BeginAgain(Job& job, Change& change) {
+  JobRow row;
+  row.sequence = job.sequence();
+  row.caller = rooms_[row.sequence].caller;
+  for (const auto& [request, sequence] : requests_) {
+    if (sequence == row.sequence) row.request_id = request;
+  }
+  const bool no_cache = job.no_cache();
+  const EndedJob before = job.TakeEnd();
+  for (const v1::JobSpec& part : before.lock) row.spec.MergeFrom(part);
+  // What this change has of the run that is dropped would be written after it is.
+  std::erase_if(change.tasks, [&](const TaskRow& task) { return JobOf(task.id) == row.sequence; });
+  std::erase_if(change.spans,
+                [&](const v1::TaskSpan& span) { return JobOf(span.task()) == row.sequence; });
+  StartAgain(std::move(row), before.status, no_cache, change);
 }
 
 void JobTable::End(Job& job, Change& change) {

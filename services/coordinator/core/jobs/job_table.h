@@ -67,6 +67,9 @@ class JobTable {
   // it ended.
   absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
                         const std::string& caller, bool no_cache, Change& change);
+  // Drops what the running job did, and begins it once more with the pins that it has. `job` is
+  // gone; its leases are the caller's to release before.
+  void BeginAgain(Job& job, Change& change);
   // The job, which has ended, is kept as its summary from now on, and `job` is gone.
   void End(Job& job, Change& change);
   // FAILED_PRECONDITION: it is running.
@@ -101,12 +104,15 @@ class JobTable {
   // What a job that has not ended takes of its caller's room.
   struct Room {
     access::CallerLimits::Place job, bytes;
+    std::string caller;
   };
 
   // Takes up one job that had not ended.
   absl::Status Resume(JobRow row, Change& change);
   void Abandon(const JobRow& row, Change& change);
   void Start(JobRow row, Change& change);
+  // `row` lacks a status; `before` is the one of the run before.
+  void StartAgain(JobRow row, const v1::JobStatus& before, bool no_cache, Change& change);
   absl::Status CheckTasks() const;
   // The room that the job needs. RESOURCE_EXHAUSTED: there is not as much.
   absl::StatusOr<Room> TakeRoom(const JobRow& row);
