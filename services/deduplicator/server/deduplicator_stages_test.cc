@@ -331,7 +331,7 @@ TEST_F(DeduplicatorStagesTest, ResolveFollowsDecisionsOnKernels) {
   EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
 
   AddInputs(&action, "tree", trees_);
-  AddInputs(&action, "kernels", kernels_);
+  AddInputs(&action, "reviewed", kernels_);
   const absl::StatusOr<v1::StageResult> result = Run(action, "resolve");
   ASSERT_THAT(result, IsOk());
   const auto clusters = cas::GetMessage<v1::Clusters>(store_, result->outputs(0).digest());

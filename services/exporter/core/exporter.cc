@@ -52,10 +52,10 @@ absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const Dataset
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
   RETURN_IF_ERROR(mix.Write(dir));
-  return TrainingCounts{
-      writer.fim(),
-      writer.instruct(),
-      {pairs.candidates(), pairs.curated(), pairs.repeats(), pairs.word_overlaps()}};
+  return TrainingCounts{writer.fim(),
+                        writer.instruct(),
+                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
+                         pairs.word_overlaps(), pairs.across_splits()}};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.

@@ -60,7 +60,9 @@ TEST_F(ExporterTest, InstructionsAreCountedByTemplate) {
 
 TEST_F(ExporterTest, AMixDrawsFromTheRowsOfTrain) {
   v1::Splits splits;
-  for (int i = 0; i < clusters_.decisions_size(); ++i) splits.add_splits(v1::SPLIT_TRAIN);
+  for (const v1::Decision& decision : clusters_.decisions()) {
+    splits.add_splits(decision.fate() == v1::FATE_KEPT ? v1::SPLIT_TRAIN : v1::SPLIT_UNSPECIFIED);
+  }
   splits.set_splits(5, v1::SPLIT_TEST);
   *manifest_.mutable_splits() = *cas::PutMessage(store_, splits);
   v1::MixPhase* phase = manifest_.mutable_mix()->add_phases();

@@ -217,6 +217,7 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
           {"curated", counts.curated},
           {"repeats", counts.repeats},
           {"word_overlaps", counts.word_overlaps},
+          {"across_splits", counts.across_splits},
           {"unmade", std::move(unmade)}};
 }
 

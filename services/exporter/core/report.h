@@ -20,6 +20,7 @@ struct PairCounts {
   int64_t curated = 0;
   int64_t repeats = 0;        // of the curated: with an earlier one's texts
   int64_t word_overlaps = 0;  // of the curated: flagged by kWordOverlapFlag
+  int64_t across_splits = 0;  // left out: the two are of different splits
 };
 
 // How many rows fim_sft.csv has, and why kept kernels have none there: by FimPair.excluded, or

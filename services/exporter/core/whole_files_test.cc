@@ -123,15 +123,27 @@ TEST_F(WholeFilesTest, TheTreeHasWhatTheManifestLists) {
 TEST_F(WholeFilesTest, WhatMustNotGetOutIsLeftOutOfTheTree) {
   // The other kernel of a.py is contaminated; the kernel of k.py that stays has a secret beside it.
   clusters_.mutable_decisions(10)->set_fate(v1::FATE_REJECTED);
-  clusters_.mutable_decisions(10)->set_reason("opt_out");
+  clusters_.mutable_decisions(10)->set_reason("sensitive:aws_access_key");
+  clusters_.mutable_decisions(10)->set_leader(10);
   ASSERT_THAT(Export(), IsOk());
   const Json left_out = Json::parse(File("MANIFEST.json"))["left_out"];
   std::map<std::string, std::string> reasons;
   for (const Json& file : left_out) reasons[file["source_path"]] = file["reason"];
   EXPECT_EQ(reasons["a.py"], "holds:contaminated");
-  EXPECT_EQ(reasons["k.py"], "holds:opt_out");
+  EXPECT_EQ(reasons["k.py"], "holds:sensitive");
   EXPECT_FALSE(fs::exists(request_.out_dir + "/tree/cat-a/example.org__a/a.py"));
   EXPECT_TRUE(fs::exists(request_.out_dir + "/tree/cat-a/example.org__a/z.py"));
+}
+
+TEST_F(WholeFilesTest, WhatIsOptedOutIsNotEvenListed) {
+  clusters_.mutable_decisions(10)->set_fate(v1::FATE_REJECTED);
+  clusters_.mutable_decisions(10)->set_reason("opt_out");
+  clusters_.mutable_decisions(10)->set_leader(10);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(File("MANIFEST.json").find("k.py"), std::string::npos);
+  for (const auto& entry : fs::recursive_directory_iterator(request_.out_dir + "/tree")) {
+    EXPECT_NE(entry.path().filename(), "k.py");
+  }
 }
 
 TEST_F(WholeFilesTest, AnExportWithoutATreeReplacesOneWithIt) {

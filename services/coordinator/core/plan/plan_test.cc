@@ -260,7 +260,7 @@ TEST(JobPlan, ReviewsGoIntoResolveWithWhatTheirReferencesNeedAndIntoTheManifest)
   Runner plain(spec);
   plain.RunAll();
   const std::vector<std::string> before = InputNames(plain.actions["resolve 0.0"]);
-  EXPECT_THAT(before, ::testing::Not(::testing::Contains("kernels")));
+  EXPECT_THAT(before, ::testing::Not(::testing::Contains("reviewed")));
 
   spec.add_reviews()->mutable_kernel()->set_path("a.py");
   Runner run(spec);
@@ -269,7 +269,7 @@ TEST(JobPlan, ReviewsGoIntoResolveWithWhatTheirReferencesNeedAndIntoTheManifest)
   EXPECT_EQ(resolve.params().resolve().reviews(0).kernel().path(), "a.py");
   const std::vector<std::string> inputs = InputNames(resolve);
   EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "tree"), 2);
-  EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "kernels"),
+  EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "reviewed"),
             resolve.params().resolve().shards_size());
   EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().reviews_size(), 1);
   EXPECT_EQ(run.plan.Spec().reviews_size(), 1);

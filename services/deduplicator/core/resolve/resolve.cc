@@ -149,20 +149,6 @@ absl::Status Resolver::Review(uint32_t number, const v1::Review& review) {
   return absl::OkStatus();
 }
 
-absl::Status Resolver::Review(uint32_t number, const v1::Review& review) {
-  if (number >= kernels_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("no kernel ", number, " to decide on"));
-  }
-  Candidate& kernel = kernels_[number];
-  if (review.decision() == v1::REVIEW_DECISION_ACCEPT) {
-    if (review.flag() == config::kFlagWordOverlap) kernel.word_overlap = 0;
-  } else if (kernel.accepted) {
-    kernel.accepted = false;
-    kernel.rejection = absl::StrCat("review:", review.flag());
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Resolver::AddTo(SimilarityGraph* graph, double threshold,
                              const google::protobuf::RepeatedPtrField<v1::Pair>& pairs) {
   for (const v1::Pair& pair : pairs) {
