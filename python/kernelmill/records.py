@@ -122,7 +122,7 @@ class Pair:
     cuda: Cuda
     # the Triton kernel
     triton: Triton
-    # it is of the job's list of pairs
+    # it is of the job's list of pairs, or a review accepted it
     curated: bool
     # the side of the dataset that it is on
     split: Literal["train", "validation", "test"]
@@ -132,6 +132,8 @@ class Pair:
     signals: Signals | None
     # what the two have in common; null where the score is
     shared: Shared | None
+    # of a curated one: Jaccard of the words of its two texts, 0.8 to 1; null where it is less
+    word_overlap: float | None
     # the paths and whole texts of the row that are not UTF-8: a field has U+FFFD for broken bytes
     not_utf8: tuple[NotUtf8, ...]
 
@@ -793,7 +795,8 @@ class LedgerRow:
     fate: Literal["kept", "rejected", "duplicate", "contaminated"]
     # why; null of what is kept
     reason: str | None
-    # the id of the kernel that it repeats, or of the holdout's that it matches
+    # the id of the kernel that it repeats, of the holdout's that it matches, or of the opted-out one for whose sake it
+    # goes
     of: str | None
     # to that kernel, 0 to 1
     similarity: float | None
