@@ -151,7 +151,7 @@ class Care(unittest.TestCase):
 
     def test_paths_and_hashes_take_effect_wherever_the_text_comes_from(self):
         bob = ("bob/copies",)
-        all_rows = {r["path"]: r for r in harness.ledger(self.crawl("bob", sources=bob))}
+        all_rows = {r["path"]: r for r in harness.ledger(self.crawl("bob-alone", sources=bob))}
         out = self.crawl("hash", f"opt_out: [{{sha256: \"{all_rows['lib/smooth.py']['sha256']}\"}}]\n", sources=bob)
         self.assertEqual({p: f for p, f in self.fates(out).items() if f != "kept"},
                          {"bob/copies lib/smooth.py": "rejected opt_out", "bob/copies user.py": "rejected opt_out:module"})

@@ -17,7 +17,7 @@ OFFLINE = ("folder", "inductor", "cuda", "splits")
 
 # Objects of report.json and MANIFEST.json whose keys are data: names of checks, reasons, stages and categories.
 DATA = {"checks", "stages", "excluded", "by_reason", "skipped_by_reason", "failed_by_reason",
-        "skipped_strings_by_reason", "functions_of_other_dsls", "categories"}
+        "skipped_strings_by_reason", "functions_of_other_dsls", "categories", "licenses"}
 
 
 def keys_in(value):

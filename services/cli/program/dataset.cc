@@ -62,6 +62,7 @@ void AddDiff(CommandLine& line) {
   sub->add_option("B", options->b, "the folder of the second")->required();
   sub->add_option("--limit", options->limit, "at most so many kernels of each kind of change")
       ->capture_default_str();
+  line.AddCommonFlags(*sub);
 }
 
 void AddReview(CommandLine& line) {
