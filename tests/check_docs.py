@@ -81,7 +81,7 @@ class Checker:
         self.problems = []
         programs = list(sources(root, "services", "common"))
         self.words = set(LITERAL.findall("\n".join(programs)))
-        scripts = list(sources(root, "tests", "deploy"))
+        scripts = list(sources(root, "tests", "deploy", "python"))
         self.options = {option for text in programs for option in OPTION.findall(text)}
         self.flags = {flag for text in programs + scripts for flag in FLAG.findall(text)}
         self.files = [f"/{path.relative_to(root).as_posix()}" for top in ("common", "services", "tests", "proto")

@@ -25,6 +25,7 @@
 #include "common/base/text.h"
 #include "common/config/job_file_tree.h"
 #include "common/config/job_spec.h"
+#include "common/config/opt_out_list.h"
 #include "common/config/pair_list.h"
 #include "common/config/repository_list.h"
 #include "common/config/review_list.h"
@@ -154,7 +155,11 @@ class Reader {
       case FieldDescriptor::CPPTYPE_STRING:
         return ReadString(node, key, field, message);
       case FieldDescriptor::CPPTYPE_INT32:
-        return ReadInt(node, key, field, message);
+        return ReadInt<int32_t>(node, key, field, message);
+      case FieldDescriptor::CPPTYPE_INT64:
+        return ReadInt<int64_t>(node, key, field, message);
+      case FieldDescriptor::CPPTYPE_UINT64:
+        return ReadInt<uint64_t>(node, key, field, message);
       case FieldDescriptor::CPPTYPE_DOUBLE:
         return ReadDouble(node, key, field, message);
       case FieldDescriptor::CPPTYPE_BOOL:
@@ -180,17 +185,30 @@ class Reader {
     return absl::OkStatus();
   }
 
+  template <typename Int>
   absl::Status ReadInt(const YamlNode& node, const std::string& key, const FieldDescriptor& field,
                        Message* message) const {
-    int32_t value = 0;
+    Int value = 0;
     const std::string& text = node.text;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (node.kind != YamlNode::Kind::kScalar || node.quoted || error != std::errc() ||
         end != text.data() + text.size()) {
       return Wrong(node.line, key, "a whole number is needed");
     }
-    message->GetReflection()->SetInt32(message, &field, value);
+    SetInt(value, field, message);
     return absl::OkStatus();
+  }
+
+  static void SetInt(int32_t value, const FieldDescriptor& field, Message* message) {
+    const Reflection& reflection = *message->GetReflection();
+    if (field.is_repeated()) return reflection.AddInt32(message, &field, value);
+    reflection.SetInt32(message, &field, value);
+  }
+  static void SetInt(int64_t value, const FieldDescriptor& field, Message* message) {
+    message->GetReflection()->SetInt64(message, &field, value);
+  }
+  static void SetInt(uint64_t value, const FieldDescriptor& field, Message* message) {
+    message->GetReflection()->SetUInt64(message, &field, value);
   }
 
   absl::Status ReadDouble(const YamlNode& node, const std::string& key,
@@ -263,47 +281,31 @@ absl::Status ExpandLists(const std::string& file, const Reader& reader, v1::JobS
   return absl::OkStatus();
 }
 
-// Puts the pairs of each list in its place.
-absl::Status ExpandPairLists(const std::string& file, const Reader& reader, v1::JobSpec* spec) {
+// Puts the entries of each list of the field `key` in its place. `read` answers those of a file.
+template <typename Entry, typename Read>
+absl::Status ExpandEntries(const std::string& file, const Reader& reader, absl::string_view key,
+                           const Read& read, google::protobuf::RepeatedPtrField<Entry>* entries) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  google::protobuf::RepeatedPtrField<v1::CuratedPair> written;
-  written.Swap(spec->mutable_pairs());
+  google::protobuf::RepeatedPtrField<Entry> written;
+  written.Swap(entries);
   for (int i = 0; i < written.size(); ++i) {
     if (written[i].list().empty()) {
-      spec->mutable_pairs()->Add(std::move(written[i]));
+      entries->Add(std::move(written[i]));
       continue;
     }
-    absl::StatusOr<std::vector<v1::CuratedPair>> pairs =
-        ReadPairList((folder / written[i].list()).string());
-    RETURN_IF_ERROR(OfList(pairs.status(), reader, absl::StrCat("pairs[", i, "].list")));
-    for (v1::CuratedPair& pair : *pairs) spec->mutable_pairs()->Add(std::move(pair));
+    absl::StatusOr<std::vector<Entry>> listed = read((folder / written[i].list()).string());
+    RETURN_IF_ERROR(OfList(listed.status(), reader, absl::StrCat(key, "[", i, "].list")));
+    for (Entry& entry : *listed) entries->Add(std::move(entry));
   }
   return absl::OkStatus();
 }
 
-// Puts the decisions of each file in its place.
-absl::Status ExpandReviewLists(const std::string& file, const Reader& reader, v1::JobSpec* spec) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  google::protobuf::RepeatedPtrField<v1::Review> written;
-  written.Swap(spec->mutable_reviews());
-  for (int i = 0; i < written.size(); ++i) {
-    if (written[i].list().empty()) {
-      spec->mutable_reviews()->Add(std::move(written[i]));
-      continue;
-    }
-    absl::StatusOr<std::vector<v1::Review>> reviews =
-        ReadReviewList((folder / written[i].list()).string());
-    RETURN_IF_ERROR(OfList(reviews.status(), reader, absl::StrCat("reviews[", i, "].list")));
-    for (v1::Review& review : *reviews) spec->mutable_reviews()->Add(std::move(review));
-  }
-  return absl::OkStatus();
-}
-
-// `pairs: FILE` stands for `pairs: [{list: FILE}]`; likewise `reviews: FILE`.
+// `pairs: FILE` stands for `pairs: [{list: FILE}]`; so it is with the other fields whose entries
+// may stand in files.
 void SpellOutLists(YamlNode& root) {
   for (size_t i = 0; i + 1 < root.children.size(); i += 2) {
-    const std::string& field = root.children[i].text;
-    if (field != "pairs" && field != "reviews") continue;
+    const std::string& name = root.children[i].text;
+    if (name != "pairs" && name != "opt_out" && name != "reviews") continue;
     YamlNode& value = root.children[i + 1];
     if (value.kind != YamlNode::Kind::kScalar) continue;
     const YamlNode key = {YamlNode::Kind::kScalar, value.line, true, "list", {}};
@@ -375,6 +377,8 @@ class Writer {
       const std::string first = indent + "  - ";
       if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
         WriteMessage(reflection.GetRepeatedMessage(message, &field, i), first, indent + "    ");
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT32) {
+        absl::StrAppend(&out_, first, reflection.GetRepeatedInt32(message, &field, i), "\n");
       } else {
         absl::StrAppend(&out_, first, JsonString(reflection.GetRepeatedString(message, &field, i)),
                         "\n");
@@ -387,6 +391,10 @@ class Writer {
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_INT32:
         return absl::StrCat(reflection.GetInt32(message, &field));
+      case FieldDescriptor::CPPTYPE_INT64:
+        return absl::StrCat(reflection.GetInt64(message, &field));
+      case FieldDescriptor::CPPTYPE_UINT64:
+        return absl::StrCat(reflection.GetUInt64(message, &field));
       case FieldDescriptor::CPPTYPE_DOUBLE: {
         char buffer[64];
         const auto end =
@@ -415,8 +423,9 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
   RETURN_IF_ERROR(reader.ReadMessage(root, "", &spec));
   RETURN_IF_ERROR(Placed(CheckWrittenSpec(spec), path, reader));
   RETURN_IF_ERROR(ExpandLists(path, reader, &spec));
-  RETURN_IF_ERROR(ExpandPairLists(path, reader, &spec));
-  RETURN_IF_ERROR(ExpandReviewLists(path, reader, &spec));
+  RETURN_IF_ERROR(ExpandEntries(path, reader, "pairs", ReadPairList, spec.mutable_pairs()));
+  RETURN_IF_ERROR(ExpandEntries(path, reader, "opt_out", ReadOptOutList, spec.mutable_opt_out()));
+  RETURN_IF_ERROR(ExpandEntries(path, reader, "reviews", ReadReviewList, spec.mutable_reviews()));
   RETURN_IF_ERROR(Placed(CheckJobSpec(spec), path, reader));
   ResolveOrigins(path, &spec);
   return spec;

@@ -15,6 +15,8 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
+#include "common/config/mix_check.h"
+#include "common/config/opt_out.h"
 #include "common/config/review_list.h"
 #include "common/config/split_policy.h"
 #include "common/dsl/labels.h"
@@ -187,6 +189,10 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
         Annotate(spdx::SpdxExpression::Parse(source.license()).status(), where + ".license"));
   }
   if (!v1::SourceRole_IsValid(source.role())) return Wrong(where + ".role", "is unknown");
+  if (!v1::SourceKeep_IsValid(source.keep())) return Wrong(where + ".keep", "is unknown");
+  if (source.keep() == v1::SOURCE_KEEP_FILES && source.role() == v1::SOURCE_ROLE_HOLDOUT) {
+    return Wrong(where + ".keep", "is files, but nothing of a holdout is kept");
+  }
   return absl::OkStatus();
 }
 
@@ -245,6 +251,7 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.not_found_hours", spec.visits().not_found_hours()));
   RETURN_IF_ERROR(CheckDedup(spec.dedup()));
   RETURN_IF_ERROR(CheckQuality(spec.quality()));
+  RETURN_IF_ERROR(CheckMix(spec.mix()));
   RETURN_IF_ERROR(CheckSplits(spec.splits()));
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
@@ -272,6 +279,25 @@ absl::Status CheckPairs(const v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status CheckOptOuts(const v1::JobSpec& spec) {
+  if (static_cast<size_t>(spec.opt_out_size()) > kMaxOptOuts) {
+    return Wrong("opt_out", absl::StrCat("has more than ", kMaxOptOuts));
+  }
+  for (int i = 0; i < spec.opt_out_size(); ++i) {
+    const std::string where = absl::StrCat("opt_out[", i, "]");
+    const v1::OptOut& entry = spec.opt_out(i);
+    if (entry.list().empty()) {
+      RETURN_IF_ERROR(CheckOptOut(where, entry));
+    } else if (!entry.repository().empty() || !entry.owner().empty() || !entry.path().empty() ||
+               !entry.sha256().empty()) {
+      return Wrong(where, "has a list beside an entry");
+    } else {
+      RETURN_IF_ERROR(CheckText(where + ".list", entry.list()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckReviews(const v1::JobSpec& spec) {
   if (static_cast<size_t>(spec.reviews_size()) > kMaxReviews) {
     return Wrong("reviews", absl::StrCat("has more than ", kMaxReviews));
@@ -288,6 +314,34 @@ absl::Status CheckReviews(const v1::JobSpec& spec) {
     }
   }
   return absl::OkStatus();
+}
+
+// Copies of a holdout's text go as contaminated, unless the policy only labels them. So what is
+// opted out cannot be such a holdout.
+absl::Status CheckOptedOutHoldouts(const v1::JobSpec& spec) {
+  if (spec.dedup().contamination().action() != v1::CONTAMINATION_ACTION_LABEL) {
+    return absl::OkStatus();
+  }
+  const OptOutIndex index(spec.opt_out());
+  for (const v1::Source& source : spec.sources()) {
+    if (source.role() != v1::SOURCE_ROLE_HOLDOUT) continue;
+    for (const int entry : index.Naming(source)) {
+      if (spec.opt_out(entry).repository().empty() && spec.opt_out(entry).owner().empty()) continue;
+      return Wrong(absl::StrCat("opt_out[", entry, "]"),
+                   "names a holdout, of which dedup.contamination.action: label keeps copies");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckGates(const v1::Gates& gates) {
+  if (gates.min_kept() < 0) return Wrong("gates.min_kept", "is negative");
+  if (gates.max_failed_sources() < 0) return Wrong("gates.max_failed_sources", "is negative");
+  RETURN_IF_ERROR(CheckShare("gates.max_rejected", gates.max_rejected()));
+  RETURN_IF_ERROR(CheckShare("gates.max_duplicate", gates.max_duplicate()));
+  RETURN_IF_ERROR(CheckShare("gates.max_contaminated", gates.max_contaminated()));
+  RETURN_IF_ERROR(CheckShare("gates.max_unknown_license", gates.max_unknown_license()));
+  return CheckShare("gates.max_failed_files", gates.max_failed_files());
 }
 
 // A torch_compile_debug folder has its models' graphs beside the kernels, in Python too.
@@ -348,12 +402,18 @@ absl::Status CheckJobSpec(const v1::JobSpec& spec) {
       return Wrong(absl::StrCat("pairs[", i, "].list"), "is to be read where the job file is");
     }
   }
+  for (int i = 0; i < spec.opt_out_size(); ++i) {
+    if (!spec.opt_out(i).list().empty()) {
+      return Wrong(absl::StrCat("opt_out[", i, "].list"), "is to be read where the job file is");
+    }
+  }
   for (int i = 0; i < spec.reviews_size(); ++i) {
     if (!spec.reviews(i).list().empty()) {
       return Wrong(absl::StrCat("reviews[", i, "].list"), "is to be read where the job file is");
     }
   }
-  return CheckWrittenSpec(spec);
+  RETURN_IF_ERROR(CheckWrittenSpec(spec));
+  return CheckOptedOutHoldouts(spec);
 }
 
 absl::Status CheckWrittenSpec(const v1::JobSpec& spec) {
@@ -366,6 +426,8 @@ absl::Status CheckWrittenSpec(const v1::JobSpec& spec) {
     RETURN_IF_ERROR(CheckSource(absl::StrCat("sources[", i, "]"), spec.sources(i)));
   }
   RETURN_IF_ERROR(CheckPairs(spec));
+  RETURN_IF_ERROR(CheckOptOuts(spec));
+  RETURN_IF_ERROR(CheckGates(spec.gates()));
   RETURN_IF_ERROR(CheckReviews(spec));
   return CheckPolicies(spec);
 }
@@ -380,6 +442,8 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
     if (source.tier() == 0) source.set_tier(1);
     if (source.weight() == 0) source.set_weight(1);
     if (source.role() == v1::SOURCE_ROLE_UNSPECIFIED) source.set_role(v1::SOURCE_ROLE_CANDIDATE);
+    // One way to say the default, so that saying it makes no other dataset.
+    if (source.keep() == v1::SOURCE_KEEP_KERNELS) source.clear_keep();
   }
   if (spec.licenses().allow().empty()) {
     for (const char* id : {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC"}) {
@@ -429,6 +493,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_role();
   part.clear_license();
   part.clear_url();
+  if (source.keep() != v1::SOURCE_KEEP_FILES) part.clear_keep();
   return part;
 }
 

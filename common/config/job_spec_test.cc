@@ -44,6 +44,11 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
        [](v1::JobSpec& s) { s.mutable_sources(0)->set_ref("a\nb"); }},
       {"sources[1].package: ", [](v1::JobSpec& s) { s.mutable_sources(1)->set_package("x>=1"); }},
       {"sources[1].sha256: ", [](v1::JobSpec& s) { s.mutable_sources(1)->set_sha256("12"); }},
+      {"sources[1].keep: is files, but nothing of a holdout",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_FILES);
+         s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+       }},
       {"sources[2]: has none", [](v1::JobSpec& s) { s.mutable_sources(2)->clear_origin(); }},
       {"sources[3].ref: is for git", [](v1::JobSpec& s) { s.mutable_sources(3)->set_ref("a"); }},
       {"sources[4].discover: has none",
@@ -107,6 +112,22 @@ TEST(FetchPart, HasNothingThatFetchingDoesNotNeed) {
   source.set_tier(3);
   source.set_url("https://example.org/elsewhere");
   EXPECT_EQ(FetchPart(source).SerializeAsString(), bare.SerializeAsString());
+}
+
+TEST(FetchPart, SaysThatFilesAreKeptAndNothingElseOfWhatIs) {
+  v1::Source source = Job().sources(0);
+  const v1::Source bare = FetchPart(source);
+  source.set_keep(v1::SOURCE_KEEP_KERNELS);
+  EXPECT_EQ(FetchPart(source).SerializeAsString(), bare.SerializeAsString());
+  source.set_keep(v1::SOURCE_KEEP_FILES);
+  EXPECT_EQ(FetchPart(source).keep(), v1::SOURCE_KEEP_FILES);
+}
+
+TEST(WithDefaults, ToSayThatKernelsAreKeptIsToSayNothing) {
+  v1::JobSpec spec = Job();
+  const v1::JobSpec silent = WithDefaults(spec);
+  spec.mutable_sources(0)->set_keep(v1::SOURCE_KEEP_KERNELS);
+  EXPECT_EQ(WithDefaults(spec).SerializeAsString(), silent.SerializeAsString());
 }
 
 TEST(IsPinned, NeedsACommitOrAHash) {

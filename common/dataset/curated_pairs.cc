@@ -39,6 +39,7 @@ absl::Status CuratedPairFinder::VisitShard(const ShardView& view) {
   if (sides_.empty()) return absl::OkStatus();
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const v1::Kernel& kernel = view.kernels->kernels(i);
+    if (IsFile(kernel)) continue;
     const std::string hash = absl::StrCat(config::kSha256Prefix, kernel.sha256());
     for (const std::string* key : {&kernel.id(), &kernel.path(), &hash}) {
       const auto sides = by_key_.find(*key);

@@ -8,12 +8,34 @@
 namespace kernelmill::dataset {
 namespace {
 
+constexpr absl::string_view kNoLicense = "NOASSERTION";  // as License.expression has it
+
 absl::Status MustEqual(absl::string_view left_name, int64_t left, absl::string_view right_name,
                        int64_t right) {
   if (left == right) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("the ledger does not add up: ", left_name, " is ", left,
                                           ", ", right_name, " is ", right));
 }
+
+// Adds a decision to sums that have these fields.
+template <typename Sums>
+void AddFate(v1::Fate fate, const v1::Decision* decision, Sums& sums) {
+  if (fate == v1::FATE_KEPT) ++sums.kept;
+  if (fate == v1::FATE_REJECTED) ++sums.rejected[KindOf(decision->reason())];
+  if (fate == v1::FATE_DUPLICATE) ++sums.duplicates[KindOf(decision->reason())];
+  if (fate == v1::FATE_CONTAMINATED) ++sums.contaminated[KindOf(decision->reason())];
+}
+
+template <typename Sums>
+int64_t Decided(const Sums& sums) {
+  return sums.kept + Total(sums.rejected) + Total(sums.duplicates) + Total(sums.contaminated);
+}
+
+v1::Fate FateOf(const v1::Decision* decision) {
+  return decision == nullptr ? v1::FATE_UNSPECIFIED : decision->fate();
+}
+
+bool KeepsFiles(const v1::Source& source) { return source.keep() == v1::SOURCE_KEEP_FILES; }
 
 }  // namespace
 
@@ -30,10 +52,15 @@ absl::Status CheckConservation(const LedgerSums& sums) {
                 sums.files_extracted + Total(sums.files_skipped) + Total(sums.files_failed)));
   RETURN_IF_ERROR(MustEqual("kernels counted in files", sums.kernels_in_files,
                             "kernels found in shards", kernels));
-  RETURN_IF_ERROR(MustEqual("decisions", sums.decisions, "kernels found in shards", kernels));
-  RETURN_IF_ERROR(MustEqual(
-      "kernels found", sums.kernels_found, "kept + rejected + duplicates + contaminated",
-      sums.kept + Total(sums.rejected) + Total(sums.duplicates) + Total(sums.contaminated)));
+  const TrainingFileSums& files = sums.training_files;
+  RETURN_IF_ERROR(MustEqual("decisions", sums.decisions, "kernels and whole files in shards",
+                            kernels + files.found));
+  RETURN_IF_ERROR(MustEqual("kernels found", sums.kernels_found,
+                            "kept + rejected + duplicates + contaminated", Decided(sums)));
+  RETURN_IF_ERROR(MustEqual("whole files", files.found,
+                            "files extracted of sources that keep files", files.extracted));
+  RETURN_IF_ERROR(MustEqual("whole files", files.found,
+                            "kept + rejected + duplicates + contaminated", Decided(files)));
   return MustEqual("holdout kernels found", sums.holdout_found, "holdout kernels decided",
                    sums.holdout);
 }
@@ -50,6 +77,11 @@ absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
     if (file.fate() == v1::FILE_FATE_SKIPPED) ++sums_.files_skipped[KindOf(file.reason())];
     if (file.fate() == v1::FILE_FATE_FAILED) ++sums_.files_failed[KindOf(file.reason())];
   }
+  support_.clear();
+  for (const v1::FileEntry& file : tree.files()) {
+    if (!KeepsFiles(manifest_.sources(source).source())) break;
+    if (file.support()) support_.insert(file.path());
+  }
   const int64_t lost = manifest_.sources(source).failed_files();
   if (lost != 0) sums_.files_failed[kLostShard] += lost;
   return absl::OkStatus();
@@ -64,31 +96,46 @@ absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
     for (const v1::OtherDsl& dsl : file.other_dsls()) {
       sums_.other_dsls[dsl.name()] += dsl.functions();
     }
-    if (file.failed().empty()) {
-      ++sums_.files_extracted;
-    } else {
-      ++sums_.files_failed[KindOf(file.failed())];
-    }
+    AddFile(view, file);
   }
   const bool holdout = IsHoldout(manifest_.sources(view.source).source());
+  if (view.verdicts != nullptr) {
+    sums_.unknown_license += std::count_if(
+        view.verdicts->verdicts().begin(), view.verdicts->verdicts().end(),
+        [](const v1::Verdict& verdict) { return verdict.license().expression() == kNoLicense; });
+  }
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
-    AddDecision(holdout, DecisionOn(clusters_, view.first_number + static_cast<uint32_t>(i)));
+    const v1::Decision* decision =
+        DecisionOn(clusters_, view.first_number + static_cast<uint32_t>(i));
+    if (!IsFile(view.kernels->kernels(i))) {
+      AddDecision(holdout, decision);
+      continue;
+    }
+    ++sums_.training_files.found;
+    AddFate(FateOf(decision), decision, sums_.training_files);
   }
   return absl::OkStatus();
 }
 
+void LedgerVisitor::AddFile(const ShardView& view, const v1::ExtractedFile& file) {
+  if (!file.failed().empty()) {
+    ++sums_.files_failed[KindOf(file.failed())];
+    return;
+  }
+  ++sums_.files_extracted;
+  sums_.training_files.extracted +=
+      KeepsFiles(manifest_.sources(view.source).source()) && !support_.contains(file.path());
+}
+
 void LedgerVisitor::AddDecision(bool holdout, const v1::Decision* decision) {
-  const v1::Fate fate = decision == nullptr ? v1::FATE_UNSPECIFIED : decision->fate();
+  const v1::Fate fate = FateOf(decision);
   if (holdout) {
     ++sums_.holdout_found;
     if (fate == v1::FATE_HOLDOUT) ++sums_.holdout;
     return;
   }
   ++sums_.kernels_found;
-  if (fate == v1::FATE_KEPT) ++sums_.kept;
-  if (fate == v1::FATE_REJECTED) ++sums_.rejected[KindOf(decision->reason())];
-  if (fate == v1::FATE_DUPLICATE) ++sums_.duplicates[KindOf(decision->reason())];
-  if (fate == v1::FATE_CONTAMINATED) ++sums_.contaminated[KindOf(decision->reason())];
+  AddFate(fate, decision, sums_);
 }
 
 absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetManifest& manifest,
@@ -126,6 +173,10 @@ absl::string_view FateName(v1::Fate fate) {
     default:
       return "unspecified";
   }
+}
+
+bool WithholdsFile(absl::string_view kind) {
+  return kind == "license" || kind == "sensitive" || kind == "opt_out";
 }
 
 std::string KindOf(absl::string_view reason) {

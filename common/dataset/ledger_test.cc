@@ -238,5 +238,44 @@ TEST(WithholdsLauncher, OfAKernelThatIsKeptThoughItsLauncherIsAHoldouts) {
   EXPECT_FALSE(WithholdsLauncher(decision, policy));
 }
 
+// The first source keeps files: of its three that were extracted or failed in shards that were not
+// lost, one is there for others' sake and one failed.
+Dataset KeptFiles() {
+  Dataset dataset;
+  dataset.manifest.mutable_sources(0)->mutable_source()->set_keep(v1::SOURCE_KEEP_FILES);
+  v1::Kernel* file = dataset.shards[1].add_kernels();
+  file->set_form(v1::KERNEL_FORM_FILE);
+  dataset.shards[0].mutable_files(0)->set_path("support.h");
+  dataset.trees[0].mutable_files(1)->set_path("support.h");
+  dataset.verdicts[1].add_verdicts();
+  const v1::Decision holdout = dataset.clusters.decisions(3);
+  dataset.clusters.mutable_decisions()->RemoveLast();
+  dataset.Decide(v1::FATE_REJECTED, "holds:contaminated");
+  *dataset.clusters.add_decisions() = holdout;
+  return dataset;
+}
+
+TEST(Ledger, WholeFilesHaveSumsOfTheirOwn) {
+  const absl::StatusOr<LedgerSums> sums = KeptFiles().Sum();
+  ASSERT_THAT(sums, IsOk());
+  EXPECT_THAT(CheckConservation(*sums), IsOk());
+  EXPECT_EQ(sums->kernels_found, 3);
+  EXPECT_EQ(sums->training_files.found, 1);
+  EXPECT_EQ(sums->training_files.extracted, 1);
+  EXPECT_EQ(sums->training_files.kept, 0);
+  EXPECT_THAT(sums->training_files.rejected, ElementsAre(Pair("holds", 1)));
+}
+
+TEST(Ledger, AWholeFileThatVanishesOrComesFromNowhereIsNoticed) {
+  Dataset lost = KeptFiles();
+  lost.shards[1].mutable_kernels()->RemoveLast();
+  lost.verdicts[1].mutable_verdicts()->RemoveLast();
+  lost.clusters.mutable_decisions()->DeleteSubrange(3, 1);
+  EXPECT_THAT(CheckConservation(*lost.Sum()), StatusIs(absl::StatusCode::kInternal));
+  Dataset invented = KeptFiles();
+  invented.manifest.mutable_sources(0)->mutable_source()->clear_keep();
+  EXPECT_THAT(CheckConservation(*invented.Sum()), StatusIs(absl::StatusCode::kInternal));
+}
+
 }  // namespace
 }  // namespace kernelmill::dataset

@@ -64,6 +64,15 @@ absl::Status CheckKernel(const v1::Kernel& kernel, absl::string_view text, const
   return NameKernel(CheckSpan(kernel, text, lines), kernel);
 }
 
+// A whole file is all of it.
+absl::Status CheckWholeFile(const v1::Kernel& whole, absl::string_view text) {
+  RETURN_IF_ERROR(NameKernel(CheckHash(whole), whole));
+  const bool all = whole.first_line() == 1 && whole.last_line() == CountLines(text) &&
+                   whole.first_byte() == 0 && !whole.has_json_pointer();
+  if (all && whole.source() == text) return absl::OkStatus();
+  return NameKernel(Lie("it is said to be the whole file, and is not"), whole);
+}
+
 absl::Status NoSuchString(const v1::Kernel& kernel) {
   return NameKernel(Lie("the file has no such string there"), kernel);
 }
@@ -129,13 +138,18 @@ absl::Status CheckFile(const v1::ExtractedFile& listed, const v1::SourceFile& fi
   return absl::OkStatus();
 }
 
-absl::Status CheckKernels(const Kernels& kernels, const v1::SourceFile& file) {
+absl::Status CheckKernels(Kernels kernels, const v1::SourceFile& file) {
+  const auto whole =
+      std::stable_partition(kernels.begin(), kernels.end(), [](auto* k) { return !IsFile(*k); });
+  if (kernels.end() - whole > 1) return Lie("it is there as a whole more than once");
+  if (whole != kernels.end()) RETURN_IF_ERROR(CheckWholeFile(**whole, file.content()));
+  kernels.erase(whole, kernels.end());
   if (kernels.empty()) return absl::OkStatus();
   const bool is_json = json::IsJsonPath(file.path());
   for (const v1::Kernel* kernel : kernels) {
     if (kernel->has_json_pointer() != is_json) return NoSuchString(*kernel);
   }
-  if (is_json) return JsonCheck(kernels).Run(file);
+  if (is_json) return JsonCheck(std::move(kernels)).Run(file);
   const LineIndex lines(file.content());
   for (const v1::Kernel* kernel : kernels) {
     RETURN_IF_ERROR(CheckKernel(*kernel, file.content(), lines));
@@ -152,6 +166,7 @@ absl::Status CheckIds(const v1::SourceTree& place, const v1::KernelShard& kernel
     kernel.set_path(told.path());
     kernel.set_first_line(told.first_line());
     kernel.set_sha256(told.sha256());
+    kernel.set_form(told.form());
     if (told.has_json_pointer()) kernel.set_json_pointer(told.json_pointer());
     SetKernelIds(place, &named);
     if (kernel.id() == told.id()) continue;

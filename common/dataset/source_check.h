@@ -21,6 +21,8 @@ namespace kernelmill::dataset {
 //   `sha256`, and is byte for byte the
 //                 lines first_line to last_line, which begin at first_byte: of the file, or of what
 //                 the string of a JSON file stands for that json_pointer and string_begin name
+//   each whole    (KERNEL_FORM_FILE) is all of its file, which has one
+//   file
 //
 // What a worker hands in, and what an action cache answers, may be anything: this holds it to the
 // files. DATA_LOSS names the path, the line and what differs.

@@ -157,5 +157,34 @@ TEST(TreeCheckTest, ATreeIsOfItsSourceAndItsPin) {
   EXPECT_THAT(CheckTree(path, tree), StatusIs(absl::StatusCode::kDataLoss));
 }
 
+TEST(SourceCheckWholeFile, IsAllOfItsFile) {
+  v1::KernelShard shard;
+  AddKernel(shard, "a.py", 3);
+  for (const char* path : {"a.py", "b.md", "c.json"}) {
+    v1::Kernel& whole = *shard.add_kernels();
+    whole.set_form(v1::KERNEL_FORM_FILE);
+    whole.set_path(path);
+    whole.set_source("no kernels\n");
+  }
+  const v1::FileShard files = WriteFiles(&shard);
+  EXPECT_THAT(CheckSources(files, shard), IsOk());
+  v1::KernelShard part = shard;
+  part.mutable_kernels(1)->set_source(kSource);
+  part.mutable_kernels(1)->set_sha256(Sha256Hex(kSource));
+  EXPECT_THAT(CheckSources(files, part), StatusIs(absl::StatusCode::kDataLoss));
+  v1::KernelShard twice = shard;
+  *twice.add_kernels() = shard.kernels(1);
+  EXPECT_THAT(CheckSources(files, twice), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST(SourceCheckWholeFile, HasAnotherIdThanAKernelOfTheSameLines) {
+  v1::KernelShard shard;
+  AddKernel(shard, "a.py", 1);
+  *shard.add_kernels() = shard.kernels(0);
+  shard.mutable_kernels(1)->set_form(v1::KERNEL_FORM_FILE);
+  SetKernelIds(v1::SourceTree(), &shard);
+  EXPECT_NE(shard.kernels(0).id(), shard.kernels(1).id());
+}
+
 }  // namespace
 }  // namespace kernelmill::dataset

@@ -19,13 +19,14 @@ namespace kernelmill::dataset {
 namespace {
 
 // 32 hexadecimal digits of SHA-256 over repository, commit, path, first line, content hash and any
-// JSON pointer, a NUL between them.
+// JSON pointer, a NUL between them; of a whole file something more.
 std::string KernelId(absl::string_view repository, absl::string_view commit,
                      const v1::Kernel& kernel) {
   const absl::string_view nul("\0", 1);
   std::string place = absl::StrCat(repository, nul, commit, nul, kernel.path(), nul,
                                    kernel.first_line(), nul, kernel.sha256());
   if (kernel.has_json_pointer()) absl::StrAppend(&place, nul, kernel.json_pointer());
+  if (IsFile(kernel)) absl::StrAppend(&place, nul, nul, "file");  // no kernel of the same lines
   return Sha256Hex(place).substr(0, 32);
 }
 
@@ -181,6 +182,8 @@ void SetKernelIds(const v1::SourceTree& tree, v1::KernelShard* shard) {
 }
 
 bool IsHoldout(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_HOLDOUT; }
+
+bool IsFile(const v1::Kernel& kernel) { return kernel.form() == v1::KERNEL_FORM_FILE; }
 
 absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas::Digest& dataset) {
   ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get({dataset}));

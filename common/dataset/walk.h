@@ -55,6 +55,10 @@ void SetKernelIds(const v1::SourceTree& tree, v1::KernelShard* shard);
 
 bool IsHoldout(const v1::Source& source);
 
+// Whether it is no kernel but a whole file. It is counted and numbered among the kernels of its
+// shard, before those of its own, and is a duplicate of other files alone.
+bool IsFile(const v1::Kernel& kernel);
+
 // A dataset's manifest. INVALID_ARGUMENT: the digest is of something else; UNIMPLEMENTED: a schema
 // that is not known; else those of the store.
 absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas::Digest& dataset);

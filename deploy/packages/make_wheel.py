@@ -36,8 +36,8 @@ OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|std
 GLIBC_OF_GLIBCXX = {28: 31, 29: 34, 30: 35}
 # Debian packages of headers that are compiled in.
 HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
-# What kernelmill.Client needs.
-CLIENT = ["grpcio>=1.60", "protobuf>=4.25"]
+# What each part of the module needs beyond the standard library, by the extra that brings it.
+EXTRAS = {"client": ["grpcio>=1.60", "protobuf>=4.25"], "figures": ["matplotlib>=3.8"], "tokens": ["tokenizers>=0.20"]}
 LIBRARY_LIST = """The shared libraries in kernelmill/lib are those of Debian 12, unchanged. The copyright and the licences of each are in
 the file of its package beside this one; its source is that of the Debian package and version named here.
 
@@ -127,7 +127,8 @@ def metadata(version, license_files):
     lines = ["Metadata-Version: 2.4", "Name: kernelmill", f"Version: {version}",
              "Summary: Turns source repositories into a training-ready dataset of GPU kernels",
              "License-Expression: Apache-2.0", *(f"License-File: {name}" for name in license_files),
-             "Requires-Python: >=3.10", "Provides-Extra: client", *(f"Requires-Dist: {need}; extra == 'client'" for need in CLIENT),
+             "Requires-Python: >=3.10", *(line for extra, needs in EXTRAS.items()
+               for line in (f"Provides-Extra: {extra}", *(f"Requires-Dist: {need}; extra == '{extra}'" for need in needs))),
              "Keywords: triton,gluon,pallas,cuda,kernels,dataset",
              "Classifier: Environment :: Console", "Classifier: Typing :: Typed", "Classifier: Operating System :: POSIX :: Linux",
              "Description-Content-Type: text/plain", "",

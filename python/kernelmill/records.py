@@ -40,7 +40,7 @@ class Cuda:
     dsl: Literal["triton", "gluon", "pallas", "cuda"]
     # launched from the host, or called by kernels; null of a template
     role: Literal["kernel", "device"] | None
-    # how it was recognized as a kernel
+    # how it was recognized as a kernel; file: it is none, but a whole file
     form: Literal["decorated", "wrapped", "called", "kernel_argument", "string", "template", "qualified", "file"]
     # of the function
     name: str
@@ -74,7 +74,7 @@ class Triton:
     dsl: Literal["triton", "gluon", "pallas", "cuda"]
     # launched from the host, or called by kernels; null of a template
     role: Literal["kernel", "device"] | None
-    # how it was recognized as a kernel
+    # how it was recognized as a kernel; file: it is none, but a whole file
     form: Literal["decorated", "wrapped", "called", "kernel_argument", "string", "template", "qualified", "file"]
     # of the function
     name: str
@@ -122,7 +122,7 @@ class Pair:
     cuda: Cuda
     # the Triton kernel
     triton: Triton
-    # it is of the job's list of pairs
+    # it is of the job's list of pairs, or a review accepted it
     curated: bool
     # the side of the dataset that it is on
     split: Literal["train", "validation", "test"]
@@ -132,6 +132,186 @@ class Pair:
     signals: Signals | None
     # what the two have in common; null where the score is
     shared: Shared | None
+    # of a curated one: Jaccard of the words of its two texts, 0.8 to 1; null where it is less
+    word_overlap: float | None
+    # the paths and whole texts of the row that are not UTF-8: a field has U+FFFD for broken bytes
+    not_utf8: tuple[NotUtf8, ...]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Of `text`."""
+
+    # as tiktoken counts them
+    cl100k_base: int
+    # likewise
+    o200k_base: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object of a row."""
+
+    # what it says, SPDX; null where that could not be understood
+    expression: str | None
+    # of the file that says so; null of metadata and the job file
+    path: str | None
+    # from 1
+    first_line: int | None
+    # inclusive
+    last_line: int | None
+    # tag, text, phrase, notice, name, annotation, aggregate, field, classifier or job
+    rule: str
+    # what was recognized
+    text: str | None
+    # 0 to 1
+    score: float
+
+
+@dataclass(frozen=True)
+class AdaptedFrom:
+    """An object of a row."""
+
+    # as written: a URL, owner/name, or a name
+    origin: str
+    # of the file that says so
+    path: str
+    # from 1
+    line: int
+
+
+@dataclass(frozen=True)
+class License:
+    """The licence and what says so."""
+
+    # SPDX; NOASSERTION where nothing is known
+    expression: str
+    # where it was found: spdx-tag, header, annotation:REUSE.toml, file:LICENSE, metadata, job
+    evidence: str | None
+    # 0 to 1
+    confidence: float
+    # all that the expression was made of
+    found: tuple[Found, ...]
+    # the lines of the copyright holders
+    copyrights: tuple[str, ...]
+    # the paths of the NOTICE files; notices.jsonl has their texts
+    notices: tuple[str, ...]
+    # where the file says in words that its code comes from
+    adapted_from: tuple[AdaptedFrom, ...]
+    # the folder of other people's code, or the submodule, that the file lies in
+    vendored: str | None
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """An object of a row."""
+
+    # email, or a secret's: aws_access_key, private_key, ...
+    kind: str
+    # which text has it
+    text: Literal["source", "module", "launcher"]
+    # offset in bytes
+    begin: int
+    # bytes
+    size: int
+    # its letters and digits are x
+    redacted: bool
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """The holdout's kernel."""
+
+    # 32 hexadecimal digits over repository, commit, path, first line, SHA-256 and JSON pointer
+    id: str
+    # the source's name
+    repository: str
+    # where the source is on the web
+    repository_url: str | None
+    # 40 digits; of a package or a folder sha256:...
+    commit: str
+    # from the root of the source
+    path: str
+    # from 1; the first decorator's
+    first_line: int
+    # inclusive
+    last_line: int
+    # of a kernel in a string of a JSON file: which string; lines and texts are then the string's
+    json_pointer: str | None
+    # the lines on the web, at the commit; of a JSON file the file
+    url: str | None
+
+
+@dataclass(frozen=True)
+class Contamination:
+    """An object of a row."""
+
+    # the holdout's kernel
+    holdout: Holdout
+    # by which it matches
+    rule: Literal["exact", "near", "structural", "overlap", "contained"]
+    # 0 to 1
+    score: float
+    # the kernel's text that matches
+    text: Literal["source", "module", "launcher"]
+    # which of the holdout's
+    holdout_text: Literal["source", "launcher"]
+    # of the holdout's text in holdouts, itself included
+    copies: int
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """Whole files, of sources that keep files, by source and path."""
+
+    # 32 hexadecimal digits over repository, commit, path and SHA-256
+    id: str
+    # the source's name
+    repository: str
+    # where the source is on the web
+    repository_url: str | None
+    # 40 digits; of a package or a folder sha256:...
+    commit: str
+    # the file on the web, at the commit
+    url: str | None
+    # from the root of the source
+    path: str
+    # of the file as the source has it
+    sha256: str
+    # by the file's name: python, c++, ...; null where it tells none
+    language: str | None
+    # the source's, from the job file
+    category: str
+    # the source's `tier` in the job file; 1 is best
+    source_tier: int
+    # the source's sampling weight
+    weight: float
+    # the side of the dataset that it is on
+    split: Literal["train", "validation", "test"]
+    # all of the file
+    text: str
+    # of the file
+    bytes: int
+    # of the file
+    lines: int
+    # of `text`
+    tokens: Tokens
+    # the licence and what says so
+    license: License
+    # what says that a program wrote it
+    generated: str | None
+    # secrets and e-mail addresses
+    sensitive: tuple[Sensitive, ...]
+    # ids of the kept kernels that stand in it
+    kernels: tuple[str, ...]
+    # ids of the files that are duplicates of it
+    duplicates: tuple[str, ...]
+    # the matches with holdouts, the gravest first; at most eight
+    contamination: tuple[Contamination, ...]
+    # how many other kernels of holdouts it has something in common with
+    contamination_weak_matches: int
+    # the highest score of these
+    contamination_weak_score: float | None
     # the paths and whole texts of the row that are not UTF-8: a field has U+FFFD for broken bytes
     not_utf8: tuple[NotUtf8, ...]
 
@@ -327,16 +507,6 @@ class TagRules:
 
 
 @dataclass(frozen=True)
-class Tokens:
-    """Of `source`."""
-
-    # as tiktoken counts them
-    cl100k_base: int
-    # likewise
-    o200k_base: int
-
-
-@dataclass(frozen=True)
 class ModuleTokens:
     """Of `module`."""
 
@@ -393,60 +563,6 @@ class KernelCuda:
 
 
 @dataclass(frozen=True)
-class Found:
-    """An object of a row."""
-
-    # what it says, SPDX; null where that could not be understood
-    expression: str | None
-    # of the file that says so; null of metadata and the job file
-    path: str | None
-    # from 1
-    first_line: int | None
-    # inclusive
-    last_line: int | None
-    # tag, text, phrase, notice, name, annotation, aggregate, field, classifier or job
-    rule: str
-    # what was recognized
-    text: str | None
-    # 0 to 1
-    score: float
-
-
-@dataclass(frozen=True)
-class AdaptedFrom:
-    """An object of a row."""
-
-    # as written: a URL, owner/name, or a name
-    origin: str
-    # of the file that says so
-    path: str
-    # from 1
-    line: int
-
-
-@dataclass(frozen=True)
-class License:
-    """The licence and what says so."""
-
-    # SPDX; NOASSERTION where nothing is known
-    expression: str
-    # where it was found: spdx-tag, header, annotation:REUSE.toml, file:LICENSE, metadata, job
-    evidence: str | None
-    # 0 to 1
-    confidence: float
-    # all that the expression was made of
-    found: tuple[Found, ...]
-    # the lines of the copyright holders
-    copyrights: tuple[str, ...]
-    # the paths of the NOTICE files; notices.jsonl has their texts
-    notices: tuple[str, ...]
-    # where the file says in words that its code comes from
-    adapted_from: tuple[AdaptedFrom, ...]
-    # the folder of other people's code, or the submodule, that the file lies in
-    vendored: str | None
-
-
-@dataclass(frozen=True)
 class Checks:
     """The outcome of each check."""
 
@@ -485,22 +601,6 @@ class CheckReasons:
 
 
 @dataclass(frozen=True)
-class Sensitive:
-    """An object of a row."""
-
-    # email, or a secret's: aws_access_key, private_key, ...
-    kind: str
-    # which text has it
-    text: Literal["source", "module", "launcher"]
-    # offset in bytes
-    begin: int
-    # bytes
-    size: int
-    # its letters and digits are x
-    redacted: bool
-
-
-@dataclass(frozen=True)
 class Quality:
     """Measures."""
 
@@ -526,48 +626,6 @@ class Quality:
     generated: str | None
     # secrets and e-mail addresses
     sensitive: tuple[Sensitive, ...]
-
-
-@dataclass(frozen=True)
-class Holdout:
-    """The holdout's kernel."""
-
-    # 32 hexadecimal digits over repository, commit, path, first line, SHA-256 and JSON pointer
-    id: str
-    # the source's name
-    repository: str
-    # where the source is on the web
-    repository_url: str | None
-    # 40 digits; of a package or a folder sha256:...
-    commit: str
-    # from the root of the source
-    path: str
-    # from 1; the first decorator's
-    first_line: int
-    # inclusive
-    last_line: int
-    # of a kernel in a string of a JSON file: which string; lines and texts are then the string's
-    json_pointer: str | None
-    # the lines on the web, at the commit; of a JSON file the file
-    url: str | None
-
-
-@dataclass(frozen=True)
-class Contamination:
-    """An object of a row."""
-
-    # the holdout's kernel
-    holdout: Holdout
-    # by which it matches
-    rule: Literal["exact", "near", "structural", "overlap", "contained"]
-    # 0 to 1
-    score: float
-    # the kernel's text that matches
-    text: Literal["source", "module", "launcher"]
-    # which of the holdout's
-    holdout_text: Literal["source", "launcher"]
-    # of the holdout's text in holdouts, itself included
-    copies: int
 
 
 @dataclass(frozen=True)
@@ -598,7 +656,7 @@ class Kernel:
     dsl: Literal["triton", "gluon", "pallas", "cuda"]
     # launched from the host, or called by kernels; null of a template
     role: Literal["kernel", "device"] | None
-    # how it was recognized as a kernel
+    # how it was recognized as a kernel; file: it is none, but a whole file
     form: Literal["decorated", "wrapped", "called", "kernel_argument", "string", "template", "qualified", "file"]
     # of the function
     name: str
@@ -705,7 +763,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """Every kernel found, by source, path and line."""
+    """Every kernel found, and every whole file of sources that keep files, by source, path and line."""
 
     # 32 hexadecimal digits over repository, commit, path, first line, SHA-256 and JSON pointer
     id: str
@@ -727,17 +785,18 @@ class LedgerRow:
     url: str | None
     # of `source`, as the file has it
     sha256: str
-    # the kernel language
-    dsl: Literal["triton", "gluon", "pallas", "cuda"]
+    # the kernel language; null of a whole file
+    dsl: Literal["triton", "gluon", "pallas", "cuda"] | None
     # launched from the host, or called by kernels; null of a template
     role: Literal["kernel", "device"] | None
-    # how it was recognized as a kernel
+    # how it was recognized as a kernel; file: it is none, but a whole file
     form: Literal["decorated", "wrapped", "called", "kernel_argument", "string", "template", "qualified", "file"]
     # what became of it
     fate: Literal["kept", "rejected", "duplicate", "contaminated"]
     # why; null of what is kept
     reason: str | None
-    # the id of the kernel that it repeats, or of the holdout's that it matches
+    # the id of the kernel that it repeats, of the holdout's that it matches, or of the opted-out one for whose sake it
+    # goes
     of: str | None
     # to that kernel, 0 to 1
     similarity: float | None
@@ -783,6 +842,11 @@ class Tables:
     def pairs(self) -> Table[Pair]:
         """cuda_triton_pairs.jsonl."""
         return self._table("cuda_triton_pairs.jsonl", Pair)
+
+    @property
+    def files(self) -> Table[SourceFile]:
+        """files.jsonl."""
+        return self._table("files.jsonl", SourceFile)
 
     @property
     def fim(self) -> Table[Fim]:

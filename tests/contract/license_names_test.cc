@@ -51,7 +51,7 @@ std::string LicenseBeside(const std::string& path, const std::string& content) {
   std::filesystem::create_directories(std::filesystem::path(file).parent_path());
   EXPECT_THAT(WriteFile(file, content), IsOk());
   EXPECT_THAT(WriteFile(folder->path() + "/a.py", "import triton\n"), IsOk());
-  const auto globs = fetcher::GlobSet::Compile({"**/*.py"}, {});
+  const auto globs = GlobSet::Compile({"**/*.py"}, {});
   auto snapshot = fetcher::OpenLocalTree(folder->path(), *globs, {});
   EXPECT_THAT(snapshot, IsOk());
   const absl::StatusOr<v1::SourceTree> tree = fetcher::DescribeTree(**snapshot, "r", {});

@@ -91,7 +91,8 @@ class CudaPairs(unittest.TestCase):
         for side in ("cuda", "triton"):
             kernel = kernels[pair[side]["id"]]
             self.assertEqual((kernel["dsl"], kernel["path"]), (side, pair[side]["path"]))
-        self.assertEqual(self.report(out)["pairs"], {"candidates": 1, "curated": 0, "repeats": 0, "word_overlaps": 0, "unmade": []})
+        self.assertEqual(self.report(out)["pairs"], {"candidates": 1, "curated": 0, "repeats": 0, "word_overlaps": 0, "across_splits": 0,
+                                                     "unmade": []})
         self.assertNotIn("__global__", (out / "fim_sft.csv").read_text())
 
     def test_a_list_is_read_beside_the_job_file_and_its_pairs_are_curated(self):

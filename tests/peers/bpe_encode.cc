@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "services/validator/core/tokens/encoding.h"
+#include "common/tokens/encoding.h"
 
 namespace {
 
@@ -30,14 +30,14 @@ void Write(const std::vector<uint32_t>& tokens) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using kernelmill::validator::bpe::Encoding;
+  using kernelmill::bpe::Encoding;
   const absl::string_view name = argc == 2 ? argv[1] : "";
   if (name != "cl100k_base" && name != "o200k_base") {
     std::fputs("usage: bpe_encode cl100k_base|o200k_base\n", stderr);
     return 2;
   }
-  const Encoding& encoding = name == "cl100k_base" ? kernelmill::validator::bpe::Cl100kBase()
-                                                   : kernelmill::validator::bpe::O200kBase();
+  const Encoding& encoding = name == "cl100k_base" ? kernelmill::bpe::Cl100kBase()
+                                                   : kernelmill::bpe::O200kBase();
   std::chrono::duration<double> spent{};
   for (std::string text; ReadText(text);) {
     const auto began = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: pip_by_hash.sh FOLDER REQUIREMENTS
+# usage: pip_by_hash.sh FOLDER REQUIREMENTS [PIP_ARGUMENT...]
 # Installs what a requirements file pins, by hash, from the Python package index into FOLDER, and prints where it is. Does nothing,
 # quickly, where it is there already. Exit 77: it cannot be had here, and why.
 #
@@ -8,6 +8,7 @@ set -euo pipefail
 
 folder=$1
 requirements=$2
+shift 2
 
 # The file, and the files that it names.
 named=$(sed -n 's/^--requirement //p' "$requirements")
@@ -19,7 +20,7 @@ if [[ ! -f "$folder/.requirements" || "$(<"$folder/.requirements")" != "$wanted"
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
   python3 -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes --target "$folder" \
-    --requirement "$requirements" >"$log" 2>&1 || {
+    --requirement "$requirements" "$@" >"$log" 2>&1 || {
     tail -n 3 "$log" >&2
     echo "$(basename "$0"): skipped: pip does not give what $requirements names for this Python" >&2
     exit 77

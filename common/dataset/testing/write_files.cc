@@ -56,16 +56,39 @@ std::string CodeFile(std::vector<v1::Kernel*> kernels) {
   return file;
 }
 
+// Of a file without kernels the whole's own source is what it has.
+std::string ContentOf(const std::vector<v1::Kernel*>& kernels, const v1::Kernel* whole) {
+  if (kernels.empty()) return whole->source();
+  return kernels[0]->has_json_pointer() ? JsonFile(kernels) : CodeFile(kernels);
+}
+
+void SetWhole(const std::string& content, v1::Kernel* whole) {
+  whole->set_first_line(1);
+  whole->set_last_line(static_cast<int32_t>(CountLines(content)));
+  whole->set_source(content);
+  whole->set_sha256(Sha256Hex(content));
+}
+
 }  // namespace
 
 v1::FileShard WriteFiles(v1::KernelShard* shard) {
   std::map<std::string, std::vector<v1::Kernel*>> by_path;
-  for (v1::Kernel& kernel : *shard->mutable_kernels()) by_path[kernel.path()].push_back(&kernel);
+  std::map<std::string, v1::Kernel*> wholes;
+  for (v1::Kernel& kernel : *shard->mutable_kernels()) {
+    std::vector<v1::Kernel*>& kernels = by_path[kernel.path()];
+    if (kernel.form() == v1::KERNEL_FORM_FILE) {
+      wholes[kernel.path()] = &kernel;
+    } else {
+      kernels.push_back(&kernel);
+    }
+  }
   v1::FileShard files;
   for (const auto& [path, kernels] : by_path) {
+    v1::Kernel* whole = wholes.contains(path) ? wholes[path] : nullptr;
     v1::SourceFile* file = files.add_files();
     file->set_path(path);
-    file->set_content(kernels[0]->has_json_pointer() ? JsonFile(kernels) : CodeFile(kernels));
+    file->set_content(ContentOf(kernels, whole));
+    if (whole != nullptr) SetWhole(file->content(), whole);
     v1::ExtractedFile* listed = shard->add_files();
     listed->set_path(path);
     listed->set_size_bytes(static_cast<int64_t>(file->content().size()));

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_CLI_COMMANDS_COMMANDS_H_
 #define KERNELMILL_SERVICES_CLI_COMMANDS_COMMANDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,9 +18,15 @@ namespace kernelmill::cli {
 
 // On jobs (job_commands.cc).
 
+// Where a dataset is written to, and what beside the files that every export has.
+struct ExportTarget {
+  std::string out_dir;
+  bool tree = false;  // the source files by category
+};
+
 struct CrawlOptions {
   std::string job_file;
-  std::string out_dir;
+  ExportTarget target;
   std::string data_dir;
   int workers = 1;
   std::string package_index;      // of Python packages; empty: what pip would use
@@ -40,7 +47,7 @@ struct SubmitOptions {
   int priority = 0;
   bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
-  std::string out_dir;     // waits, and exports to there; empty: nowhere
+  ExportTarget target;     // waits, and exports to there; empty: nowhere
   std::string request_id;  // names the submission: once more makes no second job. Empty: a new one
 };
 
@@ -48,7 +55,7 @@ struct RetryOptions {
   std::string job;
   bool no_cache = false;  // as in CrawlOptions
   bool wait = false;
-  std::string out_dir;  // as in SubmitOptions
+  ExportTarget target;  // as in SubmitOptions
 };
 
 // Reads a job file as Submit does, and prints the job: as a job file in which its lists are read,
@@ -79,7 +86,7 @@ absl::StatusOr<int> Retry(const ClusterAddress& cluster, const RetryOptions& opt
 absl::StatusOr<int> Delete(const ClusterAddress& cluster, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> Export(const ClusterAddress& cluster, const std::string& job,
-                           const std::string& out_dir, rpc::TerminationSignal& signal,
+                           const ExportTarget& target, rpc::TerminationSignal& signal,
                            Console& console);
 
 // On plain files and folders, through the extractor's and the validator's services in this process
@@ -92,6 +99,16 @@ absl::StatusOr<int> ExtractFiles(const std::vector<std::string>& paths, Console&
 // Says of each kernel whether a job with default policies would accept it, its licence and the
 // checks that it does not pass. Exit code 1 also if any is rejected.
 absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console& console);
+
+struct DiffOptions {
+  std::string a;  // folders that exports wrote
+  std::string b;
+  size_t limit = 20;  // kernels that are named of each kind of change; with --json all
+};
+
+// Says what is another of two datasets (diff_command.cc). Exit code 0: they are the same; 1: they
+// are not; 2, INVALID_ARGUMENT: a folder holds no export.
+absl::StatusOr<int> Diff(const DiffOptions& options, Console& console);
 
 struct SimilarOptions {
   std::string file;  // "-": standard input

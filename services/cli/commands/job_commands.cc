@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -34,12 +35,13 @@ std::string NewRequestId() {
   return id;
 }
 
-absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const std::string& out_dir) {
+absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target) {
   exporter::ExportRequest request;
   request.dataset = status.dataset();
   ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
   ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
-  request.out_dir = out_dir;
+  request.out_dir = target.out_dir;
+  request.tree = target.tree;
   return WithRetryHint(Annotate(exporter::ExportDataset(cluster.store(), request), "export"),
                        status.job());
 }
@@ -54,6 +56,18 @@ absl::Status AddAllFailures(Cluster& cluster, v1::JobStatus& status) {
   return absl::OkStatus();
 }
 
+// Puts the gates that the job misses among the failures of a status, which may have the first
+// hundred alone.
+absl::Status AddMissedGates(Cluster& cluster, v1::JobStatus& status) {
+  if (status.failure_count() == status.failures_size()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
+                   cluster.jobs().ListFailures(status.job()));
+  for (size_t i = static_cast<size_t>(status.failures_size()); i < failures.size(); ++i) {
+    if (IsMissedGate(failures[i])) *status.add_failures() = failures[i];
+  }
+  return absl::OkStatus();
+}
+
 void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
   console.Result(console.json() ? SummaryJson(status, out_dir) + "\n"
                                 : SummaryText(status, out_dir));
@@ -61,7 +75,7 @@ void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Conso
 
 // Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
 absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
-                              absl::Duration reconnect_timeout, const std::string& out_dir,
+                              absl::Duration reconnect_timeout, const ExportTarget& target,
                               Console& console) {
   const std::unique_ptr<ProgressPrinter> printer = console.NewProgressPrinter();
   WatchOptions options;
@@ -70,12 +84,13 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   const auto watch = [&](const OnStatus& on_status) {
     return cluster.jobs().Watch(job, on_status);
   };
-  ASSIGN_OR_RETURN(
-      const v1::JobStatus status,
-      WatchJob(watch, options, [&](const v1::JobStatus& now) { printer->Show(now, absl::Now()); }));
-  const bool exported = status.state() == v1::JOB_STATE_DONE && !out_dir.empty();
-  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, out_dir));
-  PrintSummary(status, exported ? out_dir : "", console);
+  ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, [&](const v1::JobStatus& now) {
+                     printer->Show(now, absl::Now());
+                   }));
+  const bool exported = status.state() == v1::JOB_STATE_DONE && !target.out_dir.empty();
+  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, target));
+  if (status.state() == v1::JOB_STATE_DONE) RETURN_IF_ERROR(AddMissedGates(cluster, status));
+  PrintSummary(status, exported ? target.out_dir : "", console);
   return ExitCodeOf(status);
 }
 
@@ -91,9 +106,9 @@ absl::Status GoesOn(const std::string& job, const ClusterAddress& address) {
 
 // FollowJob on a cluster elsewhere.
 absl::StatusOr<int> FollowThere(const ClusterAddress& address, Cluster& cluster,
-                                const std::string& job, const std::string& out_dir,
+                                const std::string& job, const ExportTarget& target,
                                 Console& console) {
-  absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, out_dir, console);
+  absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, target, console);
   if (absl::IsCancelled(code.status())) return GoesOn(job, address);
   return code;
 }
@@ -135,7 +150,7 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                           Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
   // Hours of work should not end in a refusal.
-  RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
   ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
                    EmbeddedCluster::Start({.data_dir = options.data_dir,
                                            .workers = options.workers,
@@ -145,7 +160,7 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   const auto cluster = Connect(*embedded, signal);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*request_id=*/"",
                                                      /*priority=*/0, options.no_cache, console));
-  absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.out_dir, console);
+  absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.target, console);
   if (!options.trace.empty()) {
     const absl::StatusOr<Timeline> timeline = cluster->jobs().GetTimeline(job);
     const absl::Status traced =
@@ -165,12 +180,13 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
 absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, config::LoadJobFile(options.job_file));
-  if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  if (!options.target.out_dir.empty())
+    RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.request_id,
                                                      options.priority, options.no_cache, console));
-  if (options.wait || !options.out_dir.empty()) {
-    return FollowThere(address, *cluster, job, options.out_dir, console);
+  if (options.wait || !options.target.out_dir.empty()) {
+    return FollowThere(address, *cluster, job, options.target, console);
   }
   console.Result(console.json() ? JsonLine({{"job", job}}) : absl::StrCat(job, "\n"));
   return kDone;
@@ -179,7 +195,7 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
 absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  return FollowThere(address, *cluster, job, "", console);
+  return FollowThere(address, *cluster, job, {}, console);
 }
 
 absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
@@ -220,7 +236,8 @@ absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& o
   ASSIGN_OR_RETURN(v1::JobStatus status, cluster->jobs().GetJob(options.job));
   RETURN_IF_ERROR(AddAllFailures(*cluster, status));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
-  return kDone;
+  const bool missed = std::any_of(status.failures().begin(), status.failures().end(), IsMissedGate);
+  return missed ? kInputsFailed : kDone;
 }
 
 absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job,
@@ -236,12 +253,13 @@ absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job
 
 absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& options,
                           rpc::TerminationSignal& signal, Console& console) {
-  if (!options.out_dir.empty()) RETURN_IF_ERROR(exporter::CheckOutputDir(options.out_dir));
+  if (!options.target.out_dir.empty())
+    RETURN_IF_ERROR(exporter::CheckOutputDir(options.target.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status,
                    cluster->jobs().RetryJob(options.job, options.no_cache));
-  if (options.wait || !options.out_dir.empty()) {
-    return FollowThere(address, *cluster, options.job, options.out_dir, console);
+  if (options.wait || !options.target.out_dir.empty()) {
+    return FollowThere(address, *cluster, options.job, options.target, console);
   }
   PrintState(status, console);
   return kDone;
@@ -257,13 +275,14 @@ absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job
 }
 
 absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job,
-                           const std::string& out_dir, rpc::TerminationSignal& signal,
+                           const ExportTarget& target, rpc::TerminationSignal& signal,
                            Console& console) {
-  RETURN_IF_ERROR(exporter::CheckOutputDir(out_dir));
+  RETURN_IF_ERROR(exporter::CheckOutputDir(target.out_dir));
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster->jobs(), job));
-  RETURN_IF_ERROR(ExportJob(*cluster, status, out_dir));
-  PrintSummary(status, out_dir, console);
+  ASSIGN_OR_RETURN(v1::JobStatus status, FinishedJob(cluster->jobs(), job));
+  RETURN_IF_ERROR(ExportJob(*cluster, status, target));
+  RETURN_IF_ERROR(AddMissedGates(*cluster, status));
+  PrintSummary(status, target.out_dir, console);
   return ExitCodeOf(status);
 }
 

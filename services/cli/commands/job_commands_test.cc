@@ -120,7 +120,7 @@ class JobCommandsTest : public CommandTest {
     return Run(json, [&](Console& console) { return Submit(cluster_, submit_, signal_, console); });
   }
   absl::StatusOr<int> RunRetry(const std::string& job, bool wait) {
-    const RetryOptions options = {.job = job, .wait = wait, .out_dir = ""};
+    const RetryOptions options = {.job = job, .wait = wait, .target = {}};
     return Run(false, [&](Console& console) { return Retry(cluster_, options, signal_, console); });
   }
 
@@ -268,6 +268,29 @@ TEST_F(JobCommandsTest, AReportHasAllFailuresAndASummarySaysWhereTheyAre) {
   EXPECT_EQ(RunOn(false, Watch).value(), kInputsFailed);
   EXPECT_THAT(out_, HasSubstr("failures   2500\n"));
   EXPECT_THAT(out_, HasSubstr("  and 2499 more: kernelmill report j\n"));
+}
+
+TEST_F(JobCommandsTest, AMissedGateIsToldEvenBehindAHundredFailures) {
+  for (int i = 0; i < 150; ++i) {
+    v1::Failure failure;
+    failure.set_source(absl::StrCat("r", i));
+    failure.set_stage("pin");
+    service_.all_failures.push_back(failure);
+    if (i < 100) *service_.job.add_failures() = failure;
+  }
+  v1::Failure gate;
+  gate.set_stage("manifest");
+  gate.set_path("gates.min_kept");
+  gate.set_message("480, but at least 500 is asked for");
+  service_.job.set_failure_count(150);
+  EXPECT_EQ(RunOn(false, ReportJob).value(), kDone) << "inputs that fail are listed";
+  service_.all_failures.push_back(gate);
+  service_.job.set_failure_count(151);
+  for (const JobCommand command : {JobCommand(Watch), JobCommand(ReportJob)}) {
+    EXPECT_EQ(RunOn(false, command).value(), kInputsFailed);
+    EXPECT_THAT(out_, HasSubstr("  min_kept  480, but at least 500 is asked for\n"));
+    EXPECT_THAT(out_, HasSubstr("failures   150\n"));
+  }
 }
 
 }  // namespace

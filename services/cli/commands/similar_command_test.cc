@@ -44,7 +44,7 @@ class SimilarCommandTest : public CommandTest {
     Write("job.yaml", "name: j\nsources:\n  - path: ./tree\n    name: tree\n");
     CrawlOptions crawl;
     crawl.job_file = Path("job.yaml");
-    crawl.out_dir = Path("out");
+    crawl.target.out_dir = Path("out");
     crawl.data_dir = Path("data");
     EXPECT_EQ(Run(true, [&](Console& c) { return Crawl(crawl, signal_, c); }).value(), kDone)
         << err_;

@@ -1,5 +1,6 @@
 #include "services/cli/core/exit_code.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "services/cli/core/format.h"
 
@@ -31,6 +32,10 @@ int ExitCodeOf(const absl::Status& status) {
 int ExitCodeOf(const v1::JobStatus& status) {
   return status.state() == v1::JOB_STATE_DONE && status.failure_count() == 0 ? kDone
                                                                              : kInputsFailed;
+}
+
+bool IsMissedGate(const v1::Failure& failure) {
+  return failure.stage() == "manifest" && absl::StartsWith(failure.path(), "gates.");
 }
 
 std::string ErrorLine(const absl::Status& status) {

@@ -87,11 +87,31 @@ std::string FailureLine(const v1::Failure& failure) {
   return line + "\n";
 }
 
+int64_t CountMissedGates(const v1::JobStatus& status) {
+  return std::count_if(status.failures().begin(), status.failures().end(), IsMissedGate);
+}
+
+// "  min_kept  480, but at least 500 is asked for": a line a gate that is missed.
+std::string GatesText(const v1::JobStatus& status) {
+  const int64_t missed = CountMissedGates(status);
+  if (missed == 0) return "";
+  std::string text = absl::StrCat("gates      ", missed, " missed\n");
+  for (const v1::Failure& failure : status.failures()) {
+    if (!IsMissedGate(failure)) continue;
+    absl::StrAppend(&text, "  ", OneLine(absl::StripPrefix(failure.path(), "gates.")), "  ",
+                    OneLine(failure.message()), "\n");
+  }
+  return text;
+}
+
 // `rest` is where those are that the status does not name.
 std::string FailuresText(const v1::JobStatus& status, absl::string_view rest) {
-  if (status.failure_count() == 0) return "";
-  std::string text = absl::StrCat("failures   ", status.failure_count(), "\n");
-  for (const v1::Failure& failure : status.failures()) text += FailureLine(failure);
+  const int64_t failures = status.failure_count() - CountMissedGates(status);
+  if (failures == 0) return "";
+  std::string text = absl::StrCat("failures   ", failures, "\n");
+  for (const v1::Failure& failure : status.failures()) {
+    if (!IsMissedGate(failure)) text += FailureLine(failure);
+  }
   const int64_t more = status.failure_count() - status.failures_size();
   if (more > 0) absl::StrAppend(&text, "  and ", more, " more: ", rest, "\n");
   return text;
@@ -187,7 +207,17 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
         &text, "files      %d seen = %d extracted + %d skipped + %d failed\n",
         Sum(counters, "dataset.files.seen"), Sum(counters, "dataset.files.extracted"),
         Sum(counters, "dataset.files.skipped"), Sum(counters, "dataset.files.failed"));
+    if (Sum(counters, "dataset.training_files.found") > 0) {
+      absl::StrAppendFormat(
+          &text, "whole      %d found = %d kept + %d rejected + %d duplicate + %d contaminated\n",
+          Sum(counters, "dataset.training_files.found"),
+          Sum(counters, "dataset.training_files.kept"),
+          Sum(counters, "dataset.training_files.rejected"),
+          Sum(counters, "dataset.training_files.duplicate"),
+          Sum(counters, "dataset.training_files.contaminated"));
+    }
   }
+  text += GatesText(status);
   const std::string report = absl::StrCat("kernelmill report ", status.job());
   text += FailuresText(status, out_dir.empty() ? report : absl::StrCat(out_dir, "/report.json"));
   if (!out_dir.empty()) absl::StrAppend(&text, "written to ", out_dir, "\n");
@@ -218,6 +248,12 @@ std::string ReportText(const v1::JobStatus& status) {
   AppendFate(counters, "kept without a launcher that is a holdout's", "dataset.withheld", &text);
   AppendFate(counters, "kept, to be reviewed", "dataset.review", &text);
   AppendFate(counters, "holdout (no candidate)", "dataset.holdout", &text);
+  if (Sum(counters, "dataset.training_files.found") > 0) {
+    text += "whole files\n";
+    for (const char* fate : {"found", "kept", "rejected", "duplicate", "contaminated"}) {
+      AppendFate(counters, fate, absl::StrCat("dataset.training_files.", fate), &text);
+    }
+  }
   absl::StrAppendFormat(&text, "%-12s %8s %8s %8s %8s\n", "stages", "tasks", "executed", "cached",
                         "failed");
   for (const v1::StageProgress& stage : status.stages()) {
@@ -225,7 +261,7 @@ std::string ReportText(const v1::JobStatus& status) {
                           stage.done() - stage.cached(), stage.cached(), stage.failed());
   }
   for (const std::string& line : UnservedLines(status)) absl::StrAppend(&text, line, "\n");
-  return text + TroubledText(status) + FailuresText(status, "not listed");
+  return text + GatesText(status) + TroubledText(status) + FailuresText(status, "not listed");
 }
 
 std::string StateText(const v1::JobStatus& status) {

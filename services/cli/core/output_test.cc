@@ -48,6 +48,22 @@ TEST(SummaryText, SaysWhatBecameOfEverything) {
   EXPECT_THAT(text, Not(HasSubstr("failures")));
 }
 
+TEST(SummaryText, HasALineForWholeFilesWhereThereAreAny) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("whole")));
+  EXPECT_THAT(ReportText(status), Not(HasSubstr("whole")));
+  for (const char* name :
+       {"dataset.training_files.found", "dataset.training_files.rejected.holds"}) {
+    v1::Counter* counter = status.add_counters();
+    counter->set_name(name);
+    counter->set_value(3);
+  }
+  EXPECT_THAT(SummaryText(status, ""),
+              HasSubstr("whole      3 found = 0 kept + 3 rejected + 0 duplicate + 0 contaminated"));
+  EXPECT_THAT(SummaryText(status, ""), HasSubstr("10 found = 4 kept"));
+  EXPECT_THAT(ReportText(status), ::testing::ContainsRegex("rejected +3\n +holds +3"));
+}
+
 TEST(SummaryText, ListsFailures) {
   v1::JobStatus status = DoneJob();
   status.set_failure_count(1);
@@ -229,6 +245,31 @@ TEST(GarbageText, SaysWhatWentAndWhatCouldNot) {
   EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB; 2.0 KiB are held and stay\n");
   response.set_held_bytes(0);
   EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB\n");
+}
+
+TEST(Output, AMissedGateIsALineOfItsOwnAndNoFailedInput) {
+  v1::JobStatus status;
+  status.set_job("j-000001");
+  status.set_state(v1::JOB_STATE_DONE);
+  v1::Failure* source = status.add_failures();
+  source->set_source("https://example.org/a");
+  source->set_stage("fetch");
+  source->set_code("NOT_FOUND");
+  v1::Failure* gate = status.add_failures();
+  gate->set_stage("manifest");
+  gate->set_path("gates.min_kept");
+  gate->set_code("FAILED_PRECONDITION");
+  gate->set_message("480, but at least 500 is asked for");
+  status.set_failure_count(2);
+  for (const std::string& text : {SummaryText(status, ""), ReportText(status)}) {
+    EXPECT_THAT(text, ::testing::HasSubstr(
+                          "gates      1 missed\n  min_kept  480, but at least 500 is asked for\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("failures   1\n"));
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("FAILED_PRECONDITION")));
+  }
+  status.mutable_failures()->DeleteSubrange(0, 1);
+  status.set_failure_count(1);
+  EXPECT_THAT(SummaryText(status, ""), ::testing::Not(::testing::HasSubstr("failures ")));
 }
 
 }  // namespace

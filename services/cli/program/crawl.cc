@@ -40,7 +40,9 @@ void AddCrawl(CommandLine& line) {
   options->data_dir = DefaultDataDir();
   options->workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   sub->add_option("JOB.yaml", options->job_file, "the job file; -: standard input")->required();
-  sub->add_option("--out", options->out_dir, "the folder to write the dataset to")->required();
+  sub->add_option("--out", options->target.out_dir, "the folder to write the dataset to")
+      ->required();
+  AddExportFlags(*sub, options->target);
   sub->add_option("--data", options->data_dir, "the folder that keeps results for the next run")
       ->envname("KERNELMILL_DATA")
       ->capture_default_str();

@@ -11,15 +11,16 @@ namespace {
 void AddExport(CommandLine& line) {
   struct Options {
     std::string job;
-    std::string out_dir;
+    ExportTarget target;
   };
   const auto options = std::make_shared<Options>();
   CLI::App* sub =
       line.Add("export", "write a job's dataset to a folder", [&line, options](Console& console) {
-        return Export(line.cluster(), options->job, options->out_dir, line.signal(), console);
+        return Export(line.cluster(), options->job, options->target, line.signal(), console);
       });
   sub->add_option("JOB", options->job, "the job's name")->required();
-  sub->add_option("--out", options->out_dir, "the folder to write to")->required();
+  sub->add_option("--out", options->target.out_dir, "the folder to write to")->required();
+  AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }
 
@@ -50,6 +51,18 @@ void AddSimilar(CommandLine& line) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   line.AddClusterFlags(*sub);
+}
+
+void AddDiff(CommandLine& line) {
+  const auto options = std::make_shared<DiffOptions>();
+  CLI::App* sub =
+      line.Add("diff", "say what is another of two datasets; exit code 1 if anything is",
+               [options](Console& console) { return Diff(*options, console); });
+  sub->add_option("A", options->a, "the folder that the first was written to")->required();
+  sub->add_option("B", options->b, "the folder of the second")->required();
+  sub->add_option("--limit", options->limit, "at most so many kernels of each kind of change")
+      ->capture_default_str();
+  line.AddCommonFlags(*sub);
 }
 
 void AddReview(CommandLine& line) {
@@ -83,9 +96,17 @@ void AddReview(CommandLine& line) {
 
 }  // namespace
 
+void AddExportFlags(CLI::App& command, ExportTarget& target) {
+  command
+      .add_flag("--tree", target.tree,
+                "write the source files too, by category, as `tree`; MANIFEST.json lists them")
+      ->needs("--out");
+}
+
 void AddDatasetCommands(CommandLine& line) {
   AddReview(line);
   AddExport(line);
+  AddDiff(line);
   AddSimilar(line);
 }
 

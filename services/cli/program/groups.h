@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "services/cli/commands/commands.h"
 #include "services/cli/program/command_line.h"
 
 namespace kernelmill::cli {
@@ -12,12 +13,16 @@ namespace kernelmill::cli {
 
 void AddCrawl(CommandLine& line);            // crawl.cc: crawl
 void AddJobCommands(CommandLine& line);      // jobs.cc: check, submit, watch, workers, report, ...
-void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, similar
+void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, diff, similar
 void AddFileCommands(CommandLine& line);     // files.cc: extract, validate
 void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc, ...
 
 // --trace, of commands that can write a job's timeline (crawl.cc).
 void AddTrace(CLI::App& command, std::string* file);
+
+// What an export writes beside the files that each has (dataset.cc). Where --out is optional, it
+// must be given with these.
+void AddExportFlags(CLI::App& command, ExportTarget& target);
 
 // Where a crawl keeps its results unless it is told (crawl.cc).
 std::string DefaultDataDir();

@@ -24,7 +24,8 @@ void AddSubmit(CommandLine& line) {
                   "prints the name of the first")
       ->option_text("ID");
   sub->add_flag("--wait", options->wait, "watch the job to its end");
-  sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
+  sub->add_option("--out", options->target.out_dir, "wait, and write the dataset to this folder");
+  AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }
 
@@ -47,7 +48,8 @@ void AddRetry(CommandLine& line) {
   sub->add_flag("--no-cache", options->no_cache,
                 "run every stage anew, whatever the action cache has, and replace what it has");
   sub->add_flag("--wait", options->wait, "watch the job to its end");
-  sub->add_option("--out", options->out_dir, "wait, and write the dataset to this folder");
+  sub->add_option("--out", options->target.out_dir, "wait, and write the dataset to this folder");
+  AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }
 

@@ -1,10 +1,12 @@
 #include "services/deduplicator/server/deduplicator_stages.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -19,6 +21,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/deduplicator/core/resolve/opted_out_texts.h"
 #include "services/deduplicator/core/resolve/resolve.h"
 #include "services/deduplicator/core/sign/sign.h"
 #include "services/deduplicator/server/manifest_stage.h"
@@ -52,23 +55,33 @@ class ResolveStage final : public worker::Stage {
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     Resolver resolver(action.params().resolve().dedup());
-    RETURN_IF_ERROR(AddShards(action, store, &resolver));
+    ASSIGN_OR_RETURN(CandidateShards candidates, AddShards(action, store, &resolver));
     RETURN_IF_ERROR(FollowReviews(action, store, &resolver));
     for (const cas::Digest& input : worker::InputsNamed(action, "pairs")) {
       ASSIGN_OR_RETURN(const auto pairs, cas::GetMessage<v1::PairSet>(store, input));
       RETURN_IF_ERROR(resolver.AddPairs(pairs));
     }
+    RETURN_IF_ERROR(RejectOptedOutTexts(action, std::move(candidates), store, &resolver));
     const v1::Clusters clusters = resolver.Resolve();
     ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, clusters));
     v1::StageResult result;
     worker::AddOutput(result, "clusters", output, clusters.decisions_size());
-    Count(clusters, action.params().resolve().dedup().contamination(), &result);
+    Count(clusters, resolver, action.params().resolve().dedup().contamination(), &result);
     return result;
   }
 
  private:
-  static absl::Status AddShards(const v1::Action& action, cas::BlobStore& store,
-                                Resolver* resolver) {
+  // A candidates' shard. Of a job without an opt_out its texts are no input.
+  struct CandidateShard {
+    cas::Digest texts;
+    int source = 0;
+    uint32_t first_number = 0;
+    uint32_t kernels = 0;
+  };
+  using CandidateShards = std::vector<CandidateShard>;
+
+  static absl::StatusOr<CandidateShards> AddShards(const v1::Action& action, cas::BlobStore& store,
+                                                   Resolver* resolver) {
     const auto& origins = action.params().resolve().shards();
     const std::vector<cas::Digest> signatures = worker::InputsNamed(action, "signatures");
     const std::vector<cas::Digest> verdicts = worker::InputsNamed(action, "verdicts");
@@ -80,18 +93,58 @@ class ResolveStage final : public worker::Stage {
           signatures.size(), " and ", verdicts.size(), " for ", origins.size(), " shards, ",
           candidates, " of no holdout"));
     }
-    size_t next_verdicts = 0;
+    CandidateShards shards;
+    uint32_t number = 0;
     for (size_t i = 0; i < signatures.size(); ++i) {
       const v1::ShardOrigin& origin = origins.Get(static_cast<int>(i));
       ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::SignatureShard>(store, signatures[i]));
       v1::VerdictShard verdict_shard;
       if (!origin.holdout()) {
         ASSIGN_OR_RETURN(verdict_shard,
-                         cas::GetMessage<v1::VerdictShard>(store, verdicts[next_verdicts++]));
+                         cas::GetMessage<v1::VerdictShard>(store, verdicts[shards.size()]));
+        shards.push_back({{}, origin.source(), number, static_cast<uint32_t>(KernelsIn(shard))});
       }
+      number += static_cast<uint32_t>(KernelsIn(shard));
       RETURN_IF_ERROR(
           Annotate(resolver->AddShard(shard, origin.holdout() ? nullptr : &verdict_shard, origin),
                    absl::StrCat("shard ", i)));
+    }
+    return shards;
+  }
+
+  // Texts are read of a job with an opt_out alone, and of the sources that have opted-out kernels:
+  // first those kernels', then all others that may have them in their modules and launchers.
+  static absl::Status RejectOptedOutTexts(const v1::Action& action, CandidateShards shards,
+                                          cas::BlobStore& store, Resolver* resolver) {
+    const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "kernels");
+    if (kernels.empty()) return absl::OkStatus();
+    if (kernels.size() != shards.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("resolve takes a 'kernels' a shard of no holdout, or none: ", kernels.size(),
+                       " for ", shards.size()));
+    }
+    for (size_t i = 0; i < shards.size(); ++i) shards[i].texts = kernels[i];
+    const std::vector<uint32_t> opted_out = resolver->OptedOut();
+    OptedOutTexts texts;
+    for (const CandidateShard& input : shards) {
+      auto at = std::lower_bound(opted_out.begin(), opted_out.end(), input.first_number);
+      const uint32_t end = input.first_number + input.kernels;
+      if (at == opted_out.end() || *at >= end) continue;
+      ASSIGN_OR_RETURN(const v1::KernelShard shard, GetShard(input, store));
+      for (; at != opted_out.end() && *at < end; ++at) {
+        texts.Add(input.source, *at, shard.kernels(static_cast<int>(*at - input.first_number)),
+                  resolver->IsNamed(*at));
+      }
+    }
+    for (const CandidateShard& input : shards) {
+      if (!texts.Has(input.source)) continue;
+      ASSIGN_OR_RETURN(const v1::KernelShard shard, GetShard(input, store));
+      uint32_t number = input.first_number;
+      for (const v1::Kernel& kernel : shard.kernels()) {
+        const auto found = texts.FindIn(input.source, number, kernel);
+        if (found.has_value()) resolver->RejectWith(number, found->text, found->number);
+        ++number;
+      }
     }
     return absl::OkStatus();
   }
@@ -115,7 +168,7 @@ class ResolveStage final : public worker::Stage {
   static absl::StatusOr<v1::DatasetManifest> ShardsOf(const v1::Action& action) {
     const auto& origins = action.params().resolve().shards();
     const std::vector<cas::Digest> trees = worker::InputsNamed(action, "tree");
-    const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "kernels");
+    const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "reviewed");
     const std::vector<cas::Digest> verdicts = worker::InputsNamed(action, "verdicts");
     v1::DatasetManifest manifest;
     size_t next_verdicts = 0;
@@ -137,20 +190,36 @@ class ResolveStage final : public worker::Stage {
       return manifest;
     }
     return absl::InvalidArgumentError(absl::StrCat(
-        "resolve takes, with reviews, a 'tree' a source and a 'kernels' a shard: ", trees.size(),
+        "resolve takes, with reviews, a 'tree' a source and a 'reviewed' a shard: ", trees.size(),
         " and ", kernels.size(), " for ", manifest.sources_size(), " and ", origins.size()));
   }
 
-  // "dataset.kernels" is the sum of the four fates; holdouts stand apart.
-  static void Count(const v1::Clusters& clusters, const v1::ContaminationPolicy& policy,
-                    v1::StageResult* result) {
+  static absl::StatusOr<v1::KernelShard> GetShard(const CandidateShard& input,
+                                                  cas::BlobStore& store) {
+    ASSIGN_OR_RETURN(auto shard, cas::GetMessage<v1::KernelShard>(store, input.texts));
+    if (static_cast<uint32_t>(shard.kernels_size()) == input.kernels) return shard;
+    return absl::InvalidArgumentError(
+        absl::StrCat(shard.kernels_size(), " kernels of ", input.kernels, " signatures"));
+  }
+
+  // "dataset.kernels" is the sum of the four fates; holdouts stand apart. So do whole files, with
+  // "dataset.training_files.found" as their sum.
+  static void Count(const v1::Clusters& clusters, const Resolver& resolver,
+                    const v1::ContaminationPolicy& policy, v1::StageResult* result) {
     std::map<std::string, int64_t> counts;
-    for (const v1::Decision& decision : clusters.decisions()) {
-      std::string counter = absl::StrCat("dataset.", dataset::FateName(decision.fate()));
+    for (int i = 0; i < clusters.decisions_size(); ++i) {
+      const v1::Decision& decision = clusters.decisions(i);
+      const bool file = resolver.IsFile(static_cast<uint32_t>(i));
+      std::string counter = absl::StrCat(file ? "dataset.training_files." : "dataset.",
+                                         dataset::FateName(decision.fate()));
       if (!decision.reason().empty()) {
         absl::StrAppend(&counter, ".", dataset::KindOf(decision.reason()));
       }
       ++counts[counter];
+      if (file) {
+        ++counts["dataset.training_files.found"];
+        continue;
+      }
       if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
       if (decision.fate() != v1::FATE_KEPT) continue;
       if (decision.word_overlap() > 0) ++counts["dataset.review.word_overlap"];

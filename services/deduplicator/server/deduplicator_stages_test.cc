@@ -239,6 +239,41 @@ TEST_F(DeduplicatorStagesTest, ResolveDecidesOnEveryKernel) {
   EXPECT_EQ(clusters->decisions(4).fate(), v1::FATE_HOLDOUT);
 }
 
+TEST_F(DeduplicatorStagesTest, ResolveFindsCopiesOfWhatIsOptedOutAndWhatTakesThemAlong) {
+  // The third kernel opts out; the first is its copy, the second is like it, the fourth has the
+  // third in its module.
+  auto kernels = *cas::GetMessage<v1::KernelShard>(store_, kernels_[1]);
+  v1::Kernel& opted_out = *kernels.mutable_kernels(0);
+  opted_out.set_first_line(10);
+  opted_out.set_last_line(20);
+  v1::ModulePiece* piece = kernels.mutable_kernels(1)->add_pieces();
+  piece->set_path(opted_out.path());
+  piece->set_first_line(10);
+  piece->set_last_line(20);
+  kernels_[1] = *cas::PutMessage(store_, kernels);
+  v1::VerdictShard verdicts;
+  verdicts.add_verdicts()->add_reasons("opt_out");
+  verdicts.add_verdicts()->set_accepted(true);
+  verdicts_[1] = *cas::PutMessage(store_, verdicts);
+  v1::Action action = ResolveAction(2);
+  AddInputs(&action, "kernels", {kernels_[0], kernels_[1]});
+  const absl::StatusOr<v1::StageResult> result = Run(action, "resolve");
+  ASSERT_THAT(result, IsOk());
+  const auto clusters = cas::GetMessage<v1::Clusters>(store_, result->outputs(0).digest());
+  ASSERT_THAT(clusters, IsOk());
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(clusters->decisions(i).fate(), v1::FATE_REJECTED) << i;
+    EXPECT_EQ(clusters->decisions(i).reason(), i == 3 ? "opt_out:module" : "opt_out");
+    EXPECT_EQ(clusters->decisions(i).leader(), 2u) << i;
+  }
+  EXPECT_THAT(Counters(*result), ::testing::Contains(Pair("dataset.rejected.opt_out", 4)));
+
+  action.mutable_inputs()->RemoveLast();
+  EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
+  AddInputs(&action, "kernels", {kernels_[2]});  // of another shard
+  EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_F(DeduplicatorStagesTest, ClustersDoNotDependOnThePartitions) {
   const absl::StatusOr<v1::StageResult> one = Run(ResolveAction(1), "resolve");
   const absl::StatusOr<v1::StageResult> many = Run(ResolveAction(7), "resolve");
@@ -296,7 +331,7 @@ TEST_F(DeduplicatorStagesTest, ResolveFollowsDecisionsOnKernels) {
   EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
 
   AddInputs(&action, "tree", trees_);
-  AddInputs(&action, "kernels", kernels_);
+  AddInputs(&action, "reviewed", kernels_);
   const absl::StatusOr<v1::StageResult> result = Run(action, "resolve");
   ASSERT_THAT(result, IsOk());
   const auto clusters = cas::GetMessage<v1::Clusters>(store_, result->outputs(0).digest());
@@ -405,6 +440,21 @@ TEST_F(DeduplicatorStagesTest, ManifestNamesThePairsAndSaysWhichCouldNotBeMade) 
   const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, result->outputs(0).digest());
   ASSERT_THAT(manifest, IsOk());
   EXPECT_EQ(manifest->pairs(0).triton().path(), "gone.py");
+}
+
+TEST_F(DeduplicatorStagesTest, ManifestSaysWhichGatesTheDatasetMisses) {
+  v1::Action action = ManifestAction(Clusters());
+  v1::Gates* gates = action.mutable_params()->mutable_manifest()->mutable_gates();
+  gates->set_min_kept(2);
+  gates->set_max_duplicate(0.25);
+  gates->set_max_failed_sources(0);
+  const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->outputs(0).name(), "manifest") << "the dataset is named all the same";
+  ASSERT_EQ(result->failures_size(), 2);
+  EXPECT_EQ(result->failures(0).path(), "gates.min_kept");
+  EXPECT_EQ(result->failures(0).reason(), "1, but at least 2 is asked for");
+  EXPECT_EQ(result->failures(1).path(), "gates.max_failed_sources");
 }
 
 TEST_F(DeduplicatorStagesTest, ManifestRefusesALedgerThatDoesNotAddUp) {

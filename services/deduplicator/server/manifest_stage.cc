@@ -13,6 +13,7 @@
 #include "common/base/status.h"
 #include "common/cas/digest.h"
 #include "common/dataset/curated_pairs.h"
+#include "common/dataset/gates.h"
 #include "common/dataset/ledger.h"
 #include "common/dataset/reviews.h"
 #include "common/dataset/source_check.h"
@@ -122,6 +123,17 @@ void AddReviews(const v1::DatasetManifest& manifest, const dataset::FollowedRevi
                      static_cast<int64_t>(reviews.problems.size()));
 }
 
+// The dataset is what it is; its client hears of the gates that it misses.
+void AddMissedGates(const v1::DatasetManifest& manifest, const dataset::LedgerSums& sums,
+                    v1::StageResult* result) {
+  for (const dataset::GateResult& gate : dataset::CheckGates(manifest, sums)) {
+    if (gate.passed) continue;
+    v1::FileFailure* failure = result->add_failures();
+    failure->set_path(absl::StrCat("gates.", gate.name));
+    failure->set_reason(dataset::GateText(gate));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
@@ -144,6 +156,9 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   *manifest.mutable_dedup() = params.dedup();
   *manifest.mutable_quality() = params.quality();
   *manifest.mutable_pairs() = params.pairs();
+  if (params.has_mix()) *manifest.mutable_mix() = params.mix();
+  *manifest.mutable_opt_out() = params.opt_out();
+  if (params.has_gates()) *manifest.mutable_gates() = params.gates();
   *manifest.mutable_reviews() = params.reviews();
   if (params.has_splits()) {
     *manifest.mutable_split_policy() = params.splits();
@@ -171,6 +186,7 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   v1::StageResult result;
   worker::AddOutput(result, "manifest", output, sums.kept);
   AddFileCounters(sums, &result);
+  AddMissedGates(manifest, sums, &result);
   AddPairs(pairs, reviews, &result);
   AddReviews(manifest, reviews, &result);
   return result;

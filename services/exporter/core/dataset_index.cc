@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/job_spec.h"
+#include "common/config/opt_out.h"
 #include "common/dataset/source_check.h"
 #include "common/dataset/splits.h"
 #include "common/dataset/walk.h"
@@ -35,12 +36,20 @@ std::optional<std::string> PointerOf(const v1::Kernel& kernel) {
 int LineInFile(const KernelEntry& kernel) { return kernel.json_pointer ? 0 : kernel.first_line; }
 int ColumnInFile(const KernelEntry& kernel) { return kernel.json_pointer ? 0 : kernel.column; }
 
+// Of the kernel itself, or of one that stands within it.
+bool HasOptedOutText(const v1::Decision& decision) {
+  return decision.fate() == v1::FATE_REJECTED &&
+         (decision.reason() == config::kOptOutReason ||
+          decision.reason() == absl::StrCat(config::kOptOutReason, ":source"));
+}
+
 class IndexVisitor final : public dataset::DatasetVisitor {
  public:
   explicit IndexVisitor(DatasetIndex* index)
       : index_(*index),
         total_(index->manifest, index->clusters),
-        pairs_(index->manifest, index->clusters) {
+        pairs_(index->manifest, index->clusters),
+        opt_out_(index->manifest, index->clusters) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
     index_.first_numbers.resize(index_.sources.size());
     index_.by_split["train"];
@@ -58,19 +67,21 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     entry.unselected_files = tree.unselected_files();
     RETURN_IF_ERROR(total_.VisitTree(source, tree));
     RETURN_IF_ERROR(pairs_.VisitTree(source, tree));
+    RETURN_IF_ERROR(opt_out_.VisitTree(source, tree));
     return per_source_[source]->VisitTree(source, tree);
   }
 
   absl::Status VisitShard(const dataset::ShardView& view) override {
     RETURN_IF_ERROR(total_.VisitShard(view));
     RETURN_IF_ERROR(pairs_.VisitShard(view));
+    RETURN_IF_ERROR(opt_out_.VisitShard(view));
     RETURN_IF_ERROR(per_source_[view.source]->VisitShard(view));
     index_.first_numbers[view.source].push_back(view.first_number);
     std::map<std::string, uint32_t> files;  // of this shard, by path
     for (const v1::ExtractedFile& file : view.kernels->files()) {
       files[file.path()] = static_cast<uint32_t>(index_.files.size());
       index_.files.push_back({view.source, file.path(), file.size_bytes(), file.lines(),
-                              file.sha256(), file.has_triton_jit(), 0});
+                              file.sha256(), file.has_triton_jit(), 0, false, false, ""});
     }
     for (int i = 0; i < view.kernels->kernels_size(); ++i) {
       const v1::Kernel& kernel = view.kernels->kernels(i);
@@ -91,8 +102,14 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   absl::Status Finish() {
     index_.sums = total_.sums();
     index_.pairs = pairs_.Find();
+    index_.opt_out = opt_out_.Counts();
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(dataset::CheckConservation(index_.sums));
+    for (FileEntry& file : index_.files) {
+      if (file.withheld.empty() && launchers_.contains({file.source, file.path})) {
+        file.withheld = "holds:contaminated";
+      }
+    }
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
     CountFilesAndClusters();
     std::sort(index_.candidates.begin(), index_.candidates.end(),
@@ -124,8 +141,11 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     const v1::Decision* decision = dataset::DecisionOn(index_.clusters, number);
     if (decision == nullptr) return;
     SourceEntry& source = index_.sources[view.source];
+    Withhold(view.source, view.kernels->kernels(i), number, *decision);
+    if (index_.IsFile(number)) return AddFile(number, *decision, verdict, &source);
     index_.analysis.AddKernel(OriginOf(source), kernel, verdict, *decision);
     ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
+    if (HasOptedOutText(*decision)) index_.files[index_.kernels[number].file].opted_out = true;
     if (decision->fate() != v1::FATE_KEPT) return;
     ++index_.files[index_.kernels[number].file].kept;
     CountChecks(verdict, &source.checks);
@@ -140,6 +160,32 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     AddTokens(verdict.module_tokens(), &split.tokens.module);
   }
 
+  // Notes what a kernel, or the file itself, says against its file.
+  void Withhold(int source, const v1::Kernel& kernel, uint32_t number,
+                const v1::Decision& decision) {
+    std::string& withheld = index_.files[index_.kernels[number].file].withheld;
+    const std::string kind = dataset::KindOf(decision.reason());
+    const bool contaminated = decision.fate() == v1::FATE_CONTAMINATED;
+    const bool rejected =
+        decision.fate() == v1::FATE_REJECTED && (dataset::WithholdsFile(kind) || kind == "holds");
+    if (index_.IsFile(number)) {
+      if (contaminated || rejected) withheld = decision.reason();
+    } else if (withheld.empty() && (contaminated || rejected)) {
+      withheld = absl::StrCat("holds:", contaminated ? "contaminated" : kind);
+    }
+    if (dataset::WithholdsLauncher(decision, index_.manifest.dedup().contamination())) {
+      launchers_.emplace(source, kernel.launcher().path());
+    }
+  }
+
+  void AddFile(uint32_t number, const v1::Decision& decision, const v1::Verdict& verdict,
+               SourceEntry* source) {
+    ++source->file_fates[{std::string(dataset::FateName(decision.fate())), decision.reason()}];
+    if (decision.fate() != v1::FATE_KEPT) return;
+    index_.files[index_.kernels[number].file].kept_whole = true;
+    AddTokens(verdict.source_tokens(), &source->file_tokens);
+  }
+
   static Analysis::Origin OriginOf(const SourceEntry& source) {
     return {source.repository, source.category, source.tier};
   }
@@ -150,7 +196,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
       index_.analysis.AddFile(OriginOf(index_.sources[file.source]), file.lines, file.size_bytes);
     }
     for (const uint32_t number : index_.candidates) {
-      if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
+      if (index_.DecisionOn(number).fate() != v1::FATE_KEPT || index_.IsFile(number)) continue;
       const auto found = index_.duplicates.find(number);
       const size_t duplicates = found == index_.duplicates.end() ? 0 : found->second.size();
       index_.analysis.AddCluster(1 + static_cast<int64_t>(duplicates));
@@ -174,6 +220,8 @@ class IndexVisitor final : public dataset::DatasetVisitor {
       needed = v1::FATE_KEPT;
     } else if (decision.fate() == v1::FATE_CONTAMINATED) {
       needed = v1::FATE_HOLDOUT;
+    } else if (decision.fate() == v1::FATE_REJECTED && decision.leader() != number) {
+      needed = v1::FATE_REJECTED;
     } else {
       return absl::OkStatus();
     }
@@ -191,6 +239,9 @@ class IndexVisitor final : public dataset::DatasetVisitor {
   DatasetIndex& index_;
   dataset::LedgerVisitor total_;
   dataset::CuratedPairFinder pairs_;
+  OptOutCounter opt_out_;
+  std::set<std::pair<int, std::string>>
+      launchers_;  // sources and paths of those that are holdouts'
   std::vector<std::unique_ptr<dataset::LedgerVisitor>> per_source_;
   std::map<std::string, std::set<std::string>> repositories_;  // of each split
 };
@@ -210,6 +261,18 @@ bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
   return std::make_tuple(fa.source, absl::string_view(fa.path), LineInFile(ka), ColumnInFile(ka),
                          a) < std::make_tuple(fb.source, absl::string_view(fb.path), LineInFile(kb),
                                               ColumnInFile(kb), b);
+}
+
+std::vector<uint32_t> DatasetIndex::ListedFiles() const {
+  std::vector<uint32_t> numbers;
+  for (uint32_t i = 0; i < files.size(); ++i) {
+    if ((files[i].kept > 0 || files[i].kept_whole) && !files[i].opted_out) numbers.push_back(i);
+  }
+  // Stable: of equal paths, which a hostile tree may have, the first shard's come first.
+  std::stable_sort(numbers.begin(), numbers.end(), [this](uint32_t a, uint32_t b) {
+    return std::tie(files[a].source, files[a].path) < std::tie(files[b].source, files[b].path);
+  });
+  return numbers;
 }
 
 absl::string_view DatasetIndex::SplitOf(uint32_t number) const {

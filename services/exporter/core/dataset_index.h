@@ -16,6 +16,7 @@
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/analysis/analysis.h"
+#include "services/exporter/core/opt_out_counts.h"
 
 namespace kernelmill::exporter {
 
@@ -56,6 +57,9 @@ struct SourceEntry {
   CheckCounts checks;
   std::map<std::string, int64_t> licenses;  // of kept kernels: how many have an expression
   TokenSums tokens;
+  // Of its whole files, which count nowhere above.
+  FateCounts file_fates;
+  v1::TokenCounts file_tokens;  // of kept ones
 };
 
 struct FileEntry {
@@ -65,7 +69,10 @@ struct FileEntry {
   int32_t lines = 0;
   std::string sha256;
   bool has_triton_jit = false;
-  int64_t kept = 0;  // kernels
+  int64_t kept = 0;         // kernels
+  bool opted_out = false;   // it has the text of a kernel that is
+  bool kept_whole = false;  // it is a row of files.jsonl
+  std::string withheld;     // why it must not get out as a whole; empty where it may
 };
 
 struct KernelEntry {
@@ -93,20 +100,26 @@ struct DatasetIndex {
   v1::Splits splits;  // by number; none where every row is of train
   // By name; each that the job has, also where it has no kernel.
   std::map<std::string, SplitEntry> by_split;
-  // Numbers of the candidates' kernels, by source, path and line.
+  // Numbers of the candidates' kernels and whole files, by source, path and line.
   std::vector<uint32_t> candidates;
   // Of a kept kernel's number, those of its duplicates.
   std::map<uint32_t, std::vector<uint32_t>> duplicates;
   dataset::LedgerSums sums;
   std::vector<dataset::CuratedPair> pairs;  // as in the manifest
+  std::vector<OptOutCount> opt_out;         // likewise
   Analysis analysis;
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
   uint32_t FirstNumber(int source, int shard) const { return first_numbers[source][shard]; }
+  // Whether the number is a whole file's.
+  bool IsFile(uint32_t number) const { return kernels[number].form == v1::KERNEL_FORM_FILE; }
   // Of a kept kernel: "train", "validation" or "test".
   absl::string_view SplitOf(uint32_t number) const;
   const FileEntry& FileOf(uint32_t number) const { return files[kernels[number].file]; }
   const SourceEntry& SourceOf(uint32_t number) const { return sources[FileOf(number).source]; }
+  // Numbers of the files that MANIFEST.json lists, by source and path: those with a kept kernel,
+  // and those that are kept whole, but for what is opted out.
+  std::vector<uint32_t> ListedFiles() const;
   // Whether `a` comes before `b` in the exported files.
   bool Before(uint32_t a, uint32_t b) const;
 };

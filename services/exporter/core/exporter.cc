@@ -16,9 +16,12 @@
 #include "services/exporter/core/card/croissant.h"
 #include "services/exporter/core/card/dataset_card.h"
 #include "services/exporter/core/dataset_index.h"
+#include "services/exporter/core/file_manifest.h"
 #include "services/exporter/core/kernel_files.h"
 #include "services/exporter/core/kernel_writer.h"
+#include "services/exporter/core/mix_files.h"
 #include "services/exporter/core/notices_file.h"
+#include "services/exporter/core/organised_tree.h"
 #include "services/exporter/core/output/files.h"
 #include "services/exporter/core/output/json.h"
 #include "services/exporter/core/output/output_dir.h"
@@ -41,16 +44,18 @@ absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const Dataset
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews));
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
   NoticesFile notices(std::move(file), provenance);
-  KernelWriter writer(index, &temp_file, &files, &pairs, &notices);
+  MixFiles mix(index);
+  KernelWriter writer(index, &temp_file, &files, &pairs, &notices, &mix);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer, threads));
   RETURN_IF_ERROR(writer.EndSource());
   RETURN_IF_ERROR(files.Close());
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
-  return TrainingCounts{
-      writer.fim(),
-      writer.instruct(),
-      {pairs.candidates(), pairs.curated(), pairs.repeats(), pairs.word_overlaps()}};
+  RETURN_IF_ERROR(mix.Write(dir));
+  return TrainingCounts{writer.fim(),
+                        writer.instruct(),
+                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
+                         pairs.word_overlaps(), pairs.across_splits()}};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.
@@ -79,6 +84,20 @@ absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::st
   return file.Close();
 }
 
+// MANIFEST.json, which is the answer, and the tree that it lists where one is wanted.
+absl::StatusOr<Json> WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
+                                      const ExportRequest& request, const std::string& dir,
+                                      int threads) {
+  TreeFiles tree;
+  if (request.tree) {
+    ASSIGN_OR_RETURN(
+        tree, WriteOrganisedTree(store, index, absl::StrCat(dir, "/", kTreeFolder), threads));
+  }
+  Json manifest = FileManifest(index, request.dataset, request.tree ? &tree : nullptr);
+  RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(manifest)));
+  return manifest;
+}
+
 // What is in the dataset, and whose work it is.
 absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset,
                            const Provenance& provenance, const std::string& dir) {
@@ -101,8 +120,7 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   ASSIGN_OR_RETURN(const TrainingCounts counts,
                    WriteKernels(store, index, reviews, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
-  const Json manifest = FileManifest(index, request.dataset);
-  RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(manifest)));
+  ASSIGN_OR_RETURN(const Json manifest, WriteSourceFiles(store, index, request, dir, threads));
   const Json report = Report(index, request.dataset, counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
   ASSIGN_OR_RETURN(const std::vector<Table> tables, WriteTables(dir, RowSchemas(), threads));

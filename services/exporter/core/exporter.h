@@ -16,14 +16,16 @@ struct ExportRequest {
   v1::JobSpec lock;     // the job with every source pinned
   std::vector<v1::Failure> failures;
   std::string out_dir;
-  int threads = 0;  // 0: one a core
+  bool tree = false;  // the source files too, by category, as `tree` (organised_tree.h)
+  int threads = 0;    // 0: one a core
 };
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,
 // cuda_triton_pairs.jsonl, cu2triton_sft.csv, triton_functions.json, MANIFEST.json, ledger.jsonl,
-// notices.jsonl, report.json and job.lock.yaml; the JSON lines as Parquet in data/; README.md and
-// croissant.json, which make the folder a dataset that tools load as it is. The same request gives
-// the same bytes. All of it appears at once, in place of an earlier export, or none of it.
+// notices.jsonl, files.jsonl, report.json and job.lock.yaml; the JSON lines as Parquet in data/;
+// README.md and croissant.json, which make the folder a dataset that tools load as it is; what is
+// in it and where it comes from; on request the source files as a tree. The same request gives the
+// same bytes. All of it appears at once, in place of an earlier export, or none of it.
 //
 // The dataset is walked twice. Shards are loaded, checked and rendered on the threads, with two
 // more than these in memory at most; an index of about 250 bytes a kernel stays.

@@ -58,6 +58,29 @@ TEST_F(ExporterTest, InstructionsAreCountedByTemplate) {
   EXPECT_EQ(Canonical(Json::parse(File("report.json"))["instruct"]), R"({"complete":1})");
 }
 
+TEST_F(ExporterTest, AMixDrawsFromTheRowsOfTrain) {
+  v1::Splits splits;
+  for (const v1::Decision& decision : clusters_.decisions()) {
+    splits.add_splits(decision.fate() == v1::FATE_KEPT ? v1::SPLIT_TRAIN : v1::SPLIT_UNSPECIFIED);
+  }
+  splits.set_splits(5, v1::SPLIT_TEST);
+  *manifest_.mutable_splits() = *cas::PutMessage(store_, splits);
+  v1::MixPhase* phase = manifest_.mutable_mix()->add_phases();
+  phase->set_name("warm-up");
+  phase->add_parts()->set_epochs(3);
+  v1::MixPart* examples = phase->add_parts();
+  examples->set_config("fim");
+  examples->set_epochs(1);
+  ASSERT_THAT(Export(), IsOk());
+  const Json mix = Json::parse(File("mix.json"))["phases"][0];
+  EXPECT_EQ(mix["parts"][0]["rows"], 2) << "the third kernel is of the test";
+  EXPECT_EQ(mix["parts"][1]["rows"], 1);
+  EXPECT_EQ(mix["samples"], 7);
+  EXPECT_EQ(mix["index"], "mix/01-warm-up.npy");
+  EXPECT_EQ(File("mix/01-warm-up.npy").size() % 64, 7 * 8 % 64);
+  ASSERT_THAT(Export(), IsOk()) << "in the place of the earlier one";
+}
+
 TEST_F(ExporterTest, RowsNameTheSplitThatTheDatasetHas) {
   v1::Splits splits;
   for (const v1::Decision& decision : clusters_.decisions()) {
@@ -125,7 +148,7 @@ TEST_F(ExporterTest, TheLockFileIsTheLock) {
 TEST_F(ExporterTest, ExportingTwiceGivesTheSameBytesInItsPlace) {
   ASSERT_THAT(Export(), IsOk());
   const auto first = AllFiles();
-  EXPECT_EQ(first.size(), 24u);
+  EXPECT_EQ(first.size(), 26u);
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(AllFiles(), first);
   request_.out_dir = root_.path() + "/elsewhere/deep";

@@ -8,8 +8,8 @@
 namespace kernelmill::exporter {
 namespace {
 
-constexpr std::array<const char*, kKernelFileCount> kNames = {kKernelsFile, kFimRowsFile, kFimFile,
-                                                              kInstructFile, kFunctionsFile};
+constexpr std::array<const char*, kKernelFileCount> kNames = {
+    kKernelsFile, kFimRowsFile, kFimFile, kInstructFile, kFunctionsFile, kWholeFilesFile};
 
 }  // namespace
 

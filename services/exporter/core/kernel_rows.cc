@@ -5,6 +5,7 @@
 #include "absl/strings/str_replace.h"
 #include "common/config/csv.h"
 #include "common/dataset/fim.h"
+#include "common/tokens/encoding.h"
 #include "services/exporter/core/output/json.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/training/conversations.h"
@@ -64,20 +65,40 @@ std::string InstructRow(const DatasetIndex& index, uint32_t number,
   return Canonical(row) + "\n";
 }
 
+int64_t TokensIn(absl::string_view text) {
+  return static_cast<int64_t>(bpe::Cl100kBase().Count(text));
+}
+
+int64_t TokensIn(const Conversation& conversation) {
+  return TokensIn(conversation.system) + TokensIn(conversation.user) +
+         TokensIn(conversation.assistant);
+}
+
+// Of what is trained on of a record: the module, of a kernel without one the source.
+int64_t KernelTokens(const v1::Kernel& kernel, const v1::Verdict& verdict) {
+  return kernel.module().empty() ? verdict.source_tokens().cl100k_base()
+                                 : verdict.module_tokens().cl100k_base();
+}
+
 }  // namespace
 
 KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                        const v1::Verdict& verdict) {
+                        const v1::Verdict& verdict, const RowTokens& count) {
   KernelRows rows;
+  rows.tokens[kKernelRows] = {KernelTokens(kernel, verdict)};
   const dataset::FimPair pair = dataset::MakeFimPair(kernel);
   rows.fim_excluded = pair.excluded;
   if (pair.excluded.empty()) {
     rows.fim_sha1 = dataset::FimPairSha1(pair);
     rows.text[kFimRows] = FimRow(index, number, pair, rows.fim_sha1, verdict);
+    if (count[kFimRows]) {
+      rows.tokens[kFimRows] = {TokensIn(pair.prompt) + TokensIn(pair.completion)};
+    }
     rows.text[kFimCsv] = FimCsvRow(index, number, pair, verdict);
   }
   for (const Conversation& conversation : Conversations(kernel, pair)) {
     rows.templates.push_back(conversation.template_name);
+    if (count[kInstructRows]) rows.tokens[kInstructRows].push_back(TokensIn(conversation));
     absl::StrAppend(&rows.text[kInstructRows], InstructRow(index, number, conversation, verdict));
   }
   rows.text[kKernelRows] =
@@ -86,6 +107,14 @@ KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Ke
   if (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) {
     rows.text[kFunctionRows] = FunctionText(kernel);
   }
+  return rows;
+}
+
+KernelRows RenderFile(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                      const v1::Verdict& verdict, const std::vector<std::string>& kernels) {
+  KernelRows rows;
+  rows.tokens[kFileRows] = {verdict.source_tokens().cl100k_base()};
+  rows.text[kFileRows] = Canonical(FileRecord(index, number, file, verdict, kernels)) + "\n";
   return rows;
 }
 

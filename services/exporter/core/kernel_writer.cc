@@ -1,8 +1,10 @@
 #include "services/exporter/core/kernel_writer.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/status.h"
 #include "common/dataset/ledger.h"
@@ -10,6 +12,10 @@
 
 namespace kernelmill::exporter {
 namespace {
+
+// The config of each file's rows, as a mix names it; of a file that no mix draws from "".
+constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels",  "fim", "",
+                                                                "instruct", "",    "files"};
 
 // A shard's kept kernels, rendered.
 class RenderedShard final : public dataset::PreparedShard {
@@ -21,6 +27,21 @@ class RenderedShard final : public dataset::PreparedShard {
   };
   std::vector<Kept> kernels;
 };
+
+// Of the shard's kept kernels the ids, by the path of their file, for the files that are kept
+// whole.
+using KeptIn = std::map<absl::string_view, std::vector<std::string>>;
+
+KeptIn KernelsOfFiles(const DatasetIndex& index, uint32_t first, const v1::KernelShard& kernels) {
+  KeptIn kept;
+  for (int i = 0; i < kernels.kernels_size(); ++i) {
+    const uint32_t number = first + static_cast<uint32_t>(i);
+    if (index.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
+    std::vector<std::string>& ids = kept[kernels.kernels(i).path()];
+    if (!index.IsFile(number)) ids.push_back(kernels.kernels(i).id());
+  }
+  return kept;
+}
 
 // The kernel with what policies withhold left out of its texts.
 v1::Kernel Seen(const DatasetIndex& index, uint32_t number, const v1::Kernel& original,
@@ -35,6 +56,19 @@ v1::Kernel Seen(const DatasetIndex& index, uint32_t number, const v1::Kernel& or
 
 }  // namespace
 
+KernelWriter::KernelWriter(const DatasetIndex& index, TempFile* temp_file, KernelFiles* files,
+                           PairFiles* pairs, NoticesFile* notices, MixFiles* mix)
+    : index_(index),
+      temp_file_(*temp_file),
+      files_(*files),
+      pairs_(*pairs),
+      notices_(*notices),
+      mix_(*mix) {
+  for (size_t file = 0; file < kKernelFileCount; ++file) {
+    count_tokens_[file] = mix_.DrawsFrom(kConfigs[file]);
+  }
+}
+
 absl::Status KernelWriter::VisitTree(int source, const v1::SourceTree& tree) {
   RETURN_IF_ERROR(EndSource());
   notices_.StartSource(index_.sources[static_cast<size_t>(source)], tree);
@@ -46,6 +80,9 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
   auto shard = std::make_unique<RenderedShard>();
   if (view.verdicts == nullptr) return shard;
   const uint32_t first = index_.FirstNumber(view.source, view.shard);
+  const bool keeps_files =
+      index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
+  const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
     if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
@@ -53,7 +90,10 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
     RenderedShard::Kept kept;
     kept.number = number;
     kept.kernel = Seen(index_, number, view.kernels->kernels(i), verdict);
-    kept.rows = RenderKernel(index_, number, kept.kernel, verdict);
+    kept.rows = index_.IsFile(number)
+                    ? RenderFile(index_, number, kept.kernel, verdict,
+                                 kept_in.at(view.kernels->kernels(i).path()))
+                    : RenderKernel(index_, number, kept.kernel, verdict, count_tokens_);
     shard->kernels.push_back(std::move(kept));
   }
   return shard;
@@ -62,20 +102,25 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
 absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
   const auto& shard = static_cast<const RenderedShard&>(*view.prepared);
   for (const RenderedShard::Kept& kept : shard.kernels) {
-    notices_.AddNamedBy(view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number)));
-    RETURN_IF_ERROR(Keep(kept.number, kept.rows));
-    RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
+    const v1::Verdict& verdict =
+        view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
+    const bool file = index_.IsFile(kept.number);
+    notices_.AddNamedBy(verdict, file);
+    RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
+    if (!file) RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
   }
   return absl::OkStatus();
 }
 
-absl::Status KernelWriter::Keep(uint32_t number, const KernelRows& rows) {
+absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, const KernelRows& rows) {
   Waiting waiting;
   waiting.number = number;
+  waiting.tier = tier;
   waiting.fim_sha1 = rows.fim_sha1;
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     if (rows.text[file].empty()) continue;
     ASSIGN_OR_RETURN(waiting.text[file], temp_file_.Append(rows.text[file]));
+    if (count_tokens_[file]) waiting.tokens[file] = rows.tokens[file];
   }
   for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
@@ -103,6 +148,9 @@ absl::Status KernelWriter::Write(const Waiting& kernel) {
     if (repeat && (file == kFimCsv || file == kFimRows)) continue;
     ASSIGN_OR_RETURN(const std::string text, temp_file_.Read(kernel.text[file]));
     RETURN_IF_ERROR(files_.Append(static_cast<KernelFile>(file), text));
+    for (const int64_t tokens : kernel.tokens[file]) {
+      mix_.AddRow(kConfigs[file], kernel.number, tokens, kernel.tier);
+    }
   }
   return absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/kernel_files.h"
 #include "services/exporter/core/kernel_rows.h"
+#include "services/exporter/core/mix_files.h"
 #include "services/exporter/core/notices_file.h"
 #include "services/exporter/core/output/files.h"
 #include "services/exporter/core/pair_files.h"
@@ -27,8 +28,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
  public:
   // All must outlive it.
   KernelWriter(const DatasetIndex& index, TempFile* temp_file, KernelFiles* files, PairFiles* pairs,
-               NoticesFile* notices)
-      : index_(index), temp_file_(*temp_file), files_(*files), pairs_(*pairs), notices_(*notices) {}
+               NoticesFile* notices, MixFiles* mix);
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
   absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> PrepareShard(
@@ -48,9 +48,11 @@ class KernelWriter final : public dataset::DatasetVisitor {
     uint32_t number = 0;
     std::array<TempFile::Extent, kKernelFileCount> text;
     std::string fim_sha1;
+    std::array<std::vector<int64_t>, kKernelFileCount> tokens;  // of rows that a mix draws from
+    int32_t tier = 0;
   };
 
-  absl::Status Keep(uint32_t number, const KernelRows& rows);
+  absl::Status Keep(uint32_t number, int32_t tier, const KernelRows& rows);
   absl::Status Write(const Waiting& kernel);
 
   const DatasetIndex& index_;
@@ -58,6 +60,8 @@ class KernelWriter final : public dataset::DatasetVisitor {
   KernelFiles& files_;
   PairFiles& pairs_;
   NoticesFile& notices_;
+  MixFiles& mix_;
+  RowTokens count_tokens_;
   std::vector<Waiting> waiting_;  // of the source
   FimCounts fim_;
   InstructCounts instruct_;

@@ -16,9 +16,13 @@ void NoticesFile::StartSource(const SourceEntry& source, const v1::SourceTree& t
   *license_files_.mutable_license_files() = tree.license_files();
 }
 
-void NoticesFile::AddNamedBy(const v1::Verdict& verdict) {
+void NoticesFile::AddNamedBy(const v1::Verdict& verdict, bool whole_file) {
   const v1::License& license = verdict.license();
-  provenance_.AddKernel(license, verdict.source_tokens().cl100k_base());
+  if (whole_file) {
+    provenance_.AddWholeFile(license);
+  } else {
+    provenance_.AddKernel(license, verdict.source_tokens().cl100k_base());
+  }
   for (const v1::LicenseEvidence& found : license.found()) named_.insert(found.path());
   named_.insert(license.notices().begin(), license.notices().end());
 }

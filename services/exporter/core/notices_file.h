@@ -24,8 +24,8 @@ class NoticesFile {
 
   // Begins a source; the one before must have ended.
   void StartSource(const SourceEntry& source, const v1::SourceTree& tree);
-  // Takes what a kept kernel's verdict names.
-  void AddNamedBy(const v1::Verdict& verdict);
+  // Takes what the verdict on a kept kernel, or on a whole file, names.
+  void AddNamedBy(const v1::Verdict& verdict, bool whole_file);
   // Writes what was named, by path.
   absl::Status EndSource();
   absl::Status Close() { return file_.Close(); }

@@ -28,12 +28,9 @@ void SetScore(const ScoredPair* scored, Json& row) {
                    {"parameters", TextList(scored->parameters)}};
 }
 
-// A pair is on the side of both; where these differ it is of train, which neither of the others may
-// be learned from.
-absl::string_view SplitOfBoth(const DatasetIndex& index,
-                              const std::pair<uint32_t, uint32_t>& pair) {
-  const absl::string_view split = index.SplitOf(pair.first);
-  return split == index.SplitOf(pair.second) ? split : "train";
+// A pair of two sides of the dataset is on neither: who learned from it would have seen the other.
+bool IsOnOneSide(const DatasetIndex& index, const std::pair<uint32_t, uint32_t>& pair) {
+  return index.SplitOf(pair.first) == index.SplitOf(pair.second);
 }
 
 }  // namespace
@@ -44,7 +41,7 @@ absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const Datase
   ASSIGN_OR_RETURN(FileWriter examples,
                    FileWriter::Create(absl::StrCat(dir, "/", kTranslationsFile)));
   ASSIGN_OR_RETURN(TempFile texts, TempFile::Create(dir));
-  RETURN_IF_ERROR(examples.Append(config::CsvRow({"prompt", "completion"})));
+  RETURN_IF_ERROR(examples.Append(config::CsvRow({"prompt", "completion", "split"})));
   return PairFiles(index, reviews, std::move(records), std::move(examples), std::move(texts));
 }
 
@@ -84,6 +81,10 @@ absl::Status PairFiles::EndSource() {
   for (const ScoredPair& pair : matcher_.FindCandidates()) {
     const Pair numbers = {pair.cuda, pair.triton};
     if (curated_pairs_.contains(numbers) || rejected_pairs_.contains(numbers)) continue;
+    if (!IsOnOneSide(index_, numbers)) {
+      ++across_splits_;
+      continue;
+    }
     ++candidates_;
     const Json row = PairRecord({pair.cuda, pair.triton}, names_[pair.cuda], names_[pair.triton],
                                 /*curated=*/false, &pair);
@@ -100,6 +101,10 @@ absl::Status PairFiles::EndSource() {
 
 absl::Status PairFiles::Close() {
   for (const Pair& pair : listed_) {
+    if (!IsOnOneSide(index_, pair)) {
+      ++across_splits_;
+      continue;
+    }
     ++curated_;
     RETURN_IF_ERROR(WriteCurated(pair));
   }
@@ -127,7 +132,8 @@ absl::Status PairFiles::WriteCurated(const Pair& pair) {
     ++repeats_;
     return absl::OkStatus();
   }
-  return examples_.Append(config::CsvRow({texts.prompt, texts.completion}));
+  return examples_.Append(
+      config::CsvRow({texts.prompt, texts.completion, std::string(index_.SplitOf(pair.first))}));
 }
 
 Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
@@ -138,7 +144,7 @@ Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
   SetIdentity(index_, pair.second, "/triton", row);
   row["cuda"]["name"] = Text(cuda_name);
   row["triton"]["name"] = Text(triton_name);
-  row["split"] = std::string(SplitOfBoth(index_, pair));
+  row["split"] = std::string(index_.SplitOf(pair.first));
   SetScore(scored, row);
   row["word_overlap"] = nullptr;
   return row;

@@ -43,6 +43,8 @@ class PairFiles {
   int64_t curated() const { return curated_; }
   int64_t repeats() const { return repeats_; }
   int64_t word_overlaps() const { return word_overlaps_; }
+  // Pairs of kernels of different splits, which are left out.
+  int64_t across_splits() const { return across_splits_; }
 
  private:
   // A kernel that the list names.
@@ -78,6 +80,7 @@ class PairFiles {
   absl::flat_hash_set<std::string> rows_;  // by the SHA-1 of their normalized texts
   int64_t repeats_ = 0;
   int64_t word_overlaps_ = 0;
+  int64_t across_splits_ = 0;
 };
 
 }  // namespace kernelmill::exporter

@@ -89,7 +89,7 @@ TEST_F(PairsTest, CandidatesAreOfOneSourceAndSayWhatTheyShare) {
   EXPECT_EQ(pair["signals"]["names"], 1);
   EXPECT_EQ(pair["signals"]["operations"], nullptr);
   EXPECT_EQ(pair["shared"]["words"], Json::array({"gelu"}));
-  EXPECT_EQ(File("cu2triton_sft.csv"), "prompt,completion\r\n");
+  EXPECT_EQ(File("cu2triton_sft.csv"), "prompt,completion,split\r\n");
 }
 
 TEST_F(PairsTest, AKernelThatIsNotKeptIsInNoPair) {
@@ -120,6 +120,7 @@ TEST_F(PairsTest, PairsOfTheListAreCuratedAndNoCandidates) {
                                    {"curated", 3},
                                    {"repeats", 0},
                                    {"word_overlaps", 0},
+                                   {"across_splits", 0},
                                    {"unmade", Json::array()}}));
 }
 
@@ -156,6 +157,20 @@ TEST_F(PairsTest, EqualTextsAreOneRow) {
   const Json report = Json::parse(File("report.json"));
   EXPECT_EQ(report["pairs"]["curated"], 2);
   EXPECT_EQ(report["pairs"]["repeats"], 1);
+}
+
+TEST_F(PairsTest, APairOfTwoSplitsIsLeftOutAndCounted) {
+  AddPair(1, 4);
+  v1::Splits splits;
+  for (const v1::Decision& decision : clusters_.decisions()) {
+    splits.add_splits(decision.fate() == v1::FATE_KEPT ? v1::SPLIT_TRAIN : v1::SPLIT_UNSPECIFIED);
+  }
+  splits.set_splits(3, v1::SPLIT_TEST);
+  *manifest_.mutable_splits() = *cas::PutMessage(store_, splits);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(File("cu2triton_sft.csv"), "prompt,completion,split\r\n");
+  EXPECT_GE(Json::parse(File("report.json"))["pairs"]["across_splits"], 1);
+  for (const Json& row : Lines("cuda_triton_pairs.jsonl")) EXPECT_EQ(row["split"], "train");
 }
 
 TEST_F(PairsTest, PairsThatCouldNotBeMadeAreInTheReport) {

@@ -88,8 +88,9 @@ void SetPlace(const DatasetIndex& index, uint32_t number, const std::string& poi
   const KernelEntry& kernel = index.kernels[number];
   const SourceEntry& source = index.SourceOf(number);
   const std::string& path = index.FileOf(number).path;
-  // The lines of a string of a JSON file are not the file's.
-  const int first_line = kernel.json_pointer.has_value() ? 0 : kernel.first_line;
+  // The lines of a string of a JSON file are not the file's; those of a whole file are all of it.
+  const bool all = kernel.json_pointer.has_value() || kernel.form == v1::KERNEL_FORM_FILE;
+  const int first_line = all ? 0 : kernel.first_line;
   Json& place = row[Json::json_pointer(pointer)];
   place["id"] = kernel.id;
   place["repository"] = Text(source.repository);
@@ -111,7 +112,7 @@ void SetIdentity(const DatasetIndex& index, uint32_t number, const std::string& 
   SetPlace(index, number, pointer, row);
   Json& identity = row[Json::json_pointer(pointer)];
   identity["sha256"] = kernel.sha256;
-  identity["dsl"] = DslWord(kernel.dsl);
+  identity["dsl"] = WordOrNull(v1::Dsl_Name(kernel.dsl), "DSL_");
   identity["role"] = WordOrNull(v1::KernelRole_Name(kernel.role), "KERNEL_ROLE_");
   identity["form"] = EnumWord(v1::KernelForm_Name(kernel.form), "KERNEL_FORM_");
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/source_files/whole_files.h"
 #include "services/exporter/core/kernel_json.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/verdict_json.h"
@@ -80,10 +81,40 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   return row;
 }
 
+Json FileRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                const v1::Verdict& verdict, const std::vector<std::string>& kernels) {
+  const SourceEntry& source = index.SourceOf(number);
+  const FileEntry& entry = index.FileOf(number);
+  Json row = NewRow();
+  row["id"] = index.kernels[number].id;
+  row["repository"] = Text(source.repository);
+  row["repository_url"] = TextOrNull(source.url);
+  row["commit"] = source.commit;
+  row["url"] = TextOrNull(WebLink(source.url, source.commit, entry.path, 0, 0));
+  SetText(row, "/path", entry.path);
+  row["sha256"] = entry.sha256;
+  row["language"] = TextOrNull(source_files::LanguageOfFile(entry.path));
+  row["category"] = Text(source.category);
+  row["source_tier"] = source.tier;
+  row["weight"] = Number(source.weight);
+  row["split"] = std::string(index.SplitOf(number));
+  SetText(row, "/text", file.source());
+  row["bytes"] = entry.size_bytes;
+  row["lines"] = entry.lines;
+  row["tokens"] = TokensJson(verdict.source_tokens());
+  row["license"] = LicenseJson(verdict.license());
+  row["generated"] = TextOrNull(verdict.quality().generated());
+  row["sensitive"] = SensitiveJson(verdict.quality(), index.manifest.quality());
+  row["kernels"] = kernels;
+  row["duplicates"] = DuplicatesJson(index, number);
+  SetContamination(index, number, row);
+  return row;
+}
+
 Json LedgerRecord(const DatasetIndex& index, uint32_t number) {
   const v1::Decision& decision = index.DecisionOn(number);
-  const bool of_another =
-      decision.fate() == v1::FATE_DUPLICATE || decision.fate() == v1::FATE_CONTAMINATED;
+  // Also of what is rejected for the sake of one that is opted out.
+  const bool of_another = decision.fate() != v1::FATE_KEPT && decision.leader() != number;
   Json row = NewRow();
   SetIdentity(index, number, "", row);
   row["fate"] = std::string(dataset::FateName(decision.fate()));

@@ -2,6 +2,8 @@
 #define KERNELMILL_SERVICES_EXPORTER_CORE_RECORDS_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -19,6 +21,10 @@ namespace kernelmill::exporter {
 Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
                   const v1::Verdict& verdict, absl::string_view fim_sha1,
                   absl::string_view fim_excluded);
+
+// Of files.jsonl: a kept whole file, which holds the kept kernels of those ids.
+Json FileRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                const v1::Verdict& verdict, const std::vector<std::string>& kernels);
 
 // Of ledger.jsonl: what became of a kernel.
 Json LedgerRecord(const DatasetIndex& index, uint32_t number);

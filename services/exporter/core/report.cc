@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/time/time.h"
+#include "common/dataset/gates.h"
 #include "common/dataset/ledger.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/records.h"
@@ -24,6 +24,8 @@ struct Group {
   CheckCounts checks;
   std::map<std::string, int64_t> licenses;
   TokenSums tokens;
+  FateCounts file_fates;
+  v1::TokenCounts file_tokens;
   int64_t unselected_files = 0;
 };
 
@@ -50,6 +52,14 @@ void AddTo(const SourceEntry& source, Group* group) {
   AddAll(source.licenses, &group->licenses);
   AddTokens(source.tokens.source, &group->tokens.source);
   AddTokens(source.tokens.module, &group->tokens.module);
+  const dataset::TrainingFileSums& files = source.sums.training_files;
+  group->sums.training_files.found += files.found;
+  group->sums.training_files.kept += files.kept;
+  AddAll(files.rejected, &group->sums.training_files.rejected);
+  AddAll(files.duplicates, &group->sums.training_files.duplicates);
+  AddAll(files.contaminated, &group->sums.training_files.contaminated);
+  for (const auto& [fate, count] : source.file_fates) group->file_fates[fate] += count;
+  AddTokens(source.file_tokens, &group->file_tokens);
   group->unselected_files += source.unselected_files;
 }
 
@@ -65,11 +75,27 @@ Json FilesJson(const Group& group) {
           {"unselected", group.unselected_files}};
 }
 
-Json KernelsJson(const Group& group) {
+Json ReasonsJson(const FateCounts& fates) {
   Json reasons = Json::object();
-  for (const auto& [fate, count] : group.fates) {
+  for (const auto& [fate, count] : fates) {
     if (!fate.second.empty()) reasons[fate.first][fate.second] = count;
   }
+  return reasons;
+}
+
+// Whole files of sources that keep files.
+Json TrainingFilesJson(const Group& group) {
+  const dataset::TrainingFileSums& sums = group.sums.training_files;
+  return {{"found", sums.found},
+          {"kept", sums.kept},
+          {"rejected", dataset::Total(sums.rejected)},
+          {"duplicate", dataset::Total(sums.duplicates)},
+          {"contaminated", dataset::Total(sums.contaminated)},
+          {"tokens", TokensJson(group.file_tokens)},
+          {"by_reason", ReasonsJson(group.file_fates)}};
+}
+
+Json KernelsJson(const Group& group) {
   return {{"found", group.sums.kernels_found},
           {"kept", group.sums.kept},
           {"rejected", dataset::Total(group.sums.rejected)},
@@ -77,7 +103,7 @@ Json KernelsJson(const Group& group) {
           {"contaminated", dataset::Total(group.sums.contaminated)},
           {"holdout", group.sums.holdout},
           {"functions_of_other_dsls", group.sums.other_dsls},
-          {"by_reason", std::move(reasons)}};
+          {"by_reason", ReasonsJson(group.fates)}};
 }
 
 Json TokenSumsJson(const TokenSums& tokens) {
@@ -97,6 +123,7 @@ Json SourceJson(const SourceEntry& source) {
           {"failed", source.failed},
           {"files", FilesJson(alone)},
           {"kernels", KernelsJson(alone)},
+          {"training_files", TrainingFilesJson(alone)},
           {"tokens", TokenSumsJson(alone.tokens)}};
 }
 
@@ -109,6 +136,7 @@ Json CategoriesJson(const DatasetIndex& index) {
   for (const auto& [category, group] : groups) {
     json[std::string(Text(category))] = {{"files", FilesJson(group)},
                                          {"kernels", KernelsJson(group)},
+                                         {"training_files", TrainingFilesJson(group)},
                                          {"checks", group.checks},
                                          {"tokens", TokenSumsJson(group.tokens)}};
   }
@@ -150,7 +178,7 @@ Json ContaminationCounts(const DatasetIndex& index) {
   int64_t withheld = 0;
   for (const uint32_t number : index.candidates) {
     const v1::Decision& decision = index.DecisionOn(number);
-    if (decision.contamination().empty()) continue;
+    if (decision.contamination().empty() || index.IsFile(number)) continue;
     if (decision.fate() == v1::FATE_REJECTED) continue;
     ++by_item[decision.contamination(0).holdout()][decision.contamination(0).rule()];
     kept += decision.fate() == v1::FATE_KEPT;
@@ -189,7 +217,39 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
           {"curated", counts.curated},
           {"repeats", counts.repeats},
           {"word_overlaps", counts.word_overlaps},
+          {"across_splits", counts.across_splits},
           {"unmade", std::move(unmade)}};
+}
+
+// Of each gate its bound, the value, and whether it is passed.
+Json GatesJson(const DatasetIndex& index) {
+  Json gates = Json::object();
+  for (const dataset::GateResult& gate : dataset::CheckGates(index.manifest, index.sums)) {
+    const auto number = [&](double value) {
+      return gate.is_share ? Number(value) : Json(static_cast<int64_t>(value));
+    };
+    gates[std::string(gate.name)] = {
+        {"bound", number(gate.bound)}, {"value", number(gate.value)}, {"passed", gate.passed}};
+  }
+  return gates;
+}
+
+// What came of each entry, so that whoever asked for it can see it.
+Json OptOutJson(const DatasetIndex& index) {
+  Json entries = Json::array();
+  for (size_t i = 0; i < index.opt_out.size(); ++i) {
+    const v1::OptOut& entry = index.manifest.opt_out(static_cast<int>(i));
+    const OptOutCount& count = index.opt_out[i];
+    entries.push_back({{"repository", TextOrNull(entry.repository())},
+                       {"owner", TextOrNull(entry.owner())},
+                       {"path", TextOrNull(entry.path())},
+                       {"sha256", TextOrNull(entry.sha256())},
+                       {"sources", count.sources},
+                       {"kernels", count.kernels},
+                       {"copies", count.copies},
+                       {"carriers", count.carriers}});
+  }
+  return entries;
 }
 
 // Decisions by what they are on and which way they went, and those that name nothing.
@@ -256,42 +316,6 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
       {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
 
-std::string Created(const DatasetIndex& index) {
-  int64_t newest = 0;
-  for (const SourceEntry& source : index.sources) newest = std::max(newest, source.commit_time);
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(newest), absl::UTCTimeZone());
-}
-
-Json FileJson(const FileEntry& file, const SourceEntry& source) {
-  Json json = Json::object();
-  SetText(json, "/path", file.path);
-  json["repository"] = Text(source.repository);
-  json["commit"] = source.commit;
-  json["size_bytes"] = file.size_bytes;
-  json["lines"] = file.lines;
-  json["has_triton_jit"] = file.has_triton_jit;
-  json["hash_sha256"] = file.sha256;
-  return json;
-}
-
-// Sums over files.
-struct FileTotals {
-  int64_t files = 0;
-  int64_t size_bytes = 0;
-  int64_t lines = 0;
-
-  void Add(const FileEntry& file) {
-    ++files;
-    size_bytes += file.size_bytes;
-    lines += file.lines;
-  }
-  void Write(Json& json) const {
-    json["total_files"] = files;
-    json["total_size_bytes"] = size_bytes;
-    json["total_lines"] = lines;
-  }
-};
-
 }  // namespace
 
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
@@ -310,6 +334,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"policies", PoliciesJson(index.manifest)},
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
+          {"training_files", TrainingFilesJson(all)},
           {"checks", all.checks},
           {"licenses", all.licenses},
           {"contamination", ContaminationCounts(index)},
@@ -321,36 +346,10 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},
           {"instruct", training.instruct},
           {"pairs", PairsJson(index, training.pairs)},
+          {"opt_out", OptOutJson(index)},
+          {"gates", GatesJson(index)},
           {"reviews", ReviewsJson(index, reviews)},
           {"failures", FailuresJson(std::move(failures))}};
-}
-
-Json FileManifest(const DatasetIndex& index, const cas::Digest& dataset) {
-  std::vector<const FileEntry*> files;
-  for (const FileEntry& file : index.files) {
-    if (file.kept > 0) files.push_back(&file);
-  }
-  std::sort(files.begin(), files.end(), [](const FileEntry* a, const FileEntry* b) {
-    return std::tie(a->source, a->path) < std::tie(b->source, b->path);
-  });
-  Json categories = Json::object();
-  std::map<std::string, FileTotals> totals;
-  FileTotals all;
-  for (const FileEntry* file : files) {
-    const SourceEntry& source = index.sources[file->source];
-    const std::string category = Text(source.category);
-    categories[category]["files"].push_back(FileJson(*file, source));
-    totals[category].Add(*file);
-    all.Add(*file);
-  }
-  for (const auto& [category, sums] : totals) sums.Write(categories[category]);
-  Json json = {{"created", Created(index)},
-               {"extraction_dir", "."},
-               {"categories", std::move(categories)},
-               {"dataset", cas::ToString(dataset)},
-               {"stages", StagesJson(index.manifest)}};
-  all.Write(json);
-  return json;
 }
 
 }  // namespace kernelmill::exporter

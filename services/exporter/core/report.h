@@ -20,6 +20,7 @@ struct PairCounts {
   int64_t curated = 0;
   int64_t repeats = 0;        // of the curated: with an earlier one's texts
   int64_t word_overlaps = 0;  // of the curated: flagged by kWordOverlapFlag
+  int64_t across_splits = 0;  // left out: the two are of different splits
 };
 
 // How many rows fim_sft.csv has, and why kept kernels have none there: by FimPair.excluded, or
@@ -41,14 +42,10 @@ struct TrainingCounts {
 
 // report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
 // kernels pass each check, the rows of fim_sft.csv and instruct.jsonl, the pairs with those of the
-// list that could not be made, what came of reviews, and the inputs that failed.
+// list that could not be made, what came of reviews and of each entry of the opt_out, the gates,
+// and the inputs that failed.
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
             const dataset::FollowedReviews& reviews, std::vector<v1::Failure> failures);
-
-// MANIFEST.json: the source files that hold a kept kernel, by category, with the fields of the
-// extraction plan's script 07. `created` is the time of the newest commit, so that the same dataset
-// has the same manifest.
-Json FileManifest(const DatasetIndex& index, const cas::Digest& dataset);
 
 }  // namespace kernelmill::exporter
 

@@ -87,5 +87,43 @@ TEST_F(ExporterTest, TheReportAddsUp) {
   EXPECT_EQ(report["failures"][2]["path"], nullptr);
 }
 
+TEST_F(ExporterTest, TheReportHasWhatCameOfEachWishAndOfEachGate) {
+  manifest_.add_opt_out()->set_repository("https://example.org/a");
+  manifest_.mutable_opt_out(0)->set_path("b.py");
+  manifest_.add_opt_out()->set_owner("github.com/nobody");
+  // The second kernel is named; the fourth is its copy, the fifth would have taken it along.
+  for (const int number : {1, 3, 4}) {
+    clusters_.mutable_decisions(number)->Clear();
+    clusters_.mutable_decisions(number)->set_fate(v1::FATE_REJECTED);
+    clusters_.mutable_decisions(number)->set_leader(1);
+    clusters_.mutable_decisions(number)->set_similarity(1);
+    clusters_.mutable_decisions(number)->set_reason(number == 4 ? "opt_out:module" : "opt_out");
+  }
+  manifest_.mutable_gates()->set_min_kept(4);
+  manifest_.mutable_gates()->set_max_contaminated(0);
+  ASSERT_THAT(Export(), IsOk());
+  const Json report = Json::parse(File("report.json"));
+  ASSERT_EQ(report["opt_out"].size(), 2u);
+  const Json& a = report["opt_out"][0];
+  EXPECT_EQ(a["path"], "b.py");
+  EXPECT_EQ(a["owner"], nullptr);
+  EXPECT_EQ(a["sources"], 1);
+  EXPECT_EQ(a["kernels"], 1);
+  EXPECT_EQ(a["copies"], 1);
+  EXPECT_EQ(a["carriers"], 1);
+  EXPECT_EQ(report["opt_out"][1]["sources"], 0);
+  EXPECT_EQ(report["opt_out"][1]["kernels"], 0);
+  EXPECT_EQ(report["gates"]["min_kept"], Json({{"bound", 4}, {"value", 3}, {"passed", false}}));
+  EXPECT_EQ(report["gates"]["max_contaminated"]["passed"], true);
+  EXPECT_EQ(report["gates"].size(), 2u);
+  const std::vector<Json> ledger = Lines("ledger.jsonl");
+  int of_named = 0;
+  for (const Json& row : ledger) of_named += row["of"] == Id(2);
+  EXPECT_EQ(of_named, 2) << "the copy and the carrier name it, it names nobody";
+  // The copy stands in a.py, beside a kernel that is kept.
+  const Json manifest = Json::parse(File("MANIFEST.json"));
+  EXPECT_EQ(manifest["categories"]["cat-a"]["total_files"], 1);
+}
+
 }  // namespace
 }  // namespace kernelmill::exporter

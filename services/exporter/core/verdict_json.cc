@@ -5,8 +5,6 @@
 #include "services/exporter/core/redact.h"
 
 namespace kernelmill::exporter {
-namespace {
-
 Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
   Json list = Json::array();
   for (const v1::Sensitive& finding : quality.sensitive()) {
@@ -18,8 +16,6 @@ Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) 
   }
   return list;
 }
-
-}  // namespace
 
 Json LicenseJson(const v1::License& license) {
   Json found = Json::array();

@@ -23,6 +23,9 @@ Json ChecksJson(const v1::Verdict& verdict);
 // Why the checks failed that did, and why the exempt ones are: a list of {check, reason}.
 Json CheckReasonsJson(const v1::Verdict& verdict);
 
+// Where secrets and e-mail addresses stand.
+Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy);
+
 // Measures, and where secrets and e-mail addresses stand.
 Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy);
 

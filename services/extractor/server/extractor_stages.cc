@@ -63,13 +63,18 @@ class ExtractStage : public worker::Stage {
  private:
   absl::StatusOr<v1::KernelShard> Extract(const v1::FileShard& files,
                                           const v1::StageParams& params) const {
-    if (!params.has_extract()) return ExtractKernels(files, parser_);
     const v1::ExtractParams& extract = params.extract();
+    ExtractOptions options;
+    options.keep_files = extract.keep_files();
+    const bool whole_shard = extract.keep_files() && extract.count() == 0;
+    if (!params.has_extract() || whole_shard) {
+      return ExtractKernels(files, parser_, options);
+    }
     const Piece piece = {extract.first(), extract.count()};
     if (!extract.quarantine_reason().empty()) {
       return ListAsFailed(files, piece, extract.quarantine_reason());
     }
-    return ExtractPiece(files, piece, parser_);
+    return ExtractPiece(files, piece, parser_, options);
   }
 
   static void ListFailures(const v1::KernelShard& kernels, v1::StageResult& result) {
@@ -97,9 +102,17 @@ class ExtractStage : public worker::Stage {
         worker::AddCounter(result, absl::StrCat("functions.other.", dsl.name()), dsl.functions());
       }
     }
-    worker::AddCounter(result, "kernels.found", kernels.kernels_size());
     std::map<v1::Dsl, int64_t> by_language;  // looking a metric up takes longer than a kernel
-    for (const v1::Kernel& kernel : kernels.kernels()) ++by_language[kernel.dsl()];
+    int64_t whole_files = 0;
+    for (const v1::Kernel& kernel : kernels.kernels()) {
+      if (kernel.form() == v1::KERNEL_FORM_FILE) {
+        ++whole_files;
+      } else {
+        ++by_language[kernel.dsl()];
+      }
+    }
+    worker::AddCounter(result, "kernels.found", kernels.kernels_size() - whole_files);
+    if (whole_files > 0) worker::AddCounter(result, "training_files.found", whole_files);
     for (const auto& [language, found] : by_language) {
       metrics::Counter(metrics::kFoundKernels, {{"dsl", LanguageName(language)}})
           .Increment(static_cast<double>(found));

@@ -74,6 +74,92 @@ TEST_F(ExtractorStagesTest, ExtractCountsFilesAndKernels) {
                                                "kernels.found=2"));
 }
 
+TEST_F(ExtractorStagesTest, ASourceThatKeepsFilesHasEachAsARecordBeforeItsKernels) {
+  v1::FileShard files;
+  for (const char* path : {"a.py", "b.md", "c.py"}) {
+    v1::SourceFile& file = *files.add_files();
+    file.set_path(path);
+    file.set_content("@triton.jit\ndef a(): pass\nimport triton\n");
+  }
+  files.mutable_files(0)->set_content("import triton\n" + files.files(0).content());
+  files.mutable_files(1)->set_content("# No code\r\nat all");
+  files.mutable_files(2)->set_content("import triton  # jit\n" + std::string(9 << 20, '\n'));
+  v1::Action action;
+  AddInput(action, "files", files);
+  action.mutable_params()->mutable_extract()->set_keep_files(true);
+  const auto result = extract().Run(action, store_);
+  ASSERT_THAT(result, IsOk());
+  const auto shard = cas::GetMessage<v1::KernelShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(shard, IsOk());
+  ASSERT_EQ(shard->kernels_size(), 3);  // c.py failed
+  EXPECT_EQ(shard->kernels(0).form(), v1::KERNEL_FORM_FILE);
+  EXPECT_EQ(shard->kernels(0).source(), files.files(0).content());
+  EXPECT_EQ(shard->kernels(1).name(), "a");
+  EXPECT_EQ(shard->kernels(2).form(), v1::KERNEL_FORM_FILE);
+  EXPECT_EQ(shard->kernels(2).source(), files.files(1).content());
+  EXPECT_EQ(shard->kernels(2).last_line(), 2);
+  EXPECT_EQ(shard->files(0).kernels(), 1);
+  std::vector<std::string> counters;
+  for (const v1::Counter& counter : result->counters()) {
+    counters.push_back(counter.name() + "=" + std::to_string(counter.value()));
+  }
+  EXPECT_THAT(counters, ::testing::IsSupersetOf({"kernels.found=1", "training_files.found=2"}));
+}
+
+TEST_F(ExtractorStagesTest, WholeFilesOfPiecesAreThoseOfTheShard) {
+  v1::FileShard files = Files("a.py");
+  *files.add_files() = Files("b.py").files(0);
+  std::vector<v1::KernelShard> linked;
+  for (const std::vector<int>& counts : {std::vector<int>{0}, std::vector<int>{1, 1}}) {
+    v1::Action link_action;
+    AddInput(link_action, "tree", v1::SourceTree());
+    int first = 0;
+    for (const int count : counts) {
+      v1::Action action;
+      AddInput(action, "files", files);
+      v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
+      params.set_keep_files(true);
+      params.set_first(first);
+      params.set_count(count);
+      first += count;
+      const auto result = extract().Run(action, store_);
+      ASSERT_THAT(result, IsOk());
+      v1::NamedDigest& input = *link_action.add_inputs();
+      input = result->outputs(0);
+    }
+    if (counts.size() > 1) {
+      link_action.mutable_params()->mutable_link()->add_parts(static_cast<int>(counts.size()));
+    }
+    const auto result = link().Run(link_action, store_);
+    ASSERT_THAT(result, IsOk());
+    linked.push_back(*cas::GetMessage<v1::KernelShard>(store_, result->outputs(0).digest()));
+  }
+  EXPECT_EQ(linked[0].SerializeAsString(), linked[1].SerializeAsString());
+  ASSERT_EQ(linked[0].kernels_size(), 6);
+  for (const int file : {0, 3}) {
+    EXPECT_EQ(linked[0].kernels(file).form(), v1::KERNEL_FORM_FILE);
+    EXPECT_EQ(linked[0].kernels(file).module(), "");
+  }
+  EXPECT_NE(linked[0].kernels(1).module(), "");
+}
+
+TEST_F(ExtractorStagesTest, AFileThatIsThereForOthersIsNotKeptWhole) {
+  v1::Action action;
+  AddInput(action, "files", Files("a.h.py"));
+  action.mutable_params()->mutable_extract()->set_keep_files(true);
+  const auto extracted = extract().Run(action, store_);
+  ASSERT_THAT(extracted, IsOk());
+  v1::SourceTree tree;
+  tree.add_files()->set_path("a.h.py");
+  tree.mutable_files(0)->set_support(true);
+  v1::Action link_action;
+  AddInput(link_action, "tree", tree);
+  *link_action.add_inputs() = extracted->outputs(0);
+  const auto result = link().Run(link_action, store_);
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->outputs(0).items(), 0);
+}
+
 TEST_F(ExtractorStagesTest, ExtractCountsStringsThatItCouldNotRead) {
   v1::Action action;
   v1::FileShard files;

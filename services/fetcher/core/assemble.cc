@@ -9,6 +9,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/source_files/whole_files.h"
 #include "services/fetcher/core/selection/cpp_support_files.h"
 #include "services/fetcher/core/selection/file_policy.h"
 #include "services/fetcher/core/selection/requirements.h"
@@ -51,9 +52,10 @@ void SetFate(v1::FileEntry& entry, v1::FileFate fate, absl::string_view reason) 
 
 class Describer {
  public:
-  Describer(Snapshot& snapshot, const ContentLimits& limits)
+  Describer(Snapshot& snapshot, const ContentLimits& limits, v1::SourceKeep keep)
       : snapshot_(snapshot),
         limits_(limits),
+        keeps_files_(keep == v1::SOURCE_KEEP_FILES),
         support_(snapshot.listing().files, limits.support),
         cpp_support_(snapshot.listing(), limits.support) {}
 
@@ -136,15 +138,18 @@ class Describer {
     ASSIGN_OR_RETURN(const std::string content, snapshot_.Read(entry));
     out.set_size_bytes(static_cast<int64_t>(content.size()));
     out.set_sha256(Sha256Hex(content));
-    const absl::string_view reason = ContentSkipReason(content);
+    absl::string_view reason = ContentSkipReason(content);
+    const bool marked = reason.empty();
+    if (keeps_files_ && reason == kNoKernelMarker) reason = source_files::WholeFileProblem(content);
     SetFate(out, reason.empty() ? v1::FILE_FATE_SHARDED : v1::FILE_FATE_SKIPPED, reason);
-    support_.AddContent(index, content, reason.empty());
-    cpp_support_.AddContent(index, content, reason.empty());
+    support_.AddContent(index, content, marked);
+    cpp_support_.AddContent(index, content, marked);
     return absl::OkStatus();
   }
 
   Snapshot& snapshot_;
   const ContentLimits& limits_;
+  const bool keeps_files_;
   SupportFiles support_;
   CppSupportFiles cpp_support_;
   int64_t read_bytes_ = 0;
@@ -160,7 +165,7 @@ void Feed(Sha256Stream& stream, absl::string_view field) {
 }  // namespace
 
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
-                                            const ContentLimits& limits) {
+                                            const ContentLimits& limits, v1::SourceKeep keep) {
   const Listing& listing = snapshot.listing();
   v1::SourceTree tree;
   tree.set_repository(std::string(repository));
@@ -170,7 +175,7 @@ absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_vie
   for (const std::string& declared : listing.declared_licenses) {
     tree.add_declared_licenses(declared);
   }
-  Describer describer(snapshot, limits);
+  Describer describer(snapshot, limits, keep);
   for (size_t i = 0; i < listing.files.size(); ++i) {
     const absl::Status described = describer.DescribeFile(i, *tree.add_files());
     RETURN_IF_ERROR(Annotate(described, ToUtf8(listing.files[i].path)));

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/core/selection/snapshot.h"
 #include "services/fetcher/core/selection/support_files.h"
@@ -27,10 +28,11 @@ struct ContentLimits {
 
 // Reads every selected file of a snapshot once and says what becomes of it. They are
 // listing().files with the headers of listing() that those with CUDA functions include. Contents
-// are not kept: ReadShard reads again those that go on, be it because kernels may stand in them or
-// because such files import from them.
+// are not kept: ReadShard reads again those that go on, be it because kernels may stand in them,
+// because such files import from them or because the source keeps files, whole.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
-                                            const ContentLimits& limits);
+                                            const ContentLimits& limits,
+                                            v1::SourceKeep keep = v1::SOURCE_KEEP_KERNELS);
 
 // The indexes of the tree's sharded files, shard by shard.
 std::vector<std::vector<size_t>> ShardsOf(const v1::SourceTree& tree, const ShardLimits& limits);

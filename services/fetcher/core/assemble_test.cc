@@ -199,5 +199,24 @@ TEST(ContentHash, DependsOnPathsContentsAndLicencesAlone) {
   EXPECT_NE(ContentHash(Describe(more)), hash);
 }
 
+TEST(Assemble, ASourceThatKeepsFilesGivesAllTextThatItsGlobsName) {
+  FakeSnapshot snapshot;
+  snapshot.Add("binary.bin", std::string("a\0b", 3));
+  snapshot.Add("codegen.py", "def generate(): return 'tl' + '.load'\n");
+  snapshot.Add("empty.py", "\n");
+  snapshot.Add("kernels.py", "import triton\nfrom codegen import generate\n");
+  snapshot.Add("large.md", std::string((1 << 20) + 1, 'x'));
+  snapshot.Add("lowering.td", "def Op;\n");
+  const absl::StatusOr<v1::SourceTree> tree =
+      DescribeTree(snapshot, "repo", {}, v1::SOURCE_KEEP_FILES);
+  ASSERT_THAT(tree, IsOk());
+  const std::map<std::string, int64_t> expected = {{"files.seen", 6},
+                                                   {"files.sharded", 3},
+                                                   {"files.skipped.binary", 1},
+                                                   {"files.skipped.empty", 1},
+                                                   {"files.skipped.too_large", 1}};
+  EXPECT_EQ(CountFiles(*tree), expected);  // and none is there for others' sake alone
+}
+
 }  // namespace
 }  // namespace kernelmill::fetcher

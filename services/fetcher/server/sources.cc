@@ -102,8 +102,8 @@ absl::StatusOr<FetchedSource> Sources::ReadLocal(const v1::Source& source,
   RETURN_IF_ERROR(options_.local.Check(folder));
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenLocalTree(folder, globs, options_.tree));
-  ASSIGN_OR_RETURN(fetched.tree,
-                   DescribeTree(*fetched.snapshot, config::SourceName(source), options_.content));
+  ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, config::SourceName(source),
+                                              options_.content, source.keep()));
   return fetched;
 }
 
@@ -145,8 +145,8 @@ absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, FetchCach
   if (LocalFolder(source) != nullptr) return FetchLocal(source, globs);
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenRemote(source, globs, cache));
-  ASSIGN_OR_RETURN(fetched.tree,
-                   DescribeTree(*fetched.snapshot, config::SourceName(source), options_.content));
+  ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, config::SourceName(source),
+                                              options_.content, source.keep()));
   return fetched;
 }
 

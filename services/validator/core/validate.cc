@@ -10,16 +10,19 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/config/opt_out.h"
+#include "common/sensitive/sensitive.h"
+#include "common/source_files/whole_files.h"
+#include "common/tokens/encoding.h"
 #include "services/validator/core/license/policy.h"
 #include "services/validator/core/license/source_licenses.h"
+#include "services/validator/core/opt_out.h"
 #include "services/validator/core/quality/checks.h"
 #include "services/validator/core/quality/kind.h"
 #include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/rules.h"
-#include "services/validator/core/quality/sensitive.h"
 #include "services/validator/core/quality/target.h"
 #include "services/validator/core/quality/text_signals.h"
-#include "services/validator/core/tokens/encoding.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -84,7 +87,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& import
   verdict->set_kind_rule(kind.rule);
   verdict->set_target(target.word);
   verdict->set_target_rule(target.rule);
-  for (v1::Sensitive& finding : FindSensitive(kernel))
+  for (v1::Sensitive& finding : sensitive::FindSensitive(kernel))
     *quality.add_sensitive() = std::move(finding);
   v1::Checks& checks = *verdict->mutable_checks();
   checks = CheckKernel(kernel, closure);
@@ -95,6 +98,24 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& import
   Score(kernel, above, verdict);
   *verdict->mutable_source_tokens() = CountTokens(kernel.source());
   *verdict->mutable_module_tokens() = CountTokens(kernel.module());
+}
+
+// The same of a whole file. Its text is its only one.
+void JudgeFile(const v1::Kernel& file, bool license_allowed, v1::Verdict* verdict) {
+  v1::Quality& quality = *verdict->mutable_quality();
+  v1::Checks& checks = *verdict->mutable_checks();
+  checks.set_license_permissive(license_allowed);
+  if (source_files::WholeFileProblem(file.source()).empty()) {
+    ReadLines(file, &quality);
+    quality.set_generated(GeneratedSign(file, file.source()));
+    for (v1::Sensitive& finding : sensitive::FindSensitive(file))
+      *quality.add_sensitive() = std::move(finding);
+    *verdict->mutable_source_tokens() = CountTokens(file.source());
+  }
+  checks.set_handwritten(quality.generated().empty());
+  checks.set_readable(!IsMinified(quality));
+  verdict->set_kind(kFileKind);
+  ListRules(file, verdict);
 }
 
 }  // namespace
@@ -108,15 +129,21 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
   const LicensePolicy policy(params.licenses());
   Files known(files);
   SourceLicenses licenses(tree, params.source_license());
+  ASSIGN_OR_RETURN(OptOuts opt_outs, OptOuts::Create(tree, params.opt_out()));
   v1::VerdictShard shard;
   for (const v1::Kernel& kernel : kernels.kernels()) {
     ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
     *verdict.mutable_license() = licenses.Of(kernel, *file);
-    Judge(kernel, *file, known.ImportsOf(kernel.path(), *file),
-          policy.Allows(verdict.license().expression()), &verdict);
+    const bool allowed = policy.Allows(verdict.license().expression());
+    if (kernel.form() == v1::KERNEL_FORM_FILE) {
+      JudgeFile(kernel, allowed, &verdict);
+    } else {
+      Judge(kernel, *file, known.ImportsOf(kernel.path(), *file), allowed, &verdict);
+    }
     Decide(kernel, params.quality(), &verdict);
     if (policy.rejects_adapted()) RejectAdapted(licenses, &verdict);
+    opt_outs.Reject(kernel, &verdict);
   }
   return shard;
 }
@@ -125,12 +152,15 @@ std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts) {
   std::map<std::string, int64_t> counters;
   std::map<std::string, int64_t> licenses;
   for (const v1::Verdict& verdict : verdicts.verdicts()) {
+    const bool file = verdict.kind() == kFileKind;
+    const absl::string_view unit = file ? "training_files" : "kernels";
     if (verdict.accepted()) {
-      ++counters["kernels.accepted"];
+      ++counters[absl::StrCat(unit, ".accepted")];
     } else {
-      const absl::string_view reason = verdict.reasons(0);
-      ++counters[absl::StrCat("kernels.rejected.", reason.substr(0, reason.find(':')))];
+      const absl::string_view reason = config::GravestReason(verdict);
+      ++counters[absl::StrCat(unit, ".rejected.", reason.substr(0, reason.find(':')))];
     }
+    if (file) continue;
     for (const std::string& check : CheckNames()) {
       if (Passes(verdict.checks(), check)) ++counters[absl::StrCat("checks.", check)];
     }

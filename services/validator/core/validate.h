@@ -12,6 +12,8 @@
 
 namespace kernelmill::validator {
 
+inline constexpr char kFileKind[] = "file";  // the kind of a whole file
+
 // A verdict on every kernel, in order: its file's licence, its checks, and the rules that reject
 // it:
 //   "license:<expression>"     the policy does not allow it
@@ -24,8 +26,14 @@ namespace kernelmill::validator {
 //   "quality:kind:<kind>"      the policy excludes its kind
 //   "quality:target:<target>"  the policy names targets, and its own is none of them
 //   "sensitive:<kind>"         it holds a secret or an address of a kind that the policy rejects
+//   "opt_out", "opt_out:<text>" somebody asked for it, or a text that comes with it, not to be in
+//                              a dataset (opt_out.h)
 //   "template"                 it is Python only once it is filled in (KernelForm); no policy
 //                              allows it
+// Of a whole file (KERNEL_FORM_FILE) the licence, secrets and addresses, and the required checks
+// license_permissive, handwritten and readable count; it is rejected too as "binary", "empty",
+// "too_large", or as "sensitive:too_many" where more stands in it than is looked for. Its kind is
+// "file".
 // Reads the files' heads and the tree's licence files and metadata. INVALID_ARGUMENT: a kernel's
 // file is not among the files, or the policy names a check that does not exist.
 absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
@@ -33,7 +41,8 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
                                           const v1::ValidateParams& params);
 
 // The counters of the stage for these verdicts: kernels.accepted, kernels.rejected.license,
-// .quality, .sensitive and .template (a kernel counts once, by its first reason), checks.<name>
+// .quality, .sensitive, .opt_out and .template (a kernel counts once, by its gravest reason;
+// whole files as training_files.accepted and so on, and nowhere else), checks.<name>
 // (that pass), kinds.<kind>, targets.<target>, license.<expression> (at most 50 different ones;
 // license.other for the rest).
 std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts);

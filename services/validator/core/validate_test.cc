@@ -194,6 +194,44 @@ TEST_F(ValidateTest, AKernelHasAKindAndATargetAndPoliciesDecideOverThem) {
   EXPECT_THAT(shard.verdicts(1).reasons(), ElementsAre("quality:kind:test", "quality:min_tokens"));
 }
 
+TEST_F(ValidateTest, WhatIsOptedOutIsRejectedByPathByHashAndForThePartsOfItsModule) {
+  const std::string mit = "# SPDX-License-Identifier: MIT\n";
+  for (const char* path : {"a.py", "vendor/b.py", "c.py", "d.py", "e.py", "f.py"}) {
+    AddKernel(path, mit, v1::KERNEL_ROLE_KERNEL);
+  }
+  kernels_.mutable_kernels(2)->set_sha256(std::string(64, 'c'));
+  v1::ModulePiece* piece = kernels_.mutable_kernels(3)->add_pieces();
+  piece->set_path("vendor/helper.py");
+  kernels_.mutable_kernels(4)->mutable_launcher()->set_path("vendor/run.py");
+  kernels_.mutable_kernels(5)->add_pieces()->set_path("hashed.py");
+  v1::FileEntry* hashed = tree_.add_files();
+  hashed->set_path("hashed.py");
+  hashed->set_sha256(std::string(64, 'f'));
+  params_.add_opt_out()->set_path("vendor/**");
+  params_.add_opt_out()->set_sha256(std::string(64, 'c'));
+  params_.add_opt_out()->set_sha256(std::string(64, 'f'));
+  params_.mutable_licenses()->add_allow("MIT");
+  const v1::VerdictShard shard = Run();
+  EXPECT_TRUE(shard.verdicts(0).accepted());
+  EXPECT_THAT(shard.verdicts(1).reasons(), ElementsAre("opt_out"));
+  EXPECT_THAT(shard.verdicts(2).reasons(), ElementsAre("opt_out"));
+  EXPECT_THAT(shard.verdicts(3).reasons(), ElementsAre("opt_out:module"));
+  EXPECT_THAT(shard.verdicts(4).reasons(), ElementsAre("opt_out:launcher"));
+  EXPECT_THAT(shard.verdicts(5).reasons(), ElementsAre("opt_out:module"));
+  EXPECT_FALSE(shard.verdicts(5).accepted());
+  EXPECT_EQ(CountVerdicts(shard).at("kernels.rejected.opt_out"), 5);
+}
+
+TEST_F(ValidateTest, AnEntryWithNothingElseNamesAllOfTheSourceWhateverTheLicenceIs) {
+  AddKernel("a.py", "# SPDX-License-Identifier: GPL-3.0-only\n", v1::KERNEL_ROLE_KERNEL);
+  params_.add_opt_out();
+  const v1::VerdictShard shard = Run();
+  EXPECT_THAT(shard.verdicts(0).reasons(), ElementsAre("license:GPL-3.0-only", "opt_out"));
+  const auto counters = CountVerdicts(shard);
+  EXPECT_EQ(counters.at("kernels.rejected.opt_out"), 1) << "a wish is said before a licence";
+  EXPECT_FALSE(counters.contains("kernels.rejected.license"));
+}
+
 TEST_F(ValidateTest, WrongInputsAreRefused) {
   AddKernel("a.py", "", v1::KERNEL_ROLE_KERNEL);
   params_.mutable_quality()->add_require("has_everything");
@@ -217,6 +255,80 @@ TEST_F(ValidateTest, TheNumberOfCountersIsBounded) {
   EXPECT_LE(counters.size(), 60u);
   EXPECT_EQ(counters.at("license.other"), 151);
   EXPECT_EQ(counters.at("kernels.rejected.license"), 201);
+}
+
+// A whole file in the place of a kernel.
+v1::Verdict WholeFileVerdict(const std::string& path, const std::string& content,
+                             const v1::ValidateParams& params) {
+  v1::FileShard files;
+  files.add_files()->set_path(path);
+  files.mutable_files(0)->set_content(content);
+  v1::KernelShard kernels;
+  kernels.add_kernels()->set_form(v1::KERNEL_FORM_FILE);
+  kernels.mutable_kernels(0)->set_path(path);
+  kernels.mutable_kernels(0)->set_source(content);
+  const auto shard = Validate(kernels, files, v1::SourceTree(), params);
+  EXPECT_THAT(shard, IsOk());
+  EXPECT_EQ(CountVerdicts(*shard).count("kinds.file"), 0u);
+  return shard->verdicts(0);
+}
+
+constexpr char kMit[] = "# SPDX-License-Identifier: MIT\n";
+
+TEST(ValidateWholeFile, HasALicenceAndTokensAndIsNotAskedWhatKernelsAre) {
+  v1::ValidateParams params;
+  params.mutable_quality()->set_min_score(0.5);
+  params.mutable_quality()->set_min_tokens(1000);
+  params.mutable_quality()->add_targets("amd");
+  params.mutable_quality()->add_require("has_program_id");
+  params.mutable_quality()->add_require("self_contained");
+  params.mutable_quality()->add_require("readable");
+  const v1::Verdict verdict =
+      WholeFileVerdict("codegen.py", std::string(kMit) + "def generate(): pass\n", params);
+  EXPECT_TRUE(verdict.accepted());
+  EXPECT_EQ(verdict.license().expression(), "MIT");
+  EXPECT_GT(verdict.source_tokens().cl100k_base(), 10);
+  EXPECT_EQ(verdict.kind(), kFileKind);
+}
+
+TEST(ValidateWholeFile, IsRejectedForLicenceTextAndReadability) {
+  v1::ValidateParams params;
+  params.mutable_quality()->add_require("readable");
+  const std::string gpl = "# SPDX-License-Identifier: GPL-3.0-only\n";
+  EXPECT_THAT(WholeFileVerdict("a.py", gpl, params).reasons(), ElementsAre("license:GPL-3.0-only"));
+  const std::string nul = kMit + std::string("\0", 1);
+  EXPECT_THAT(WholeFileVerdict("a.py", nul, params).reasons(), ElementsAre("binary"));
+  const std::string minified = kMit + std::string(2000, 'x');
+  EXPECT_THAT(WholeFileVerdict("a.py", minified, params).reasons(),
+              ElementsAre("quality:readable"));
+}
+
+TEST(ValidateWholeFile, SecretsAndAddressesAreThoseOfProseToo) {
+  v1::ValidateParams params;
+  params.mutable_quality()->set_secrets(v1::SENSITIVE_POLICY_REJECT);
+  params.mutable_quality()->set_emails(v1::SENSITIVE_POLICY_REJECT);
+  const std::string token = "ghp_" + std::string(36, 'a');
+  EXPECT_THAT(WholeFileVerdict("a.py", kMit + token, params).reasons(),
+              ElementsAre("sensitive:github_token"));
+  EXPECT_TRUE(WholeFileVerdict("a.py", std::string(kMit) + "x = a@b.to(c)\n", params).accepted());
+  EXPECT_THAT(WholeFileVerdict("a.md", std::string(kMit) + "me@example.org\n", params).reasons(),
+              ElementsAre("sensitive:email"));
+  const std::string json = R"({"SPDX-License-Identifier": "MIT", )"
+                           R"("code": "API_KEY = \"a1b2c3d4e5f6g7h8\""})";
+  EXPECT_THAT(WholeFileVerdict("a.json", kMit + json, params).reasons(),
+              ElementsAre("sensitive:password"));
+}
+
+TEST(ValidateWholeFile, MoreAddressesThanAreLookedForAreNotHalfRedacted) {
+  v1::ValidateParams params;
+  params.mutable_quality()->set_secrets(v1::SENSITIVE_POLICY_REJECT);
+  params.mutable_quality()->set_emails(v1::SENSITIVE_POLICY_REDACT);
+  std::string authors = kMit;
+  for (int i = 0; i < 99; ++i) absl::StrAppend(&authors, "a", i, "@example.org\n");
+  EXPECT_TRUE(WholeFileVerdict("AUTHORS.md", authors, params).accepted());
+  absl::StrAppend(&authors, "last@example.org\n");
+  EXPECT_THAT(WholeFileVerdict("AUTHORS.md", authors, params).reasons(),
+              ElementsAre("sensitive:too_many"));
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ const char* LicensePlace(const v1::License& license) {
 void CountLicenses(const v1::VerdictShard& verdicts) {
   std::map<absl::string_view, int64_t> by_place;  // looking a metric up takes longer than a kernel
   for (const v1::Verdict& verdict : verdicts.verdicts()) {
+    if (verdict.kind() == kFileKind) continue;
     ++by_place[LicensePlace(verdict.license())];
   }
   for (const auto& [place, kernels] : by_place) {

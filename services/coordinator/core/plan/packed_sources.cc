@@ -21,11 +21,13 @@ v1::Source PackedSources::Get(int32_t index) const {
 void PackedSources::Set(int32_t index, const v1::Source& source) {
   packed_[index] = source.SerializeAsString();
   holdouts_[index] = source.role() == v1::SOURCE_ROLE_HOLDOUT;
+  keeps_files_[index] = source.keep() == v1::SOURCE_KEEP_FILES;
 }
 
 void PackedSources::Add(const v1::Source& source) {
   packed_.push_back(source.SerializeAsString());
   holdouts_.push_back(source.role() == v1::SOURCE_ROLE_HOLDOUT);
+  keeps_files_.push_back(source.keep() == v1::SOURCE_KEEP_FILES);
 }
 
 void PackedSources::CopyTo(v1::JobSpec& spec) const {

@@ -21,6 +21,8 @@ class PackedSources {
   v1::Source Get(int32_t index) const;
   // Whether its role is that; asked of each of a job's million shards.
   bool IsHoldout(int32_t index) const { return holdouts_[index]; }
+  // Whether its files go into the dataset, whole.
+  bool KeepsFiles(int32_t index) const { return keeps_files_[index]; }
   void Set(int32_t index, const v1::Source& source);
   void Add(const v1::Source& source);
   // Adds all of them to the spec.
@@ -29,6 +31,7 @@ class PackedSources {
  private:
   std::vector<std::string> packed_;
   std::vector<bool> holdouts_;
+  std::vector<bool> keeps_files_;
 };
 
 }  // namespace kernelmill::coordinator

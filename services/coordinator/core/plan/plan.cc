@@ -82,7 +82,10 @@ int32_t PairPartitions(int64_t kernels) {
 }
 
 JobPlan::JobPlan(v1::JobSpec spec)
-    : settings_(std::move(spec)), packed_(settings_), sources_(packed_.size()) {}
+    : settings_(std::move(spec)),
+      opt_outs_(settings_.opt_out()),
+      packed_(settings_),
+      sources_(packed_.size()) {}
 
 v1::JobSpec JobPlan::Spec() const {
   v1::JobSpec spec = settings_;
@@ -309,7 +312,7 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
     next.push_back({.stage = StageId::kManifest});
   } else {
     ASSIGN_OR_RETURN(manifest_, OnlyOutput(result, "manifest"));
-    AddUnmadePairs(task, result);
+    AddShortfalls(task, result);
     state_ = v1::JOB_STATE_DONE;
   }
   return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/config/opt_out.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
@@ -162,8 +163,9 @@ class JobPlan {
   void AddQuarantined(const TaskKey& task, const v1::StageResult& result);
   // Files that the fetch could not get.
   void AddUnfetched(int32_t source, const v1::StageResult& result);
-  // Pairs that the job names and that could not be made.
-  void AddUnmadePairs(const TaskKey& task, const v1::StageResult& result);
+  // What the dataset was to have and has not: pairs that the job names and that could not be made;
+  // and, a failure each, gates that it misses.
+  void AddShortfalls(const TaskKey& task, const v1::StageResult& result);
   // Adds the tasks of the job-wide stages whose barriers have opened.
   void PassBarriers(Tasks& next);
   v1::Failure& NewFailure(const TaskKey& task, absl::StatusCode code);
@@ -184,6 +186,7 @@ class JobPlan {
   void ForEachLinked(Visit visit) const;
 
   v1::JobSpec settings_;
+  config::OptOutIndex opt_outs_;
   PackedSources packed_;  // take on their pins as these become known
   v1::JobState state_ = v1::JOB_STATE_RUNNING;
   SourceStates sources_;

@@ -34,6 +34,20 @@ void AddStages(v1::ManifestParams& params, bool divides) {
   }
 }
 
+// Of the entries that name the source what they name in it; others would change its results' keys.
+void AddOptOuts(const std::vector<int>& naming, const v1::JobSpec& settings,
+                v1::ValidateParams& params) {
+  for (const int i : naming) {
+    v1::OptOut* entry = params.add_opt_out();
+    entry->set_path(settings.opt_out(i).path());
+    entry->set_sha256(settings.opt_out(i).sha256());
+    if (!entry->path().empty() || !entry->sha256().empty()) continue;
+    params.clear_opt_out();  // all of it
+    params.add_opt_out();
+    return;
+  }
+}
+
 }  // namespace
 
 v1::Action JobPlan::ActionFor(const TaskKey& task) const {
@@ -82,6 +96,9 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
 void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
   const BlobRef& files = sources_[task.source].files[task.shard];
   AddInput(action, "files", files);
+  if (packed_.KeepsFiles(task.source)) {
+    action.mutable_params()->mutable_extract()->set_keep_files(true);
+  }
   if (task.sub_shard == kWholeShard) return;
   const FileRange range = FilesOf(task.sub_shard, static_cast<int32_t>(files.items));
   v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
@@ -126,7 +143,9 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   v1::ValidateParams& params = *action.mutable_params()->mutable_validate();
   *params.mutable_licenses() = settings_.licenses();
   *params.mutable_quality() = settings_.quality();
-  params.set_source_license(packed_.Get(task.source).license());
+  const v1::Source named = packed_.Get(task.source);
+  params.set_source_license(named.license());
+  AddOptOuts(opt_outs_.Naming(named), settings_, params);
 }
 
 void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
@@ -160,16 +179,21 @@ void JobPlan::FillResolve(v1::Action& action) const {
     if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);
   });
   for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
-  if (settings_.reviews().empty()) return;
-  // Decisions name kernels by what their trees and shards alone have.
-  *params.mutable_reviews() = settings_.reviews();
-  int32_t last = -1;
-  ForEachLinked([&](int32_t s, const Source& source, int32_t) {
-    if (s != last) AddInput(action, "tree", source.tree);
-    last = s;
-  });
-  ForEachLinked([&](int32_t, const Source& source, int32_t k) {
-    AddInput(action, "kernels", source.linked[k]);
+  if (!settings_.reviews().empty()) {
+    // Decisions name kernels by what their trees and shards alone have.
+    *params.mutable_reviews() = settings_.reviews();
+    int32_t last = -1;
+    ForEachLinked([&](int32_t s, const Source& source, int32_t) {
+      if (s != last) AddInput(action, "tree", source.tree);
+      last = s;
+    });
+    ForEachLinked([&](int32_t, const Source& source, int32_t k) {
+      AddInput(action, "reviewed", source.linked[k]);
+    });
+  }
+  if (settings_.opt_out().empty()) return;
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    if (!IsHoldout(s)) AddInput(action, "kernels", source.linked[k]);
   });
 }
 
@@ -220,6 +244,9 @@ void JobPlan::FillManifest(v1::Action& action) const {
   *params.mutable_dedup() = settings_.dedup();
   *params.mutable_quality() = settings_.quality();
   *params.mutable_pairs() = settings_.pairs();
+  if (settings_.has_mix()) *params.mutable_mix() = settings_.mix();
+  *params.mutable_opt_out() = settings_.opt_out();
+  if (settings_.has_gates()) *params.mutable_gates() = settings_.gates();
   *params.mutable_reviews() = settings_.reviews();
   const bool divides = config::Divides(settings_.splits());
   if (divides) {

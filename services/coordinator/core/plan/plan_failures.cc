@@ -1,5 +1,7 @@
 // The part of JobPlan that tells what was lost, and why.
 
+#include <google/protobuf/repeated_ptr_field.h>
+
 #include <algorithm>
 #include <string>
 
@@ -17,12 +19,16 @@ using worker::StageScope;
 constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
 // Of one failure's message, so that a page of them fits into an answer whatever a worker said.
 constexpr size_t kMaxMessage = 4096;
+// How the manifest stage names a gate, where it names a pair "pairs[3]".
+constexpr absl::string_view kGatePrefix = "gates.";
 
-// The first of the result's failures, each with its reason, of `total`.
-std::string NamedFailures(const v1::StageResult& result, int64_t total) {
+using FileFailures = google::protobuf::RepeatedPtrField<v1::FileFailure>;
+
+// The first of a result's failures, each with its reason, of `total`.
+std::string NamedFailures(const FileFailures& failures, int64_t total) {
   std::string names;
-  for (int i = 0; i < std::min(result.failures_size(), kNamedFiles); ++i) {
-    const v1::FileFailure& failure = result.failures(i);
+  for (int i = 0; i < std::min(failures.size(), kNamedFiles); ++i) {
+    const v1::FileFailure& failure = failures[i];
     absl::StrAppend(&names, i == 0 ? " " : ", ", ToUtf8(failure.path()), " (", failure.reason(),
                     ")");
   }
@@ -74,20 +80,32 @@ void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
       failure.set_files(failure.files() + counter.value());
     }
   }
-  failure.set_message(
-      ToUtf8(absl::StrCat("files that could not be had:", NamedFailures(result, failure.files()))
-                 .substr(0, kMaxMessage)));
+  failure.set_message(ToUtf8(absl::StrCat("files that could not be had:",
+                                          NamedFailures(result.failures(), failure.files()))
+                                 .substr(0, kMaxMessage)));
   failure.set_path(result.failures(0).path());
 }
 
-void JobPlan::AddUnmadePairs(const TaskKey& task, const v1::StageResult& result) {
-  if (result.failures().empty()) return;
+void JobPlan::AddShortfalls(const TaskKey& task, const v1::StageResult& result) {
+  FileFailures pairs;
+  TaskKey gate = task;
+  for (const v1::FileFailure& shortfall : result.failures()) {
+    if (!absl::StartsWith(shortfall.path(), kGatePrefix)) {
+      *pairs.Add() = shortfall;
+      continue;
+    }
+    ++gate.shard;  // the stage has one task, whose own failure is of shard 0
+    v1::Failure& failure = NewFailure(gate, absl::StatusCode::kFailedPrecondition);
+    failure.set_path(shortfall.path());
+    failure.set_message(ToUtf8(shortfall.reason().substr(0, kMaxMessage)));
+  }
+  if (pairs.empty()) return;
   v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
-  const bool reviews = absl::StartsWith(result.failures().rbegin()->path(), "reviews");
+  const bool reviews = absl::StartsWith(pairs.rbegin()->path(), "reviews");
   failure.set_message(
       ToUtf8(absl::StrCat(reviews ? "pairs and reviews that name nothing in the dataset:"
                                   : "pairs that could not be made:",
-                          NamedFailures(result, result.failures_size()))
+                          NamedFailures(pairs, pairs.size()))
                  .substr(0, kMaxMessage)));
 }
 

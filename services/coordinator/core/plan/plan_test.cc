@@ -260,7 +260,7 @@ TEST(JobPlan, ReviewsGoIntoResolveWithWhatTheirReferencesNeedAndIntoTheManifest)
   Runner plain(spec);
   plain.RunAll();
   const std::vector<std::string> before = InputNames(plain.actions["resolve 0.0"]);
-  EXPECT_THAT(before, ::testing::Not(::testing::Contains("kernels")));
+  EXPECT_THAT(before, ::testing::Not(::testing::Contains("reviewed")));
 
   spec.add_reviews()->mutable_kernel()->set_path("a.py");
   Runner run(spec);
@@ -269,7 +269,7 @@ TEST(JobPlan, ReviewsGoIntoResolveWithWhatTheirReferencesNeedAndIntoTheManifest)
   EXPECT_EQ(resolve.params().resolve().reviews(0).kernel().path(), "a.py");
   const std::vector<std::string> inputs = InputNames(resolve);
   EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "tree"), 2);
-  EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "kernels"),
+  EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "reviewed"),
             resolve.params().resolve().shards_size());
   EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().reviews_size(), 1);
   EXPECT_EQ(run.plan.Spec().reviews_size(), 1);
@@ -475,6 +475,19 @@ TEST(JobPlan, AShardThatCannotBeExtractedIsLeftOutAndItsFilesAreCounted) {
   EXPECT_EQ(status.failures(0).stage(), "extract");
 }
 
+TEST(JobPlan, ASourceThatKeepsFilesSaysSoToFetchAndToEveryPieceOfExtract) {
+  v1::JobSpec spec = GitJob(2);
+  spec.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_FILES);
+  Runner run(spec);
+  run.splits = {"extract 1.1"};
+  run.RunAll(7);
+  EXPECT_EQ(run.actions["fetch 1.0"].params().fetch().source().keep(), v1::SOURCE_KEEP_FILES);
+  EXPECT_TRUE(run.actions["extract 1.0"].params().extract().keep_files());
+  EXPECT_TRUE(run.actions["extract 1.1/2"].params().extract().keep_files());
+  EXPECT_FALSE(run.actions["extract 0.0"].params().has_extract());
+  EXPECT_FALSE(run.actions["extract 0.1"].params().has_extract());
+}
+
 TEST(JobPlan, SubShardsAreLinkedInTheOrderOfItsFiles) {
   Runner run(GitJob(1));
   run.splits = {"extract 0.1", "extract 0.1/2"};
@@ -494,6 +507,59 @@ TEST(JobPlan, SubShardsAreLinkedInTheOrderOfItsFiles) {
   }
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
   EXPECT_EQ(run.Status().failures_size(), 0);
+}
+
+TEST(JobPlan, OfWhatIsOptedOutASourceHearsWhatIsNamedInItAlone) {
+  v1::JobSpec spec = GitJob(3);
+  spec.mutable_sources(0)->set_git("https://github.com/a/zero");
+  spec.mutable_sources(1)->set_git("https://github.com/b/one");
+  spec.mutable_sources(2)->set_git("https://github.com/c/two");
+  Runner before(spec);
+  before.RunAll();
+  spec.add_opt_out()->set_repository("github.com/a/zero");
+  v1::OptOut* in_one = spec.add_opt_out();
+  in_one->set_owner("github.com/b");
+  in_one->set_path("x/**");
+  spec.add_opt_out()->set_repository("github.com/nobody/here");
+  Runner after(spec);
+  after.RunAll();
+  const auto params = [&](const char* task) { return after.actions[task].params().validate(); };
+  ASSERT_EQ(params("validate 0.0").opt_out_size(), 1);
+  EXPECT_EQ(params("validate 0.0").opt_out(0).ByteSizeLong(), 0u) << "all of it";
+  ASSERT_EQ(params("validate 1.1").opt_out_size(), 1);
+  EXPECT_EQ(params("validate 1.1").opt_out(0).path(), "x/**");
+  EXPECT_EQ(params("validate 1.1").opt_out(0).owner(), "");
+  for (const char* task : {"validate 2.0", "validate 2.1", "extract 0.0", "sign 0.0", "pair 0.0"}) {
+    EXPECT_EQ(cas::SerializeDeterministically(after.actions[task]),
+              cas::SerializeDeterministically(before.actions[task]))
+        << task;
+  }
+  // The texts, by which modules that hold an opted-out kernel are found.
+  const auto kernels = [](const v1::Action& action) {
+    const std::vector<std::string> names = InputNames(action);
+    return std::count(names.begin(), names.end(), "kernels");
+  };
+  EXPECT_EQ(kernels(before.actions["resolve 0.0"]), 0);
+  EXPECT_EQ(kernels(after.actions["resolve 0.0"]), 6);
+  EXPECT_EQ(after.actions["manifest 0.0"].params().manifest().opt_out_size(), 3);
+}
+
+TEST(JobPlan, AGateThatIsMissedIsAFailureOfItsOwn) {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_gates()->set_min_kept(5);
+  Runner run(spec);
+  run.stages.unmade = "is not there";
+  run.stages.missed_gates = {"min_kept", "max_rejected"};
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE) << "the dataset is there";
+  EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().gates().min_kept(), 5);
+  const v1::JobStatus status = run.Status();
+  ASSERT_EQ(status.failures_size(), 3);
+  EXPECT_EQ(status.failures(0).code(), "NOT_FOUND");
+  EXPECT_EQ(status.failures(1).path(), "gates.min_kept");
+  EXPECT_EQ(status.failures(1).code(), "FAILED_PRECONDITION");
+  EXPECT_EQ(status.failures(1).message(), "missed");
+  EXPECT_EQ(status.failures(2).path(), "gates.max_rejected");
 }
 
 TEST(JobPlan, OnlyAnExtractionCanBeSplit) {

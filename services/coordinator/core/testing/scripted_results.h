@@ -19,11 +19,13 @@ v1::Source SearchFor(const std::string& code);
 // What pretended stages make of an action: a pure function of it. Digests are hashes of the action
 // and the output's place; no blob stands behind them. A fetch makes `shards` of its source's name
 // (default 2) with 10 files each; a search finds `found` of its code; a manifest cannot make the
-// first of the job's pairs where `unmade` says why; everything else has `kernels` items.
+// first of the job's pairs where `unmade` says why, and misses `missed_gates`; everything else has
+// `kernels` items.
 struct ScriptedStages {
   std::map<std::string, int> shards;
   std::map<std::string, std::vector<std::string>> found;
   std::string unmade;
+  std::vector<std::string> missed_gates;
   int kernels = 3;
 
   v1::StageResult Run(const v1::Action& action) const;

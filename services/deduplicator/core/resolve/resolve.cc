@@ -18,12 +18,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/config/opt_out.h"
 #include "common/config/review_list.h"
+#include "common/dataset/ledger.h"
 #include "common/dataset/word_overlap.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
@@ -62,6 +65,15 @@ std::vector<uint32_t> SortedPlaces(const absl::flat_hash_map<std::string, uint32
   return places;
 }
 
+// Why a kernel must not get out with its file either; empty where it may.
+std::string TaintOf(const v1::Verdict& verdict) {
+  for (const std::string& reason : verdict.reasons()) {
+    std::string kind = dataset::KindOf(reason);
+    if (dataset::WithholdsFile(kind)) return kind;
+  }
+  return "";
+}
+
 void SetFirst(uint32_t number, uint32_t* slot) {
   if (*slot == kNone) *slot = number;
 }
@@ -98,7 +110,11 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.source = origin.source();
     kernel.path = Intern(signatures.paths(i), &paths_);
     kernel.first_line = signatures.first_lines(i);
-    kernel.exact = Intern(signatures.sha256().substr(i * size_t{32}, 32), &exact_ids_);
+    kernel.file = deduplicator::IsFile(signatures, i);
+    // A kernel that is all of a file is no copy of the file.
+    kernel.exact = Intern(
+        absl::StrCat(signatures.sha256().substr(i * size_t{32}, 32), kernel.file ? "file" : ""),
+        &exact_ids_);
     kernel.pair = Intern(signatures.pair_sha1().substr(i * size_t{20}, 20), &pair_ids_);
     kernel.renamed =
         renamed_ids_.try_emplace(signatures.renamed(i), static_cast<uint32_t>(renamed_ids_.size()))
@@ -112,7 +128,9 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.accepted = verdict.accepted();
     Rank(verdict, &kernel);
     if (verdict.accepted()) continue;
-    kernel.rejection = verdict.reasons().empty() ? "unspecified" : verdict.reasons(0);
+    kernel.taint = TaintOf(verdict);
+    kernel.rejection = std::string(config::GravestReason(verdict));
+    kernel.opted_out = kernel.rejection == config::kOptOutReason;
   }
   return absl::OkStatus();
 }
@@ -179,7 +197,10 @@ Resolver::Index Resolver::EmptyIndex() const {
   const std::vector<uint32_t> none(kernels_.size(), kNone);
   return {std::vector<uint32_t>(exact_ids_.size(), kNone),
           std::vector<uint32_t>(pair_ids_.size(), kNone),
-          std::vector<uint32_t>(renamed_ids_.size(), kNone), none, none};
+          std::vector<uint32_t>(renamed_ids_.size(), kNone),
+          none,
+          none,
+          {}};
 }
 
 void Resolver::Enter(uint32_t number, Index* index) {
@@ -187,7 +208,11 @@ void Resolver::Enter(uint32_t number, Index* index) {
   SetFirst(number, &index->by_exact[kernel.exact]);
   SetFirst(number, &index->by_pair[kernel.pair]);
   SetFirst(number, &index->by_renamed[kernel.renamed]);
-  SetFirst(number, &index->by_near[near_.GroupOf(number)]);
+  const uint32_t near = near_.GroupOf(number);
+  SetFirst(number, &index->by_near[near]);
+  if (!index->by_near_elsewhere.empty() && kernels_[index->by_near[near]].source != kernel.source) {
+    SetFirst(number, &index->by_near_elsewhere[near]);
+  }
   SetFirst(number, &index->by_structural[structural_.GroupOf(number)]);
 }
 
@@ -225,9 +250,11 @@ void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback call
     offer(leaders.by_near[group], "near", similarity);
   });
   versions_.ForEachNeighbour(versions_.GroupOf(number), [&](uint32_t group, double similarity) {
-    const uint32_t found = leaders.by_near[group];
+    uint32_t found = leaders.by_near[group];
     // Within one tree kernels of one name are what their author told apart.
-    if (found == kNone || kernels_[found].source == kernel.source) return;
+    if (found != kNone && kernels_[found].source == kernel.source) {
+      found = leaders.by_near_elsewhere.empty() ? kNone : leaders.by_near_elsewhere[group];
+    }
     offer(found, "version", similarity);
   });
   const uint32_t structural = structural_.GroupOf(number);
@@ -257,6 +284,14 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   if (kernel.word_overlap >= dataset::kWordOverlapFlag)
     decision->set_word_overlap(kernel.word_overlap);
   contaminations_.Describe(number, decision);
+  if (kernel.file) {
+    for (v1::Contamination& match : *decision->mutable_contamination()) match.set_text("source");
+  }
+  const auto withheld = withheld_.find(number);
+  if (withheld != withheld_.end()) {
+    return Decide(v1::FATE_REJECTED, kernel.rejection, withheld->second.of,
+                  withheld->second.similarity, decision);
+  }
   if (!kernel.accepted) return Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
   if (policy_.contamination().action() == v1::CONTAMINATION_ACTION_LABEL) return;
   for (const v1::Contamination& match : decision->contamination()) {
@@ -267,11 +302,93 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   }
 }
 
-v1::Clusters Resolver::Resolve() {
+// A file that stays would bring out what its kernel must not.
+void Resolver::RejectHolders(v1::Clusters* clusters) const {
+  std::map<std::pair<int, uint32_t>, std::string> taints;  // by source and path
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    if (kernels_[i].file || kernels_[i].holdout) continue;
+    const bool contaminated =
+        clusters->decisions(static_cast<int>(i)).fate() == v1::FATE_CONTAMINATED;
+    const std::string taint = contaminated            ? std::string("contaminated")
+                              : withheld_.contains(i) ? std::string(config::kOptOutReason)
+                                                      : kernels_[i].taint;
+    if (!taint.empty()) taints.emplace(std::make_pair(kernels_[i].source, kernels_[i].path), taint);
+  }
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    v1::Decision* decision = clusters->mutable_decisions(static_cast<int>(i));
+    const auto taint = taints.find({kernels_[i].source, kernels_[i].path});
+    if (!kernels_[i].file || decision->fate() != v1::FATE_UNSPECIFIED || taint == taints.end()) {
+      continue;
+    }
+    Decide(v1::FATE_REJECTED, absl::StrCat("holds:", taint->second), i, 1, decision);
+  }
+}
+
+// Keeps or drops the kernels, or the files, that nothing was decided on yet.
+void Resolver::DecideInOrder(bool files, const std::vector<uint32_t>& order, Index* leaders,
+                             v1::Clusters* clusters) {
+  std::vector<uint32_t> rank(kernels_.size(), kNone);
+  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  for (const uint32_t number : order) {
+    v1::Decision* decision = clusters->mutable_decisions(static_cast<int>(number));
+    if (kernels_[number].file != files || decision->fate() != v1::FATE_UNSPECIFIED) continue;
+    if (Duplicate(number, *leaders, rank, decision)) continue;
+    Decide(v1::FATE_KEPT, "", number, 1, decision);
+    Enter(number, leaders);
+  }
+}
+
+void Resolver::Build() {
+  if (std::exchange(built_, true)) return;
   near_.Build();
   versions_.Build();
   structural_.Build();
   contaminations_.Build();
+}
+
+// Rejects the kernel where it is like one that is opted out. It names the one that it is like by
+// the strictest rule.
+bool Resolver::IsCopy(uint32_t number, const Index& opted_out) {
+  Match first{kNone, "", 0};
+  ForEachMatch(number, opted_out, [&](const Match& match) {
+    if (first.number == kNone) first = match;
+  });
+  if (first.number == kNone) return false;
+  kernels_[number].accepted = false;
+  kernels_[number].rejection = config::kOptOutReason;
+  withheld_[number] = {first.number, first.similarity};
+  return true;
+}
+
+std::vector<uint32_t> Resolver::OptedOut() {
+  Build();
+  Index index = EmptyIndex();
+  index.by_near_elsewhere = index.by_near;
+  bool any = false;
+  for (uint32_t i = 0; i < kernels_.size(); ++i) {
+    if (!kernels_[i].opted_out) continue;
+    Enter(i, &index);
+    any = true;
+  }
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; any && i < kernels_.size(); ++i) {
+    if (kernels_[i].holdout) continue;
+    if (kernels_[i].opted_out || IsCopy(i, index)) found.push_back(i);
+  }
+  return found;
+}
+
+void Resolver::RejectWith(uint32_t number, absl::string_view text, uint32_t opted_out) {
+  Candidate& kernel = kernels_[number];
+  if (kernel.opted_out || withheld_.contains(number)) return;
+  kernel.accepted = false;
+  kernel.rejection = absl::StrCat(config::kOptOutReason, ":", text);
+  const auto copy = withheld_.find(opted_out);
+  withheld_[number] = copy == withheld_.end() ? Withheld{opted_out, 1} : copy->second;
+}
+
+v1::Clusters Resolver::Resolve() {
+  Build();
   v1::Clusters clusters;
   clusters.mutable_decisions()->Reserve(static_cast<int>(kernels_.size()));
   for (uint32_t i = 0; i < kernels_.size(); ++i) {
@@ -283,16 +400,10 @@ v1::Clusters Resolver::Resolve() {
     }
   }
   const std::vector<uint32_t> order = Ranked();
-  std::vector<uint32_t> rank(kernels_.size(), kNone);
-  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
   Index leaders = EmptyIndex();
-  for (const uint32_t number : order) {
-    v1::Decision* decision = clusters.mutable_decisions(static_cast<int>(number));
-    if (decision->fate() == v1::FATE_CONTAMINATED) continue;
-    if (Duplicate(number, leaders, rank, decision)) continue;
-    Decide(v1::FATE_KEPT, "", number, 1, decision);
-    Enter(number, &leaders);
-  }
+  DecideInOrder(/*files=*/false, order, &leaders, &clusters);
+  RejectHolders(&clusters);
+  DecideInOrder(/*files=*/true, order, &leaders, &clusters);
   return clusters;
 }
 

@@ -21,8 +21,10 @@ namespace kernelmill::deduplicator {
 // then resolve once. Holds some hundred bytes a kernel and no shingles. Not thread-safe.
 //
 //   holdout        of a holdout's shard
-//   rejected       its verdict does not accept it; the reason is the verdict's first. Or a person
-//                  rejected it
+//   rejected       "opt_out": its verdict says that somebody opted out, or it is like a kernel of
+//                  which one does, by any of the rules for duplicates; "opt_out:<text>": such a
+//                  kernel's text comes with it. Else its verdict does not accept it; the reason is
+//                  the verdict's first. Or a person rejected it
 //   contaminated   it or its module by a holdout's text, as contamination.h tells; unless the
 //   policy
 //                  only labels
@@ -34,7 +36,11 @@ namespace kernelmill::deduplicator {
 //   kept           the rest
 //
 // in this order: the first that holds. So a copy of a rejected or a contaminated kernel is judged
-// for itself, and never vanishes with it.
+// for itself, and never vanishes with it, unless people asked for that.
+//
+// Whole files are decided on once all kernels are, and are duplicates of files alone ("exact",
+// "near"). One that holds a kernel that must not get out is rejected with it: "holds:contaminated",
+// "holds:license", "holds:sensitive", "holds:opt_out".
 class Resolver {
  public:
   // The policy's defaults are filled in.
@@ -51,12 +57,25 @@ class Resolver {
   // INVALID_ARGUMENT: a pair of kernels that there are not.
   absl::Status AddPairs(const v1::PairSet& pairs);
 
+  // Once all is added, where the job has an opt_out: the kernels that are opted out, ascending:
+  // those whose verdict says so, and their copies.
+  std::vector<uint32_t> OptedOut();
+  // Whether that one is opted out by its verdict, and no copy.
+  bool IsNamed(uint32_t number) const { return kernels_[number].opted_out; }
+  // The kernel's `text` has the text of one of them.
+  void RejectWith(uint32_t number, absl::string_view text, uint32_t opted_out);
+
   v1::Clusters Resolve();
+
+  // Whether the number is a whole file's.
+  bool IsFile(uint32_t number) const { return kernels_[number].file; }
 
  private:
   struct Candidate {
     bool holdout = false;
+    bool file = false;  // no kernel but a whole file
     bool accepted = false;
+    bool opted_out = false;
     // What its rank is made of, but for its number.
     bool vendored = false;
     bool for_vendor = false;  // written for one vendor's hardware
@@ -74,6 +93,7 @@ class Resolver {
     uint32_t renamed = 0;  // equal for kernels that are equal up to renaming
     double word_overlap = 0;
     std::string rejection;
+    std::string taint;  // why its file is rejected with it
   };
   struct Match {
     uint32_t number;
@@ -87,6 +107,8 @@ class Resolver {
     std::vector<uint32_t> by_renamed;
     std::vector<uint32_t> by_near;
     std::vector<uint32_t> by_structural;
+    // Of another source than by_near's; empty where none can be.
+    std::vector<uint32_t> by_near_elsewhere;
   };
   using Ids = absl::flat_hash_map<std::string, uint32_t>;
 
@@ -95,7 +117,15 @@ class Resolver {
                      const google::protobuf::RepeatedPtrField<v1::Pair>& pairs);
   template <typename Message>
   absl::Status CheckCandidate(const Message& match) const;
+  // What was rejected for the sake of another kernel, which is opted out.
+  struct Withheld {
+    uint32_t of;
+    double similarity;
+  };
+
+  void Build();
   Index EmptyIndex() const;
+  bool IsCopy(uint32_t number, const Index& opted_out);
   void Enter(uint32_t number, Index* index);
   std::vector<uint32_t> Ranked() const;
   template <typename Callback>
@@ -103,6 +133,9 @@ class Resolver {
   bool Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
                  v1::Decision* decision);
   void Describe(uint32_t number, v1::Decision* decision) const;
+  void RejectHolders(v1::Clusters* clusters) const;
+  void DecideInOrder(bool files, const std::vector<uint32_t>& order, Index* leaders,
+                     v1::Clusters* clusters);
 
   const v1::DedupPolicy policy_;
   std::vector<Candidate> kernels_;
@@ -114,6 +147,8 @@ class Resolver {
   SimilarityGraph versions_;  // between the groups of near_
   SimilarityGraph structural_;
   Contaminations contaminations_;
+  absl::flat_hash_map<uint32_t, Withheld> withheld_;
+  bool built_ = false;
 };
 
 }  // namespace kernelmill::deduplicator

@@ -8,9 +8,12 @@
 #include <functional>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
+#include "common/dataset/walk.h"
 #include "common/dataset/word_overlap.h"
+#include "common/source_files/whole_files.h"
 #include "services/deduplicator/core/sign/local_names.h"
 #include "services/deduplicator/core/sign/operations.h"
 #include "services/deduplicator/core/sign/shingles.h"
@@ -47,6 +50,42 @@ void AddRuns(absl::string_view text, Language language, std::vector<uint64_t> kn
                       google::protobuf::RepeatedFieldBackInserter(runs));
 }
 
+constexpr uint64_t kFileSalt = 0x6b6d2d66696c6573;
+
+// No pair of prompt and completion has it.
+std::string FileSha1(const v1::Kernel& file) {
+  return Sha1(absl::StrCat(absl::string_view("\0file\0", 6), Sha256(file.source())));
+}
+
+// Of a file that is none to train on nothing is compared: it is rejected.
+std::vector<uint64_t> FileTokens(const v1::Kernel& file) {
+  if (!source_files::WholeFileProblem(file.source()).empty()) return {};
+  return TokenHashes(Tokenize(file.source(), source_files::LexedAs(file)));
+}
+
+void SignFile(const v1::Kernel& file, SignedShard* shard) {
+  v1::SignatureShard& signatures = shard->signatures;
+  signatures.mutable_sha256()->append(Sha256(file.source()));
+  signatures.mutable_pair_sha1()->append(FileSha1(file));
+  signatures.add_words_common(0);
+  signatures.add_words_total(0);
+  signatures.add_paths(file.path());
+  signatures.add_first_lines(0);
+  signatures.add_names(0);
+  signatures.add_renamed(StableHash64(file.source(), kFileSalt));
+  std::vector<uint64_t> hashes = FileTokens(file);
+  std::vector<uint64_t> runs = Runs(hashes);
+  std::sort(runs.begin(), runs.end());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  for (uint64_t& hash : hashes) hash ^= kFileSalt;
+  const std::vector<uint64_t> near = Shingles(hashes);
+  AddSet(near, signatures.mutable_near());
+  AddSet({}, signatures.mutable_structural());
+  v1::KernelShingles* shingles = shard->shingles.add_kernels();
+  shingles->mutable_near()->Add(near.begin(), near.end());
+  shingles->mutable_module_runs()->Add(runs.begin(), runs.end());
+}
+
 }  // namespace
 
 uint64_t NameHash(const v1::Kernel& kernel) {
@@ -61,6 +100,7 @@ Overlap WordOverlap(const dataset::FimPair& pair) {
 }
 
 void Sign(const v1::Kernel& kernel, SignedShard* shard) {
+  if (dataset::IsFile(kernel)) return SignFile(kernel, shard);
   v1::SignatureShard& signatures = shard->signatures;
   const dataset::FimPair pair = dataset::MakeFimPair(kernel);
   signatures.mutable_sha256()->append(Sha256(kernel.source()));

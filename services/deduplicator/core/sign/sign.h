@@ -22,7 +22,9 @@ struct SignedShard {
 // The distinct words, runs of anything but white space, of the two sides of a pair.
 Overlap WordOverlap(const dataset::FimPair& pair);
 
-// Appends a kernel.
+// Appends a kernel, or a whole file. Of a file the first line is 0, by which IsFile tells; its
+// shingles are hashed so that no kernel has one of them, and its runs stand where those of a module
+// do: a holdout's text may stand anywhere in it. It has no other sets.
 void Sign(const v1::Kernel& kernel, SignedShard* shard);
 
 SignedShard SignShard(const v1::KernelShard& kernels);
@@ -34,6 +36,9 @@ uint64_t NameHash(const v1::Kernel& kernel);
 inline int KernelsIn(const v1::SignatureShard& shard) {
   return static_cast<int>(shard.sha256().size() / 32);
 }
+
+// Whether the shard's entry `i` is a whole file.
+inline bool IsFile(const v1::SignatureShard& shard, int i) { return shard.first_lines(i) == 0; }
 
 // The MinHash of the shard's kernel `i`.
 MinHashValues MinHashOf(const v1::TokenSets& sets, int i);

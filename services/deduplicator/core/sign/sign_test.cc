@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -123,6 +125,47 @@ TEST(Sign, ModuleAndLauncherHaveRunsOfTheirOwn) {
   EXPECT_THAT(
       CheckSet({shingles.module_runs().data(), static_cast<size_t>(shingles.module_runs_size())}),
       IsOk());
+}
+
+v1::Kernel WholeFile(const std::string& source) {
+  v1::Kernel file = KernelOf(source, v1::DSL_UNSPECIFIED);
+  file.set_form(v1::KERNEL_FORM_FILE);
+  file.set_path("a.py");
+  file.set_first_line(1);
+  return file;
+}
+
+TEST(SignFile, NothingOfAFileIsAKernelsButItsRuns) {
+  const std::string text = "def f(x):\n    return a + b + c + d + e + g + h + i\n";
+  v1::Kernel kernel = KernelOf(text);
+  kernel.set_first_line(1);
+  const SignedShard shard = SignAll({kernel, WholeFile(text)});
+  EXPECT_THAT(CheckSignatures(shard.signatures), IsOk());
+  EXPECT_FALSE(IsFile(shard.signatures, 0));
+  EXPECT_TRUE(IsFile(shard.signatures, 1));
+  EXPECT_NE(shard.signatures.pair_sha1().substr(0, 20), shard.signatures.pair_sha1().substr(20));
+  EXPECT_NE(shard.signatures.renamed(0), shard.signatures.renamed(1));
+  EXPECT_EQ(shard.signatures.structural().sizes(1), 0u);
+  const v1::KernelShingles& of_kernel = shard.shingles.kernels(0);
+  const v1::KernelShingles& of_file = shard.shingles.kernels(1);
+  ASSERT_EQ(of_kernel.near_size(), of_file.near_size());
+  for (const uint64_t shingle : of_kernel.near()) {
+    EXPECT_EQ(std::count(of_file.near().begin(), of_file.near().end(), shingle), 0);
+  }
+  EXPECT_EQ(of_file.runs_size(), 0);
+  EXPECT_EQ(std::set<uint64_t>(of_kernel.runs().begin(), of_kernel.runs().end()),
+            std::set<uint64_t>(of_file.module_runs().begin(), of_file.module_runs().end()));
+}
+
+TEST(SignFile, FilesThatDifferInCommentsAreEqual) {
+  EXPECT_TRUE(SameNear(WholeFile("x = 1  # one\n"), WholeFile("x = 1\n")));
+  EXPECT_FALSE(SameNear(WholeFile("x = 1\n"), WholeFile("x = 2\n")));
+}
+
+TEST(SignFile, OfABinaryOneNothingIsCompared) {
+  const SignedShard shard = SignAll({WholeFile(std::string("a b c d e f\0", 12))});
+  EXPECT_EQ(shard.signatures.near().sizes(0), 0u);
+  EXPECT_EQ(shard.shingles.kernels(0).module_runs_size(), 0);
 }
 
 TEST(CheckSignatures, RefusesColumnsThatDiffer) {

@@ -6,12 +6,13 @@
 // repository has is a copy in train, though its row is left out. Two of them are joined
 //
 //   - if one is the other's duplicate;
+//   - if one is a whole file and the other stands in it: who trains on the file has seen both;
 //   - if their texts are one, up to their names or as prompt and completion;
 //   - if the pair stage says so: versions across sources, structural duplicates;
 //   - if the Jaccard similarity of their shingles is at or above the threshold, whatever else
 //     differs. Two kept kernels can be that similar (same_kernel.h), and no pair is named of them.
 //
-// Each of these but the first is told from the two texts alone, and each first is one of the
+// Each of these but the first two is told from the two texts alone, and each first is one of the
 // others. So a dataset that grows has the edges that it had: what was of train stays there, and
 // what was of another split stays, too, or comes to train by an edge to a new kernel.
 //
@@ -77,6 +78,7 @@ absl::Status Splitter::AddShard(const v1::SignatureShard& signatures,
     return absl::InvalidArgumentError(absl::StrCat("kernel ", first + kernels - 1, " of ",
                                                    clusters_.decisions_size(), " decisions"));
   }
+  absl::flat_hash_map<absl::string_view, uint32_t> files;  // whole ones; before their kernels
   const v1::Split side = repositories_.SideOf(origin.repository(), origin.url());
   for (int i = 0; i < kernels; ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
@@ -88,6 +90,9 @@ absl::Status Splitter::AddShard(const v1::SignatureShard& signatures,
     sources_.push_back(origin.source());
     begun_.push_back(sides_.back());
     if (!of_graph) continue;
+    if (IsFile(signatures, i)) files.emplace(signatures.paths(i), number);
+    const auto file = files.find(signatures.paths(i));
+    if (file != files.end()) Join(file->second, number);
     const std::string pair = signatures.pair_sha1().substr(i * size_t{20}, 20);
     Join(by_pair_.try_emplace(pair, number).first->second, number);
     Join(by_renamed_.try_emplace(signatures.renamed(i), number).first->second, number);

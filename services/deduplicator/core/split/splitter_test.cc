@@ -35,6 +35,7 @@ struct TestKernel {
   v1::Fate fate = v1::FATE_KEPT;
   std::string leader = "";  // of a duplicate
   uint64_t renamed = 0;     // 0: its own
+  bool file = false;        // a whole file, of all the kernels that its source has after it
 };
 
 struct TestSource {
@@ -69,7 +70,7 @@ v1::SignatureShard Signatures(const TestSource& source, uint32_t first) {
     shard.add_words_common(0);
     shard.add_words_total(1);
     shard.add_paths("a.py");
-    shard.add_first_lines(1);
+    shard.add_first_lines(kernel.file ? 0 : 1);
     shard.add_names(1);
     shard.add_renamed(kernel.renamed == 0 ? 1'000'000 + number : kernel.renamed);
   }
@@ -149,6 +150,24 @@ TEST(Splitter, ARepositorysKernelsAreOfItsSplit) {
                                 {"val1", {{"d", Range(300, 20)}}}});
   EXPECT_EQ(result.sides, (Sides{{"a", kTrain}, {"b", kTest}, {"c", kTest}, {"d", kValidation}}));
   EXPECT_EQ(result.joined, 0);
+}
+
+TEST(Splitter, AWholeFileIsOnTheSideOfTheKernelsThatStandInIt) {
+  const auto file = [](const std::string& name, uint64_t first) {
+    TestKernel whole{name, Range(first, 20)};
+    whole.file = true;
+    return whole;
+  };
+  const Result result =
+      Divide({{"other", {{"a", Range(0, 100)}}},
+              {"test1", {file("f", 5000), {"b", Range(10, 100)}, {"c", Range(900, 20)}}},
+              {"test2", {file("g", 6000), {"d", Range(700, 20)}}}});
+  EXPECT_EQ(result.sides, (Sides{{"a", kTrain},
+                                 {"f", kTrain},
+                                 {"b", kTrain},  // like train's
+                                 {"c", kTrain},  // beside it in a file that is train's
+                                 {"g", kTest},
+                                 {"d", kTest}}));
 }
 
 TEST(Splitter, OnlyKeptKernelsOfNoHoldoutHaveASplit) {

@@ -33,6 +33,15 @@ std::string Fenced(absl::string_view text) {
   return absl::StrCat(fence, "text\n", text, absl::EndsWith(text, "\n") ? "" : "\n", fence, "\n");
 }
 
+// "MIT (3), Apache-2.0 (1)".
+std::string Counted(const std::map<std::string, int64_t>& licenses) {
+  std::string text;
+  for (const auto& [expression, count] : licenses) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", Cell(expression), " (", count, ")");
+  }
+  return text;
+}
+
 // The heading of a text, by which sources refer to it.
 std::string TextName(const std::string& sha256) {
   return absl::StrCat("text-", sha256.substr(0, 12));
@@ -50,6 +59,12 @@ void Provenance::AddKernel(const v1::License& license, int64_t tokens) {
   ++entry.kernels;
   entry.tokens += tokens;
   ++entry.licenses[license.expression()];
+  for (const std::string& line : license.copyrights()) entry.copyrights.insert(ToUtf8(line));
+}
+
+void Provenance::AddWholeFile(const v1::License& license) {
+  Entry& entry = entries_.back();
+  ++entry.file_licenses[license.expression()];
   for (const std::string& line : license.copyrights()) entry.copyrights.insert(ToUtf8(line));
 }
 
@@ -72,10 +87,7 @@ std::string Provenance::Markdown(absl::string_view name, absl::string_view datas
       "| source | commit | of | category | kernels | share | tokens | share | licences |\n",
       "|---|---|---|---|---:|---:|---:|---:|---|\n");
   for (const Entry& entry : entries_) {
-    std::string licenses;
-    for (const auto& [expression, count] : entry.licenses) {
-      absl::StrAppend(&licenses, licenses.empty() ? "" : ", ", Cell(expression), " (", count, ")");
-    }
+    const std::string licenses = Counted(entry.licenses);
     const Source& source = entry.source;
     absl::StrAppend(&text, "| ", Link(source.repository, source.url), " | `",
                     source.commit.substr(0, 12), "` | ", Day(source.commit_time), " | ",
@@ -85,9 +97,12 @@ std::string Provenance::Markdown(absl::string_view name, absl::string_view datas
                     Share(entry.tokens, tokens), " | ", licenses, " |\n");
   }
   for (const Entry& entry : entries_) {
-    if (entry.kernels == 0) continue;
+    if (entry.kernels == 0 && entry.file_licenses.empty()) continue;
     absl::StrAppend(&text, "\n## ", Cell(entry.source.repository), "\n\nCommit `",
                     entry.source.commit, "`.\n");
+    if (!entry.file_licenses.empty()) {
+      absl::StrAppend(&text, "\nWhole files, by licence: ", Counted(entry.file_licenses), ".\n");
+    }
     if (!entry.copyrights.empty()) {
       absl::StrAppend(&text, "\nCopyright holders, as the files say it:\n\n");
       for (const std::string& line : entry.copyrights)

@@ -33,6 +33,8 @@ class Provenance {
   void StartSource(const Source& source);
   // Of the source: a kept kernel's licence and tokens (cl100k_base).
   void AddKernel(const v1::License& license, int64_t tokens);
+  // Of the source: a whole file that is kept. No share counts it.
+  void AddWholeFile(const v1::License& license);
   // Of the source: a licence or NOTICE file that must go along; `link` leads to it, or is empty.
   void AddText(const v1::SourceFile& file, const std::string& link);
 
@@ -48,7 +50,8 @@ class Provenance {
     Source source;
     int64_t kernels = 0;
     int64_t tokens = 0;
-    std::map<std::string, int64_t> licenses;  // kernels by expression
+    std::map<std::string, int64_t> licenses;       // kernels by expression
+    std::map<std::string, int64_t> file_licenses;  // whole files by expression
     std::set<std::string> copyrights;
     std::vector<File> files;
   };

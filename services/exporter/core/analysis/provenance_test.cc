@@ -58,6 +58,16 @@ TEST(Provenance, ATextStandsOnceAndHoldersOnceASource) {
   EXPECT_THAT(page, HasSubstr("- x/LICENSE: [text-"));
 }
 
+TEST(Provenance, ASourceThatGaveWholeFilesAloneHasItsHolders) {
+  Provenance provenance = TwoSources();
+  provenance.StartSource({"f", "", "sha256:56", 0, "generators", false});
+  provenance.AddWholeFile(LicenseOf("BSD-3-Clause", "Copyright F"));
+  const std::string page = provenance.Markdown("seeds", "abc/1");
+  EXPECT_THAT(page, HasSubstr("| f | `sha256:56` |  | generators | 0 | 0.00 % | 0 | 0.00 % |  |"));
+  EXPECT_THAT(page, HasSubstr("Whole files, by licence: BSD-3-Clause (1).\n"));
+  EXPECT_THAT(page, HasSubstr("- Copyright F\n"));
+}
+
 TEST(Provenance, NotMoreThanSoManyTextsAreHeld) {
   Provenance provenance;
   provenance.StartSource({"a", "", "c", 0, "x", false});

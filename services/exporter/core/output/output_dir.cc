@@ -25,17 +25,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFiles[] = {
-    kKernelsFile,      kFimFile,        kPairsFile,    kTranslationsFile, kFunctionsFile,
-    kManifestFile,     kLedgerFile,     kReportFile,   kLockFile,         kNoticesFile,
-    kCardFile,         kFimRowsFile,    kInstructFile, kDatasetInfoFile,  kAnalysisFile,
-    kAnalysisPageFile, kProvenanceFile, kCroissantFile};
+    kKernelsFile,      kFimFile,        kPairsFile,      kTranslationsFile, kFunctionsFile,
+    kManifestFile,     kLedgerFile,     kReportFile,     kLockFile,         kNoticesFile,
+    kCardFile,         kFimRowsFile,    kInstructFile,   kDatasetInfoFile,  kAnalysisFile,
+    kAnalysisPageFile, kProvenanceFile, kWholeFilesFile, kMixFile,          kCroissantFile};
 
 // A folder of an export: at any depth it holds folders and files whose names end so.
 struct Folder {
   const char* name;
-  const char* ending;
+  const char* ending;  // "": any
 };
-constexpr Folder kFolders[] = {{kTablesFolder, ".parquet"}};
+constexpr Folder kFolders[] = {{kTablesFolder, ".parquet"},
+                               {kTreeFolder, ""},
+                               {kMixFolder, ".npy"},
+                               {kFiguresFolder, ".png"},
+                               {kTokensFolder, ""}};
 
 constexpr int64_t kMaxReportBytes = 64 << 20;
 
@@ -78,7 +82,8 @@ absl::Status CheckFolder(const fs::path& dir, const Folder& folder) {
     const fs::file_type type = entry->symlink_status(error).type();
     if (error) break;
     if (type == fs::file_type::directory) continue;
-    if (type != fs::file_type::regular || entry->path().extension() != folder.ending) {
+    const bool ends_so = *folder.ending == '\0' || entry->path().extension() == folder.ending;
+    if (type != fs::file_type::regular || !ends_so) {
       return Foreign(dir, entry->path());
     }
   }

@@ -17,6 +17,9 @@ inline constexpr char kInstructFile[] = "instruct.jsonl";
 inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
 inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
 inline constexpr char kFunctionsFile[] = "triton_functions.json";
+inline constexpr char kWholeFilesFile[] = "files.jsonl";
+// The organised tree's, where one is asked for.
+inline constexpr char kTreeFolder[] = "tree";
 inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kLedgerFile[] = "ledger.jsonl";
 inline constexpr char kNoticesFile[] = "notices.jsonl";
@@ -26,6 +29,11 @@ inline constexpr char kDatasetInfoFile[] = "dataset_info.json";
 inline constexpr char kAnalysisFile[] = "ANALYSIS.json";
 inline constexpr char kAnalysisPageFile[] = "ANALYSIS.md";
 inline constexpr char kProvenanceFile[] = "PROVENANCE.md";
+inline constexpr char kMixFile[] = "mix.json";
+inline constexpr char kMixFolder[] = "mix";
+// What python3 -m kernelmill.figures and kernelmill.tokens write there.
+inline constexpr char kFiguresFolder[] = "figs";
+inline constexpr char kTokensFolder[] = "tokens";
 inline constexpr char kCardFile[] = "README.md";
 inline constexpr char kCroissantFile[] = "croissant.json";
 inline constexpr char kTablesFolder[] = "data";  // holds CONFIG/SPLIT-NNNNN.parquet

@@ -85,15 +85,21 @@ Fields PlaceFields() {
           OrNull(String("url", "the lines on the web, at the commit; of a JSON file the file"))};
 }
 
+enum class Rows : bool { kKernels, kKernelsAndFiles };
+
 // What every row about a kernel begins with.
-Fields IdentityFields() {
+Fields IdentityFields(Rows rows = Rows::kKernels) {
   Fields fields = PlaceFields();
-  Append({String("sha256", "of `source`, as the file has it"),
-          Word("dsl", WordsOf(v1::Dsl_descriptor(), "DSL_"), "the kernel language"),
+  Field dsl = Word("dsl", WordsOf(v1::Dsl_descriptor(), "DSL_"), "the kernel language");
+  if (rows == Rows::kKernelsAndFiles) {
+    dsl.description += "; null of a whole file";
+    dsl.nullable = true;
+  }
+  Append({String("sha256", "of `source`, as the file has it"), std::move(dsl),
           OrNull(Word("role", WordsOf(v1::KernelRole_descriptor(), "KERNEL_ROLE_"),
                       "launched from the host, or called by kernels; null of a template")),
           Word("form", WordsOf(v1::KernelForm_descriptor(), "KERNEL_FORM_"),
-               "how it was recognized as a kernel")},
+               "how it was recognized as a kernel; file: it is none, but a whole file")},
          &fields);
   return fields;
 }
@@ -351,17 +357,56 @@ RowSchema Kernels() {
   return {"kernels.jsonl", "The kept kernels, by source, path and line.", std::move(fields)};
 }
 
+RowSchema WholeFiles() {
+  Field sensitive;
+  for (const Field& field : QualityField().fields) {
+    if (field.name == "sensitive") sensitive = field;
+  }
+  Fields fields = {
+      String("id", "32 hexadecimal digits over repository, commit, path and SHA-256"),
+      String("repository", "the source's name"),
+      OrNull(String("repository_url", "where the source is on the web")),
+      String("commit", "40 digits; of a package or a folder sha256:..."),
+      OrNull(String("url", "the file on the web, at the commit")),
+      String("path", "from the root of the source"),
+      String("sha256", "of the file as the source has it"),
+      OrNull(String("language", "by the file's name: python, c++, ...; null where it tells none")),
+      String("category", "the source's, from the job file"),
+      Integer("source_tier", "the source's `tier` in the job file; 1 is best"),
+      Number("weight", "the source's sampling weight"),
+      SplitField(),
+      String("text", "all of the file"),
+      Integer("bytes", "of the file"),
+      Integer("lines", "of the file"),
+      TokensField("tokens", "of `text`"),
+      LicenseField(),
+      OrNull(String("generated", "what says that a program wrote it")),
+      std::move(sensitive),
+      ListOf(String("kernels", "ids of the kept kernels that stand in it")),
+      ListOf(String("duplicates", "ids of the files that are duplicates of it"))};
+  Append(ContaminationFields(), &fields);
+  fields.push_back(NotUtf8());
+  return {"files.jsonl", "Whole files, of sources that keep files, by source and path.",
+          std::move(fields)};
+}
+
 RowSchema Ledger() {
-  Fields fields = IdentityFields();
+  Fields fields = IdentityFields(Rows::kKernelsAndFiles);
   Append({Word("fate", {"kept", "rejected", "duplicate", "contaminated"}, "what became of it"),
           OrNull(String("reason", "why; null of what is kept")),
           OrNull(String(
-              "of", "the id of the kernel that it repeats, or of the holdout's that it matches")),
+              "of",
+              "the id of the kernel that it repeats, of the holdout's that it matches, or of the "
+              "opted-out one for whose sake it goes")),
           OrNull(Number("similarity", "to that kernel, 0 to 1"))},
          &fields);
   Append(ContaminationFields(), &fields);
   fields.push_back(NotUtf8());
-  return {"ledger.jsonl", "Every kernel found, by source, path and line.", std::move(fields)};
+  return {
+      "ledger.jsonl",
+      "Every kernel found, and every whole file of sources that keep files, by source, path and "
+      "line.",
+      std::move(fields)};
 }
 
 RowSchema Notices() {
@@ -437,8 +482,8 @@ RowSchema Instruct() {
 }  // namespace
 
 const std::vector<RowSchema>& RowSchemas() {
-  static const auto* const schemas =
-      new std::vector<RowSchema>{Kernels(), Fim(), Instruct(), Pairs(), Ledger(), Notices()};
+  static const auto* const schemas = new std::vector<RowSchema>{
+      Kernels(), Fim(), Instruct(), Pairs(), WholeFiles(), Ledger(), Notices()};
   return *schemas;
 }
 

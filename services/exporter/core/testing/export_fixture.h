@@ -52,6 +52,17 @@ inline v1::Kernel MakeKernel(int n, const std::string& path, int line, const std
   return kernel;
 }
 
+// A whole file: WriteFiles makes its text of the kernels that stand in it, or takes this one.
+inline v1::Kernel MakeFile(int n, const std::string& path, const std::string& text) {
+  v1::Kernel file;
+  file.set_id(absl::StrCat(n));
+  file.set_name(path);
+  file.set_path(path);
+  file.set_form(v1::KERNEL_FORM_FILE);
+  file.set_source(text);
+  return file;
+}
+
 // A dataset by hand: two candidate sources, one holdout and one that failed. The first has two
 // shards whose paths interleave.
 class ExporterTest : public ::testing::Test {

@@ -9,8 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/code/line_index.h"
 #include "common/json/json_documents.h"
 #include "services/extractor/core/extract/extract_file.h"
 #include "services/extractor/core/extract/json_file.h"
@@ -42,6 +44,19 @@ absl::StatusOr<std::vector<const v1::SourceFile*>> FilesOf(const v1::FileShard& 
   return std::vector<const v1::SourceFile*>(begin, begin + piece.count);
 }
 
+// The whole file. It is no kernel, and ExtractedFile.kernels does not count it.
+v1::Kernel WholeFile(const v1::SourceFile& file) {
+  v1::Kernel whole;
+  whole.set_form(v1::KERNEL_FORM_FILE);
+  whole.set_name(file.path());
+  whole.set_path(file.path());
+  whole.set_first_line(1);
+  whole.set_last_line(static_cast<int32_t>(CountLines(file.content())));
+  whole.set_source(file.content());
+  whole.set_sha256(Sha256Hex(file.content()));
+  return whole;
+}
+
 absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceFile*>& sorted,
                                              const PythonParser& parser,
                                              const ExtractOptions& options) {
@@ -49,6 +64,8 @@ absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceF
   for (const v1::SourceFile* file : sorted) {
     RETURN_IF_ERROR(json::IsJsonPath(file->path()) ? ExtractJsonFile(*file, parser, options, shard)
                                                    : ExtractFile(*file, parser, options, shard));
+    const bool failed = !shard.files(shard.files_size() - 1).failed().empty();
+    if (options.keep_files && !failed) *shard.add_kernels() = WholeFile(*file);
   }
   SortKernels(shard);
   return shard;

@@ -29,6 +29,9 @@ struct ExtractOptions {
   // read: "work_budget". Code needs 1 or 2 for each, chats about 5.
   uint64_t json_parse_bytes = 1'000'000;
   uint64_t json_parse_bytes_per_byte = 8;
+  // Adds each file as a record of its own, of the form FILE, before its kernels. Not of files that
+  // fail.
+  bool keep_files = false;
 };
 
 // Some of a shard's files: `count` of them from `first` on, in the order of their paths. Pieces

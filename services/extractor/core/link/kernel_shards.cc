@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace kernelmill::extractor {
 namespace {
@@ -12,6 +13,8 @@ int64_t StringOf(const v1::Kernel& kernel) {
   return kernel.has_json_pointer() ? kernel.string_begin() : 0;
 }
 
+bool IsWholeFile(const v1::Kernel& kernel) { return kernel.form() == v1::KERNEL_FORM_FILE; }
+
 }  // namespace
 
 // Stable, so that sorting the pieces and then all of them is the same as sorting all at once, even
@@ -20,9 +23,28 @@ void SortKernels(v1::KernelShard& shard) {
   std::stable_sort(shard.mutable_kernels()->begin(), shard.mutable_kernels()->end(),
                    [](const v1::Kernel& a, const v1::Kernel& b) {
                      if (a.path() != b.path()) return a.path() < b.path();
+                     if (IsWholeFile(a) != IsWholeFile(b)) return IsWholeFile(a);
                      if (StringOf(a) != StringOf(b)) return StringOf(a) < StringOf(b);
                      return a.first_line() < b.first_line();
                    });
+}
+
+std::vector<v1::Kernel> TakeWholeFiles(v1::KernelShard& shard) {
+  auto& kernels = *shard.mutable_kernels();
+  const auto files = std::stable_partition(
+      kernels.pointer_begin(), kernels.pointer_end(),
+      [](const v1::Kernel* kernel) { return kernel->form() != v1::KERNEL_FORM_FILE; });
+  std::vector<v1::Kernel> taken;
+  for (auto file = files; file != kernels.pointer_end(); ++file) taken.push_back(std::move(**file));
+  kernels.DeleteSubrange(kernels.size() - static_cast<int>(taken.size()),
+                         static_cast<int>(taken.size()));
+  return taken;
+}
+
+void PutWholeFiles(std::vector<v1::Kernel> files, v1::KernelShard& shard) {
+  if (files.empty()) return;
+  for (v1::Kernel& file : files) *shard.add_kernels() = std::move(file);
+  SortKernels(shard);
 }
 
 void JoinPieces(v1::KernelShard next, v1::KernelShard& shard) {

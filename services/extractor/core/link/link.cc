@@ -19,6 +19,7 @@
 #include "services/extractor/core/link/host_machinery.h"
 #include "services/extractor/core/link/imported_launches.h"
 #include "services/extractor/core/link/imported_wrappers.h"
+#include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/prompt_context.h"
 #include "services/extractor/core/link/reexports.h"
 #include "services/extractor/core/link/source_scope.h"
@@ -177,6 +178,7 @@ class Linker {
   }
 
   void Add(v1::KernelShard shard) {
+    TakeWholeFiles(shard);
     wrappers_.Add(shard);
     for (v1::Definition& definition : *shard.mutable_definitions()) {
       const size_t size = definition.text().size();
@@ -200,6 +202,7 @@ class Linker {
 
   // Returns how many candidates became kernels, without those that were dropped.
   int Link(v1::KernelShard& shard) {
+    std::vector<v1::Kernel> files = TakeWholeFiles(shard);
     const int decided = wrappers_.DecideCandidates(shard) - DropUnselected(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
@@ -208,6 +211,10 @@ class Linker {
     }
     FillInModules(*scope_, *cuda_, options_, shard);
     for (v1::Kernel& kernel : *shard.mutable_kernels()) AddTags(kernel);
+    files.erase(std::remove_if(files.begin(), files.end(),
+                               [this](const auto& file) { return support_.contains(file.path()); }),
+                files.end());
+    PutWholeFiles(std::move(files), shard);
     return decided;
   }
 

@@ -6,9 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/base/glob.h"
 #include "services/fetcher/adapters/git/fetch_cache.h"
 #include "services/fetcher/adapters/git/git_command.h"
-#include "services/fetcher/core/selection/glob.h"
 #include "services/fetcher/core/selection/snapshot.h"
 
 namespace kernelmill::fetcher {

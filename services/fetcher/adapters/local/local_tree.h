@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "services/fetcher/core/selection/glob.h"
+#include "common/base/glob.h"
 #include "services/fetcher/core/selection/snapshot.h"
 #include "services/fetcher/core/selection/tree_selection.h"
 

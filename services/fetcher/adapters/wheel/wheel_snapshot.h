@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/base/glob.h"
 #include "services/fetcher/adapters/wheel/wheel_archive.h"
-#include "services/fetcher/core/selection/glob.h"
 #include "services/fetcher/core/selection/snapshot.h"
 #include "services/fetcher/core/selection/tree_selection.h"
 

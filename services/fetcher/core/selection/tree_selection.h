@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "services/fetcher/core/selection/glob.h"
+#include "common/base/glob.h"
 #include "services/fetcher/core/selection/snapshot.h"
 
 namespace kernelmill::fetcher {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
 #include "services/validator/core/license/words/attribution.h"
@@ -71,7 +72,9 @@ v1::License SourceLicenses::Of(const v1::Kernel& kernel, const std::string& cont
 
 const SourceLicenses::FileFacts& SourceLicenses::FactsOf(const v1::Kernel& kernel,
                                                          const std::string& content) {
-  const auto known = facts_.find(kernel.path());
+  // Of a JSON file as a whole the comments are its own.
+  const std::string key = absl::StrCat(kernel.has_json_pointer() ? "string:" : "", kernel.path());
+  const auto known = facts_.find(key);
   if (known != facts_.end()) return known->second;
   FileFacts facts;
   if (!kernel.has_json_pointer()) {
@@ -82,7 +85,7 @@ const SourceLicenses::FileFacts& SourceLicenses::FactsOf(const v1::Kernel& kerne
     if (origin.whole_file) of_the_file.push_back(origin.origin);
   }
   facts.license = finder_.Find(kernel.path(), content, of_the_file);
-  return facts_.emplace(kernel.path(), std::move(facts)).first->second;
+  return facts_.emplace(key, std::move(facts)).first->second;
 }
 
 bool SourceLicenses::NamesHolders(const v1::Adaptation& adaptation) const {

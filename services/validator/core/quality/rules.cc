@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
+#include "common/sensitive/sensitive.h"
+#include "common/source_files/whole_files.h"
 #include "services/validator/core/quality/checks.h"
 #include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/words.h"
@@ -62,6 +64,28 @@ void AddSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy,
       reasons->insert(absl::StrCat("sensitive:", finding.kind()));
     }
   }
+}
+
+// What is asked of kernels alone.
+void AddKernelReasons(const v1::Kernel& kernel, const v1::Verdict& verdict,
+                      const v1::QualityPolicy& policy, std::set<std::string>* reasons) {
+  if (verdict.quality().score() < policy.min_score()) reasons->insert("quality:min_score");
+  if (kernel.tokens() < policy.min_tokens()) reasons->insert("quality:min_tokens");
+  if (IsAmong(policy.exclude_kinds(), verdict.kind()))
+    reasons->insert(absl::StrCat("quality:kind:", verdict.kind()));
+  if (!policy.targets().empty() && !IsAmong(policy.targets(), verdict.target()))
+    reasons->insert(absl::StrCat("quality:target:", verdict.target()));
+}
+
+// What is asked of whole files alone. One that holds more than is looked for cannot be redacted.
+void AddFileReasons(const v1::Kernel& file, const v1::Quality& quality,
+                    const v1::QualityPolicy& policy, std::set<std::string>* reasons) {
+  const absl::string_view problem = source_files::WholeFileProblem(file.source());
+  if (!problem.empty()) reasons->insert(std::string(problem));
+  const bool labelled = policy.secrets() == v1::SENSITIVE_POLICY_LABEL &&
+                        policy.emails() == v1::SENSITIVE_POLICY_LABEL;
+  const bool all_found = quality.sensitive_size() < static_cast<int>(sensitive::kMaxSensitive);
+  if (!labelled && !all_found) reasons->insert("sensitive:too_many");
 }
 
 constexpr int kMuch = 3, kSome = 2, kLittle = 1;
@@ -193,18 +217,17 @@ void Decide(const v1::Kernel& kernel, const v1::QualityPolicy& quality, v1::Verd
     reasons.insert(absl::StrCat("license:", verdict->license().expression()));
   }
   if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) reasons.insert("template");
+  if (kernel.form() == v1::KERNEL_FORM_FILE) {
+    AddFileReasons(kernel, verdict->quality(), quality, &reasons);
+  } else {
+    AddKernelReasons(kernel, *verdict, quality, &reasons);
+  }
   for (const v1::RuleResult& result : verdict->rules()) {
     if (IsAmong(quality.require(), result.rule()) &&
         result.outcome() == v1::RuleResult::OUTCOME_FAIL) {
       reasons.insert(absl::StrCat("quality:", result.rule()));
     }
   }
-  if (verdict->quality().score() < quality.min_score()) reasons.insert("quality:min_score");
-  if (kernel.tokens() < quality.min_tokens()) reasons.insert("quality:min_tokens");
-  if (IsAmong(quality.exclude_kinds(), verdict->kind()))
-    reasons.insert(absl::StrCat("quality:kind:", verdict->kind()));
-  if (!quality.targets().empty() && !IsAmong(quality.targets(), verdict->target()))
-    reasons.insert(absl::StrCat("quality:target:", verdict->target()));
   AddSensitive(verdict->quality(), quality, &reasons);
   verdict->clear_reasons();
   for (const std::string& reason : reasons) verdict->add_reasons(reason);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/code/lexer.h"
+#include "common/source_files/whole_files.h"
 #include "services/validator/core/quality/words.h"
 
 namespace kernelmill::validator {
@@ -68,7 +69,7 @@ void ReadLines(const v1::Kernel& kernel, v1::Quality* quality) {
     ++lines;
   }
   size_t comments = InkedBytes(kernel.docstring());
-  for (const Token& token : code::Lex(source, code::LanguageOf(kernel.dsl()))) {
+  for (const Token& token : code::Lex(source, source_files::LexedAs(kernel))) {
     if (token.kind == Token::kComment) comments += InkedBytes(token.text);
   }
   const size_t ink = InkedBytes(source);
@@ -89,7 +90,7 @@ std::string GeneratedSign(const v1::Kernel& kernel, absl::string_view file) {
                                                   "auto generated", "automatically generated",
                                                   "generated automatically"};
   if (kernel.has_inductor()) return "inductor";
-  for (const Token& token : code::Lex(file.substr(0, kHead), code::LanguageOf(kernel.dsl()))) {
+  for (const Token& token : code::Lex(file.substr(0, kHead), source_files::LexedAs(kernel))) {
     if (token.kind != Token::kComment && token.kind != Token::kString) continue;
     const std::string words = absl::AsciiStrToLower(token.text);
     for (const absl::string_view sign : kSigns) {

@@ -1,0 +1,152 @@
+#include "common/sensitive/sensitive.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/match.h"
+#include "common/code/lexer.h"
+#include "common/source_files/whole_files.h"
+
+namespace kernelmill::sensitive {
+namespace {
+
+using code::Token;
+
+constexpr char kEmail[] = "email";
+
+struct Pattern {
+  const char* kind;
+  RE2 expression;  // its group is what is sensitive
+};
+
+// The forms that services document for their tokens, and GitHub's and others' secret scanners look
+// for.
+const std::vector<std::unique_ptr<Pattern>>& SecretPatterns() {
+  static const auto& patterns = *[] {
+    auto* list = new std::vector<std::unique_ptr<Pattern>>;
+    const auto add = [list](const char* kind, const char* expression) {
+      list->push_back(std::unique_ptr<Pattern>(new Pattern{kind, RE2(expression, RE2::Latin1)}));
+    };
+    add("private_key", R"((-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]+))");
+    add("aws_access_key", R"(\b((?:AKIA|ASIA)[0-9A-Z]{16})\b)");
+    add("github_token", R"(\b(gh[pousr]_[0-9A-Za-z]{36,255}|github_pat_[0-9A-Za-z_]{82})\b)");
+    add("gitlab_token", R"(\b(glpat-[0-9A-Za-z_-]{20,}))");
+    add("huggingface_token", R"(\b(hf_[A-Za-z]{34})\b)");
+    add("openai_key", R"(\b(sk-(?:proj-|svcacct-|ant-)?[0-9A-Za-z_-]{32,}))");
+    add("google_api_key", R"(\b(AIza[0-9A-Za-z_-]{35}))");
+    add("slack_token", R"(\b(xox[abprs]-[0-9A-Za-z-]{10,}))");
+    add("stripe_key", R"(\b([rs]k_live_[0-9A-Za-z]{16,}))");
+    add("npm_token", R"(\b(npm_[0-9A-Za-z]{36})\b)");
+    add("pypi_token", R"(\b(pypi-AgE[0-9A-Za-z_-]{50,}))");
+    add("jwt", R"(\b(eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,}))");
+    add("password",
+        R"((?i)\b\w{0,40}(?:password|passwd|secret|api_?key|auth_?token|access_?token)\w{0,40})"
+        R"(["']?\s{0,4}[:=]\s{0,4}["']([^\s"'<>{}$]{12,200})["'])");
+    return list;
+  }();
+  return patterns;
+}
+
+const RE2& EmailPattern() {
+  static const auto& pattern = *new RE2(
+      R"(\b([0-9A-Za-z][0-9A-Za-z._%+-]{0,63}@(?:[0-9A-Za-z][0-9A-Za-z-]*\.)+[A-Za-z]{2,24})\b)",
+      RE2::Latin1);
+  return pattern;
+}
+
+// A literal that is a word to be filled in is no secret: a few different characters, or none but
+// letters.
+bool LooksRandom(absl::string_view literal) {
+  const std::set<char> characters(literal.begin(), literal.end());
+  const bool digit =
+      std::any_of(literal.begin(), literal.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return characters.size() >= 8 && digit;
+}
+
+// Finds in one text of the kernel.
+class Finder {
+ public:
+  Finder(v1::Sensitive::Text where, absl::string_view text, std::vector<v1::Sensitive>* found)
+      : where_(where), text_(text), found_(*found) {}
+
+  void FindSecrets() {
+    for (const auto& pattern : SecretPatterns()) {
+      const bool assigned = absl::string_view(pattern->kind) == "password";
+      Find(pattern->expression, pattern->kind, text_,
+           [&](absl::string_view match) { return !assigned || LooksRandom(match); });
+    }
+  }
+
+  // Of a file of data: what an assignment in a string of JSON gives.
+  void FindEscapedSecrets() {
+    static const auto& escaped =
+        *new RE2(R"((?i)(?:password|passwd|secret|api_?key|auth_?token|access_?token)\w{0,40})"
+                 R"((?:\\["'])?\s{0,4}[:=]\s{0,4}\\["']([^\s"'<>{}$\\]{12,200})\\["'])",
+                 RE2::Latin1);
+    Find(escaped, "password", text_, [](absl::string_view match) { return LooksRandom(match); });
+  }
+
+  void FindAddresses(const std::vector<Token>& tokens) {
+    for (const Token& token : tokens) {
+      if (token.kind != Token::kComment && token.kind != Token::kString) continue;
+      if (!absl::StrContains(token.text, "@")) continue;
+      FindAddressesIn(token.text);
+    }
+  }
+
+  void FindAddressesIn(absl::string_view part) {
+    Find(EmailPattern(), kEmail, part, [](absl::string_view) { return true; });
+  }
+
+ private:
+  template <typename Accept>
+  void Find(const RE2& expression, const char* kind, absl::string_view in, Accept accept) {
+    re2::StringPiece rest(in.data(), in.size());
+    re2::StringPiece match;
+    while (found_.size() < kMaxSensitive && RE2::FindAndConsume(&rest, expression, &match)) {
+      if (!accept(absl::string_view(match.data(), match.size()))) continue;
+      v1::Sensitive& finding = found_.emplace_back();
+      finding.set_kind(kind);
+      finding.set_text(where_);
+      finding.set_begin(match.data() - text_.data());
+      finding.set_size(static_cast<int64_t>(match.size()));
+    }
+  }
+
+  const v1::Sensitive::Text where_;
+  const absl::string_view text_;
+  std::vector<v1::Sensitive>& found_;
+};
+
+}  // namespace
+
+std::vector<v1::Sensitive> FindSensitive(const v1::Kernel& kernel) {
+  std::vector<v1::Sensitive> found;
+  const bool prose = kernel.form() == v1::KERNEL_FORM_FILE &&
+                     !source_files::IsLexed(source_files::LanguageOfFile(kernel.path()));
+  const auto find = [&](v1::Sensitive::Text where, absl::string_view text) {
+    Finder finder(where, text, &found);
+    finder.FindSecrets();
+    if (prose) finder.FindEscapedSecrets();
+    if (!absl::StrContains(text, "@")) return;
+    if (prose) return finder.FindAddressesIn(text);
+    finder.FindAddresses(code::Lex(text, source_files::LexedAs(kernel)));
+  };
+  find(v1::Sensitive::TEXT_SOURCE, kernel.source());
+  find(v1::Sensitive::TEXT_MODULE, kernel.module());
+  find(v1::Sensitive::TEXT_LAUNCHER, kernel.launcher().text());
+  std::sort(found.begin(), found.end(), [](const v1::Sensitive& a, const v1::Sensitive& b) {
+    return std::make_tuple(a.text(), a.begin(), a.kind()) <
+           std::make_tuple(b.text(), b.begin(), b.kind());
+  });
+  return found;
+}
+
+}  // namespace kernelmill::sensitive

@@ -1,0 +1,43 @@
+#ifndef KERNELMILL_SERVICES_EXPORTER_CORE_MIX_FILES_H_
+#define KERNELMILL_SERVICES_EXPORTER_CORE_MIX_FILES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "services/exporter/core/dataset_index.h"
+#include "services/exporter/core/mix/mix_plan.h"
+
+namespace kernelmill::exporter {
+
+// Writes mix.json, and under mix/ the order in which each phase reads its rows, where the job has a
+// mix. Holds 16 bytes a row of the files that the mix draws from. Not thread-safe; `index` must
+// outlive it.
+class MixFiles {
+ public:
+  explicit MixFiles(const DatasetIndex& index) : index_(index) {}
+
+  // Whether rows of the config need their tokens counted.
+  bool DrawsFrom(absl::string_view config) const {
+    return MixDrawsFrom(index_.manifest.mix(), config);
+  }
+
+  // The next row of the config's file. Rows of other splits than train are counted and not drawn.
+  void AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier);
+
+  // Writes nothing where the job has no mix.
+  absl::Status Write(const std::string& dir) const;
+
+ private:
+  bool Fits(const v1::MixPart& part, const MixRow& row) const;
+
+  const DatasetIndex& index_;
+  MixRows rows_;
+  std::map<std::string, uint32_t> written_;  // rows of each file
+};
+
+}  // namespace kernelmill::exporter
+
+#endif  // KERNELMILL_SERVICES_EXPORTER_CORE_MIX_FILES_H_
