@@ -93,7 +93,7 @@ class Hub(unittest.TestCase):
             "many": [{"path": "many", "name": "many"}],
             "one": [{"path": "one", "name": "one", "license": "Apache-2.0"}],
             "none": [{"path": "none", "name": "none"}],
-            "split": [{"path": str(harness.DEMO_SOURCES), "name": "demo"}, {"path": "one", "name": "one"},
+            "split": [{"path": str(harness.DEMO_SOURCES), "name": "demo"}, {"path": "one", "name": "one", "license": "MIT"},
                       {"path": str(data / "cuda"), "name": "cuda", "include": ["**/*.{cu,cuh}"]}],
         }
         cls.outs, cls.rows = {}, {}
