@@ -50,7 +50,8 @@ def write_hostile(folder):
 
 
 def job_text(name, sources):
-    return json.dumps({"name": name, "sources": sources, "dedup": {"threshold": 0.99}})
+    splits = {"splits": {"validation_repositories": ["one"], "test_repositories": ["cuda"]}} if name == "split" else {}
+    return json.dumps({"name": name, "sources": sources, "dedup": {"threshold": 0.99}, **splits})
 
 
 def rows_of(out, name):
@@ -92,6 +93,8 @@ class Hub(unittest.TestCase):
             "many": [{"path": "many", "name": "many"}],
             "one": [{"path": "one", "name": "one", "license": "Apache-2.0"}],
             "none": [{"path": "none", "name": "none"}],
+            "split": [{"path": str(harness.DEMO_SOURCES), "name": "demo"}, {"path": "one", "name": "one", "license": "MIT"},
+                      {"path": str(data / "cuda"), "name": "cuda", "include": ["**/*.{cu,cuh}"]}],
         }
         cls.outs, cls.rows = {}, {}
         for name, sources in jobs.items():
@@ -124,6 +127,7 @@ class Hub(unittest.TestCase):
         self.assertGreater(len(self.rows["many"]["kernels"]), GROUP)
         self.assertEqual(len(self.rows["one"]["kernels"]), 1)
         self.assertEqual(self.rows["none"]["kernels"], [])
+        self.assertEqual({row["split"] for row in self.rows["split"]["kernels"]}, set(SPLITS))
         self.assertTrue(any(row["contamination"] for row in self.rows["kinds"]["ledger"]))
 
     def test_datasets_loads_every_config_and_split(self):

@@ -35,15 +35,21 @@ std::string NewRequestId() {
   return id;
 }
 
-absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target) {
+absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target,
+                       Console& console) {
   exporter::ExportRequest request;
   request.dataset = status.dataset();
   ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
   ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
   request.out_dir = target.out_dir;
   request.tree = target.tree;
-  return WithRetryHint(Annotate(exporter::ExportDataset(cluster.store(), request), "export"),
-                       status.job());
+  const absl::StatusOr<std::vector<std::string>> warnings =
+      exporter::ExportDataset(cluster.store(), request);
+  if (!warnings.ok()) {
+    return WithRetryHint(Annotate(warnings.status(), "export"), status.job());
+  }
+  for (const std::string& warning : *warnings) console.Note(absl::StrCat("warning: ", warning));
+  return absl::OkStatus();
 }
 
 // Puts all failures into a status, which has the first of them.
@@ -88,7 +94,7 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
                      printer->Show(now, absl::Now());
                    }));
   const bool exported = status.state() == v1::JOB_STATE_DONE && !target.out_dir.empty();
-  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, target));
+  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, target, console));
   if (status.state() == v1::JOB_STATE_DONE) RETURN_IF_ERROR(AddMissedGates(cluster, status));
   PrintSummary(status, exported ? target.out_dir : "", console);
   return ExitCodeOf(status);
@@ -280,7 +286,7 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
   RETURN_IF_ERROR(exporter::CheckOutputDir(target.out_dir));
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(v1::JobStatus status, FinishedJob(cluster->jobs(), job));
-  RETURN_IF_ERROR(ExportJob(*cluster, status, target));
+  RETURN_IF_ERROR(ExportJob(*cluster, status, target, console));
   RETURN_IF_ERROR(AddMissedGates(*cluster, status));
   PrintSummary(status, target.out_dir, console);
   return ExitCodeOf(status);

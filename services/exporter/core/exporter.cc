@@ -35,7 +35,12 @@
 namespace kernelmill::exporter {
 namespace {
 
-absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+struct WrittenKernels {
+  TrainingCounts counts;
+  std::vector<std::string> warnings;
+};
+
+absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
                                             const dataset::FollowedReviews& reviews,
                                             const std::string& dir, int threads,
                                             Provenance* provenance) {
@@ -51,11 +56,12 @@ absl::StatusOr<TrainingCounts> WriteKernels(cas::BlobStore& store, const Dataset
   RETURN_IF_ERROR(files.Close());
   RETURN_IF_ERROR(pairs.Close());
   RETURN_IF_ERROR(notices.Close());
-  RETURN_IF_ERROR(mix.Write(dir));
-  return TrainingCounts{writer.fim(),
-                        writer.instruct(),
-                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
-                         pairs.word_overlaps(), pairs.across_splits()}};
+  ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
+  return WrittenKernels{TrainingCounts{writer.fim(),
+                                       writer.instruct(),
+                                       {pairs.candidates(), pairs.curated(), pairs.repeats(),
+                                        pairs.word_overlaps(), pairs.across_splits()}},
+                        std::move(warnings)};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.
@@ -109,7 +115,8 @@ absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset
 
 }  // namespace
 
-absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) {
+absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
+                                                       const ExportRequest& request) {
   ASSIGN_OR_RETURN(StagingDir staging, StagingDir::Create(request.out_dir));
   const int threads = ThreadCount(request.threads);
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
@@ -117,11 +124,11 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   ASSIGN_OR_RETURN(const dataset::FollowedReviews reviews,
                    dataset::FollowReviews(store, index.manifest, index.clusters));
   Provenance provenance;
-  ASSIGN_OR_RETURN(const TrainingCounts counts,
+  ASSIGN_OR_RETURN(WrittenKernels kernels,
                    WriteKernels(store, index, reviews, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
   ASSIGN_OR_RETURN(const Json manifest, WriteSourceFiles(store, index, request, dir, threads));
-  const Json report = Report(index, request.dataset, counts, reviews, request.failures);
+  const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
   ASSIGN_OR_RETURN(const std::vector<Table> tables, WriteTables(dir, RowSchemas(), threads));
   RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
@@ -130,7 +137,8 @@ absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request) 
   RETURN_IF_ERROR(
       WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, manifest.at("created"), tables))));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, config::JobFileYaml(request.lock)));
-  return staging.Commit();
+  RETURN_IF_ERROR(staging.Commit());
+  return std::move(kernels.warnings);
 }
 
 }  // namespace kernelmill::exporter

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
@@ -30,10 +30,14 @@ struct ExportRequest {
 // The dataset is walked twice. Shards are loaded, checked and rendered on the threads, with two
 // more than these in memory at most; an index of about 250 bytes a kernel stays.
 //
+// Answers what whoever asked for it is to be warned of, a line each: of a mix, parts that read more
+// epochs than they should, or nothing.
+//
 // FAILED_PRECONDITION: out_dir holds something else (CheckOutputDir), or is being written;
 // INTERNAL: the dataset's ledger does not add up; RESOURCE_EXHAUSTED: the disk is full; those of
 // the store.
-absl::Status ExportDataset(cas::BlobStore& store, const ExportRequest& request);
+absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
+                                                       const ExportRequest& request);
 
 }  // namespace kernelmill::exporter
 

@@ -76,9 +76,12 @@ TEST_F(ExporterTest, AMixDrawsFromTheRowsOfTrain) {
   EXPECT_EQ(mix["parts"][0]["rows"], 2) << "the third kernel is of the test";
   EXPECT_EQ(mix["parts"][1]["rows"], 1);
   EXPECT_EQ(mix["samples"], 7);
+  EXPECT_THAT(warnings_, ElementsAre()) << "three epochs are not too many";
   EXPECT_EQ(mix["index"], "mix/01-warm-up.npy");
   EXPECT_EQ(File("mix/01-warm-up.npy").size() % 64, 7 * 8 % 64);
+  manifest_.mutable_mix()->set_max_epochs(2);
   ASSERT_THAT(Export(), IsOk()) << "in the place of the earlier one";
+  EXPECT_THAT(warnings_, ElementsAre(::testing::HasSubstr("mix: phase warm-up, part 1: ")));
 }
 
 TEST_F(ExporterTest, RowsNameTheSplitThatTheDatasetHas) {

@@ -57,8 +57,9 @@ bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
          EmptyOrHas(part.tiers(), row.tier);
 }
 
-absl::Status MixFiles::Write(const std::string& dir) const {
-  if (!index_.manifest.has_mix()) return absl::OkStatus();
+absl::StatusOr<std::vector<std::string>> MixFiles::Write(const std::string& dir) const {
+  std::vector<std::string> warnings;
+  if (!index_.manifest.has_mix()) return warnings;
   const v1::Mix& mix = index_.manifest.mix();
   const std::vector<PhasePlan> phases = PlanMix(
       mix, rows_, [this](const v1::MixPart& part, const MixRow& row) { return Fits(part, row); });
@@ -76,7 +77,15 @@ absl::Status MixFiles::Write(const std::string& dir) const {
   }
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kMixFile)));
   RETURN_IF_ERROR(file.Append(Pretty(MixJson(mix, phases, indexes, samples))));
-  return file.Close();
+  RETURN_IF_ERROR(file.Close());
+  for (const PhasePlan& phase : phases) {
+    for (size_t part = 0; part < phase.parts.size(); ++part) {
+      if (phase.parts[part].warning.empty()) continue;
+      warnings.push_back(absl::StrCat("mix: phase ", phase.name, ", part ", part + 1, ": ",
+                                      phase.parts[part].warning));
+    }
+  }
+  return warnings;
 }
 
 }  // namespace kernelmill::exporter

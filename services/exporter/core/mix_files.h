@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/mix/mix_plan.h"
@@ -27,8 +28,8 @@ class MixFiles {
   // The next row of the config's file. Rows of other splits than train are counted and not drawn.
   void AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier);
 
-  // Writes nothing where the job has no mix.
-  absl::Status Write(const std::string& dir) const;
+  // Writes nothing where the job has no mix. Answers the warnings of the plan, a line each.
+  absl::StatusOr<std::vector<std::string>> Write(const std::string& dir) const;
 
  private:
   bool Fits(const v1::MixPart& part, const MixRow& row) const;

@@ -66,7 +66,7 @@ class ForgedResults(unittest.TestCase):
         return done, cluster.jobs()[0]
 
     def assert_nothing_foreign(self, out):
-        for path in pathlib.Path(out).glob("*"):
+        for path in filter(pathlib.Path.is_file, pathlib.Path(out).rglob("*")):
             self.assertNotIn("stolen_kernel", path.read_text(errors="replace"), path)
 
     def assert_the_job_fails_by_name_and_a_retry_mends_it(self, cluster, what):

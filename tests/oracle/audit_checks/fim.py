@@ -8,7 +8,7 @@ import textwrap
 from .dataset import Check, check
 from .names import comment_words, imported, parses, read_names, undefined
 
-COLUMNS = ["prompt", "completion", "id", "license", "weight", "category"]
+COLUMNS = ["prompt", "completion", "id", "license", "weight", "category", "split"]
 
 
 def _place(row):

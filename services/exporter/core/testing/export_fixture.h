@@ -236,7 +236,9 @@ class ExporterTest : public ::testing::Test {
   absl::Status Export() {
     *manifest_.mutable_clusters() = *cas::PutMessage(store_, clusters_);
     request_.dataset = *cas::PutMessage(store_, manifest_);
-    return ExportDataset(store_, request_);
+    const auto warnings = ExportDataset(store_, request_);
+    warnings_ = warnings.value_or(std::vector<std::string>());
+    return warnings.status();
   }
 
   std::string File(const std::string& name) {
@@ -287,6 +289,7 @@ class ExporterTest : public ::testing::Test {
   v1::Clusters clusters_;
   std::map<std::string, std::string> ids_;
   ExportRequest request_;
+  std::vector<std::string> warnings_;  // of the last export
 };
 
 }  // namespace kernelmill::exporter
