@@ -7,6 +7,7 @@ import pathlib
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
@@ -162,6 +163,8 @@ class Client:
                           "--token-file": given(token_file, "KERNELMILL_TOKEN_FILE")}
         self._closed = threading.Event()
         self._channel = self._connect()
+        # A program that ends with a call under way would have gRPC's thread stopped in the middle of it.
+        weakref.finalize(self, self._channel.close)
 
     def __enter__(self) -> Client:
         return self

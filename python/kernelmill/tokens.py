@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
 
 _BATCH = 256
 _CONFIGS = ("kernels", "fim", "instruct", "files")

@@ -164,14 +164,14 @@ class Wheel(Package):
         self.assertIn(version, output(BIN / "kernelmill", "--version"))
         self.assertIn("kernelmill = kernelmill.__main__:main", (self.info / "entry_points.txt").read_text())
 
-    def test_the_module_is_typed_and_needs_others_for_its_client_alone(self):
+    def test_the_module_is_typed_and_needs_others_for_its_extras_alone(self):
         module = {name.removeprefix("kernelmill/") for name in self.names if name.count("/") == 1}
         self.assertLessEqual({"__init__.py", "py.typed", "crawl.binpb"}, module)
         self.assertEqual({p.name for p in (ROOT / "python/kernelmill").glob("*.py")}, {n for n in module if n.endswith(".py")})
         metadata = email.message_from_string((self.info / "METADATA").read_text())
-        self.assertEqual(metadata.get_all("Provides-Extra"), ["client"])
+        self.assertEqual(metadata.get_all("Provides-Extra"), ["client", "figures", "tokens"])
         for need in metadata.get_all("Requires-Dist"):
-            self.assertRegex(need, "; extra == 'client'$")
+            self.assertRegex(need, "; extra == '(client|figures|tokens)'$")
 
     def test_record_has_every_file_with_its_digest(self):
         rows = [line.rsplit(",", 2) for line in (self.info / "RECORD").read_text().splitlines()]
