@@ -34,6 +34,7 @@ constexpr StageInfo kStages[] = {
     CallsHost(Source(StageId::kFetch, "fetch", 5)),
     Splittable(Shard(StageId::kExtract, "extract", 11)),
     Source(StageId::kLink, "link", 8),
+    Shard(StageId::kCompile, "compile", 1),
     Shard(StageId::kValidate, "validate", 7),
     Shard(StageId::kSign, "sign", 5),
     Job(StageId::kPair, "pair", 4),

@@ -16,6 +16,7 @@ enum class StageId : uint8_t {
   kFetch,
   kExtract,
   kLink,
+  kCompile,  // of jobs that compile alone
   kValidate,
   kSign,
   kPair,
@@ -23,7 +24,7 @@ enum class StageId : uint8_t {
   kSplit,  // of jobs that divide their dataset alone
   kManifest,
 };
-inline constexpr int kStageCount = 11;
+inline constexpr int kStageCount = 12;
 
 // What one task of a stage works on.
 enum class StageScope : uint8_t {

@@ -133,6 +133,8 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
     case StageId::kLink:
       RETURN_IF_ERROR(Linked(task.source, result, next));
       break;
+    case StageId::kCompile:
+      break;
     case StageId::kValidate:
       RETURN_IF_ERROR(Validated(task, result));
       break;
@@ -368,6 +370,8 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
       break;
     case StageId::kExtract:
       if (--sources_.Mutable(task.source).extracts_open == 0) ExtractionOver(task.source, next);
+      break;
+    case StageId::kCompile:
       break;
     case StageId::kValidate:
     case StageId::kSign:

@@ -24,6 +24,7 @@ void AddStages(v1::ManifestParams& params, bool divides) {
   std::vector<std::pair<std::string, int>> stages;
   for (const StageInfo& stage : worker::StageTable()) {
     if (stage.id == StageId::kSplit && !divides) continue;
+    if (stage.id == StageId::kCompile) continue;
     stages.emplace_back(std::string(stage.name), stage.version);
   }
   std::sort(stages.begin(), stages.end());
@@ -70,6 +71,8 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       break;
     case StageId::kLink:
       FillLink(task.source, action);
+      break;
+    case StageId::kCompile:
       break;
     case StageId::kValidate:
       FillValidate(task, action);

@@ -1,0 +1,59 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_COMPILER_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_COMPILER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernelmill/v1/compile.pb.h"
+
+namespace kernelmill::compiler {
+
+// What one kernel may be called with. The first try that compiles for a target is that target's.
+struct Try {
+  v1::KernelSignature signature;
+  // A constexpr's `value` in `signature` is a Python expression over the module's names and `args`, the other values
+  // by name, as the lambdas of @triton.heuristics take them. The compiler's Python evaluates it.
+};
+
+struct KernelJob {
+  std::string toolchain;  // its name
+  std::string module;     // Kernel.module
+  std::string function;   // Kernel.name, a name of the module
+  bool gluon = false;
+  std::vector<std::string> targets;  // "cuda:90", "hip:gfx942"
+  std::vector<Try> tries;            // may be empty: then the module is loaded, and nothing is compiled
+  std::vector<std::string> keep;     // forms whose text is wanted
+  int max_seconds = 60;              // of processor time a target
+};
+
+struct TargetReport {
+  std::string target;
+  // Its place in KernelJob.tries: of the one that compiled, else of the one that came furthest (frontend, passes,
+  // assembler); -1: there were none.
+  int attempt = -1;
+  // `signature`, `missing` aside. UNKNOWN is not for a compiler to say.
+  v1::CompileResult result;
+  std::vector<v1::IrText> kept;
+  // The signature as compiled: each constexpr's value as repr() has it.
+  v1::KernelSignature signature;
+};
+
+struct KernelReport {
+  v1::ModuleImport module_import;
+  std::vector<TargetReport> targets;  // as in KernelJob; empty where the module could not be loaded
+};
+
+// Runs the compilers of one machine. Thread-safe: as many kernels at once as there are callers.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+
+  // FAILED_PRECONDITION: the toolchain is not installed, or the machine cannot confine it. UNAVAILABLE: the compiler's
+  // process was lost through no fault of the kernel's. All that the kernel itself brings about is in the report.
+  virtual absl::StatusOr<KernelReport> Compile(const KernelJob& job) = 0;
+};
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_COMPILER_H_
