@@ -67,11 +67,12 @@ class Certificates {
 class Cluster {
  public:
   explicit Cluster(const Identity& identity)
-      : server_(*rpc::Server::Start({.address = "127.0.0.1:0",
-                                     .reflection = true,
-                                     .credentials = *ServerCredentials(identity)},
-                                    {&crawl_, &work_, &extractor_, &validator_, &deduplicator_,
-                                     &store_, &cache_, &blobs_, &capabilities_, &stream_})) {}
+      : server_(*rpc::Server::Start(
+            {.address = "127.0.0.1:0",
+             .reflection = true,
+             .credentials = *ServerCredentials(identity)},
+            {&crawl_, &work_, &extractor_, &compiler_, &validator_, &deduplicator_, &store_,
+             &cache_, &blobs_, &capabilities_, &stream_})) {}
 
   std::string address() const { return absl::StrCat("127.0.0.1:", server_->port()); }
 
@@ -91,6 +92,7 @@ class Cluster {
   v1::Crawl::Service crawl_;
   v1::Work::Service work_;
   v1::Extractor::Service extractor_;
+  v1::Compiler::Service compiler_;
   v1::Validator::Service validator_;
   v1::Deduplicator::Service deduplicator_;
   v1::Store::Service store_;

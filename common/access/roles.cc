@@ -39,6 +39,7 @@ constexpr MethodAccess kMethods[] = {
     {"/kernelmill.v1.Work/Complete", kWorkers},
 
     {"/kernelmill.v1.Extractor/Extract", kUsers},
+    {"/kernelmill.v1.Compiler/Compile", kUsers},
     {"/kernelmill.v1.Validator/Validate", kUsers},
     {"/kernelmill.v1.Deduplicator/Deduplicate", kUsers},
     {"/kernelmill.v1.Deduplicator/Similar", kUsers},

@@ -23,7 +23,8 @@ constexpr const Family* kFamilies[] = {
     // Workers.
     &kWorkerTasks, &kStageSeconds, &kLookupSeconds, &kSlots, &kBusySlots, &kWaitingFor,
     &kFetchRequests, &kFetchSeconds, &kFetchedBytes, &kHostPauseSeconds, &kFetchedFiles,
-    &kExtractedFiles, &kFoundKernels, &kValidatedKernels, &kLicenses, &kDecidedKernels,
+    &kExtractedFiles, &kFoundKernels, &kCompiledKernels, &kNotAttempted, &kCompileSeconds,
+    &kValidatedKernels, &kLicenses, &kDecidedKernels,
     // The store.
     &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes, &kActionResults,
     &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes, &kEvictions,
@@ -41,6 +42,7 @@ constexpr Group kGroups[] = {
     {kWorkers, "Workers"},
     {kFetcher, "Fetcher"},
     {kExtractor, "Extractor"},
+    {kCompiler, "Compiler"},
     {kValidator, "Validator"},
     {kDeduplicator, "Deduplicator"},
 };

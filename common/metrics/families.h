@@ -18,7 +18,8 @@ enum Programs : uint8_t {
   kExtractor = 8,
   kValidator = 16,
   kDeduplicator = 32,
-  kWorkers = kFetcher | kExtractor | kValidator | kDeduplicator,
+  kCompiler = 64,
+  kWorkers = kFetcher | kExtractor | kCompiler | kValidator | kDeduplicator,
   kEveryProgram = kCoordinator | kStore | kWorkers,
 };
 
@@ -225,6 +226,15 @@ inline constexpr Family kExtractedFiles = {Type::kCounter, "kernelmill_extractor
                                            "Files that kernels were looked for in."};
 inline constexpr Family kFoundKernels = {Type::kCounter, "kernelmill_extractor_kernels_total",
                                          "dsl", kExtractor, "Kernels found."};
+inline constexpr Family kCompiledKernels = {
+    Type::kCounter, "kernelmill_compiler_kernels_total", "toolchain, target, status", kCompiler,
+    "Kernels compiled, once for each toolchain and target, by what the compiler said."};
+inline constexpr Family kNotAttempted = {Type::kCounter, "kernelmill_compiler_not_attempted_total",
+                                         "reason", kCompiler,
+                                         "Kernels that no compiler was asked about, by why."};
+inline constexpr Family kCompileSeconds = {
+    Type::kHistogram, "kernelmill_compiler_kernel_seconds", "toolchain", kCompiler,
+    "Time that a toolchain took on one kernel, all its targets and tries together."};
 inline constexpr Family kValidatedKernels = {
     Type::kCounter, "kernelmill_validator_kernels_total", "verdict, rule", kValidator,
     "Kernels judged, and the first rule that rejected them."};

@@ -14,7 +14,7 @@ cp deploy/packages.txt deploy/packages.sh deploy/sbom.py "$context/deploy/"
 mkdir "$context/share"
 deploy/sbom.py built-in >"$context/share/built-in.json"
 cp -r deploy/docker "$context/deploy/"
-for program in kernelmill kernelmill-{store,coordinator,fetcher,extractor,validator,deduplicator}; do
+for program in kernelmill kernelmill-{store,coordinator,fetcher,extractor,compiler,validator,deduplicator}; do
   strip -o "$context/bin/$program" "$bin/$program"
 done
 # From the second FROM on.

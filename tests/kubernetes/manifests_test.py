@@ -16,11 +16,11 @@ from manifests import name, of_kind, pod_template, selects
 VERSION = "1.34"
 # Kinds of others, whose schemas are not Kubernetes' own; tests/kubernetes/run.sh shows them to a server that has them.
 FOREIGN = {"cert-manager.io/v1", "keda.sh/v1alpha1", "monitoring.coreos.com/v1"}
-WORKERS = {"fetcher", "extractor", "validator", "deduplicator"}
+WORKERS = {"fetcher", "extractor", "compiler", "validator", "deduplicator"}
 SLACK = 5  # seconds between the end of a drain and the kill
 DRAIN = 30
 TASKS, OLDEST = "kernelmill_coordinator_tasks", "kernelmill_coordinator_oldest_ready_seconds"
-KERNELMILLS = re.compile(r"(.*/)?kernelmill(:|$)")
+KERNELMILLS = re.compile(r"(.*/)?kernelmill(-compiler)?(:|$)")
 
 
 def sources(pattern, *folders):
@@ -256,7 +256,7 @@ class Manifests(unittest.TestCase):
                 self.assertEqual(uri.rsplit("/", 1)[1], certificate)
                 self.assertIn(certificate, spec["dnsNames"])
             if leaves:
-                self.assertLessEqual(services - {"compiler"}, set(leaves))
+                self.assertLessEqual(services - {"tracer"}, set(leaves))
 
     def test_autoscalers_follow_the_stages_that_their_workers_run(self):
         table = (manifests.ROOT / "common/worker/stage_table.cc").read_text(encoding="utf-8")
@@ -326,12 +326,12 @@ class Manifests(unittest.TestCase):
     def test_a_worker_kind_with_another_image_has_all_that_the_others_have(self):
         things = manifests.render(pathlib.Path(__file__).parent / "manifests/other-worker")
         mine, theirs = ({thing["kind"] for thing in things if thing["metadata"].get("labels", {}).get(
-            "app.kubernetes.io/component") == kind} for kind in ("compiler", "validator"))
+            "app.kubernetes.io/component") == kind} for kind in ("tracer", "validator"))
         self.assertEqual(mine, theirs)
-        deployment, = [d for d in of_kind(things, "Deployment") if d["metadata"]["name"] == "compiler"]
+        deployment, = [d for d in of_kind(things, "Deployment") if d["metadata"]["name"] == "tracer"]
         container, = deployment["spec"]["template"]["spec"]["containers"]
-        self.assertEqual(container["image"], "kernelmill-compiler:cuda12")
-        self.assertEqual(container["args"], ["compiler"])
+        self.assertEqual(container["image"], "kernelmill-tracer:cuda12")
+        self.assertEqual(container["args"], ["tracer"])
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ cleanup() {
   exit "$status"
 }
 trap cleanup EXIT
-for program in kernelmill kernelmill-{store,coordinator,fetcher,extractor,validator,deduplicator}; do
+for program in kernelmill kernelmill-{store,coordinator,fetcher,extractor,compiler,validator,deduplicator}; do
   from="$KERNELMILL_BIN/$program-next"
   [[ -x "$from" ]] || from="$KERNELMILL_BIN/$program"
   cp "$from" "$next/$program"

@@ -4,9 +4,9 @@ from panels import Page, Panel, Row, quantile, total
 
 HEALTH = Row("Healthy?", [
     Panel("Processes up", "Of those that Prometheus knows.", "short",
-          [('sum(up{job=~"coordinator|store|fetcher|extractor|validator|deduplicator"})', "up")], "stat", 4),
+          [('sum(up{job=~"coordinator|store|fetcher|extractor|compiler|validator|deduplicator"})', "up")], "stat", 4),
     Panel("Processes down", "They do not answer a scrape.", "short",
-          [('count(up{job=~"coordinator|store|fetcher|extractor|validator|deduplicator"} == 0) or vector(0)', "down")],
+          [('count(up{job=~"coordinator|store|fetcher|extractor|compiler|validator|deduplicator"} == 0) or vector(0)', "down")],
           "stat", 4, limits=(1, 2)),
     Panel("Alerts firing", "By the rules in deploy/prometheus/rules.", "short",
           [('count(ALERTS{alertstate="firing"}) or vector(0)', "firing")], "stat", 4, limits=(1, 3)),

@@ -1,0 +1,90 @@
+#include "services/compiler/server/compiler_metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/metrics/bounded_label.h"
+#include "common/metrics/metrics.h"
+#include "common/toolchains/toolchains.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+// Reasons are few, but those of a later release are its own.
+std::string BoundedReason(absl::string_view reason) {
+  static auto* const reasons = new metrics::BoundedLabel(50);
+  return reasons->ValueFor(reason);
+}
+
+class TimedCompiler : public Compiler {
+ public:
+  explicit TimedCompiler(Compiler& compiler) : compiler_(compiler) {}
+
+  absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
+    const absl::Time start = absl::Now();
+    absl::StatusOr<KernelReport> report = compiler_.Compile(job);
+    // Toolchains that are not pinned are not compiled by, so that the labels are few.
+    if (report.ok()) {
+      metrics::Histogram(metrics::kCompileSeconds, {{"toolchain", job.toolchain}})
+          .Observe(absl::ToDoubleSeconds(absl::Now() - start));
+    }
+    return report;
+  }
+
+ private:
+  Compiler& compiler_;
+};
+
+}  // namespace
+
+absl::string_view StatusName(v1::CompileStatus status) {
+  switch (status) {
+    case v1::COMPILE_STATUS_OK:
+      return "ok";
+    case v1::COMPILE_STATUS_ERROR:
+      return "error";
+    default:
+      return "unknown";
+  }
+}
+
+void CountCompiled(const v1::CompiledShard& compiled) {
+  for (const v1::CompiledKernel& kernel : compiled.kernels()) {
+    if (!kernel.not_attempted().empty()) {
+      metrics::Counter(metrics::kNotAttempted, {{"reason", BoundedReason(kernel.not_attempted())}})
+          .Increment();
+    }
+    for (const v1::CompileResult& result : kernel.results()) {
+      metrics::Counter(metrics::kCompiledKernels,
+                       {{"toolchain", result.toolchain()},
+                        {"target", result.target()},
+                        {"status", std::string(StatusName(result.status()))}})
+          .Increment();
+    }
+  }
+}
+
+void PrefillCompiled() {
+  std::vector<std::string> names;
+  for (const toolchains::PinnedToolchain& toolchain : toolchains::PinnedToolchains()) {
+    names.emplace_back(toolchain.name);
+    metrics::Histogram(metrics::kCompileSeconds, {{"toolchain", names.back()}});
+  }
+  const auto targets = toolchains::CompileTargets();
+  metrics::Prefill(metrics::kCompiledKernels, {{"toolchain", names},
+                                               {"target", {targets.begin(), targets.end()}},
+                                               {"status", {"ok", "error", "unknown"}}});
+  metrics::Prefill(metrics::kNotAttempted, {{"reason", {"not_self_contained"}}});
+}
+
+std::unique_ptr<Compiler> NewTimedCompiler(Compiler& compiler) {
+  return std::make_unique<TimedCompiler>(compiler);
+}
+
+}  // namespace kernelmill::compiler

@@ -1,0 +1,81 @@
+#include "services/compiler/server/compiler_service.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/config/compile_policy.h"
+#include "common/rpc/limited_calls.h"
+#include "common/rpc/status.h"
+#include "kernelmill/v1/stages.grpc.pb.h"
+#include "services/compiler/core/compile_kernels.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+constexpr int kMaxKernels = 256;
+constexpr size_t kMaxBytes = 8u << 20;
+
+absl::Status CheckLimits(const v1::CompileRequest& request) {
+  if (request.kernels().kernels_size() > kMaxKernels) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "at most ", kMaxKernels, " kernels at a time, not ", request.kernels().kernels_size()));
+  }
+  if (request.kernels().ByteSizeLong() > kMaxBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxBytes, " bytes at a time, not ",
+                                                   request.kernels().ByteSizeLong()));
+  }
+  return absl::OkStatus();
+}
+
+// With the forms that are kept it may be any size.
+absl::Status CheckSize(const v1::CompileResponse& response) {
+  const size_t bytes = response.ByteSizeLong();
+  if (bytes <= static_cast<size_t>(rpc::kMaxMessageBytes)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the answer would have ", bytes, " bytes, more than a message may: ask for fewer ",
+                   "kernels at a time, or keep fewer forms"));
+}
+
+class CompilerService final
+    : public v1::Compiler::WithStreamedUnaryMethod_Compile<v1::Compiler::Service> {
+ public:
+  CompilerService(Compiler& compiler, const rpc::CallLimits& limits)
+      : compiler_(compiler), calls_({.under_way = limits}) {}
+
+  grpc::Status StreamedCompile(
+      grpc::ServerContext* context,
+      grpc::ServerUnaryStreamer<v1::CompileRequest, v1::CompileResponse>* call) override {
+    return calls_.Answer(*context, *call, [this](const v1::CompileRequest& request, auto* response) {
+      return rpc::ToGrpcStatus(Run(request, *response));
+    });
+  }
+
+ private:
+  absl::Status Run(const v1::CompileRequest& request, v1::CompileResponse& response) {
+    RETURN_IF_ERROR(CheckLimits(request));
+    RETURN_IF_ERROR(config::CheckCompile(request.compile()));
+    const v1::CompileParams params = ParamsOf(config::WithCompileDefaults(request.compile()));
+    ASSIGN_OR_RETURN(CompiledKernels made, CompileKernels(request.kernels(), params,
+                                                          /*workers=*/1, compiler_));
+    *response.mutable_compiled() = std::move(made.compiled);
+    for (v1::IrText& text : made.texts) *response.add_ir() = std::move(text);
+    return CheckSize(response);
+  }
+
+  Compiler& compiler_;
+  rpc::LimitedCalls calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> NewCompilerService(Compiler& compiler,
+                                                  const rpc::CallLimits& limits) {
+  return std::make_unique<CompilerService>(compiler, limits);
+}
+
+}  // namespace kernelmill::compiler

@@ -1,0 +1,97 @@
+#include "services/compiler/server/compiler_stages.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/cas/blob_store.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/compile.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/compiler/core/compile_kernels.h"
+#include "services/compiler/server/compiler_metrics.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+// Of the texts in one blob: what a worker and an export hold of them at a time.
+constexpr size_t kShardBytes = 4u << 20;
+
+// As many IrShards as the texts need, in their order.
+absl::Status PutTexts(std::vector<v1::IrText> texts, cas::BlobStore& store,
+                      v1::StageResult& result) {
+  v1::IrShard shard;
+  size_t bytes = 0;
+  const auto put = [&]() -> absl::Status {
+    if (shard.texts_size() == 0) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const cas::Digest digest, cas::PutMessage(store, shard));
+    worker::AddOutput(result, "ir", digest, shard.texts_size());
+    shard.clear_texts();
+    bytes = 0;
+    return absl::OkStatus();
+  };
+  for (v1::IrText& text : texts) {
+    if (bytes + text.text().size() > kShardBytes) RETURN_IF_ERROR(put());
+    bytes += text.text().size();
+    *shard.add_texts() = std::move(text);
+  }
+  return put();
+}
+
+// compile.TOOLCHAIN.TARGET.STATUS and compile.not_attempted.REASON; a kernel is in one of the latter, or in one of the
+// former for each toolchain and target.
+void AddCounters(const v1::CompiledShard& compiled, v1::StageResult& result) {
+  for (const v1::CompiledKernel& kernel : compiled.kernels()) {
+    if (!kernel.not_attempted().empty()) {
+      worker::AddCounter(result, absl::StrCat("compile.not_attempted.", kernel.not_attempted()), 1);
+    }
+    for (const v1::CompileResult& one : kernel.results()) {
+      worker::AddCounter(
+          result,
+          absl::StrCat("compile.", one.toolchain(), ".", one.target(), ".", StatusName(one.status())),
+          1);
+    }
+  }
+}
+
+// "kernels" -> "compiled", and "ir" as often as there is text to keep.
+class CompileStage : public worker::Stage {
+ public:
+  explicit CompileStage(Compiler& compiler) : compiler_(compiler) {}
+  worker::StageId id() const override { return worker::StageId::kCompile; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    if (!action.params().has_compile()) {
+      return absl::InvalidArgumentError("compile: the action has no parameters of this stage");
+    }
+    ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
+    ASSIGN_OR_RETURN(const auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
+    // One at a time: a worker's slots say how many there are.
+    ASSIGN_OR_RETURN(CompiledKernels made, CompileKernels(kernels, action.params().compile(),
+                                                          /*workers=*/1, compiler_));
+    ASSIGN_OR_RETURN(const cas::Digest digest, cas::PutMessage(store, made.compiled));
+    v1::StageResult result;
+    worker::AddOutput(result, "compiled", digest, made.compiled.kernels_size());
+    RETURN_IF_ERROR(PutTexts(std::move(made.texts), store, result));
+    AddCounters(made.compiled, result);
+    CountCompiled(made.compiled);
+    return result;
+  }
+
+ private:
+  Compiler& compiler_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<worker::Stage>> NewCompilerStages(Compiler& compiler) {
+  PrefillCompiled();
+  std::vector<std::unique_ptr<worker::Stage>> stages;
+  stages.push_back(std::make_unique<CompileStage>(compiler));
+  return stages;
+}
+
+}  // namespace kernelmill::compiler

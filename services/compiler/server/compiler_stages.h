@@ -1,0 +1,17 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_SERVER_COMPILER_STAGES_H_
+#define KERNELMILL_SERVICES_COMPILER_SERVER_COMPILER_STAGES_H_
+
+#include <memory>
+#include <vector>
+
+#include "common/worker/stage.h"
+#include "services/compiler/core/compiler.h"
+
+namespace kernelmill::compiler {
+
+// The stages that this service runs: compile. `compiler` outlives them.
+std::vector<std::unique_ptr<worker::Stage>> NewCompilerStages(Compiler& compiler);
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_SERVER_COMPILER_STAGES_H_
