@@ -1,0 +1,171 @@
+#include "services/compiler/core/compile_kernels.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "services/compiler/core/failures.h"
+#include "services/compiler/core/signature/infer.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+// One kernel with its intermediate forms.
+struct Compiled {
+  v1::CompiledKernel kernel;
+  std::vector<v1::IrText> texts;
+};
+
+// Compiles one kernel with all toolchains.
+class KernelCompiler {
+ public:
+  KernelCompiler(const v1::Kernel& kernel, const v1::CompileParams& params, Compiler& compiler)
+      : kernel_(kernel), params_(params), compiler_(compiler), inference_(InferSignature(kernel)) {}
+
+  absl::StatusOr<Compiled> Compile() {
+    for (const v1::Toolchain& toolchain : params_.toolchains()) {
+      absl::StatusOr<KernelReport> report = compiler_.Compile(JobOf(toolchain));
+      if (!report.ok()) return report.status();
+      report->module_import.set_toolchain(toolchain.name());
+      *made_.kernel.add_imports() = report->module_import;
+      if (!report->module_import.ok()) {
+        const v1::CompileResult failed = JudgeImport(report->module_import);
+        for (const std::string& target : params_.targets()) Add(toolchain.name(), target, failed);
+      } else if (inference_.tries.empty()) {
+        v1::CompileResult unknown;
+        unknown.set_status(v1::COMPILE_STATUS_UNKNOWN);
+        unknown.set_missing(inference_.missing);
+        for (const std::string& target : params_.targets()) Add(toolchain.name(), target, unknown);
+      } else {
+        AddReports(toolchain.name(), *std::move(report));
+      }
+    }
+    return std::move(made_);
+  }
+
+ private:
+  KernelJob JobOf(const v1::Toolchain& toolchain) const {
+    KernelJob job;
+    job.toolchain = toolchain.name();
+    job.module = kernel_.module();
+    job.function = kernel_.name();
+    job.gluon = kernel_.dsl() == v1::DSL_GLUON;
+    job.targets.assign(params_.targets().begin(), params_.targets().end());
+    for (const v1::KernelSignature& signature : inference_.tries) job.tries.push_back({signature});
+    job.keep.assign(params_.keep().begin(), params_.keep().end());
+    if (params_.max_seconds() > 0) job.max_seconds = params_.max_seconds();
+    return job;
+  }
+
+  void AddReports(const std::string& toolchain, KernelReport report) {
+    for (TargetReport& target : report.targets) {
+      v1::CompileResult result = std::move(target.result);
+      if (result.status() != v1::COMPILE_STATUS_OK) {
+        const bool elsewhere = std::any_of(
+            report.targets.begin(), report.targets.end(), [&](const TargetReport& other) {
+              return other.result.status() == v1::COMPILE_STATUS_OK &&
+                     other.attempt == target.attempt;
+            });
+        JudgeFailure(SignatureOf(target), elsewhere, result);
+      }
+      result.set_signature(PlaceOf(SignatureOf(target)));
+      Add(toolchain, target.target, std::move(result));
+      for (v1::IrText& text : target.kept) made_.texts.push_back(std::move(text));
+    }
+  }
+
+  // As compiled where the compiler came so far, else as inferred.
+  const v1::KernelSignature& SignatureOf(const TargetReport& target) const {
+    const bool compiled =
+        target.signature.arguments_size() + target.signature.constexprs_size() > 0;
+    const size_t attempt = target.attempt < 0 ? 0 : static_cast<size_t>(target.attempt);
+    return compiled || attempt >= inference_.tries.size() ? target.signature
+                                                          : inference_.tries[attempt];
+  }
+
+  // Of a signature in the kernel's list, where each stands once.
+  int PlaceOf(const v1::KernelSignature& signature) {
+    const std::string key = signature.SerializeAsString();
+    const auto found = std::find(signatures_.begin(), signatures_.end(), key);
+    if (found != signatures_.end()) return static_cast<int>(found - signatures_.begin());
+    signatures_.push_back(key);
+    *made_.kernel.add_signatures() = signature;
+    return static_cast<int>(signatures_.size()) - 1;
+  }
+
+  void Add(const std::string& toolchain, const std::string& target, v1::CompileResult result) {
+    result.set_toolchain(toolchain);
+    result.set_target(target);
+    *made_.kernel.add_results() = std::move(result);
+  }
+
+  const v1::Kernel& kernel_;
+  const v1::CompileParams& params_;
+  Compiler& compiler_;
+  const Inference inference_;
+  std::vector<std::string> signatures_;  // serialized, in the order of the kernel's
+  Compiled made_;
+};
+
+}  // namespace
+
+std::string NotAttempted(const v1::Kernel& kernel) {
+  if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
+  if (kernel.dsl() == v1::DSL_CUDA) return "dsl:cuda";
+  if (kernel.dsl() == v1::DSL_PALLAS) return "dsl:pallas";
+  if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) return "template";
+  if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return "role:device";
+  if (kernel.parse_error()) return "parse_error";
+  if (!kernel.self_contained() || kernel.module().empty()) return "not_self_contained";
+  return "";
+}
+
+absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
+                                               const v1::CompileParams& params, int workers,
+                                               Compiler& compiler) {
+  if (params.toolchains().empty() || params.targets().empty()) {
+    return absl::InvalidArgumentError("compile needs a toolchain and a target");
+  }
+  const size_t count = static_cast<size_t>(shard.kernels_size());
+  std::vector<Compiled> compiled(count);
+  std::atomic<size_t> next{0};
+  absl::Mutex mutex;
+  absl::Status failed;
+  const auto work = [&] {
+    for (size_t i = next++; i < count; i = next++) {
+      const v1::Kernel& kernel = shard.kernels(static_cast<int>(i));
+      if (std::string reason = NotAttempted(kernel); !reason.empty()) {
+        compiled[i].kernel.set_not_attempted(std::move(reason));
+        continue;
+      }
+      absl::StatusOr<Compiled> one = KernelCompiler(kernel, params, compiler).Compile();
+      if (one.ok()) {
+        compiled[i] = *std::move(one);
+        continue;
+      }
+      const absl::MutexLock lock(&mutex);
+      failed.Update(one.status());
+      next = count;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < workers; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (!failed.ok()) return failed;
+
+  CompiledKernels made;
+  for (size_t i = 0; i < count; ++i) {
+    *made.compiled.add_kernels() = std::move(compiled[i].kernel);
+    for (v1::IrText& text : compiled[i].texts) {
+      text.set_kernel(static_cast<uint32_t>(i));
+      made.texts.push_back(std::move(text));
+    }
+  }
+  return made;
+}
+
+}  // namespace kernelmill::compiler

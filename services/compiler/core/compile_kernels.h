@@ -1,0 +1,38 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_COMPILE_KERNELS_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_COMPILE_KERNELS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/compile.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/compiler/core/compiler.h"
+
+namespace kernelmill::compiler {
+
+struct CompiledKernels {
+  v1::CompiledShard compiled;
+  std::vector<v1::IrText> texts;  // sorted by kernel, then as the results are
+};
+
+// Why a kernel is not compiled at all; empty: it is. The first of
+//
+//   dsl:cuda, dsl:pallas  another compiler's                   file         a whole file
+//   template              a source that is filled in later     role:device  other kernels call it,
+//   nobody launches it parse_error           a syntax error lies in it not_self_contained
+std::string NotAttempted(const v1::Kernel& kernel);
+
+// Compiles a shard's kernels with each toolchain for each target, by signatures inferred from their
+// records, and says what came of each (failures.h). `workers` kernels at a time; the outcome does
+// not depend on how many.
+//
+// Errors: the compiler's. INVALID_ARGUMENT: no toolchain or no target.
+absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
+                                               const v1::CompileParams& params, int workers,
+                                               Compiler& compiler);
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_COMPILE_KERNELS_H_

@@ -1,0 +1,167 @@
+#include "services/compiler/core/signature/constexpr_values.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/code/python.h"
+#include "services/compiler/core/signature/calls.h"
+#include "services/compiler/core/signature/names.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+using Kind = Expression::Kind;
+
+// How the module writes a type of Triton's language: "tl.float32".
+std::string LanguageType(const KernelFacts& facts, absl::string_view element) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kTypes[] = {
+      {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}, {"i32", "int32"}};
+  absl::string_view type = "float32";
+  for (const auto& [short_name, name] : kTypes) {
+    if (short_name == element) type = name;
+  }
+  std::string prefix;
+  for (const auto& [name, dotted] : facts.module.imports()) {
+    const bool language =
+        dotted == "triton.language" || dotted == "triton.experimental.gluon.language";
+    // The least name, since the map has no order.
+    if (language && (prefix.empty() || name < prefix)) prefix = std::string(name);
+  }
+  if (prefix.empty()) prefix = "__import__('triton').language";
+  return absl::StrCat(prefix, ".", type);
+}
+
+// `(lambda args: ...)({'N': 1024, ..., **args})`: arguments that are no constexprs stand in by
+// their types.
+std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredType>& types,
+                          absl::string_view text, const Variant& variant) {
+  std::string arguments;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i].type.empty()) continue;
+    const absl::string_view type = types[i].type;
+    const bool absent = types[i].always_none || (types[i].optional && !variant.optional);
+    const absl::string_view value = absent                         ? "None"
+                                    : absl::StartsWith(type, "fp") ? "1.0"
+                                    : type == "i1"                 ? "True"
+                                                                   : "1024";
+    absl::StrAppend(&arguments, "'", facts.function.parameters[i].name, "': ", value, ", ");
+  }
+  return absl::StrCat("(", text, ")({", arguments, "**args})");
+}
+
+bool IsDtype(absl::string_view name) {
+  const std::string lower = absl::AsciiStrToLower(name);
+  return absl::StrContains(lower, "dtype") || absl::EndsWith(lower, "_type") || lower == "type";
+}
+
+// A value of which a literal tells what kind it is: "relu", 3, tl.float16.
+std::optional<InferredValue> ByComparison(const KernelFacts& facts, const ConstexprUsage& usage,
+                                          const Variant& variant) {
+  for (const Expression* other : usage.compared) {
+    if (other->kind == Kind::kString)
+      return InferredValue{std::string(other->text), "usage:compared"};
+    if (other->kind == Kind::kConstant) {
+      return InferredValue{variant.flags ? "True" : "False", "usage:compared", true};
+    }
+    if (other->kind == Kind::kAttribute && BitsOf(other->name) > 0) {
+      return InferredValue{LanguageType(facts, variant.element), "usage:dtype"};
+    }
+  }
+  return std::nullopt;
+}
+
+InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& variant) {
+  const absl::string_view name = facts.function.parameters[place].name;
+  const ConstexprUsage& usage = facts.usage.constexprs[place];
+  if (usage.called) return {};
+  if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
+    return {LanguageType(facts, variant.element), "usage:dtype"};
+  }
+  if (!usage.keyword.empty()) {
+    if (std::optional<std::string> value = ConstexprByKeyword(usage.keyword))
+      return {*std::move(value), "usage:keyword"};
+  }
+  if (std::optional<InferredValue> value = ByComparison(facts, usage, variant))
+    return *std::move(value);
+  const bool number = usage.shape || usage.number || usage.unrolled;
+  if (usage.condition && !number)
+    return {variant.flags ? "True" : "False", "usage:condition", true};
+  if (usage.none_checked && !number) return {"None", "usage:none"};
+  if (usage.unrolled && !usage.shape) return {"2", "usage:unrolled"};
+  const std::optional<NameRule> by_name = ConstexprByName(name);
+  if (by_name) {
+    const bool flag = by_name->value == "True" || by_name->value == "False";
+    if (!flag) return {by_name->value, by_name->rule};
+    if (!number) return {variant.flags ? "True" : by_name->value, by_name->rule, true};
+  }
+  if (usage.shape) return {"64", "usage:shape"};
+  if (!usage.compared.empty()) return {std::string(usage.compared[0]->text), "usage:compared"};
+  return {"16", "guess:int"};
+}
+
+// What the launch says: a literal, a type, whether another argument is given.
+std::optional<InferredValue> ByLaunch(const KernelFacts& facts,
+                                      const std::vector<InferredType>& types, size_t place,
+                                      const Variant& variant) {
+  const HostValue given = facts.launch.ValueOf(facts.function.parameters[place].name);
+  if (!given.literal.empty()) return InferredValue{given.literal, "launch"};
+  if (!given.dtype.empty())
+    return InferredValue{LanguageType(facts, TritonType(given.dtype)), "launch"};
+  if (given.not_none.empty()) return std::nullopt;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i].type.empty()) continue;
+    const Expression* other = facts.launch.Given(facts.function.parameters[i].name);
+    if (other == nullptr || other->kind != Kind::kName || other->name != given.not_none) continue;
+    const bool present = !types[i].always_none && (variant.optional || !types[i].optional);
+    return InferredValue{present != given.is_none ? "True" : "False", "launch:present"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) {
+  HeuristicTexts texts;
+  for (const Expression* decorator : decorators) {
+    if (decorator->kind != Kind::kCall || LastName(*decorator) != "heuristics") continue;
+    const Expression* values = Argument(*decorator, "values", 0);
+    if (values == nullptr || values->kind != Kind::kDictionary) continue;
+    for (size_t i = 0; i + 1 < values->parts.size(); i += 2) {
+      const Expression& key = *values->parts[i];
+      if (key.kind != Kind::kString) continue;
+      texts.emplace(code::PythonStringContent(key.text), values->parts[i + 1]->text);
+    }
+  }
+  return texts;
+}
+
+InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heuristics,
+                             const std::vector<InferredType>& types, size_t place,
+                             const Variant& variant) {
+  const FunctionParameter& parameter = facts.function.parameters[place];
+  if (facts.inductor != nullptr) {
+    const auto known = facts.inductor->constants.find(parameter.name);
+    if (known != facts.inductor->constants.end()) return {known->second, "inductor"};
+  }
+  const v1::Autotune& autotune = facts.kernel.autotune();
+  if (variant.config < autotune.configs_size()) {
+    for (const v1::NamedText& argument : autotune.configs(variant.config).kwargs()) {
+      if (argument.name() == parameter.name) return {argument.text(), "autotune"};
+    }
+  }
+  if (const auto text = heuristics.find(parameter.name); text != heuristics.end()) {
+    return {CallHeuristic(facts, types, text->second, variant), "heuristics"};
+  }
+  if (facts.usage.unit_strides.contains(parameter.name)) return {"1", "unit_stride"};
+  if (std::optional<InferredValue> value = ByLaunch(facts, types, place, variant))
+    return *std::move(value);
+  if (parameter.default_value != nullptr)
+    return {std::string(parameter.default_value->text), "default"};
+  return ByUsage(facts, place, variant);
+}
+
+}  // namespace kernelmill::compiler

@@ -1,0 +1,163 @@
+#include "services/compiler/core/signature/infer.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "services/compiler/core/signature/argument_types.h"
+#include "services/compiler/core/signature/constexpr_values.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+constexpr absl::string_view kOptions[] = {"maxnreg", "num_ctas", "num_stages", "num_warps"};
+
+std::vector<absl::string_view> NamesOf(const Function& function) {
+  std::vector<absl::string_view> names;
+  for (const FunctionParameter& parameter : function.parameters) names.push_back(parameter.name);
+  return names;
+}
+
+// Makes the tries of one kernel.
+class TryMaker {
+ public:
+  TryMaker(const KernelFacts& facts, const std::vector<const Expression*>& decorators)
+      : facts_(facts), heuristics_(ReadHeuristics(decorators)) {
+    for (size_t i = 0; i < facts.function.parameters.size(); ++i) {
+      types_.push_back(IsConstexpr(i) ? InferredType() : InferType(facts, i));
+    }
+  }
+
+  v1::KernelSignature Make(const Variant& variant, std::string& missing) const {
+    v1::KernelSignature made;
+    for (size_t i = 0; i < facts_.function.parameters.size(); ++i) {
+      const absl::string_view name = facts_.function.parameters[i].name;
+      if (types_[i].type.empty()) {
+        AddConstexpr(name, InferConstexpr(facts_, heuristics_, types_, i, variant), made, missing);
+      } else if (types_[i].always_none || (types_[i].optional && !variant.optional)) {
+        AddConstexpr(name, {"None", "launch:none"}, made, missing);
+      } else if (facts_.usage.unit_strides.contains(name)) {
+        AddConstexpr(name, {"1", "unit_stride"}, made, missing);
+      } else {
+        AddArgument(i, variant, made, missing);
+      }
+    }
+    AddOptions(variant, made);
+    return made;
+  }
+
+ private:
+  bool IsConstexpr(size_t place) const {
+    const absl::string_view name = facts_.function.parameters[place].name;
+    if (absl::StrContains(facts_.function.parameters[place].annotation, "constexpr")) return true;
+    return heuristics_.contains(name) ||
+           (facts_.inductor != nullptr && facts_.inductor->constants.contains(name) &&
+            !facts_.inductor->types.contains(name));
+  }
+
+  static void AddConstexpr(absl::string_view name, const InferredValue& value,
+                           v1::KernelSignature& made, std::string& missing) {
+    if (value.value.empty() && missing.empty()) missing = absl::StrCat("constexpr:", name);
+    v1::ConstexprValue* added = made.add_constexprs();
+    added->set_name(std::string(name));
+    added->set_value(value.value);
+    added->set_rule(value.rule);
+  }
+
+  void AddArgument(size_t place, const Variant& variant, v1::KernelSignature& made,
+                   std::string& missing) const {
+    const absl::string_view name = facts_.function.parameters[place].name;
+    const InferredType& inferred = types_[place];
+    v1::ArgumentType* added = made.add_arguments();
+    added->set_name(std::string(name));
+    added->set_rule(inferred.rule);
+    added->set_type(inferred.type == "*?" ? absl::StrCat("*", variant.element) : inferred.type);
+    if (inferred.type == "tensordesc" && missing.empty()) missing = absl::StrCat("type:", name);
+    const bool stride =
+        place < static_cast<size_t>(facts_.kernel.parameters_size()) &&
+        facts_.kernel.parameters(static_cast<int>(place)).role() == v1::PARAMETER_ROLE_STRIDE;
+    added->set_divisible_by_16(facts_.inductor != nullptr
+                                   ? facts_.inductor->divisible_by_16.contains(name)
+                                   : absl::StartsWith(inferred.type, "*") || stride);
+  }
+
+  void AddOptions(const Variant& variant, v1::KernelSignature& made) const {
+    const v1::Autotune& autotune = facts_.kernel.autotune();
+    for (const absl::string_view option : kOptions) {
+      // A constexpr of that name is given to both.
+      std::string value;
+      std::string rule;
+      if (variant.config < autotune.configs_size()) {
+        for (const v1::NamedText& given : autotune.configs(variant.config).options()) {
+          if (given.name() == option) value = given.text(), rule = "autotune";
+        }
+      }
+      if (value.empty()) value = facts_.launch.ValueOf(option).literal, rule = "launch";
+      int number = 0;
+      if (!absl::SimpleAtoi(value, &number) || number < 1) continue;
+      v1::CompileOption* added = made.add_options();
+      added->set_name(std::string(option));
+      added->set_value(absl::StrCat(number));
+      added->set_rule(rule);
+    }
+  }
+
+  const KernelFacts& facts_;
+  const HeuristicTexts heuristics_;
+  std::vector<InferredType> types_;
+};
+
+// In the order in which they are tried: types first, since those fail most.
+std::vector<Variant> Variants(const v1::Kernel& kernel) {
+  std::vector<Variant> variants = {{"fp32"},
+                                   {"bf16"},
+                                   {"fp16"},
+                                   {"fp32", true},
+                                   {"fp32", false, false},
+                                   {"bf16", true},
+                                   {"bf16", false, false}};
+  if (kernel.autotune().configs_size() > 1) variants.push_back({"bf16", false, true, 1});
+  variants.push_back({"fp32", true, false});
+  return variants;
+}
+
+}  // namespace
+
+Inference InferSignature(const v1::Kernel& kernel) {
+  Inference inference;
+  const ModuleFunctions module(kernel.module());
+  const ModuleFunctions source(kernel.source());
+  const Function* function = module.Find(kernel.name());
+  const Function* written = source.Find(kernel.name());
+  if (function == nullptr) {
+    inference.missing = "function";
+    return inference;
+  }
+  UsageFinder finder(module);
+  const Launch launch(kernel.launcher().text(), kernel.name(), NamesOf(*function));
+  const std::vector<const Expression*>& decorators =
+      written == nullptr ? function->decorators : written->decorators;
+  const std::optional<InductorMeta> inductor = ReadInductorMeta(decorators, *function);
+  const KernelFacts facts{
+      kernel, module, *function, finder.Of(*function), launch, inductor ? &*inductor : nullptr};
+  const TryMaker maker(facts, decorators);
+  std::vector<std::string> seen;
+  for (const Variant& variant : Variants(kernel)) {
+    v1::KernelSignature made = maker.Make(variant, inference.missing);
+    if (!inference.missing.empty()) break;
+    std::string key = made.SerializeAsString();
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
+    seen.push_back(std::move(key));
+    made.set_attempt(static_cast<int>(seen.size()));
+    inference.tries.push_back(std::move(made));
+    if (inference.tries.size() == kMaxTries) break;
+  }
+  if (!inference.missing.empty()) inference.tries.clear();
+  return inference;
+}
+
+}  // namespace kernelmill::compiler

@@ -1,0 +1,27 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_INFER_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_INFER_H_
+
+#include <string>
+#include <vector>
+
+#include "kernelmill/v1/compile.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::compiler {
+
+// What a kernel may be called with, as far as its record tells.
+struct Inference {
+  // Ordered, each once; empty where something is missing. The values of constexprs are Python
+  // expressions, as Try (services/compiler/core/compiler.h) has them.
+  std::vector<v1::KernelSignature> tries;
+  std::string missing;  // "type:x_ptr", "constexpr:COMBINE", "function"; empty: nothing
+};
+
+constexpr size_t kMaxTries = 8;
+
+// By the rules of rules.h. Deterministic. Linear in the record but for the bounds of UsageFinder.
+Inference InferSignature(const v1::Kernel& kernel);
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_INFER_H_

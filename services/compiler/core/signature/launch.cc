@@ -1,0 +1,305 @@
+#include "services/compiler/core/signature/launch.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "services/compiler/core/signature/calls.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr int kMaxDepth = 12;
+
+HostValue OfType(absl::string_view type) {
+  HostValue value;
+  value.type = std::string(type);
+  return value;
+}
+
+// x.shape, x.size(), of which a name is a part.
+bool IsOfShape(absl::string_view text) {
+  return absl::EndsWith(text, ".shape") || absl::StrContains(text, ".size(") ||
+         absl::StrContains(text, ".stride(") || absl::StrContains(text, ".shape[");
+}
+
+// The type that an annotation of a host function tells.
+HostValue OfAnnotation(absl::string_view annotation) {
+  HostValue value;
+  value.optional =
+      absl::StrContains(annotation, "Optional") || absl::StrContains(annotation, "None");
+  static constexpr std::pair<absl::string_view, absl::string_view> kTypes[] = {
+      {"LongTensor", "*i64"}, {"IntTensor", "*i32"}, {"BoolTensor", "*i1"},
+      {"float", "fp32"},      {"bool", "i1"},        {"int", "i32"}};
+  for (const auto& [name, type] : kTypes) {
+    if (absl::StrContains(annotation, name)) {
+      value.type = std::string(type);
+      break;
+    }
+  }
+  return value;
+}
+
+// What both say; where they differ that which may be more.
+HostValue Join(HostValue one, const HostValue& two) {
+  if (one.none) {
+    HostValue joined = two;
+    joined.optional = true;
+    joined.none = two.none;
+    return joined;
+  }
+  one.optional |= two.none || two.optional;
+  if (one.literal != two.literal) one.literal.clear();
+  if (one.type.empty()) one.type = two.type;
+  if (one.type == "i32" && two.type == "fp32") one.type = "fp32";
+  if (one.dtype.empty()) one.dtype = two.dtype;
+  one.power_of_2 &= two.power_of_2;
+  one.not_none = "";
+  return one;
+}
+
+}  // namespace
+
+std::string TritonType(absl::string_view torch_type) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kTypes[] = {
+      {"float32", "fp32"},      {"float", "fp32"},
+      {"float16", "fp16"},      {"half", "fp16"},
+      {"bfloat16", "bf16"},     {"float64", "fp64"},
+      {"double", "fp64"},       {"int8", "i8"},
+      {"uint8", "u8"},          {"int16", "i16"},
+      {"int32", "i32"},         {"int", "i32"},
+      {"int64", "i64"},         {"long", "i64"},
+      {"bool", "i1"},           {"uint32", "u32"},
+      {"uint16", "u16"},        {"uint64", "u64"},
+      {"short", "i16"},         {"float8_e4m3fn", "fp8e4nv"},
+      {"float8_e5m2", "fp8e5"}, {"float8e4nv", "fp8e4nv"},
+      {"float8e5", "fp8e5"}};
+  for (const auto& [name, type] : kTypes) {
+    if (name == torch_type) return std::string(type);
+  }
+  return "";
+}
+
+Launch::Launch(absl::string_view launcher_text, absl::string_view kernel,
+               const std::vector<absl::string_view>& parameters)
+    : host_(launcher_text) {
+  for (const bool by_grid : {false, true}) {
+    for (const Function& function : host_.all()) FindLaunch(function, kernel, by_grid);
+    FindLaunch(host_.module_level(), kernel, by_grid);
+    if (call_ != nullptr) break;
+  }
+  if (call_ != nullptr) ReadArguments(parameters);
+}
+
+void Launch::FindLaunch(const Function& host, absl::string_view kernel, bool by_grid) {
+  if (call_ != nullptr) return;
+  for (const Statement& statement : host.statements) {
+    call_ = FindCall(*statement.value, kernel, by_grid, 0);
+    if (call_ != nullptr) {
+      function_ = &host;
+      return;
+    }
+  }
+}
+
+const Expression* Launch::FindCall(const Expression& expression, absl::string_view kernel,
+                                   bool by_grid, int depth) const {
+  if (expression.kind == Kind::kCall && expression.parts[0]->kind == Kind::kSubscript) {
+    const Expression& launched = *expression.parts[0];
+    if (LastName(*launched.parts[0]) == kernel) return &expression;
+    if (by_grid && absl::StrContains(launched.parts[1]->text, "grid")) return &expression;
+  }
+  if (depth > 60) return nullptr;
+  for (const Expression* part : expression.parts) {
+    if (const Expression* found = FindCall(*part, kernel, by_grid, depth + 1)) return found;
+  }
+  return nullptr;
+}
+
+void Launch::ReadArguments(const std::vector<absl::string_view>& parameters) {
+  size_t position = 0;
+  bool counted = true;  // nothing unknown stands before
+  for (size_t i = 1; i < call_->parts.size(); ++i) {
+    const Expression* part = call_->parts[i];
+    if (part->kind == Kind::kKeyword) {
+      given_[std::string(part->name)] = part->parts[0];
+      continue;
+    }
+    const bool starred = part->kind == Kind::kUnary && part->name == "*";
+    if (starred || (part->kind == Kind::kUnary && part->name == "**")) {
+      counted &= !starred;
+      continue;
+    }
+    if (counted && position < parameters.size()) given_[std::string(parameters[position++])] = part;
+  }
+}
+
+const Expression* Launch::Given(absl::string_view name) const {
+  const auto found = given_.find(name);
+  return found == given_.end() ? nullptr : found->second;
+}
+
+HostValue Launch::ValueOf(absl::string_view name) const {
+  const Expression* given = Given(name);
+  return given == nullptr ? HostValue() : Evaluate(*given, 0);
+}
+
+HostValue Launch::Evaluate(const Expression& expression, int depth) const {
+  HostValue value;
+  if (depth > kMaxDepth) return value;
+  const auto& parts = expression.parts;
+  switch (expression.kind) {
+    case Kind::kNumber:
+      value = OfType(IsFloatLiteral(expression.text) ? "fp32" : "i32");
+      value.literal = std::string(expression.text);
+      return value;
+    case Kind::kString:
+      value.literal = std::string(expression.text);
+      return value;
+    case Kind::kConstant:
+      value.none = value.optional = expression.name == "None";
+      if (!value.none) value.type = "i1";
+      value.literal = std::string(expression.name);
+      return value;
+    case Kind::kName:
+      return EvaluateName(expression.name, depth);
+    case Kind::kAttribute:
+      value.dtype =
+          TritonType(expression.name).empty() || !absl::StrContains(expression.text, "torch")
+              ? ""
+              : std::string(expression.name);
+      if (expression.name == "T" || expression.name == "data")
+        return Evaluate(*parts[0], depth + 1);
+      if (expression.name == "ndim" || expression.name == "itemsize") value.type = "i32";
+      return value;
+    case Kind::kSubscript:
+      if (IsOfShape(parts[0]->text)) return OfType("i32");
+      return Evaluate(*parts[0], depth + 1);
+    case Kind::kUnary:
+      value = expression.name == "not" ? OfType("i1") : Evaluate(*parts[0], depth + 1);
+      if (!value.literal.empty()) value.literal = absl::StrCat(expression.name, value.literal);
+      if (expression.name == "not") value.literal.clear();
+      return value;
+    case Kind::kCompare:
+    case Kind::kBoolean:
+      value = OfType("i1");
+      if (parts[1]->text == "None" && parts[0]->kind == Kind::kName) {
+        value.not_none = parts[0]->name;
+        value.is_none = expression.name == "is";
+      }
+      return value;
+    case Kind::kConditional:
+      return Join(Evaluate(*parts[0], depth + 1), Evaluate(*parts[2], depth + 1));
+    case Kind::kBinary:
+      return EvaluateBinary(expression, depth);
+    case Kind::kCall:
+      return EvaluateCall(expression, depth);
+    default:
+      if (IsOfShape(expression.text)) return OfType("i32");
+      return value;
+  }
+}
+
+HostValue Launch::EvaluateName(absl::string_view name, int depth) const {
+  HostValue value;
+  bool any = false;
+  const auto values = function_->values.find(name);
+  if (values != function_->values.end()) {
+    for (const Expression* given : values->second) {
+      // x = x.contiguous() says nothing new.
+      const HostValue one = Evaluate(*given, depth + 4);
+      value = any ? Join(std::move(value), one) : one;
+      any = true;
+    }
+    if (function_->loop_names.contains(name)) value = OfType("i32");
+  }
+  const int at = function_->Find(name);
+  if (at < 0) return value;
+  const FunctionParameter& parameter = function_->parameters[static_cast<size_t>(at)];
+  HostValue own = OfAnnotation(parameter.annotation);
+  if (parameter.default_value != nullptr) {
+    own = Join(std::move(own), Evaluate(*parameter.default_value, depth + 1));
+    // The default is what it is called with where nothing else is said.
+    own.literal.clear();
+    if (parameter.default_value->kind == Kind::kConstant ||
+        parameter.default_value->kind == Kind::kString) {
+      own.literal = std::string(parameter.default_value->text);
+    }
+  }
+  if (!any) return own;
+  value.optional |= own.optional;
+  if (value.type.empty()) value.type = own.type;
+  return value;
+}
+
+HostValue Launch::EvaluateBinary(const Expression& expression, int depth) const {
+  const HostValue left = Evaluate(*expression.parts[0], depth + 1);
+  const HostValue right = Evaluate(*expression.parts[1], depth + 1);
+  for (const HostValue* one : {&left, &right}) {
+    if (absl::StartsWith(one->type, "*")) return OfType(one->type);
+  }
+  if (expression.name == "/" || left.type == "fp32" || right.type == "fp32") return OfType("fp32");
+  if (expression.name == "**" && absl::StartsWith(right.literal, "-")) return OfType("fp32");
+  HostValue value;
+  if (left.type == right.type) value.type = left.type;
+  return value;
+}
+
+HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
+  const absl::string_view name = LastName(call);
+  const Expression& callee = *call.parts[0];
+  static constexpr std::pair<absl::string_view, absl::string_view> kGives[] = {
+      {"stride", "i32"},       {"size", "i32"},     {"numel", "i32"},    {"len", "i32"},
+      {"cdiv", "i32"},         {"int", "i32"},      {"dim", "i32"},      {"element_size", "i32"},
+      {"round", "i32"},        {"float", "fp32"},   {"sqrt", "fp32"},    {"bool", "i1"},
+      {"is_contiguous", "i1"}, {"data_ptr", "i64"}, {"argsort", "*i64"}, {"nonzero", "*i64"},
+      {"randint", "*i64"}};
+  const bool on_tensor = callee.kind == Kind::kAttribute && callee.parts[0]->text != "math" &&
+                         callee.parts[0]->text != "torch";
+  if (const Expression* type = Argument(call, "dtype", 99)) {
+    const HostValue given = Evaluate(*type, depth + 1);
+    if (!given.dtype.empty()) return OfType(absl::StrCat("*", TritonType(given.dtype)));
+    return HostValue();
+  }
+  if (on_tensor && call.parts.size() == 1 && !TritonType(name).empty()) {
+    return OfType(absl::StrCat("*", TritonType(name)));  // x.float()
+  }
+  if (absl::StrContains(name, "next_power_of_2")) {
+    HostValue value = OfType("i32");
+    value.power_of_2 = true;
+    return value;
+  }
+  for (const auto& [function, type] : kGives) {
+    if (name == function) return OfType(type);
+  }
+  if (absl::StrContains(callee.text, "TensorDescriptor")) return OfType("tensordesc");
+  if ((name == "to" || name == "view" || name == "type") && call.parts.size() > 1) {
+    for (size_t i = 1; i < call.parts.size(); ++i) {
+      const HostValue given = Evaluate(*call.parts[i], depth + 1);
+      if (!given.dtype.empty()) return OfType(absl::StrCat("*", TritonType(given.dtype)));
+    }
+  }
+  if (name == "min" || name == "max") {
+    HostValue value;
+    for (size_t i = 1; i < call.parts.size(); ++i) {
+      const HostValue one = Evaluate(*call.parts[i], depth + 1);
+      value = i == 1 ? one : Join(std::move(value), one);
+      value.literal.clear();
+    }
+    return value;
+  }
+  if (absl::EndsWith(name, "_like") && call.parts.size() > 1)
+    return Evaluate(*call.parts[1], depth + 1);
+  // x.contiguous(), x.view(-1, n): what x is.
+  if (on_tensor && callee.kind == Kind::kAttribute) {
+    HostValue value = Evaluate(*callee.parts[0], depth + 1);
+    if (!absl::StartsWith(value.type, "*")) value = HostValue();
+    return value;
+  }
+  return HostValue();
+}
+
+}  // namespace kernelmill::compiler

@@ -1,0 +1,62 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_LAUNCH_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_LAUNCH_H_
+
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "services/compiler/core/signature/functions.h"
+
+namespace kernelmill::compiler {
+
+// What host code says of a value that it gives to a kernel.
+struct HostValue {
+  std::string
+      type;  // "i32", "fp32", "i1", "*i64"; "tensordesc": its type is not told; empty: unknown
+  std::string literal;         // its value as a literal of Python; empty: unknown
+  std::string dtype;           // of a type: "float16"
+  bool none = false;           // it is None
+  bool optional = false;       // it may be None
+  bool power_of_2 = false;     // made to be one
+  absl::string_view not_none;  // "x" of `x is not None`: a name
+  bool is_none = false;        // of `x is None` instead
+};
+
+// The arguments of a kernel's launch in a host function: kernel[grid](x, n, BLOCK=64). Refers to
+// the texts.
+//
+// Of several launches of the kernel the first that can be read. Values are told as far as the host
+// function says: literals, defaults and annotations of its own parameters, torch.empty(...,
+// dtype=torch.int32), x.stride(0), x.shape.
+class Launch {
+ public:
+  // `parameters`: the kernel's, in order.
+  Launch(absl::string_view launcher_text, absl::string_view kernel,
+         const std::vector<absl::string_view>& parameters);
+
+  // What is given for a parameter, or for an option such as num_warps; null: nothing that is known.
+  const Expression* Given(absl::string_view name) const;
+  HostValue ValueOf(absl::string_view name) const;
+
+ private:
+  void FindLaunch(const Function& host, absl::string_view kernel, bool by_grid);
+  const Expression* FindCall(const Expression& expression, absl::string_view kernel, bool by_grid,
+                             int depth) const;
+  void ReadArguments(const std::vector<absl::string_view>& parameters);
+  HostValue Evaluate(const Expression& expression, int depth) const;
+  HostValue EvaluateName(absl::string_view name, int depth) const;
+  HostValue EvaluateCall(const Expression& call, int depth) const;
+  HostValue EvaluateBinary(const Expression& expression, int depth) const;
+
+  const ModuleFunctions host_;
+  const Function* function_ = nullptr;
+  const Expression* call_ = nullptr;
+  absl::flat_hash_map<std::string, const Expression*> given_;
+};
+
+// "fp16" of "float16"; empty of what is no type.
+std::string TritonType(absl::string_view torch_type);
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_LAUNCH_H_

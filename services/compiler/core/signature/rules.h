@@ -1,0 +1,70 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_RULES_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_RULES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace kernelmill::compiler {
+
+// How the types and values of a signature are told: for each parameter the first rule that holds.
+//
+//   type of an argument
+//   rule                 sure     gives
+//   inductor             read     what triton_meta says of it
+//   annotation           read     x: tl.int32, tl.pointer_type(tl.float32)
+//   launch:none          read     None: the launch gives None, or may, in a try without the
+//   optional arguments launch:dtype         read     *T: the launch makes the tensor with that type
+//   usage:bitcast        told     *i8, *i16, *i32: it is read as another type of as many bits
+//   usage:made_pointer   told     *i64: what is loaded becomes a pointer
+//   usage:bitwise        told     *i32, i32: & | ^ << >> are done with it
+//   usage:offset         told     i32: in an address. *i32: what is loaded is, and so of the next
+//   five usage:range          told     a bound of a loop or arange usage:divides        told     i
+//   // x, i % x usage:shape          told     in the shape or strides of a block pointer or
+//   descriptor usage:cdiv           told     in an argument of cdiv usage:random         told     a
+//   seed or an offset of random numbers usage:mask           told     *i1: a mask usage:atomic told
+//   *i32, *fp32: of compare-and-swap, or what is added usage:compared       guessed  i32: ordered
+//   against an index usage:condition      guessed  i1: an if depends on it usage:stored guessed
+//   *i32, *i1: an integer or a comparison is stored there usage:math           told     float: exp,
+//   log and the like are taken of it launch:type          told     the launch gives a float, an
+//   integer or a flag default              told     of a parameter's own default name:FRAGMENT
+//   guessed  names.cc: idx, offsets, labels, mask; eps, scale, dropout usage:arithmetic     guessed
+//   fp32: multiplied with floats role:ROLE            guessed  i32: the record says that it is a
+//   size or a stride descriptor           guessed  tensordesc<T[...]>: its block by the constexprs
+//   of the offsets guess:float          guessed  *fp32, *bf16, *fp16 in turn: a pointer of which
+//   nothing more is known guess:int            guessed  i32
+//
+//   value of a constexpr
+//   inductor             read     what triton_meta says
+//   autotune             read     the first configuration, or another one in a later try
+//   heuristics           read     the function of @triton.heuristics, called with the other values
+//   launch               read     the launch gives a literal
+//   launch:present       told     `x is not None` of the launch, as the try gives x or does not
+//   default              told     of the parameter
+//   unit_stride          told     1: the last stride of a tensor descriptor
+//   launch:none          read     as above
+//   usage:dtype          guessed  a type, that of the pointers
+//   usage:compared       guessed  the first literal that it is compared with
+//   usage:condition      guessed  False, then True
+//   usage:keyword        guessed  names.cc: of a call's argument: input_precision, eviction_policy
+//   usage:unrolled       guessed  2
+//   usage:none           guessed  None: it is compared with None
+//   name:FRAGMENT        guessed  names.cc: BLOCK, HEAD_DIM, GROUP, num_warps
+//   usage:shape          guessed  64
+//   guess:int            guessed  16
+//   guess:flag           guessed  False, then True
+//
+//   option
+//   inductor, autotune, launch    as above: num_warps, num_stages, num_ctas, maxnreg
+//
+// An argument of which no rule tells the type, such as a function that is given as a constexpr, is
+// missing.
+enum class Certainty : uint8_t { kGuessed, kTold, kRead };
+
+// Of a rule of the tables.
+Certainty CertaintyOf(absl::string_view rule);
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_RULES_H_

@@ -1,0 +1,128 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "services/compiler/core/signature/functions.h"
+
+namespace kernelmill::compiler {
+
+// What the body asks of a value. A later one says more than an earlier one.
+enum class Need : uint8_t {
+  kAny,
+  kStoredFloat,  // a float is stored there
+  kStoredInt,    // an integer is
+  kStoredBool,   // a comparison's outcome is
+  kFloat,        // given to exp, log and the like
+  kInt,          // counted, compared with an index
+  kBool,         // a mask or a condition
+  kIndex,        // part of an address, a bound of a loop, divided or shifted as integers are
+  kBits,         // & | ^ << >>
+  kInt8,         // read as another type of as many bits
+  kInt16,
+  kInt32,
+  kInt64,  // made a pointer
+};
+
+// What a kernel's body does with a parameter that is no constexpr, by level: with the value itself,
+// with what is loaded from there, and with what is loaded from where that points to.
+struct ArgumentUsage {
+  static constexpr size_t kLevels = 3;
+  struct Level {
+    Need need = Need::kAny;
+    absl::string_view rule;  // of rules.h; empty: nothing is asked
+  };
+  std::array<Level, kLevels> levels;
+  bool pointer = false;       // memory is accessed there
+  bool descriptor = false;    // by its own methods: x.load([i])
+  bool none_checked = false;  // compared with None
+  // How many dimensions a descriptor is accessed in; 0: unknown.
+  size_t dimensions = 0;
+};
+
+// What a body does with a constexpr.
+struct ConstexprUsage {
+  bool condition = false;  // of an if, alone or in `and`, `or` and `not`
+  bool dtype = false;      // a type: x.to(D), dtype=D
+  bool shape = false;      // of a tensor: arange, zeros, reshape, block shapes
+  bool unrolled = false;   // a bound of static_range
+  bool number = false;     // in arithmetic, or a bound of a loop
+  bool called = false;
+  bool none_checked = false;
+  bool dot = false;  // of a shape that tl.dot takes
+  std::vector<const Expression*>
+      compared;               // literals and names that it is compared with, each once
+  absl::string_view keyword;  // of a call that it is given to whole; the first
+};
+
+struct FunctionUsage {
+  std::vector<ArgumentUsage> arguments;    // one a parameter
+  std::vector<ConstexprUsage> constexprs;  // likewise
+  // Parameters at the end of the strides of tensor descriptors, which have to be 1.
+  absl::flat_hash_set<absl::string_view> unit_strides;
+};
+
+// Finds what functions of a module do with their parameters.
+//
+// The basic idea: what an operation needs of its operands is followed back through the values of
+// local names, loads (what is loaded from x + i needs x to point to it), conditions and helpers of
+// the module, until it comes to parameters. Names are not told apart by where they stand: each has
+// all values that it is ever given. Each need of a name is followed once; all work is bounded by
+// kMaxSteps, after which nothing more is learned. Refers to the functions. Not thread-safe.
+class UsageFinder {
+ public:
+  static constexpr int64_t kMaxSteps = 2'000'000;
+  static constexpr int kMaxCalls = 12;  // of helpers in one another
+
+  explicit UsageFinder(const ModuleFunctions& module) : module_(module) {}
+
+  // Computed once. Of a function that is being looked at already: what is known by then.
+  const FunctionUsage& Of(const Function& function);
+
+ private:
+  struct Scope;
+
+  void Walk(Scope& scope, const Expression& expression);
+  void VisitCall(Scope& scope, const Expression& call);
+  bool VisitMemory(Scope& scope, const Expression& call, absl::string_view name);
+  void VisitDescriptor(Scope& scope, const Expression& call);
+  void VisitCast(Scope& scope, const Expression& call);
+  void VisitHelper(Scope& scope, const Expression& call, const Function& helper);
+  void VisitBinary(Scope& scope, const Expression& expression);
+  void VisitCompare(Scope& scope, const Expression& expression);
+  void VisitCondition(Scope& scope, const Expression& expression);
+  void VisitShape(Scope& scope, const Expression& expression);
+  void NeedNumbers(Scope& scope, const Expression& expression, absl::string_view rule);
+
+  void Require(Scope& scope, const Expression& expression, size_t level, Need need,
+               absl::string_view rule);
+  void RequireName(Scope& scope, absl::string_view name, size_t level, Need need,
+                   absl::string_view rule);
+  void RequireOfCall(Scope& scope, const Expression& call, size_t level, Need need,
+                     absl::string_view rule);
+  void RequireOfReturn(Scope& scope, const Expression& call, const Function& helper, size_t level,
+                       Need need, absl::string_view rule);
+  ConstexprUsage* ConstexprOf(Scope& scope, const Expression& expression);
+
+  // What a value is, as far as the expression tells.
+  enum class Class : uint8_t { kUnknown, kInt, kFloat, kBool, kPointer };
+  Class ClassOf(Scope& scope, const Expression& expression, int depth = 0);
+  Class ClassOfCall(Scope& scope, const Expression& call, int depth);
+  bool LeadsToPointer(Scope& scope, const Expression& expression, int depth = 0);
+
+  const ModuleFunctions& module_;
+  absl::flat_hash_map<const Function*, std::unique_ptr<FunctionUsage>> known_;
+  int64_t steps_left_ = kMaxSteps;
+  int calls_ = 0;
+};
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
