@@ -6,8 +6,10 @@ namespace kernelmill::toolchains {
 namespace {
 
 constexpr PinnedToolchain kToolchains[] = {
-    {"triton-3.5.1", "3.5.1", "3.11", ""},
-    {"triton-3.9.0", "3.9.0", "3.11", ""},
+    {"triton-3.5.1", "3.5.1", "3.11",
+     "cdae2d58176bfe79f4eed9a5eaa669ea45f913713d5881edf02c2382eda70e5a"},
+    {"triton-3.9.0", "3.9.0", "3.11",
+     "24ab4cf5ee230641d3bf58286be6482990020def9a4d5ed62852e6514fe9ccaa"},
 };
 
 constexpr absl::string_view kTargets[] = {"cuda:80", "cuda:90", "cuda:100", "hip:gfx942"};
