@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# usage: install_toolchains.sh [--into FOLDER] [NAME...]
+# Installs the pinned compilers (deploy/toolchains/NAME.txt; default: all) from the Python package index, each into a Python
+# environment of its own, FOLDER/NAME, checked by hash. Default FOLDER: $KERNELMILL_TOOLCHAINS, else /var/lib/kernelmill/toolchains
+# for root, whom compilers do not run as, and ~/.cache/kernelmill/toolchains for everybody else.
+# Does nothing, quickly, where all is there already. Exit 77: it cannot be had here, and why.
+#
+# Such a file is made anew by: uv pip compile --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11
+# --python-platform x86_64-manylinux_2_28 --only-binary :all:, of triton==VERSION, numpy and packaging. common/toolchains has its hash.
+set -euo pipefail
+pins=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/toolchains
+
+folder=${KERNELMILL_TOOLCHAINS:-}
+if [[ "${1:-}" == --into ]]; then
+  folder=${2:?"--into takes a folder"}
+  shift 2
+fi
+if [[ -z "$folder" && $EUID -eq 0 ]]; then
+  folder=/var/lib/kernelmill/toolchains
+elif [[ -z "$folder" ]]; then
+  folder=${XDG_CACHE_HOME:-$HOME/.cache}/kernelmill/toolchains
+fi
+if [[ $# -eq 0 ]]; then
+  for file in "$pins"/*.txt; do set -- "$@" "$(basename "$file" .txt)"; done
+fi
+
+skip() {
+  echo "install_toolchains.sh: skipped: $1" >&2
+  exit 77
+}
+
+# The interpreter that the wheels are of; Debian's first, which stays where it is.
+find_python() {
+  local python
+  for python in /usr/bin/python3 python3.11 python3; do
+    if [[ "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)" == 3.11 ]]; then
+      command -v "$python"
+      return
+    fi
+  done
+}
+
+# install NAME PYTHON
+install() {
+  local into=$folder/$1 requirements=$pins/$1.txt wanted
+  [[ -f "$requirements" ]] || {
+    echo "install_toolchains.sh: no toolchain is called $1" >&2
+    exit 1
+  }
+  wanted=$(sha256sum <"$requirements" | cut -d ' ' -f 1)
+  if [[ -f "$into/.requirements" && "$(<"$into/.requirements")" == "$wanted" ]]; then return; fi
+  [[ -n "$2" ]] || skip "there is no Python 3.11 here"
+  rm -rf "$into"
+  mkdir -p "$folder"
+  work=$(mktemp -d "$folder/.install.XXXXXX")
+  "$2" -m venv --without-pip "$into"
+  # Not by the environment's own pip: there is none in it, nor is one needed to compile.
+  if ! "$2" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: --require-hashes \
+    --target "$into/lib/python3.11/site-packages" --requirement "$requirements" >"$work/log" 2>&1; then
+    tail -n 3 "$work/log" >&2
+    rm -rf "$into"
+    skip "pip does not give what $requirements names for this Python"
+  fi
+  chmod -R go+rX "$into" # compilers run as another user
+  echo "$wanted" >"$into/.requirements"
+  rm -rf "$work"
+}
+
+work=
+trap '[[ -z "$work" ]] || rm -rf "$work"' EXIT
+python=$(find_python)
+for name in "$@"; do
+  install "$name" "$python"
+  echo "$folder/$name"
+done

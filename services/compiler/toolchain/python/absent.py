@@ -1,0 +1,215 @@
+"""Packages that are not installed beside the compiler: what a kernel's module meets in their place.
+
+A module imports what its launcher needs (torch, einops, its framework), and its kernels need none of it. The rule:
+
+* What is installed is real: triton, numpy, packaging, Python's own library. A name of triton that this version lacks is an
+  ImportError, as everywhere.
+* torch is an Absent with what modules read at import: data types, versions, the target's device (see `torch_names`).
+* Any other package is an Absent: its modules, attributes and results are again Absents, a decorator of it gives the function
+  back. An import of it under `try` with a handler fails, as it would where it is not installed.
+* An Absent re-exports Triton under the names that everybody gives it: `triton`, `tl`, `gluon`, `gl`, `libdevice`.
+
+An Absent has no value: numbers, truth and iteration of it are refused or empty, so that none slips into a kernel.
+"""
+import ast
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+
+_names = {}  # {module: {name: value}} of absent modules that have some
+
+
+class AbsentBase:
+    """What a class derives from that is derived from an Absent."""
+
+    def __init_subclass__(cls, **_):
+        pass
+
+
+class AbsentMeta(type):
+    def __getattr__(cls, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{cls.__name__}.{name}")
+
+
+class AbsentClass(AbsentBase, metaclass=AbsentMeta):
+    pass
+
+
+def _same(name):
+    def operation(self, *_):
+        return self
+    operation.__name__ = name
+    return operation
+
+
+class Absent:
+    """A thing of a package that is not installed."""
+
+    def __init__(self, path):
+        self.__dict__["_path"] = path
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(f"{self._path} is not installed")
+        value = Absent(f"{self._path}.{name}")
+        self.__dict__[name] = value
+        return value
+
+    def __call__(self, *args, **kwargs):
+        # A decorator without arguments, or one with arguments that is called with the function.
+        if len(args) == 1 and not kwargs and callable(args[0]) and not isinstance(args[0], Absent):
+            return args[0]
+        return self
+
+    def __mro_entries__(self, _):
+        return (AbsentClass,)
+
+    def __instancecheck__(self, _):
+        return False
+
+    def __subclasscheck__(self, _):
+        return False
+
+    def __repr__(self):
+        return f"<{self._path}, which is not installed>"
+
+    def __bool__(self):
+        return False
+
+    def __iter__(self):
+        return iter(())
+
+    def __contains__(self, _):
+        return False
+
+    def __len__(self):
+        return 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+    __getitem__ = _same("__getitem__")
+    __setitem__ = _same("__setitem__")
+    for _name in ("or", "and", "xor", "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift"):
+        locals()[f"__{_name}__"] = _same(_name)
+        locals()[f"__r{_name}__"] = _same(_name)
+    for _name in ("neg", "pos", "abs", "invert"):
+        locals()[f"__{_name}__"] = _same(_name)
+    for _name in ("lt", "le", "gt", "ge"):
+        locals()[f"__{_name}__"] = lambda self, _: False
+    del _name
+
+
+def is_absent(value):
+    return type(value) is Absent or (isinstance(value, types.ModuleType) and isinstance(value, AbsentModule))
+
+
+class AbsentModule(types.ModuleType):
+    """A module, so that `import a.b as c` and `from a import *` work."""
+
+    __all__ = ()
+    __path__ = ()
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        path = f"{self.__name__}.{name}"
+        if path in _names:
+            value = importlib.import_module(path)
+        else:
+            value = reexport(name)
+        if value is None:
+            value = Absent(path)
+        setattr(self, name, value)
+        return value
+
+    def __call__(self, *args, **kwargs):
+        return Absent(self.__name__)(*args, **kwargs)
+
+
+def reexport(name):
+    import triton
+    import triton.language
+    if name == "triton":
+        return triton
+    if name == "tl":
+        return triton.language
+    if name in ("libdevice", "tldevice"):
+        from triton.language.extra import libdevice
+        return libdevice
+    if name in ("gluon", "gl"):
+        from triton.experimental import gluon
+        from triton.experimental.gluon import language
+        return gluon if name == "gluon" else language
+    return None
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """The last finder: of what no other one has found."""
+
+    def __init__(self, guarded):
+        self.guarded = guarded  # packages whose import is to fail
+
+    def find_spec(self, name, path=None, target=None):
+        package = name.partition(".")[0]
+        if package in sys.stdlib_module_names or package in self.guarded:
+            return None
+        loaded = sys.modules.get(package)
+        if loaded is not None and not isinstance(loaded, AbsentModule):
+            return None
+        if loaded is None and package != name:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        return AbsentModule(spec.name)
+
+    def exec_module(self, module):
+        for name, value in _names.get(module.__name__, {}).items():
+            setattr(module, name, value)
+
+
+def guarded_packages(text):
+    """Packages that a module imports under `try` with a handler that takes an ImportError, and nowhere else."""
+    guarded, plain = set(), set()
+
+    def catches(handler):
+        if handler.type is None:
+            return True
+        types_ = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        names = {t.id if isinstance(t, ast.Name) else getattr(t, "attr", "") for t in types_}
+        return bool(names & {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+    def visit(node, under_try):
+        into = guarded if under_try else plain
+        if isinstance(node, ast.Import):
+            into.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            into.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Try) and any(catches(handler) for handler in node.handlers):
+            for child in node.body:
+                visit(child, True)
+            for child in node.handlers + node.orelse + node.finalbody:
+                visit(child, under_try)
+        else:
+            for child in ast.iter_child_nodes(node):
+                visit(child, under_try)
+
+    try:
+        visit(ast.parse(text), False)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return guarded - plain - {"torch", "triton"}
+
+
+def install(text, names):
+    """Makes the imports of `text` work in this process. names: {module: {name: value}} of what has values."""
+    _names.update(names)
+    sys.meta_path.append(Finder(guarded_packages(text)))

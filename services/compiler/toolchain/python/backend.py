@@ -1,0 +1,85 @@
+"""Child B: turns IR into machine code by Triton's backend, and measures it.
+
+The IR is a stranger's, the code that runs here is ours and Triton's: what it reports is what the compiler did.
+"""
+import contextlib
+import hashlib
+import io
+import os
+import re
+
+from triton import knobs
+from triton._C.libtriton import ir
+from triton.backends.compiler import Language
+from triton.compiler.compiler import make_backend
+
+from kernelmill_harness import device, machine_code, messages
+
+
+ASSEMBLER_FORMS = ("cubin", "hsaco")
+KILLED = re.compile(r"ptxas` failed with error code -(9|24|25)\b")  # SIGKILL, SIGXCPU, SIGXFSZ: its limits
+
+
+class Failed(Exception):
+    def __init__(self, stage, message):
+        super().__init__(message)
+        self.stage, self.message = stage, message
+
+
+def forms_of(text, target, options, gluon, folder):
+    """[(form, text or bytes)] in the order in which they are made, and the backend's metadata and the assembler's log."""
+    backend = make_backend(device.gpu_target(target))
+    context = ir.context()
+    if hasattr(context, "disable_multithreading"):
+        context.disable_multithreading()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    path = os.path.join(folder, "kernel.mlir")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    module = ir.parse_mlir_module(path, context)
+    module.context = context
+    parsed = backend.parse_options(options)
+    metadata = dict(parsed.__dict__)
+    stages = {}
+    backend.add_stages(stages, parsed, Language.GLUON if gluon else Language.TRITON)
+    forms, log = [], io.StringIO()
+    for form, step in stages.items():
+        try:
+            with contextlib.redirect_stdout(log):
+                module = step(module, metadata)
+        except Exception as error:
+            stage = "assembler" if form in ASSEMBLER_FORMS else "passes"
+            if KILLED.search(str(error)):
+                stage = "limit"
+            raise Failed(stage, messages.of_exception(error)) from error
+        if form != "glir":
+            forms.append((form, module if isinstance(module, bytes) else str(module)))
+    return forms, metadata, log.getvalue()
+
+
+def said(message):
+    """What the assembler says first of all that it says, else the message."""
+    for line in message.splitlines():
+        if line.startswith("ptxas ") and "error" in line:
+            return line
+    return message.partition("Repro command")[0]
+
+
+def report(text, target, options, gluon, keep, folder):
+    """What one compile came to, as JSON has it."""
+    knobs.nvidia.dump_ptxas_log = True  # it says what was spilled
+    try:
+        forms, metadata, log = forms_of(text, target, options, gluon, folder)
+    except Failed as failed:
+        return {"status": "error", "stage": failed.stage, "message": messages.clean(said(failed.message))}
+    except Exception as error:  # pylint: disable=broad-except
+        return {"status": "error", "stage": "passes", "message": messages.clean(messages.of_exception(error))}
+    as_bytes = [(form, value if isinstance(value, bytes) else value.encode()) for form, value in forms]
+    return {
+        "status": "ok",
+        "shared_bytes": int(metadata.get("shared") or 0),
+        **machine_code.measure(dict(forms), log),
+        "forms": [[form, len(value), hashlib.sha256(value).hexdigest()] for form, value in as_bytes],
+        "kept": [[form, value] for form, value in forms if form in keep and isinstance(value, str)],
+    }

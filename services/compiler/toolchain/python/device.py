@@ -1,0 +1,116 @@
+"""The device that a kernel's module sees while it is loaded: the target's, where there is none.
+
+Modules ask at import which device they run on, to choose configurations and branches. They hear of the part that each
+target is known by; nothing of it can be launched on.
+"""
+from triton.backends.compiler import GPUTarget
+
+# Multiprocessors, shared memory of a block in bytes, registers of a multiprocessor, memory in bytes.
+PARTS = {
+    "cuda:80": ("NVIDIA A100-SXM4-80GB", 108, 166912, 65536, 80 << 30),
+    "cuda:90": ("NVIDIA H100 80GB HBM3", 132, 232448, 65536, 80 << 30),
+    "cuda:100": ("NVIDIA B200", 148, 232448, 65536, 180 << 30),
+    "hip:gfx942": ("AMD Instinct MI300X", 304, 65536, 65536, 192 << 30),
+}
+
+
+def gpu_target(target):
+    """Triton's target of "cuda:90" or "hip:gfx942"."""
+    backend, _, arch = target.partition(":")
+    if backend == "cuda":
+        return GPUTarget("cuda", int(arch), 32)
+    return GPUTarget("hip", arch, 64)
+
+
+def capability(target):
+    backend, _, arch = target.partition(":")
+    return divmod(int(arch), 10) if backend == "cuda" else (9, 4)
+
+
+class Properties:
+    """As torch.cuda.get_device_properties has them."""
+
+    def __init__(self, target):
+        name, processors, shared, registers, memory = PARTS[target]
+        self.name = name
+        self.major, self.minor = capability(target)
+        self.multi_processor_count = processors
+        self.total_memory = memory
+        self.shared_memory_per_block = 49152
+        self.shared_memory_per_block_optin = shared
+        self.shared_memory_per_multiprocessor = shared
+        self.regs_per_multiprocessor = registers
+        self.max_threads_per_multi_processor = 2048
+        self.warp_size = gpu_target(target).warp_size
+        self.gcnArchName = target.partition(":")[2]
+
+
+class Utils:
+    def __init__(self, target):
+        self._properties = Properties(target)
+
+    def get_device_properties(self, _device):
+        p = self._properties
+        return {
+            "max_shared_mem": p.shared_memory_per_block_optin,
+            "max_num_regs": p.regs_per_multiprocessor,
+            "multiprocessor_count": p.multi_processor_count,
+            "warpSize": p.warp_size,
+            "sm_clock_rate": 1_500_000,
+            "mem_clock_rate": 1_500_000,
+            "mem_bus_width": 5120,
+            "arch": p.gcnArchName,
+        }
+
+
+class Driver:
+    """In the place of triton.runtime.driver.active."""
+
+    def __init__(self, target):
+        self._target = gpu_target(target)
+        self._capability = capability(target)
+        self.utils = Utils(target)
+
+    @staticmethod
+    def is_active():
+        return True
+
+    def get_current_target(self):
+        return self._target
+
+    def get_current_device(self):
+        return 0
+
+    def set_current_device(self, _device):
+        pass
+
+    def get_current_stream(self, _device=None):
+        return 0
+
+    def get_device_capability(self, _device=None):
+        return self._capability
+
+    def get_device_interface(self):
+        import torch
+        return torch.cuda
+
+    def get_active_torch_device(self):
+        import torch
+        return torch.device("cuda", 0)
+
+    def get_benchmarker(self):
+        def refuse(*_, **__):
+            raise RuntimeError("there is no device to measure on")
+        return refuse
+
+    def get_empty_cache_for_benchmark(self):
+        raise RuntimeError("there is no device to measure on")
+
+    def clear_cache(self, _cache):
+        pass
+
+
+def pretend(target):
+    """Makes `target` the device that Triton finds."""
+    from triton.runtime.driver import driver
+    driver.set_active(Driver(target))
