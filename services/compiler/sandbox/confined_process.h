@@ -1,0 +1,127 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_SANDBOX_CONFINED_PROCESS_H_
+#define KERNELMILL_SERVICES_COMPILER_SANDBOX_CONFINED_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/optional.h"
+#include "common/base/file.h"
+#include "services/compiler/sandbox/policy.h"
+#include "services/compiler/sandbox/scratch.h"
+
+namespace kernelmill::compiler {
+
+// How to use the sandbox
+//
+// Two layers. The outer one is this class: it starts a program (the zygote, a Python that imports
+// Triton and never runs a stranger's code) which from its first instruction on is confined as its
+// Policy says, together with all that descends of it. The inner one is sandbox.py beside this file:
+// the zygote calls sandbox.run(work, layer) for each kernel, which forks, gives up further rights,
+// calls `work` in the child and hands its bytes back.
+//
+//   ASSIGN_OR_RETURN(Policy policy, PythonPolicy(environment));
+//   policy.read.push_back(folder_of_harness_and_sandbox_py);
+//   policy.scratch_parent = scratch;        // of the worker; passable (0711) for policy.uid where
+//   the worker is root policy.uid += slot; policy.unsafe_no_sandbox = flag;        // otherwise:
+//   RETURN_IF_ERROR(CheckSandbox()) once, at start-up ConfinedCommand command; command.argv =
+//   {environment + "/bin/python3", "-I", "-B", harness}; command.env =
+//   {"TRITON_DISABLE_LINE_INFO=1"}; command.fds = {null.get(), null.get(), null.get(),
+//   requests.get(), results.get()};  // its 0, 1, 2, 3, 4 ASSIGN_OR_RETURN(auto zygote,
+//   ConfinedProcess::Start(command, policy));
+//   ... write requests, read results; the worker closes its copies of the zygote's ends after Start
+//   ... zygote->Kill();                         // a kernel took too long; or it has ended by
+//   itself const Ending ending = zygote->Wait();   // why: of the kernel that it was at, e.g.
+//   memory
+//   // Start another one: state, scratch folder and all processes of this one are gone.
+//
+// Besides `env` the program has KERNELMILL_SANDBOX ("enforced", or "off" under unsafe_no_sandbox,
+// by which sandbox.py knows that it cannot add a layer), and HOME, TMPDIR and KERNELMILL_SCRATCH,
+// all of them its scratch folder, which is its working directory too.
+
+struct ConfinedCommand {
+  std::vector<std::string> argv;  // argv[0] is a path
+  std::vector<std::string> env;   // NAME=value; nothing else of the worker's is handed down
+  std::vector<int> fds;           // become its descriptors 0, 1, 2, ...; it has no others
+};
+
+enum class EndReason {
+  kExited,  // by itself, with Ending.exit_code
+  kSignal,  // by Ending.signal: a crash, SIGSYS for a forbidden call, SIGKILL of the kernel's own
+            // (memory, CPU)
+  kKilled,  // by Kill or the destructor
+  kMemory,  // limits.total_memory_bytes
+  kTasks,   // limits.total_tasks
+  kScratchBytes,    // limits.scratch_bytes
+  kScratchEntries,  // limits.scratch_entries, or a folder that cannot be looked into
+};
+
+struct Ending {
+  EndReason reason = EndReason::kExited;
+  int exit_code = -1;
+  int signal = 0;
+  std::string detail;  // "resident memory: 6442983424 bytes of 6442450944"; for logs
+
+  // Whether a bound stopped it.
+  bool limit() const { return reason >= EndReason::kMemory; }
+};
+absl::string_view NameOf(EndReason reason);  // "memory", "scratch bytes", ...
+
+// A confined program that runs, its watcher and its scratch folder. The watcher is a thread that
+// starts the program (Linux ties the death signal to the thread that forked), polls its bounds,
+// kills and reaps it: also when the worker itself dies, nothing of it lives on. When it is over, no
+// descendant is alive, whatever became of its parents. Thread-safe.
+class ConfinedProcess {
+ public:
+  // Returns when the program executes. INVALID_ARGUMENT: the policy. NOT_FOUND, PERMISSION_DENIED:
+  // one of its paths. FAILED_PRECONDITION: the machine cannot confine it (the message says what is
+  // missing), or the program cannot be executed by its user.
+  static absl::StatusOr<std::unique_ptr<ConfinedProcess>> Start(const ConfinedCommand& command,
+                                                                const Policy& policy);
+  ConfinedProcess(const ConfinedProcess&) = delete;
+  ConfinedProcess& operator=(const ConfinedProcess&) = delete;
+  ~ConfinedProcess();  // kills it and waits; removes the scratch folder
+
+  pid_t pid() const { return pid_; }
+  const std::string& scratch() const { return scratch_.path(); }
+
+  // Asks the watcher to kill it and all its descendants. Nothing if it is over.
+  void Kill();
+  // Waits until it and all its descendants are gone.
+  Ending Wait();
+  // How it ended, if it has.
+  absl::optional<Ending> ended() const;
+
+ private:
+  struct Launch;
+  ConfinedProcess(Scratch scratch, const SandboxLimits& limits)
+      : scratch_(std::move(scratch)), limits_(limits) {}
+
+  void Watch(Launch& launch);
+  absl::Status Fork(Launch& launch);
+  // Until it ends, is over a bound or is to be killed.
+  Ending Follow();
+  absl::optional<Ending> OverBounds() const;
+  void Reap(Ending& ending);
+
+  Scratch scratch_;
+  const SandboxLimits limits_;
+  pid_t pid_ = -1;
+  FileDescriptor process_;  // a pidfd: readable when the program has ended
+  FileDescriptor wake_;     // an eventfd: readable when it is to be killed
+  mutable absl::Mutex mutex_;
+  absl::optional<Ending> ended_ ABSL_GUARDED_BY(mutex_);
+  std::thread watcher_;
+};
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_SANDBOX_CONFINED_PROCESS_H_
