@@ -19,9 +19,7 @@ bool ContainsAny(absl::string_view text, const absl::string_view (&fragments)[N]
 
 // What Triton's frontend says of code that it never takes.
 constexpr absl::string_view kNeverTaken[] = {
-    "is not defined",
     "unsupported AST node type",
-    "has no attribute",
     "Cannot access global variable",
     "got an unexpected keyword argument",
     "missing a required argument",
@@ -30,14 +28,12 @@ constexpr absl::string_view kNeverTaken[] = {
     "positional arguments but",
     "takes from",
     "has been removed",
-    "is deprecated and",
     "invalid syntax",
     "unexpected indent",
     "nested functions are not supported",
     "Unsupported function referenced",
     "Unsupported nested",
     "cannot import name",
-    "Loop-carried variable",
     "cannot be used in a `triton.jit`",
     "Did you forget to add @triton.jit",
 };
@@ -65,12 +61,17 @@ std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view
   return found;
 }
 
+bool IsGuessed(absl::string_view rule) { return CertaintyOf(rule) == Certainty::kGuessed; }
+
+bool HasGuessedConstexpr(const v1::KernelSignature& signature) {
+  return std::any_of(signature.constexprs().begin(), signature.constexprs().end(),
+                     [](const v1::ConstexprValue& value) { return IsGuessed(value.rule()); });
+}
+
 bool HasGuess(const v1::KernelSignature& signature) {
-  const auto guessed = [](const auto& one) {
-    return CertaintyOf(one.rule()) == Certainty::kGuessed;
-  };
-  return std::any_of(signature.arguments().begin(), signature.arguments().end(), guessed) ||
-         std::any_of(signature.constexprs().begin(), signature.constexprs().end(), guessed);
+  return HasGuessedConstexpr(signature) ||
+         std::any_of(signature.arguments().begin(), signature.arguments().end(),
+                     [](const v1::ArgumentType& argument) { return IsGuessed(argument.rule()); });
 }
 
 void SetUnknown(std::string missing, v1::CompileResult& result) {
@@ -80,14 +81,26 @@ void SetUnknown(std::string missing, v1::CompileResult& result) {
 
 }  // namespace
 
-bool NoSignatureHelps(absl::string_view message) { return ContainsAny(message, kNeverTaken); }
+bool NoSignatureHelps(absl::string_view message) {
+  // An attribute of a value depends on what the value is; one of Triton's modules does not.
+  const bool attribute = absl::StrContains(message, "has no attribute") &&
+                         absl::StrContains(message, "module 'triton");
+  return attribute || ContainsAny(message, kNeverTaken);
+}
 
 void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
                   v1::CompileResult& result) {
-  if (result.stage() == "constexpr")
-    return SetUnknown(LeastCertain(signature, result.message()), result);
+  const absl::string_view message = result.message();
+  if (absl::StartsWith(message, "no value for ") || absl::StartsWith(message, "neither a type ")) {
+    return SetUnknown(LeastCertain(signature, message), result);
+  }
+  if (absl::StrContains(message, "is no kernel of the module"))
+    return SetUnknown("function", result);
+  return SetUnknown(LeastCertain(signature, result.message()), result);
   if (compiles_elsewhere) return;
   if (result.stage() == "frontend" && NoSignatureHelps(result.message())) return;
+  // A name may be bound under a flag alone.
+  if (absl::StrContains(message, "is not defined") && !HasGuessedConstexpr(signature)) return;
   if (HasGuess(signature)) return SetUnknown(LeastCertain(signature, result.message()), result);
 }
 

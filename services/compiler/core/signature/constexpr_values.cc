@@ -55,7 +55,8 @@ std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredTy
 
 bool IsDtype(absl::string_view name) {
   const std::string lower = absl::AsciiStrToLower(name);
-  return absl::StrContains(lower, "dtype") || absl::EndsWith(lower, "_type") || lower == "type";
+  return absl::EndsWith(lower, "dtype") || absl::StartsWith(lower, "dtype") ||
+         absl::EndsWith(lower, "_type") || lower == "type";
 }
 
 // A value of which a literal tells what kind it is: "relu", 3, tl.float16.

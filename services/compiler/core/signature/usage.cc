@@ -54,8 +54,9 @@ void UsageFinder::Walk(Scope& scope, const Expression& expression) {
       VisitCondition(scope, *expression.parts[1]);
       break;
     case Kind::kAttribute:
-      // x.dtype.element_ty, x.type.element_ty: only pointers and descriptors have one.
-      if (expression.name == "element_ty" && expression.parts[0]->kind == Kind::kAttribute) {
+      // x.dtype.element_ty: only pointers and descriptors have one.
+      if (expression.name == "element_ty" && expression.parts[0]->kind == Kind::kAttribute &&
+          expression.parts[0]->name == "dtype") {
         Require(scope, *expression.parts[0]->parts[0], 1, Need::kAny, "usage:element_type");
       }
       break;
@@ -518,6 +519,8 @@ UsageFinder::Class UsageFinder::ClassOf(Scope& scope, const Expression& expressi
       if (bitwise && (left == Class::kBool || right == Class::kBool)) return Class::kBool;
       // n * BLOCK: of what is unknown, an index makes an index more often than not; a literal says
       // nothing.
+      // A sum of what is unknown may be an address.
+      if (expression.name != "*" && expression.name != "%") return Class::kUnknown;
       if (left == Class::kInt && parts[0]->kind != Kind::kNumber) return Class::kInt;
       if (right == Class::kInt && parts[1]->kind != Kind::kNumber) return Class::kInt;
       return Class::kUnknown;

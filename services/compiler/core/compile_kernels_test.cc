@@ -1,0 +1,108 @@
+#include "services/compiler/core/compile_kernels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "services/compiler/core/failures.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+class FakeCompiler : public Compiler {
+ public:
+  absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
+    ++jobs;
+    return answer(job);
+  }
+  std::function<absl::StatusOr<KernelReport>(const KernelJob&)> answer;
+  int jobs = 0;
+};
+
+v1::KernelShard ShardOf(const std::string& module) {
+  v1::KernelShard shard;
+  v1::Kernel* kernel = shard.add_kernels();
+  kernel->set_dsl(v1::DSL_TRITON);
+  kernel->set_role(v1::KERNEL_ROLE_KERNEL);
+  kernel->set_self_contained(true);
+  kernel->set_name("k");
+  kernel->set_module(module);
+  kernel->set_source(module);
+  return shard;
+}
+
+v1::CompileParams Params() {
+  v1::CompileParams params;
+  params.add_toolchains()->set_name("t");
+  params.add_targets("cuda:90");
+  return params;
+}
+
+constexpr char kModule[] =
+    "def k(x_ptr, n, BLOCK: tl.constexpr):\n  tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)\n";
+
+KernelReport Failing(const KernelJob& job, const std::string& message) {
+  KernelReport report;
+  report.module_import.set_ok(true);
+  TargetReport target;
+  target.target = job.targets[0];
+  target.attempt = 0;
+  target.result.set_status(v1::COMPILE_STATUS_ERROR);
+  target.result.set_stage("frontend");
+  target.result.set_message(message);
+  report.targets.push_back(target);
+  return report;
+}
+
+v1::CompileResult ResultOf(const std::string& message) {
+  FakeCompiler compiler;
+  compiler.answer = [&](const KernelJob& job) { return Failing(job, message); };
+  const auto made = CompileKernels(ShardOf(kModule), Params(), 2, compiler);
+  return made.ok() ? made->compiled.kernels(0).results(0) : v1::CompileResult();
+}
+
+TEST(CompileKernelsTest, DeviceFunctionsAreNotAttempted) {
+  v1::KernelShard shard = ShardOf(kModule);
+  shard.mutable_kernels(0)->set_role(v1::KERNEL_ROLE_DEVICE);
+  FakeCompiler compiler;
+  const auto made = CompileKernels(shard, Params(), 1, compiler);
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(made->compiled.kernels(0).not_attempted(), "role:device");
+  EXPECT_EQ(compiler.jobs, 0);
+}
+
+TEST(CompileKernelsTest, ATypeThatWasGuessedIsUnknownNotAnError) {
+  const v1::CompileResult result = ResultOf("Unsupported ptr type fp32 in `tl.load`");
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_NE(result.missing(), "");
+}
+
+TEST(CompileKernelsTest, AFunctionThatTritonHasNotIsAnError) {
+  EXPECT_EQ(ResultOf("module 'triton.language' has no attribute 'libdevice'").status(),
+            v1::COMPILE_STATUS_ERROR);
+}
+
+TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {
+  FakeCompiler compiler;
+  std::vector<std::string> types;
+  compiler.answer = [&](const KernelJob& job) {
+    for (const Try& one : job.tries) types.push_back(one.signature.arguments(0).type());
+    EXPECT_EQ(job.tries[0].signature.arguments(1).type(), "i32");
+    return Failing(job, "x");
+  };
+  ASSERT_TRUE(CompileKernels(ShardOf(kModule), Params(), 1, compiler).ok());
+  ASSERT_EQ(types.size(), 3U);
+  EXPECT_EQ(types[0], "*fp32");
+  EXPECT_EQ(types[1], "*bf16");
+}
+
+TEST(CompileKernelsTest, LostCompilerIsTheStagesError) {
+  FakeCompiler compiler;
+  compiler.answer = [](const KernelJob&) { return absl::UnavailableError("lost"); };
+  EXPECT_EQ(CompileKernels(ShardOf(kModule), Params(), 1, compiler).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace kernelmill::compiler
