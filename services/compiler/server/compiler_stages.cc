@@ -41,18 +41,18 @@ absl::Status PutTexts(std::vector<v1::IrText> texts, cas::BlobStore& store,
   return put();
 }
 
-// compile.TOOLCHAIN.TARGET.STATUS and compile.not_attempted.REASON; a kernel is in one of the latter, or in one of the
-// former for each toolchain and target.
+// compile.TOOLCHAIN.TARGET.STATUS and compile.not_attempted.REASON; a kernel is in one of the
+// latter, or in one of the former for each toolchain and target.
 void AddCounters(const v1::CompiledShard& compiled, v1::StageResult& result) {
   for (const v1::CompiledKernel& kernel : compiled.kernels()) {
     if (!kernel.not_attempted().empty()) {
       worker::AddCounter(result, absl::StrCat("compile.not_attempted.", kernel.not_attempted()), 1);
     }
     for (const v1::CompileResult& one : kernel.results()) {
-      worker::AddCounter(
-          result,
-          absl::StrCat("compile.", one.toolchain(), ".", one.target(), ".", StatusName(one.status())),
-          1);
+      worker::AddCounter(result,
+                         absl::StrCat("compile.", one.toolchain(), ".", one.target(), ".",
+                                      StatusName(one.status())),
+                         1);
     }
   }
 }
