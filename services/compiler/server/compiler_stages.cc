@@ -70,14 +70,19 @@ class CompileStage : public worker::Stage {
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
     ASSIGN_OR_RETURN(const auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
     // One at a time: a worker's slots say how many there are.
-    ASSIGN_OR_RETURN(CompiledKernels made, CompileKernels(kernels, action.params().compile(),
-                                                          /*workers=*/1, compiler_));
-    ASSIGN_OR_RETURN(const cas::Digest digest, cas::PutMessage(store, made.compiled));
+    absl::StatusOr<CompiledKernels> made =
+        CompileKernels(kernels, action.params().compile(), /*workers=*/1, compiler_);
+    // A machine that lost a toolchain says nothing of the kernels: another may have it.
+    if (absl::IsFailedPrecondition(made.status())) {
+      return absl::UnavailableError(made.status().message());
+    }
+    RETURN_IF_ERROR(made.status());
+    ASSIGN_OR_RETURN(const cas::Digest digest, cas::PutMessage(store, made->compiled));
     v1::StageResult result;
-    worker::AddOutput(result, "compiled", digest, made.compiled.kernels_size());
-    RETURN_IF_ERROR(PutTexts(std::move(made.texts), store, result));
-    AddCounters(made.compiled, result);
-    CountCompiled(made.compiled);
+    worker::AddOutput(result, "compiled", digest, made->compiled.kernels_size());
+    RETURN_IF_ERROR(PutTexts(std::move(made->texts), store, result));
+    AddCounters(made->compiled, result);
+    CountCompiled(made->compiled);
     return result;
   }
 

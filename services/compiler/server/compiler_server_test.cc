@@ -1,0 +1,214 @@
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <prometheus/counter.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/cas/blob_store.h"
+#include "common/cas/testing/memory_blob_store.h"
+#include "common/metrics/metrics.h"
+#include "common/rpc/server.h"
+#include "common/rpc/status.h"
+#include "common/testing/status_matchers.h"
+#include "common/worker/stage.h"
+#include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/compile.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/stages.grpc.pb.h"
+#include "services/compiler/core/compiler.h"
+#include "services/compiler/server/compiler_service.h"
+#include "services/compiler/server/compiler_stages.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+// Compiles all with the first try, for ptx of `text_bytes`; or fails with `status`.
+class FakeCompiler : public Compiler {
+ public:
+  absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
+    if (!status.ok()) return status;
+    KernelReport report;
+    report.module_import.set_toolchain(job.toolchain);
+    report.module_import.set_ok(true);
+    for (const std::string& target : job.targets) {
+      TargetReport one;
+      one.target = target;
+      one.attempt = 0;
+      one.result.set_toolchain(job.toolchain);
+      one.result.set_target(target);
+      one.result.set_status(v1::COMPILE_STATUS_OK);
+      if (!job.tries.empty()) one.signature = job.tries[0].signature;
+      for (const std::string& form : job.keep) {
+        v1::IrText text;
+        text.set_toolchain(job.toolchain);
+        text.set_target(target);
+        text.set_form(form);
+        text.set_text(std::string(text_bytes, 'x'));
+        one.kept.push_back(text);
+      }
+      report.targets.push_back(one);
+    }
+    return report;
+  }
+
+  absl::Status status;
+  size_t text_bytes = 10;
+};
+
+v1::KernelShard Kernels() {
+  v1::KernelShard shard;
+  v1::Kernel& kernel = *shard.add_kernels();
+  kernel.set_path("a.py");
+  kernel.set_name("k");
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_role(v1::KERNEL_ROLE_KERNEL);
+  kernel.set_self_contained(true);
+  kernel.set_source("@triton.jit\ndef k(p):\n    tl.store(p, 1)\n");
+  kernel.set_module("import triton\nimport triton.language as tl\n\n\n" + kernel.source());
+  *shard.add_kernels() = kernel;
+  shard.mutable_kernels(1)->set_dsl(v1::DSL_CUDA);
+  return shard;
+}
+
+class CompileStageTest : public ::testing::Test {
+ protected:
+  CompileStageTest() {
+    action_.set_stage("compile");
+    v1::CompileParams& params = *action_.mutable_params()->mutable_compile();
+    params.add_toolchains()->set_name("triton-3.5.1");
+    params.add_targets("cuda:90");
+    params.set_max_seconds(60);
+    const absl::StatusOr<cas::Digest> digest = cas::PutMessage(store_, Kernels());
+    EXPECT_THAT(digest, IsOk());
+    v1::NamedDigest& input = *action_.add_inputs();
+    input.set_name("kernels");
+    *input.mutable_digest() = *digest;
+  }
+
+  cas::MemoryBlobStore store_;
+  v1::Action action_;
+  FakeCompiler compiler_;
+  std::vector<std::unique_ptr<worker::Stage>> stages_ = NewCompilerStages(compiler_);
+};
+
+TEST_F(CompileStageTest, OneResultAKernelAndCountersComeOut) {
+  auto& compiled_before =
+      metrics::Counter(metrics::kCompiledKernels,
+                       {{"toolchain", "triton-3.5.1"}, {"target", "cuda:90"}, {"status", "ok"}});
+  const double before = compiled_before.Value();
+  ASSERT_EQ(stages_.size(), 1u);
+  EXPECT_EQ(stages_[0]->id(), worker::StageId::kCompile);
+  const absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->outputs_size(), 1) << "nothing is kept";
+  EXPECT_EQ(result->outputs(0).name(), "compiled");
+  EXPECT_EQ(result->outputs(0).items(), 2);
+  const auto compiled = cas::GetMessage<v1::CompiledShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(compiled, IsOk());
+  ASSERT_EQ(compiled->kernels_size(), 2);
+  ASSERT_EQ(compiled->kernels(0).results_size(), 1) << compiled->DebugString();
+  EXPECT_EQ(compiled->kernels(0).results(0).status(), v1::COMPILE_STATUS_OK);
+  EXPECT_EQ(compiled->kernels(1).not_attempted(), "dsl:cuda");
+  std::vector<std::string> counters;
+  for (const v1::Counter& counter : result->counters()) counters.push_back(counter.name());
+  EXPECT_THAT(counters, ::testing::ElementsAre("compile.not_attempted.dsl:cuda",
+                                               "compile.triton-3.5.1.cuda:90.ok"));
+  EXPECT_EQ(compiled_before.Value(), before + 1);
+}
+
+TEST_F(CompileStageTest, KeptFormsAreCutIntoShardsOfABoundedSize) {
+  action_.mutable_params()->mutable_compile()->add_keep("ptx");
+  action_.mutable_params()->mutable_compile()->add_targets("cuda:80");
+  compiler_.text_bytes = 3u << 20;
+  const absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->outputs_size(), 3);
+  EXPECT_EQ(result->outputs(1).name(), "ir");
+  EXPECT_EQ(result->outputs(2).name(), "ir");
+  const auto ir = cas::GetMessage<v1::IrShard>(store_, result->outputs(2).digest());
+  ASSERT_THAT(ir, IsOk());
+  ASSERT_EQ(ir->texts_size(), 1);
+  EXPECT_EQ(ir->texts(0).text().size(), compiler_.text_bytes);
+}
+
+TEST_F(CompileStageTest, TheSameActionGivesTheSameBytes) {
+  const auto first = stages_[0]->Run(action_, store_);
+  const auto second = NewCompilerStages(compiler_)[0]->Run(action_, store_);
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
+  EXPECT_EQ(first->SerializeAsString(), second->SerializeAsString());
+}
+
+TEST_F(CompileStageTest, WrongActionsAreRefused) {
+  v1::Action no_params = action_;
+  no_params.clear_params();
+  EXPECT_THAT(stages_[0]->Run(no_params, store_), StatusIs(absl::StatusCode::kInvalidArgument));
+  v1::Action no_kernels = action_;
+  no_kernels.clear_inputs();
+  EXPECT_THAT(stages_[0]->Run(no_kernels, store_), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(CompileStageTest, AMachineThatLostItsToolchainLeavesTheTaskToAnother) {
+  compiler_.status = absl::FailedPreconditionError("not installed");
+  EXPECT_THAT(stages_[0]->Run(action_, store_), StatusIs(absl::StatusCode::kUnavailable));
+}
+
+class CompilerServiceTest : public ::testing::Test {
+ protected:
+  CompilerServiceTest() {
+    auto server = rpc::Server::Start({}, {service_.get()});
+    EXPECT_THAT(server, IsOk());
+    server_ = *std::move(server);
+    stub_ = v1::Compiler::NewStub(server_->InProcessChannel());
+    *request_.mutable_kernels() = Kernels();
+    request_.mutable_compile()->add_targets("cuda:80");
+  }
+
+  absl::Status Call() {
+    grpc::ClientContext context;
+    return rpc::FromGrpcStatus(stub_->Compile(&context, request_, &response_));
+  }
+
+  FakeCompiler compiler_;
+  std::unique_ptr<grpc::Service> service_ = NewCompilerService(compiler_);
+  std::unique_ptr<rpc::Server> server_;
+  std::unique_ptr<v1::Compiler::Stub> stub_;
+  v1::CompileRequest request_;
+  v1::CompileResponse response_;
+};
+
+TEST_F(CompilerServiceTest, AnswersOverAChannelByAllToolchainsUnlessTold) {
+  ASSERT_THAT(Call(), IsOk());
+  ASSERT_EQ(response_.compiled().kernels_size(), 2);
+  EXPECT_EQ(response_.compiled().kernels(0).results_size(), 2) << "two toolchains are pinned";
+  request_.mutable_compile()->add_toolchains("triton-3.5.1");
+  ASSERT_THAT(Call(), IsOk());
+  EXPECT_EQ(response_.compiled().kernels(0).results_size(), 1);
+}
+
+TEST_F(CompilerServiceTest, WhatIsNotPinnedAndTooManyKernelsAreRefused) {
+  request_.mutable_compile()->add_toolchains("gcc");
+  EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
+  request_.mutable_compile()->clear_toolchains();
+  request_.mutable_compile()->add_targets("cuda:1");
+  EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
+  request_.mutable_compile()->clear_targets();
+  for (int i = 0; i < 256; ++i) request_.mutable_kernels()->add_kernels();
+  EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(CompilerServiceTest, AMissingToolchainIsSaid) {
+  compiler_.status = absl::FailedPreconditionError("not installed");
+  EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+}  // namespace
+}  // namespace kernelmill::compiler
