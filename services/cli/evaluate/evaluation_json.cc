@@ -117,7 +117,7 @@ void AppendSamples(const char* name, const EvaluatedModel& model, std::string* l
 
 }  // namespace
 
-std::string ReportJson(const Report& report) {
+std::string ReportJson(const EvaluationReport& report) {
   Json json = {{"schema", 1},
                {"generations", ModelJson(report.model, report.summary)},
                {"baseline", nullptr},
@@ -131,7 +131,7 @@ std::string ReportJson(const Report& report) {
   return exporter::Pretty(json);
 }
 
-std::string SamplesJson(const Report& report) {
+std::string SamplesJson(const EvaluationReport& report) {
   std::string lines;
   AppendSamples("generations", report.model, &lines);
   if (report.baseline.has_value()) AppendSamples("baseline", *report.baseline, &lines);

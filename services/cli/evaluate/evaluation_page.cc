@@ -50,7 +50,7 @@ std::string MeanOf(const MeasureSummary* summary) {
 }
 
 // A row for each measure of the group: the means.
-std::string SharesTable(const Report& report, absl::string_view group) {
+std::string SharesTable(const EvaluationReport& report, absl::string_view group) {
   const bool two = report.baseline.has_value();
   std::string table =
       absl::StrCat("| measure |", two ? " baseline |" : "",
@@ -72,7 +72,7 @@ std::string DistributionRow(const char* model, const MeasureSummary& summary) {
                       Figure(values.max), " | ", summary.samples, " |\n");
 }
 
-std::string OverlapTable(const Report& report) {
+std::string OverlapTable(const EvaluationReport& report) {
   std::string table =
       "| measure | of | mean | min | quartile | median | quartile | max | samples |\n"
       "|---|---|---|---|---|---|---|---|---|\n";
@@ -102,7 +102,7 @@ std::string CompileRows(const char* model, const std::vector<MeasureSummary>& su
   return rows;
 }
 
-std::string CompileTable(const Report& report) {
+std::string CompileTable(const EvaluationReport& report) {
   std::string table =
       "| toolchain and target | of | ok | error | unknown | ok of the decided | samples |\n"
       "|---|---|---|---|---|---|---|\n";
@@ -120,7 +120,7 @@ std::string PassRows(const char* model, const std::vector<MeasureSummary>& summa
   return rows;
 }
 
-std::string PassTable(const Report& report) {
+std::string PassTable(const EvaluationReport& report) {
   std::string table = "| | toolchain and target | of | mean | tasks |\n|---|---|---|---|---|\n";
   if (report.baseline.has_value()) table += PassRows("baseline", report.baseline_summary);
   return table + PassRows("generations", report.summary);
@@ -145,7 +145,7 @@ std::string DifferenceTable(const Comparison& comparison) {
   return text;
 }
 
-bool HasGroup(const Report& report, absl::string_view group) {
+bool HasGroup(const EvaluationReport& report, absl::string_view group) {
   return absl::c_any_of(report.summary, [&](const MeasureSummary& summary) {
     return summary.measure.group == group;
   });
@@ -153,7 +153,7 @@ bool HasGroup(const Report& report, absl::string_view group) {
 
 }  // namespace
 
-std::string ReportPage(const Report& report) {
+std::string ReportPage(const EvaluationReport& report) {
   std::string page = "# Evaluation\n\n" + ModelText("generations", report.model);
   if (report.baseline.has_value()) page += ModelText("baseline", *report.baseline);
   absl::StrAppend(

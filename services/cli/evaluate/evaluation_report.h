@@ -11,7 +11,7 @@
 namespace kernelmill::cli {
 
 // All that an evaluation says.
-struct Report {
+struct EvaluationReport {
   EvaluatedModel model;
   std::vector<MeasureSummary> summary;
   // Of --baseline.
@@ -25,14 +25,14 @@ struct Report {
 
 // evaluation.json: the measures of each model, the differences, what was asked for. Its keys are
 // sorted.
-std::string ReportJson(const Report& report);
+std::string ReportJson(const EvaluationReport& report);
 
 // samples.jsonl: a line for each sample of the model, then of the baseline, with its measures,
 // problems, what compilers said, and its match.
-std::string SamplesJson(const Report& report);
+std::string SamplesJson(const EvaluationReport& report);
 
 // EVALUATION.md: the same as tables.
-std::string ReportPage(const Report& report);
+std::string ReportPage(const EvaluationReport& report);
 
 }  // namespace kernelmill::cli
 

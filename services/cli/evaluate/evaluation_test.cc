@@ -141,7 +141,7 @@ TEST_F(EvaluationTest, ModelsAreComparedOnTheTasksThatBothHave) {
   }
   base.push_back(TaskOf("base", {"@jit k"}));
   tuned.push_back(TaskOf("tuned", {"x"}));
-  Report report;
+  EvaluationReport report;
   report.model = Run(tuned);
   report.baseline = Run(base);
   report.summary = Summarize(report.model, {1});
@@ -167,7 +167,7 @@ TEST_F(EvaluationTest, ModelsAreComparedOnTheTasksThatBothHave) {
 
 TEST_F(EvaluationTest, PagesSayWhenNothingWasCompiled) {
   options_.compile.reset();
-  Report report;
+  EvaluationReport report;
   report.model = Run({TaskOf("a|b", {"@jit k"})});
   report.summary = Summarize(report.model, {1});
   EXPECT_THAT(ReportPage(report), HasSubstr("Nothing was compiled"));

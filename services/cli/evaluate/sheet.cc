@@ -175,7 +175,7 @@ std::string EscapeHtml(absl::string_view text) {
       text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
-std::string ReadingSheet(const Report& report, size_t tasks) {
+std::string ReadingSheet(const EvaluationReport& report, size_t tasks) {
   std::unordered_map<std::string, size_t> in_base;
   if (report.baseline.has_value()) {
     const std::vector<Task>& of_base = report.baseline->generations.tasks;

@@ -19,7 +19,7 @@ inline constexpr size_t kSheetTasks = 100;  // as many as the write-up's author 
 // All texts stand there escaped, and what would hide or turn text is spelled out, as in \u202e; a
 // text of more than 20,000 characters is cut. The page has no scripts, and a policy that forbids
 // them and whatever else would be loaded.
-std::string ReadingSheet(const Report& report, size_t tasks);
+std::string ReadingSheet(const EvaluationReport& report, size_t tasks);
 
 // A text as HTML has it in elements and in quoted attributes.
 std::string EscapeHtml(absl::string_view text);

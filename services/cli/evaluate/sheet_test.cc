@@ -14,8 +14,8 @@ using ::testing::Not;
 constexpr char kHostile[] =
     "</pre></script><script>alert(1)</script>\"'><img src=x onerror=y>\x1b[31m\u202e&lt;";
 
-Report HostileReport() {
-  Report report;
+EvaluationReport HostileReport() {
+  EvaluationReport report;
   Task task;
   task.id = kHostile;
   task.prompt = kHostile;
@@ -55,7 +55,7 @@ TEST(ReadingSheet, NeedsNothingElse) {
 }
 
 TEST(ReadingSheet, BaselineStandsBesideTheGenerations) {
-  Report report = HostileReport();
+  EvaluationReport report = HostileReport();
   report.model.generations.tasks[0].samples[0].code = "tuned_kernel";
   report.baseline->generations.tasks[0].samples[0].code = "base_kernel";
   const std::string page = ReadingSheet(report, 10);
@@ -65,7 +65,7 @@ TEST(ReadingSheet, BaselineStandsBesideTheGenerations) {
 }
 
 TEST(ReadingSheet, ShowsSomeOfManyTasksAndCutsLongTexts) {
-  Report report;
+  EvaluationReport report;
   for (int i = 0; i < 300; ++i) {
     Task task;
     task.id = absl::StrCat("task-", i);
