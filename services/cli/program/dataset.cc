@@ -2,6 +2,7 @@
 #include <string>
 
 #include "services/cli/commands/commands.h"
+#include "services/cli/commands/evaluate_command.h"
 #include "services/cli/commands/review_command.h"
 #include "services/cli/program/groups.h"
 
@@ -94,6 +95,39 @@ void AddReview(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+void AddEvaluate(CommandLine& line) {
+  const auto options = std::make_shared<EvaluateOptions>();
+  CLI::App* sub =
+      line.Add("evaluate", "measure what a model wrote: checks, overlap, pass@k, memorised text",
+               [&line, options](Console& console) {
+                 return EvaluateModel(line.cluster(), *options, line.signal(), console);
+               });
+  sub->add_option("GENERATIONS", options->generations, "samples by task, a JSON line each")
+      ->required();
+  sub->add_option("--reference", options->reference, "a file of the tasks' references");
+  sub->add_option("--baseline", options->baseline,
+                  "another model's generations, which these are compared with");
+  CLI::Option* folder =
+      sub->add_option("--dataset", options->dataset, "the export that the model was trained on");
+  sub->add_option("--job", options->job, "the job whose dataset it was trained on")
+      ->excludes(folder);
+  sub->add_option("--threshold", options->threshold,
+                  "how similar memorised text is at least, over 0 to 1")
+      ->check(CLI::Range(0.01, 1.0))
+      ->capture_default_str();
+  sub->add_option("--out", options->out_dir,
+                  "the folder to write to; by default nothing is written");
+  sub->add_option("--sheet-tasks", options->sheet_tasks, "at most so many tasks on the sheet")
+      ->capture_default_str();
+  CLI::Option* compiler =
+      sub->add_option("--compiler", options->compiler, "where a kernelmill-compiler serves");
+  sub->add_option("--toolchain", options->toolchains, "compile by this one; may be repeated");
+  sub->add_option("--target", options->targets,
+                  "compile for this one, as cuda:90; may be repeated");
+  sub->add_flag("--no-compile", options->no_compile, "compile nothing")->excludes(compiler);
+  line.AddClusterFlags(*sub);
+}
+
 }  // namespace
 
 void AddExportFlags(CLI::App& command, ExportTarget& target) {
@@ -105,6 +139,7 @@ void AddExportFlags(CLI::App& command, ExportTarget& target) {
 
 void AddDatasetCommands(CommandLine& line) {
   AddReview(line);
+  AddEvaluate(line);
   AddExport(line);
   AddDiff(line);
   AddSimilar(line);

@@ -1,0 +1,43 @@
+#ifndef KERNELMILL_SERVICES_CLI_COMMANDS_EVALUATE_COMMAND_H_
+#define KERNELMILL_SERVICES_CLI_COMMANDS_EVALUATE_COMMAND_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/rpc/server.h"
+#include "services/cli/commands/cluster.h"
+#include "services/cli/commands/console.h"
+#include "services/cli/evaluate/sheet.h"
+
+namespace kernelmill::cli {
+
+struct EvaluateOptions {
+  std::string generations;
+  std::string reference;  // a file; empty: what the generations bring
+  std::string baseline;   // another model's generations; empty: none
+  // What the model was trained on: the folder of an export, or a job of a cluster. Empty: memorised
+  // text is not looked for.
+  std::string dataset;
+  std::string job;
+  double threshold = 0.7;  // how similar memorised text is at least
+  std::string out_dir;     // empty: the page, or with --json the object, is printed alone
+  size_t sheet_tasks = kSheetTasks;
+  bool no_compile = false;
+  std::string compiler;  // address of a kernelmill-compiler, which confines what it runs
+  std::vector<std::string> toolchains;  // empty: all that are pinned
+  std::vector<std::string> targets;     // empty: "cuda:90"
+};
+
+// Measures what a model wrote (services/cli/evaluate), in this process but for a job's dataset.
+// Writes evaluation.json, EVALUATION.md, sheet.html and samples.jsonl. Exit code 0 whatever the
+// measures are. INVALID_ARGUMENT: what is wrong in which line of which file; FAILED_PRECONDITION:
+// a toolchain is not installed there, or out_dir holds something else; UNAVAILABLE: the compiler is
+// out of reach.
+absl::StatusOr<int> EvaluateModel(const ClusterAddress& address, const EvaluateOptions& options,
+                                  rpc::TerminationSignal& signal, Console& console);
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_COMMANDS_EVALUATE_COMMAND_H_
