@@ -15,6 +15,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
+#include "common/config/compile_policy.h"
 #include "common/config/mix_check.h"
 #include "common/config/opt_out.h"
 #include "common/config/review_list.h"
@@ -245,6 +246,16 @@ absl::Status CheckQuality(const v1::QualityPolicy& policy) {
   return absl::OkStatus();
 }
 
+// What nobody asks a compiler is exempt of all kernels: requiring it would silently do nothing.
+absl::Status CheckEvidence(const v1::JobSpec& spec) {
+  for (const std::string& check : spec.quality().require()) {
+    if (!IsOfCompilers(check) || spec.has_compile()) continue;
+    return Wrong("quality.require",
+                 absl::StrCat(JsonString(check), " is known of a job that has compile alone"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.success_hours", spec.visits().success_hours()));
   RETURN_IF_ERROR(CheckHours("visits.failure_hours", spec.visits().failure_hours()));
@@ -253,6 +264,8 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckQuality(spec.quality()));
   RETURN_IF_ERROR(CheckMix(spec.mix()));
   RETURN_IF_ERROR(CheckSplits(spec.splits()));
+  RETURN_IF_ERROR(CheckCompile(spec.compile()));
+  RETURN_IF_ERROR(CheckEvidence(spec));
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty()) return Wrong("licenses.allow", "has an empty identifier");
   }
@@ -459,6 +472,7 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
     quality.set_secrets(v1::SENSITIVE_POLICY_REJECT);
   if (quality.emails() == v1::SENSITIVE_POLICY_UNSPECIFIED)
     quality.set_emails(v1::SENSITIVE_POLICY_REDACT);
+  if (spec.has_compile()) *spec.mutable_compile() = WithCompileDefaults(spec.compile());
   return spec;
 }
 

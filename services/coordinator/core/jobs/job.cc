@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/toolchains/toolchains.h"
 
 namespace kernelmill::coordinator {
 
@@ -25,6 +26,9 @@ std::string PlanFingerprint() {
   std::string text;
   for (const StageInfo& stage : worker::StageTable()) {
     absl::StrAppend(&text, stage.name, "=", stage.version, ";");
+  }
+  for (const toolchains::PinnedToolchain& toolchain : toolchains::PinnedToolchains()) {
+    absl::StrAppend(&text, toolchain.name, "=", toolchain.requirements_sha256, ";");
   }
   return text;
 }

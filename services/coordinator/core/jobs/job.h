@@ -107,8 +107,8 @@ class ReadyQueue {
   std::array<int64_t, kStageCount> later_count_{};
 };
 
-// The stage versions that this build plans with. A job that another build planned is planned anew;
-// the action cache then answers for the stages that did not change.
+// The stage versions and compilers that this build plans with. A job that another build planned is
+// planned anew; the action cache then answers for the stages that did not change.
 std::string PlanFingerprint();
 
 // One running job: its plan, its tasks and their states. Every change is also added to the `change`

@@ -29,6 +29,7 @@ constexpr int64_t kMaxItems = int64_t{1}
                               << 31;  // files or kernels of a shard, pairs of a partition
 // The tree of halves has a place for that many (task.h), and the fetcher cuts far smaller ones.
 constexpr int64_t kMaxFilesPerShard = 16384;
+constexpr int kMaxIrShards = 4096;  // of one shard of kernels
 
 // INVALID_ARGUMENT: another name than `name`, not a digest, or no count of items.
 absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name) {
@@ -134,6 +135,7 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
       RETURN_IF_ERROR(Linked(task.source, result, next));
       break;
     case StageId::kCompile:
+      RETURN_IF_ERROR(Compiled(task, result, next));
       break;
     case StageId::kValidate:
       RETURN_IF_ERROR(Validated(task, result));
@@ -264,15 +266,37 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
   state.signatures.resize(state.files.size());
   state.shingles.resize(state.files.size());
   if (!IsHoldout(source)) state.verdicts.resize(state.files.size());
+  const StageId check = Compiles() ? StageId::kCompile : StageId::kValidate;
   for (const int32_t k : alive) {
     if (!IsHoldout(source)) {
-      next.push_back({.stage = StageId::kValidate, .source = source, .shard = k});
+      next.push_back({.stage = check, .source = source, .shard = k});
       ++checks_open_;
     }
     next.push_back({.stage = StageId::kSign, .source = source, .shard = k});
     ++checks_open_;
   }
   --sources_unlinked_;
+  return absl::OkStatus();
+}
+
+absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
+  if (result.outputs().empty()) return absl::InvalidArgumentError("compile without 'compiled'");
+  Source& state = sources_.Mutable(task.source);
+  ASSIGN_OR_RETURN(const BlobRef compiled, ToBlobRef(result.outputs(0), "compiled"));
+  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], compiled, "compiled"));
+  const int kept = result.outputs_size() - 1;
+  if (kept > (settings_.compile().keep().empty() ? 0 : kMaxIrShards)) {
+    return absl::InvalidArgumentError(absl::StrCat("compile made ", kept, " 'ir'"));
+  }
+  std::vector<BlobRef> ir(kept);
+  for (int i = 0; i < kept; ++i) {
+    ASSIGN_OR_RETURN(ir[i], ToBlobRef(result.outputs(i + 1), "ir"));
+  }
+  state.compiled.resize(state.files.size());
+  state.compiled[task.shard] = compiled;
+  if (!ir.empty()) state.ir[task.shard] = std::move(ir);
+  // Its place among what the barrier waits for goes over to the validation.
+  next.push_back({.stage = StageId::kValidate, .source = task.source, .shard = task.shard});
   return absl::OkStatus();
 }
 
@@ -372,7 +396,6 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
       if (--sources_.Mutable(task.source).extracts_open == 0) ExtractionOver(task.source, next);
       break;
     case StageId::kCompile:
-      break;
     case StageId::kValidate:
     case StageId::kSign:
       --checks_open_;

@@ -43,7 +43,8 @@ inline constexpr int kFailuresInStatus = 100;
 // make possible come out. No I/O, no clock; not thread-safe.
 //
 //   once for the job: all discover, each of which becomes the sources that it found
-//   for each source:  [pin] -> fetch -> extract(k) -> link -> validate(k), sign(k)
+//   for each source:  [pin] -> fetch -> extract(k) -> link -> [compile(k)] -> validate(k)
+//                                                          -> sign(k)
 //   once for the job: all sign -> pair(p) -> with all validate -> resolve -> [split] -> manifest
 //
 // Which tasks come, and every action, depend on the spec and on the results alone, never on the
@@ -111,9 +112,10 @@ class JobPlan {
     int32_t extracts_open = 0;
     int64_t lost_files = 0;
     BlobRef tree;
-    std::vector<BlobRef> files, kernels, linked, verdicts, signatures, shingles;
+    std::vector<BlobRef> files, kernels, linked, compiled, verdicts, signatures, shingles;
     std::vector<bool> lost;  // the stages that follow do not see the shard
     std::map<int32_t, std::map<SubShard, BlobRef>> split;  // the kernels of shards that are split
+    std::map<int32_t, std::vector<BlobRef>> ir;            // of shards that have any
 
     int32_t shards() const { return static_cast<int32_t>(files.size()); }
   };
@@ -146,6 +148,7 @@ class JobPlan {
   absl::Status Fetched(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next);
   absl::Status Linked(int32_t source, const v1::StageResult& result, Tasks& next);
+  absl::Status Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next);
   absl::Status Validated(const TaskKey& task, const v1::StageResult& result);
   absl::Status Signed(const TaskKey& task, const v1::StageResult& result);
   absl::Status JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next);
@@ -171,16 +174,20 @@ class JobPlan {
   v1::Failure& NewFailure(const TaskKey& task, absl::StatusCode code);
   void AddFailure(const TaskKey& task, const absl::Status& error);
   bool IsHoldout(int32_t source) const;
+  bool Compiles() const { return settings_.has_compile(); }
 
   // ActionFor, by stage (plan_actions.cc).
   std::vector<BlobRef> KernelsOf(const Source& source, int32_t shard) const;
   void FillExtract(const TaskKey& task, v1::Action& action) const;
   void FillLink(int32_t source, v1::Action& action) const;
+  v1::CompileParams CompileParamsOfJob() const;
+  void FillCompile(const TaskKey& task, v1::Action& action) const;
   void FillValidate(const TaskKey& task, v1::Action& action) const;
   void FillPair(const TaskKey& task, v1::Action& action) const;
   void FillResolve(v1::Action& action) const;
   void FillSplit(v1::Action& action) const;
   void FillManifest(v1::Action& action) const;
+  void AddIr(v1::Action& action) const;
   // Calls `visit(source's index, source, shard's index)` for every shard that was linked, in order.
   template <typename Visit>
   void ForEachLinked(Visit visit) const;
@@ -201,7 +208,7 @@ class JobPlan {
   // What the barriers wait for.
   int32_t searches_open_ = 0;
   int32_t sources_unlinked_ = 0;
-  int64_t checks_open_ = 0;  // validate and sign
+  int64_t checks_open_ = 0;  // validate, with the compile before it, and sign
   int32_t pairs_open_ = 0;
   bool pairing_ = false;
   bool resolving_ = false;

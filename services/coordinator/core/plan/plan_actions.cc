@@ -9,6 +9,7 @@
 
 #include "common/config/job_spec.h"
 #include "common/config/split_policy.h"
+#include "common/toolchains/toolchains.h"
 #include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {
@@ -18,13 +19,13 @@ void AddInput(v1::Action& action, absl::string_view name, const BlobRef& ref) {
   *action.add_inputs() = ToNamedDigest(ref, name);
 }
 
-// Those that the job has: `split` only where it `divides` its dataset, so that whoever does not
-// divide has the manifest that there was before one could.
-void AddStages(v1::ManifestParams& params, bool divides) {
+// Those that the job has: `split` only where it `divides` its dataset, `compile` only where it
+// `compiles`, so that whoever does neither has the manifest that there was before one could.
+void AddStages(v1::ManifestParams& params, bool divides, bool compiles) {
   std::vector<std::pair<std::string, int>> stages;
   for (const StageInfo& stage : worker::StageTable()) {
     if (stage.id == StageId::kSplit && !divides) continue;
-    if (stage.id == StageId::kCompile) continue;
+    if (stage.id == StageId::kCompile && !compiles) continue;
     stages.emplace_back(std::string(stage.name), stage.version);
   }
   std::sort(stages.begin(), stages.end());
@@ -73,6 +74,7 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       FillLink(task.source, action);
       break;
     case StageId::kCompile:
+      FillCompile(task, action);
       break;
     case StageId::kValidate:
       FillValidate(task, action);
@@ -138,11 +140,33 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
   for (const int32_t count : inputs) params.add_parts(count);
 }
 
+// A toolchain that a newer build has pinned no more has its name alone: no worker has it.
+v1::CompileParams JobPlan::CompileParamsOfJob() const {
+  const v1::CompilePolicy& policy = settings_.compile();
+  v1::CompileParams params;
+  for (const std::string& name : policy.toolchains()) {
+    const toolchains::PinnedToolchain* pinned = toolchains::FindToolchain(name);
+    v1::Toolchain& toolchain = *params.add_toolchains();
+    toolchain.set_name(name);
+    if (pinned != nullptr) toolchain = toolchains::ToProto(*pinned);
+  }
+  *params.mutable_targets() = policy.targets();
+  *params.mutable_keep() = policy.keep();
+  params.set_max_seconds(policy.max_seconds());
+  return params;
+}
+
+void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {
+  AddInput(action, "kernels", sources_[task.source].linked[task.shard]);
+  *action.mutable_params()->mutable_compile() = CompileParamsOfJob();
+}
+
 void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   const Source& source = sources_[task.source];
   AddInput(action, "kernels", source.linked[task.shard]);
   AddInput(action, "files", source.files[task.shard]);
   AddInput(action, "tree", source.tree);
+  if (Compiles()) AddInput(action, "compiled", source.compiled[task.shard]);
   v1::ValidateParams& params = *action.mutable_params()->mutable_validate();
   *params.mutable_licenses() = settings_.licenses();
   *params.mutable_quality() = settings_.quality();
@@ -256,7 +280,23 @@ void JobPlan::FillManifest(v1::Action& action) const {
     AddInput(action, "splits", splits_);
     *params.mutable_splits() = settings_.splits();
   }
-  AddStages(params, divides);
+  if (Compiles()) {
+    *params.mutable_compile() = CompileParamsOfJob();
+    AddIr(action);
+  }
+  AddStages(params, divides, Compiles());
+}
+
+void JobPlan::AddIr(v1::Action& action) const {
+  if (settings_.compile().keep().empty()) return;
+  v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
+  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+    if (IsHoldout(s)) return;
+    const auto found = source.ir.find(k);
+    if (found == source.ir.end()) return params.mutable_sources(s)->add_ir(0);
+    for (const BlobRef& ref : found->second) AddInput(action, "ir", ref);
+    params.mutable_sources(s)->add_ir(static_cast<int32_t>(found->second.size()));
+  });
 }
 
 }  // namespace kernelmill::coordinator

@@ -1,6 +1,7 @@
 #include "services/coordinator/core/plan/plan.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "common/cas/digest.h"
 #include "common/config/job_spec.h"
 #include "common/testing/status_matchers.h"
+#include "common/toolchains/toolchains.h"
 #include "services/coordinator/core/testing/scripted_results.h"
 
 namespace kernelmill::coordinator {
@@ -305,7 +307,8 @@ TEST(JobPlan, ActionsSayWhatEachStagePromises) {
                           "kernels", "kernels", "verdicts", "verdicts", "clusters"));
   EXPECT_EQ(manifest.params().manifest().sources(0).source().category(), "tutorials");
   EXPECT_EQ(manifest.params().manifest().sources(1).shards(), 2);
-  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 1) << "all but split";
+  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 2)
+      << "all but compile and split";
 }
 
 TEST(JobPlan, AJobThatDividesItsDatasetHasAStageForItAndNoOtherJob) {
@@ -344,7 +347,7 @@ TEST(JobPlan, AJobThatDividesItsDatasetHasAStageForItAndNoOtherJob) {
   EXPECT_TRUE(cas::SameDigest(manifest.inputs(manifest.inputs_size() - 1).digest(),
                               run.results["split 0.0"].outputs(0).digest()));
   EXPECT_EQ(manifest.params().manifest().splits().test(), 0.1);
-  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount);
+  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 1) << "all but compile";
   // Nothing before it knows that the dataset will be divided.
   for (const char* task : {"fetch 0.0", "extract 0.1", "sign 0.0", "pair 0.0", "resolve 0.0"}) {
     EXPECT_EQ(run.actions[task].SerializeAsString(), whole.actions[task].SerializeAsString());
@@ -359,6 +362,103 @@ TEST(JobPlan, AJobWhoseDatasetCannotBeDividedFails) {
   run.RunAll();
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(run.seen.count("manifest 0.0"), 0u);
+}
+
+// Two sources of two shards each, the second a holdout.
+v1::JobSpec JobWithHoldout() {
+  v1::JobSpec spec = GitJob(2);
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+  return spec;
+}
+
+std::vector<std::string> StagesOf(const v1::Action& manifest) {
+  std::vector<std::string> stages;
+  for (const auto& stage : manifest.params().manifest().stages()) stages.push_back(stage.stage());
+  return stages;
+}
+
+TEST(JobPlan, AJobThatCompilesDoesSoBetweenLinkAndValidateAndNotForHoldouts) {
+  v1::JobSpec spec = JobWithHoldout();
+  spec.mutable_compile()->add_targets("cuda:90");
+  Runner run(spec);
+  run.RunAll();
+  ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  const v1::Action& compile = run.actions["compile 0.1"];
+  EXPECT_THAT(InputNames(compile), ElementsAre("kernels"));
+  EXPECT_TRUE(
+      cas::SameDigest(compile.inputs(0).digest(), run.results["link 0.0"].outputs(1).digest()));
+  const v1::CompileParams& params = compile.params().compile();
+  EXPECT_THAT(params.targets(), ElementsAre("cuda:90"));
+  EXPECT_EQ(params.max_seconds(), 60);
+  ASSERT_EQ(static_cast<size_t>(params.toolchains_size()), toolchains::PinnedToolchains().size());
+  EXPECT_FALSE(params.toolchains(0).triton().empty()) << "the toolchain is an input";
+  const v1::Action& validate = run.actions["validate 0.1"];
+  EXPECT_THAT(InputNames(validate), ElementsAre("kernels", "files", "tree", "compiled"));
+  EXPECT_TRUE(
+      cas::SameDigest(validate.inputs(3).digest(), run.results["compile 0.1"].outputs(0).digest()));
+  EXPECT_EQ(run.seen.count("compile 1.0"), 0u) << "a holdout";
+  const v1::Action& manifest = run.actions["manifest 0.0"];
+  EXPECT_THAT(StagesOf(manifest), ::testing::Contains("compile"));
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(
+      manifest.params().manifest().compile(), params));
+  EXPECT_EQ(manifest.params().manifest().sources(0).ir_size(), 0) << "nothing is kept";
+}
+
+TEST(JobPlan, AJobThatDoesNotCompileHasTheActionsOfOldAndWhatDoesNotDependOnItTheSameKeys) {
+  Runner plain(JobWithHoldout());
+  plain.RunAll();
+  EXPECT_EQ(plain.seen.count("compile 0.0"), 0u);
+  EXPECT_THAT(InputNames(plain.actions["validate 0.0"]), ElementsAre("kernels", "files", "tree"));
+  EXPECT_FALSE(plain.actions["manifest 0.0"].params().manifest().has_compile());
+  EXPECT_THAT(StagesOf(plain.actions["manifest 0.0"]),
+              ::testing::Not(::testing::Contains("compile")));
+  v1::JobSpec spec = JobWithHoldout();
+  spec.mutable_compile();
+  Runner run(spec);
+  run.RunAll();
+  for (const char* task : {"fetch 0.0", "extract 0.1", "link 0.0", "sign 0.0", "pair 0.0"}) {
+    EXPECT_EQ(cas::SerializeDeterministically(run.actions[task]),
+              cas::SerializeDeterministically(plain.actions[task]))
+        << task;
+  }
+}
+
+TEST(JobPlan, KeptFormsGoIntoTheManifestByShard) {
+  v1::JobSpec spec = JobWithHoldout();
+  spec.mutable_compile()->add_keep("ttir");
+  spec.mutable_compile()->add_keep("ptx");
+  for (int seed = 0; seed < 5; ++seed) {
+    Runner run(spec);
+    run.RunAll(seed);
+    const v1::Action& manifest = run.actions["manifest 0.0"];
+    EXPECT_THAT(manifest.params().manifest().sources(0).ir(), ElementsAre(2, 2));
+    EXPECT_THAT(manifest.params().manifest().sources(1).ir(), IsEmpty());
+    const std::vector<std::string> names = InputNames(manifest);
+    const auto first = std::find(names.begin(), names.end(), "ir") - names.begin();
+    ASSERT_EQ(std::count(names.begin(), names.end(), "ir"), 4);
+    EXPECT_TRUE(cas::SameDigest(manifest.inputs(static_cast<int>(first) + 2).digest(),
+                                run.results["compile 0.1"].outputs(1).digest()));
+  }
+}
+
+TEST(JobPlan, AShardThatCannotBeCompiledIsLeftOutAndTheJobGoesOn) {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_compile()->add_keep("ttir");
+  for (int seed = 0; seed < 5; ++seed) {
+    Runner run(spec);
+    run.fails["compile 0.0"] = absl::AbortedError("its worker ended");
+    run.RunAll(seed);
+    ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    EXPECT_EQ(run.seen.count("validate 0.0"), 0u);
+    const v1::Action& manifest = run.actions["manifest 0.0"];
+    EXPECT_THAT(InputNames(manifest),
+                ElementsAre("tree", "files", "kernels", "verdicts", "clusters", "ir"));
+    EXPECT_THAT(manifest.params().manifest().sources(0).ir(), ElementsAre(1));
+    EXPECT_EQ(manifest.params().manifest().sources(0).failed_files(), 10);
+    ASSERT_EQ(run.Status().failures_size(), 1);
+    EXPECT_EQ(run.Status().failures(0).stage(), "compile");
+    EXPECT_EQ(run.Status().failures(0).files(), 10);
+  }
 }
 
 TEST(JobPlan, AHoldoutIsSignedButNotValidated) {
@@ -650,7 +750,9 @@ TEST(JobPlan, CountersAreSummed) {
 // A worker may hand in anything. What it gets wrong on purpose must change nothing.
 class RefusedResult : public ::testing::Test {
  protected:
-  RefusedResult() : run(GitJob(1)) { run.Open(run.plan.Start()); }
+  explicit RefusedResult(const v1::JobSpec& spec = GitJob(1)) : run(spec) {
+    run.Open(run.plan.Start());
+  }
 
   void StepTo(StageId stage) {
     while (run.open[0].stage != stage) run.Step(0);
@@ -725,6 +827,32 @@ TEST_F(RefusedResult, OfAnExtractionOrALink) {
       [](auto& result) { result.mutable_outputs()->RemoveLast(); },
       [](auto& result) { result.mutable_outputs(1)->set_items(-1); },
   });
+}
+
+class RefusedCompile : public RefusedResult {
+ protected:
+  RefusedCompile() : RefusedResult(Job()) {}
+  static v1::JobSpec Job() {
+    v1::JobSpec spec = GitJob(1);
+    spec.mutable_compile()->add_keep("ptx");
+    return spec;
+  }
+};
+
+TEST_F(RefusedCompile, ThatSaysSomethingElseThanWhatCameOfEachKernel) {
+  StepTo(StageId::kCompile);
+  ExpectAllRefused({
+      [](auto& result) { result.clear_outputs(); },
+      [](auto& result) { result.mutable_outputs(0)->set_items(4); },
+      [](auto& result) { result.mutable_outputs(0)->set_name("ir"); },
+      [](auto& result) { result.mutable_outputs(1)->set_name("compiled"); },
+      [](auto& result) { result.mutable_outputs(1)->mutable_digest()->set_hash("x"); },
+      [](auto& result) {
+        while (result.outputs_size() < 5000) *result.add_outputs() = result.outputs(1);
+      },
+  });
+  while (!run.open.empty()) run.Step(0);
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
 }
 
 TEST_F(RefusedResult, ThatSaysSomethingOfMoreKernelsThanThereAre) {

@@ -68,6 +68,9 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     const int split = action.params().link().parts_size();
     const int shards = split > 0 ? split : action.inputs_size() - 1;
     for (int i = 0; i < shards; ++i) outputs.Add("kernels", kernels);
+  } else if (stage == "compile") {
+    outputs.Add("compiled", kernels);
+    for (int i = 0; i < action.params().compile().keep_size(); ++i) outputs.Add("ir", kernels);
   } else if (stage == "validate") {
     outputs.Add("verdicts", kernels);
   } else if (stage == "sign") {

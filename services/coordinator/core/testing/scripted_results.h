@@ -19,8 +19,8 @@ v1::Source SearchFor(const std::string& code);
 // What pretended stages make of an action: a pure function of it. Digests are hashes of the action
 // and the output's place; no blob stands behind them. A fetch makes `shards` of its source's name
 // (default 2) with 10 files each; a search finds `found` of its code; a manifest cannot make the
-// first of the job's pairs where `unmade` says why, and misses `missed_gates`; everything else has
-// `kernels` items.
+// first of the job's pairs where `unmade` says why, and misses `missed_gates`; a compile makes an
+// "ir" a form that is kept; everything else has `kernels` items.
 struct ScriptedStages {
   std::map<std::string, int> shards;
   std::map<std::string, std::vector<std::string>> found;
