@@ -155,6 +155,7 @@ Field ChecksField() {
   Fields checks;
   const google::protobuf::Descriptor* type = v1::Checks::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
+    if (config::IsOfCompilers(type->field(i)->name())) continue;
     checks.push_back(Word(type->field(i)->name(),
                           WordsOf(v1::RuleResult::Outcome_descriptor(), "OUTCOME_"),
                           "its outcome"));

@@ -20,7 +20,8 @@ CodeFacts ReadClosure(const v1::Kernel& kernel);
 // extractor resolved them (Kernel.calls) or as they are written.
 v1::Checks CheckKernel(const v1::Kernel& kernel, const CodeFacts& closure);
 
-// The names of the checks, as the proto spells them, in its order.
+// The names of the checks, as the proto spells them, in its order; without those that only a
+// compiler can answer.
 const std::vector<std::string>& CheckNames();
 
 // INVALID_ARGUMENT unless it is one of CheckNames().
