@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -193,6 +195,35 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   if (!v1::SourceKeep_IsValid(source.keep())) return Wrong(where + ".keep", "is unknown");
   if (source.keep() == v1::SOURCE_KEEP_FILES && source.role() == v1::SOURCE_ROLE_HOLDOUT) {
     return Wrong(where + ".keep", "is files, but nothing of a holdout is kept");
+  }
+  return absl::OkStatus();
+}
+
+// Each name is that of another source, no holdout, which is no search; what a search finds uses
+// what the search does.
+absl::Status CheckUses(const v1::JobSpec& spec) {
+  std::map<std::string, const v1::Source*> by_name;
+  for (const v1::Source& source : spec.sources()) {
+    if (!source.has_discover() && !source.has_list()) by_name.emplace(SourceName(source), &source);
+  }
+  for (int i = 0; i < spec.sources_size(); ++i) {
+    std::set<std::string> seen;
+    for (const std::string& name : spec.sources(i).uses()) {
+      const std::string where = absl::StrCat("sources[", i, "].uses");
+      const auto used = by_name.find(name);
+      if (used == by_name.end()) {
+        return Wrong(where,
+                     absl::StrCat("has ", JsonString(name), ", which is no source of the job"));
+      }
+      if (used->second == &spec.sources(i)) return Wrong(where, "has the source itself");
+      if (used->second->role() == v1::SOURCE_ROLE_HOLDOUT) {
+        return Wrong(where, absl::StrCat("has ", JsonString(name),
+                                         ", a holdout: no module may have its text"));
+      }
+      if (!seen.insert(name).second) {
+        return Wrong(where, absl::StrCat("has ", JsonString(name), " twice"));
+      }
+    }
   }
   return absl::OkStatus();
 }
@@ -426,6 +457,7 @@ absl::Status CheckJobSpec(const v1::JobSpec& spec) {
     }
   }
   RETURN_IF_ERROR(CheckWrittenSpec(spec));
+  RETURN_IF_ERROR(CheckUses(spec));
   return CheckOptedOutHoldouts(spec);
 }
 
@@ -507,6 +539,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_role();
   part.clear_license();
   part.clear_url();
+  part.clear_uses();
   if (source.keep() != v1::SOURCE_KEEP_FILES) part.clear_keep();
   return part;
 }

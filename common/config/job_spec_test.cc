@@ -37,6 +37,20 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
   };
   const Case cases[] = {
       {"name: ", [](v1::JobSpec& s) { s.set_name("../x"); }},
+      {"sources[1].uses: has \"gone\", which is no source of the job",
+       [](v1::JobSpec& s) { s.mutable_sources(1)->add_uses("gone"); }},
+      {"sources[2].uses: has the source itself",
+       [](v1::JobSpec& s) { s.mutable_sources(2)->add_uses("kernels"); }},
+      {"sources[1].uses: has \"kernels\", a holdout",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->add_uses("kernels");
+         s.mutable_sources(2)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+       }},
+      {"sources[1].uses: has \"kernels\" twice",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->add_uses("kernels");
+         s.mutable_sources(1)->add_uses("kernels");
+       }},
       {"sources: is empty", [](v1::JobSpec& s) { s.clear_sources(); }},
       {"sources[0].git: begins with '-'",
        [](v1::JobSpec& s) { s.mutable_sources(0)->set_git("--upload-pack=x"); }},

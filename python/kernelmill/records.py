@@ -392,6 +392,8 @@ class Pieces:
     kind: Literal["import", "constant", "function", "class"]
     # a line of no file that stands for an import
     generated: bool
+    # that it comes from where that is not the kernel's own
+    used_source: str | None
 
 
 @dataclass(frozen=True)
@@ -402,6 +404,38 @@ class UnresolvedNames:
     name: str
     # what became of it
     reason: Literal["undefined", "repository_import", "package_import", "wildcard_import", "too_large"]
+
+
+@dataclass(frozen=True)
+class DroppedDecorators:
+    """An object of a row."""
+
+    # without @, as written
+    text: str
+    # that it decorates
+    function: str
+    # from 1
+    first_line: int
+    # inclusive
+    last_line: int
+    # what it is
+    reason: Literal["host_machinery", "autotune_configs", "heuristics"]
+
+
+@dataclass(frozen=True)
+class ReplacedTexts:
+    """An object of a row."""
+
+    # as written
+    original: str
+    # as `module` has it
+    replacement: str
+    # from 1
+    first_line: int
+    # inclusive
+    last_line: int
+    # what it is
+    reason: Literal["autotune_configs"]
 
 
 @dataclass(frozen=True)
@@ -588,6 +622,10 @@ class Checks:
     readable: Literal["pass", "fail", "exempt"]
     # its outcome
     self_contained: Literal["pass", "fail", "exempt"]
+    # its outcome
+    compiles: Literal["pass", "fail", "exempt"]
+    # its outcome
+    imports: Literal["pass", "fail", "exempt"]
 
 
 @dataclass(frozen=True)
@@ -692,6 +730,10 @@ class Kernel:
     free_names: tuple[str, ...]
     # why `module` does not stand alone
     unresolved_names: tuple[UnresolvedNames, ...]
+    # machinery of the host that `module` goes without
+    dropped_decorators: tuple[DroppedDecorators, ...]
+    # texts for which `module` has others that come to the same
+    replaced_texts: tuple[ReplacedTexts, ...]
     # from def to the colon, as written
     signature: str
     # as written, without quotes

@@ -18,7 +18,8 @@ void SetPieces(const v1::Kernel& kernel, Json& row) {
     row["pieces"].push_back({{"first_line", LineOrNull(piece.first_line())},
                              {"last_line", LineOrNull(piece.last_line())},
                              {"kind", EnumWord(v1::Definition::Kind_Name(piece.kind()), "KIND_")},
-                             {"generated", piece.generated()}});
+                             {"generated", piece.generated()},
+                             {"used_source", TextOrNull(piece.used_source())}});
     SetTextOrNull(row, absl::StrCat("/pieces/", i, "/path"), piece.path());
   }
 }
@@ -27,6 +28,30 @@ Json UnresolvedNamesJson(const v1::Kernel& kernel) {
   Json list = Json::array();
   for (const v1::UnresolvedName& unresolved : kernel.unresolved_names()) {
     list.push_back({{"name", Text(unresolved.name())}, {"reason", unresolved.reason()}});
+  }
+  return list;
+}
+
+Json DroppedDecoratorsJson(const v1::Kernel& kernel) {
+  Json list = Json::array();
+  for (const v1::DroppedDecorator& dropped : kernel.dropped_decorators()) {
+    list.push_back({{"text", Text(dropped.text())},
+                    {"function", Text(dropped.function())},
+                    {"first_line", dropped.first_line()},
+                    {"last_line", dropped.last_line()},
+                    {"reason", dropped.reason()}});
+  }
+  return list;
+}
+
+Json ReplacedTextsJson(const v1::Kernel& kernel) {
+  Json list = Json::array();
+  for (const v1::ReplacedText& replaced : kernel.replaced_texts()) {
+    list.push_back({{"original", Text(replaced.original())},
+                    {"replacement", Text(replaced.replacement())},
+                    {"first_line", replaced.first_line()},
+                    {"last_line", replaced.last_line()},
+                    {"reason", replaced.reason()}});
   }
   return list;
 }
@@ -132,6 +157,8 @@ void SetTexts(const v1::Kernel& kernel, Json& row) {
   row["self_contained"] = kernel.self_contained();
   row["free_names"] = TextList(kernel.free_names());
   row["unresolved_names"] = UnresolvedNamesJson(kernel);
+  row["dropped_decorators"] = DroppedDecoratorsJson(kernel);
+  row["replaced_texts"] = ReplacedTextsJson(kernel);
   row["signature"] = Text(kernel.signature());
   row["docstring"] = TextOrNull(kernel.docstring());
   row["decorators"] = TextList(kernel.decorators());

@@ -55,8 +55,9 @@ TEST_F(ExporterTest, WhatIsNotThereIsNullAndAListOfNothingIsEmpty) {
         "target_rule", "contamination_weak_score", "word_overlap"}) {
     EXPECT_EQ(record.at(key), nullptr) << key;
   }
-  for (const char* key : {"pieces", "decorators", "calls", "free_names", "unresolved_names", "tags",
-                          "tag_rules", "features", "parameters", "contamination", "not_utf8"}) {
+  for (const char* key : {"pieces", "decorators", "calls", "free_names", "unresolved_names",
+                          "dropped_decorators", "replaced_texts", "tags", "tag_rules", "features",
+                          "parameters", "contamination", "not_utf8"}) {
     EXPECT_EQ(record.at(key), Json::array()) << key;
   }
   EXPECT_EQ(record["license"]["vendored"], nullptr);
@@ -229,6 +230,18 @@ TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
   v1::ModulePiece& assignment = *kernel.add_pieces();
   assignment.set_kind(v1::Definition::KIND_CONSTANT);
   assignment.set_generated(true);
+  v1::DroppedDecorator& dropped = *kernel.add_dropped_decorators();
+  dropped.set_text("lib()");
+  dropped.set_function("add");
+  dropped.set_first_line(4);
+  dropped.set_last_line(5);
+  dropped.set_reason("host_machinery");
+  v1::ReplacedText& replaced = *kernel.add_replaced_texts();
+  replaced.set_original("tune()");
+  replaced.set_replacement("triton.autotune()");
+  replaced.set_first_line(6);
+  replaced.set_last_line(6);
+  replaced.set_reason("autotune_configs");
   v1::UnresolvedName& unresolved = *kernel.add_unresolved_names();
   unresolved.set_name("helper");
   unresolved.set_reason("undefined");
@@ -239,9 +252,15 @@ TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
   ASSERT_THAT(Export(), IsOk());
   const Json record = Lines("kernels.jsonl").at(3);
   EXPECT_EQ(Canonical(record["pieces"]),
-            R"([{"first_line":1,"generated":false,"kind":"import","last_line":2,"path":"d.py"},)"
+            R"([{"first_line":1,"generated":false,"kind":"import","last_line":2,"path":"d.py","used_source":null},)"
             R"({"first_line":null,"generated":true,"kind":"constant","last_line":null,)"
-            R"("path":null}])");
+            R"("path":null,"used_source":null}])");
+  EXPECT_EQ(Canonical(record["dropped_decorators"]),
+            R"json([{"first_line":4,"function":"add","last_line":5,)json"
+            R"json("reason":"host_machinery","text":"lib()"}])json");
+  EXPECT_EQ(Canonical(record["replaced_texts"]),
+            R"json([{"first_line":6,"last_line":6,"original":"tune()",)json"
+            R"json("reason":"autotune_configs","replacement":"triton.autotune()"}])json");
   EXPECT_EQ(Canonical(record["unresolved_names"]), R"([{"name":"helper","reason":"undefined"}])");
   EXPECT_EQ(record["prompt_context"], "import triton\n");
   EXPECT_EQ(Canonical(record["parameters"]),

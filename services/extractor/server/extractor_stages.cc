@@ -122,7 +122,8 @@ class ExtractStage : public worker::Stage {
   TreeSitterParser parser_;
 };
 
-// "tree", "kernels"* of one source -> "kernels"*, one a shard, in the same order.
+// "tree", "kernels"* of one source, of each that it uses "used_tree", "used_kernels"* ->
+// "kernels"*, one a shard of the source, in the same order.
 class LinkStage : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kLink; }
@@ -133,6 +134,7 @@ class LinkStage : public worker::Stage {
     ASSIGN_OR_RETURN(const std::vector<Shard> shards, ShardsOf(action.params().link(), inputs));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
+    ASSIGN_OR_RETURN(const std::vector<UsedSourceShards> used, UsedSources(action, store));
     v1::StageResult result;
     const auto read = [&](size_t shard) { return Join(store, shards[shard]); };
     const auto write = [&](const v1::KernelShard& shard) -> absl::Status {
@@ -140,7 +142,7 @@ class LinkStage : public worker::Stage {
       worker::AddOutput(result, "kernels", output, shard.kernels_size());
       return absl::OkStatus();
     };
-    ASSIGN_OR_RETURN(const int64_t decided, LinkSource(tree, {shards.size(), read}, write));
+    ASSIGN_OR_RETURN(const int64_t decided, LinkSource(tree, {shards.size(), read}, used, write));
     worker::AddCounter(result, "kernels.found", decided);
     return result;
   }
@@ -167,6 +169,40 @@ class LinkStage : public worker::Stage {
     if (sum == static_cast<int64_t>(inputs.size())) return shards;
     return absl::InvalidArgumentError(
         absl::StrCat("shards of ", sum, " pieces together, but ", inputs.size(), " inputs"));
+  }
+
+  // INVALID_ARGUMENT: the inputs are not those that the parameters name.
+  static absl::StatusOr<std::vector<UsedSourceShards>> UsedSources(const v1::Action& action,
+                                                                   cas::BlobStore& store) {
+    const std::vector<cas::Digest> trees = worker::InputsNamed(action, "used_tree");
+    const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "used_kernels");
+    const auto& uses = action.params().link().uses();
+    int64_t sum = 0;
+    for (const v1::UsedSource& use : uses) {
+      if (use.kernels() < 0) return absl::InvalidArgumentError("a used source of less than none");
+      sum += use.kernels();
+    }
+    if (static_cast<size_t>(uses.size()) != trees.size() ||
+        sum != static_cast<int64_t>(kernels.size())) {
+      return absl::InvalidArgumentError(absl::StrCat(uses.size(), " used sources of ", sum,
+                                                     " shards together, but ", trees.size(),
+                                                     " and ", kernels.size(), " inputs"));
+    }
+    std::vector<UsedSourceShards> used;
+    size_t first = 0;
+    for (int i = 0; i < uses.size(); ++i) {
+      UsedSourceShards& source = used.emplace_back();
+      source.name = uses[i].name();
+      ASSIGN_OR_RETURN(source.tree, cas::GetMessage<v1::SourceTree>(store, trees[i]));
+      source.shards.count = static_cast<size_t>(uses[i].kernels());
+      source.shards.read = [&store, shards = std::vector<cas::Digest>(
+                                        kernels.begin() + first,
+                                        kernels.begin() + first + source.shards.count)](size_t at) {
+        return cas::GetMessage<v1::KernelShard>(store, shards[at]);
+      };
+      first += source.shards.count;
+    }
+    return used;
   }
 
   static absl::StatusOr<v1::KernelShard> Join(cas::BlobStore& store, Shard pieces) {

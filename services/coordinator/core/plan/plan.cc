@@ -106,8 +106,12 @@ std::vector<TaskKey> JobPlan::Start() {
 }
 
 void JobPlan::BeginSources(Tasks& next) {
+  uses_ = FindUses<UsedShards>(packed_, opt_outs_);
   for (int32_t i = 0; i < packed_.size(); ++i) {
-    if (sources_[i].failed) continue;
+    if (sources_[i].failed) {
+      Settle(i, next);
+      continue;
+    }
     const bool pinned = config::IsPinned(packed_.Get(i));
     next.push_back({.stage = pinned ? StageId::kFetch : StageId::kPin, .source = i});
     ++sources_unlinked_;
@@ -239,11 +243,28 @@ absl::Status JobPlan::Extracted(const TaskKey& task, const v1::StageResult& resu
 }
 
 void JobPlan::ExtractionOver(int32_t source, Tasks& next) {
+  Settle(source, next);
   const std::vector<bool>& lost = sources_[source].lost;
   if (std::all_of(lost.begin(), lost.end(), [](bool shard) { return shard; })) {
     --sources_unlinked_;  // nothing to link
-  } else {
+  } else if (uses_.MayBegin(source)) {
     next.push_back({.stage = StageId::kLink, .source = source});
+  }
+}
+
+// What it has now is what its users get, whatever becomes of it: so that their modules do not
+// depend on whether they were linked before it failed.
+void JobPlan::Settle(int32_t source, Tasks& next) {
+  if (!uses_.IsUsed(source)) return;
+  UsedShards shards;
+  const Source& state = sources_[source];
+  for (int32_t k = 0; k < state.shards(); ++k) {
+    if (state.lost[k]) continue;
+    for (const BlobRef& ref : KernelsOf(state, k)) shards.kernels.push_back(ref);
+  }
+  shards.tree = state.tree;
+  for (const int32_t user : uses_.Settle(source, std::move(shards))) {
+    next.push_back({.stage = StageId::kLink, .source = user});
   }
 }
 
@@ -369,6 +390,9 @@ std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& erro
     case FailureCost::kSource:
       sources_.Mutable(task.source) = Source();
       sources_.Mutable(task.source).failed = true;
+      if (task.stage != StageId::kDiscover && task.stage != StageId::kLink) {
+        Settle(task.source, next);
+      }
       break;
     case FailureCost::kFiles:
       LoseShard(task);

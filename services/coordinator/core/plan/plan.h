@@ -18,6 +18,7 @@
 #include "kernelmill/v1/job.pb.h"
 #include "services/coordinator/core/plan/packed_sources.h"
 #include "services/coordinator/core/plan/task.h"
+#include "services/coordinator/core/plan/uses.h"
 
 namespace kernelmill::coordinator {
 
@@ -45,6 +46,7 @@ inline constexpr int kFailuresInStatus = 100;
 //   once for the job: all discover, each of which becomes the sources that it found
 //   for each source:  [pin] -> fetch -> extract(k) -> link -> [compile(k)] -> validate(k)
 //                                                          -> sign(k)
+//   of a source that uses others: link waits for their extractions too (uses.h)
 //   once for the job: all sign -> pair(p) -> with all validate -> resolve -> [split] -> manifest
 //
 // Which tasks come, and every action, depend on the spec and on the results alone, never on the
@@ -119,6 +121,11 @@ class JobPlan {
 
     int32_t shards() const { return static_cast<int32_t>(files.size()); }
   };
+  // What others get of a source that they use: as extracted.
+  struct UsedShards {
+    BlobRef tree;
+    std::vector<BlobRef> kernels;
+  };
   // Of all sources, made when the first thing is known of one: most of a large job's wait.
   class SourceStates {
    public:
@@ -159,6 +166,9 @@ class JobPlan {
   void BeginSources(Tasks& next);
   // The last extraction of the source has ended, one way or the other.
   void ExtractionOver(int32_t source, Tasks& next);
+  // Its extraction is over, or nothing will come of the source: who uses it need not wait for it
+  // any more.
+  void Settle(int32_t source, Tasks& next);
   // Takes a task that failed out of what the barriers wait for.
   void NoLongerAwaited(const TaskKey& task, Tasks& next);
   // The shard's files are lost from here on.
@@ -197,6 +207,7 @@ class JobPlan {
   PackedSources packed_;  // take on their pins as these become known
   v1::JobState state_ = v1::JOB_STATE_RUNNING;
   SourceStates sources_;
+  Uses<UsedShards> uses_;
   std::map<int32_t, std::vector<std::string>> found_;  // by search, until the last one has ended
   std::vector<BlobRef> pairs_;
   BlobRef clusters_;

@@ -135,9 +135,19 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
     for (const BlobRef& ref : kernels) AddInput(action, "kernels", ref);
     inputs.push_back(static_cast<int32_t>(kernels.size()));
   }
-  if (state.split.empty()) return;
-  v1::LinkParams& params = *action.mutable_params()->mutable_link();
-  for (const int32_t count : inputs) params.add_parts(count);
+  if (!state.split.empty()) {
+    v1::LinkParams& params = *action.mutable_params()->mutable_link();
+    for (const int32_t count : inputs) params.add_parts(count);
+  }
+  for (const int32_t used : uses_.Of(source)) {
+    const UsedShards& shards = uses_.ShardsOf(used);
+    if (shards.kernels.empty()) continue;  // it failed: as if it was not used
+    AddInput(action, "used_tree", shards.tree);
+    for (const BlobRef& ref : shards.kernels) AddInput(action, "used_kernels", ref);
+    v1::UsedSource& named = *action.mutable_params()->mutable_link()->add_uses();
+    named.set_name(config::SourceName(packed_.Get(used)));
+    named.set_kernels(static_cast<int32_t>(shards.kernels.size()));
+  }
 }
 
 // A toolchain that a newer build has pinned no more has its name alone: no worker has it.

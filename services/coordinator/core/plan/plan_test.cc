@@ -521,6 +521,58 @@ TEST(JobPlan, ActionsDoNotDependOnTheOrderOfCompletions) {
   for (int seed = 1; seed <= 20; ++seed) EXPECT_EQ(run_with(seed), expected) << seed;
 }
 
+std::vector<std::string> LinkInputsOf(const Runner& run, int source) {
+  return InputNames(run.actions.at(absl::StrCat("link ", source, ".0")));
+}
+
+TEST(JobPlan, ALinkWaitsForTheExtractionsOfWhatItsSourceUsesInAnyOrder) {
+  const auto run_with = [](int seed) {
+    v1::JobSpec spec = GitJob(3);
+    const std::string names[] = {config::SourceName(spec.sources(0)),
+                                 config::SourceName(spec.sources(1))};
+    spec.mutable_sources(0)->add_uses(names[1]);  // each other
+    spec.mutable_sources(1)->add_uses(names[0]);
+    spec.mutable_sources(2)->add_uses(names[1]);
+    Runner run(spec);
+    run.stages.shards = {{"r0", 2}, {"r1", 3}, {"r2", 1}};
+    run.fails["link 1.0"] = absl::InternalError("poison");  // its users have it nonetheless
+    run.splits = {"extract 1.1"};
+    run.RunAll(seed);
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    EXPECT_THAT(LinkInputsOf(run, 2), ElementsAre("tree", "kernels", "used_tree", "used_kernels",
+                                                  "used_kernels", "used_kernels", "used_kernels"));
+    EXPECT_THAT(LinkInputsOf(run, 0),
+                ElementsAre("tree", "kernels", "kernels", "used_tree", "used_kernels",
+                            "used_kernels", "used_kernels", "used_kernels"));
+    const v1::LinkParams& params = run.actions.at("link 2.0").params().link();
+    EXPECT_EQ(params.uses_size(), 1);
+    EXPECT_EQ(params.uses(0).name(), names[1]);
+    EXPECT_EQ(params.uses(0).kernels(), 4);
+    std::map<std::string, std::string> bytes;
+    for (const auto& [name, action] : run.actions) {
+      bytes[name] = cas::SerializeDeterministically(action);
+    }
+    return bytes;
+  };
+  const auto expected = run_with(0);
+  for (int seed = 1; seed <= 20; ++seed) EXPECT_EQ(run_with(seed), expected) << seed;
+}
+
+TEST(JobPlan, AUsedSourceThatFailsOrIsOptedOutIsAsIfItWasNotUsed) {
+  for (const bool fails : {true, false}) {
+    v1::JobSpec spec = GitJob(2);
+    const std::string used = config::SourceName(spec.sources(1));
+    spec.mutable_sources(0)->add_uses(used);
+    if (!fails) spec.add_opt_out()->set_repository(used);
+    Runner run(spec);
+    if (fails) run.fails["fetch 1.0"] = absl::InternalError("poison");
+    run.RunAll();
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    EXPECT_FALSE(run.actions.at("link 0.0").params().has_link());
+    EXPECT_THAT(LinkInputsOf(run, 0), ::testing::Not(::testing::Contains("used_tree")));
+  }
+}
+
 TEST(JobPlan, PartitionsFollowTheNumberOfKernels) {
   EXPECT_EQ(PairPartitions(0), 1);
   EXPECT_EQ(PairPartitions(3999), 1);

@@ -66,7 +66,9 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     worker::AddCounter(outputs.result, "kernels.found", kernels);
   } else if (stage == "link") {
     const int split = action.params().link().parts_size();
-    const int shards = split > 0 ? split : action.inputs_size() - 1;
+    int inputs = 0;
+    for (const v1::NamedDigest& input : action.inputs()) inputs += input.name() == "kernels";
+    const int shards = split > 0 ? split : inputs;
     for (int i = 0; i < shards; ++i) outputs.Add("kernels", kernels);
   } else if (stage == "compile") {
     outputs.Add("compiled", kernels);

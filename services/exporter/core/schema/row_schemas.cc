@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/config/compile_policy.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/training/conversations.h"
@@ -261,7 +262,8 @@ Fields TextFields() {
           {OrNull(String("path", "null of a generated line")),
            OrNull(Integer("first_line", "from 1")), OrNull(Integer("last_line", "inclusive")),
            Word("kind", WordsOf(v1::Definition::Kind_descriptor(), "KIND_"), "of code"),
-           Boolean("generated", "a line of no file that stands for an import")},
+           Boolean("generated", "a line of no file that stands for an import"),
+           OrNull(String("used_source", "that it comes from where that is not the kernel's own"))},
           "what `module` is made of, in its order")),
       Boolean(
           "self_contained",
@@ -275,6 +277,17 @@ Fields TextFields() {
                            "too_large"},
                           "what became of it")},
                     "why `module` does not stand alone")),
+      ListOf(Struct(
+          "dropped_decorators",
+          {String("text", "without @, as written"), String("function", "that it decorates"),
+           Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
+           Word("reason", {"host_machinery", "autotune_configs", "heuristics"}, "what it is")},
+          "machinery of the host that `module` goes without")),
+      ListOf(Struct("replaced_texts",
+                    {String("original", "as written"), String("replacement", "as `module` has it"),
+                     Integer("first_line", "from 1"), Integer("last_line", "inclusive"),
+                     Word("reason", {"autotune_configs"}, "what it is")},
+                    "texts for which `module` has others that come to the same")),
       String("signature", "from def to the colon, as written"),
       OrNull(String("docstring", "as written, without quotes")),
       ListOf(String("decorators", "as written, outermost first")),

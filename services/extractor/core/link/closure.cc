@@ -106,19 +106,19 @@ const v1::Definition& ImportOfTypes() {
 
 }  // namespace
 
-Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, size_t max_bytes,
-                 const absl::flat_hash_set<std::string>& left_out)
+Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, const KernelText& text,
+                 size_t max_bytes, const absl::flat_hash_set<std::string>& left_out)
     : scope_(scope),
       kernel_(kernel),
       text_(scope.TextOf(kernel.path(), kernel.string_begin())),
       around_(DefinitionAround(text_.outer, kernel)),
       applied_(DefinitionApplied(text_.all, kernel)),
       max_bytes_(max_bytes) {
-  FindInText(left_out);
+  FindInText(text, left_out);
   if (bytes_ > max_bytes_) {
     GiveUp();
   } else {
-    ResolveImports();
+    ResolveImports(text);
   }
   SortMissing();
   PutInOrder();
@@ -162,13 +162,13 @@ Definitions Closure::Wildcards() const {
   return wildcards;
 }
 
-void Closure::FindInText(const absl::flat_hash_set<std::string>& left_out) {
+void Closure::FindInText(const KernelText& text, const absl::flat_hash_set<std::string>& left_out) {
   const Definitions& wildcards = Named("*");
   const bool has_wildcard =
       std::any_of(wildcards.begin(), wildcards.end(),
                   [this](const v1::Definition* definition) { return IsUsable(*definition); });
   for (const v1::Definition* future : text_.future) Choose(future);
-  for (const std::string& name : kernel_.free_names()) {
+  for (const std::string& name : text.names) {
     if (left_out.contains(name)) {
       LeaveOut(name);
     } else {
@@ -194,24 +194,33 @@ void Closure::FindInText(const absl::flat_hash_set<std::string>& left_out) {
       missing_.push_back({name, has_wildcard ? kWildcardImport : kUndefined});
     }
   }
+  // What the module goes without is still said of the names that the source has.
+  for (const std::string& name : kernel_.free_names()) {
+    if (seen_.insert(name).second) FindUnfollowed(name);
+  }
+}
+
+// The nearest binding above the kernel; null if there is none.
+const v1::Definition* Closure::FindUnfollowed(const std::string& name) {
+  const Definitions& candidates = Named(name);
+  for (auto at = FirstBelow(candidates, kernel_); at != candidates.begin();) {
+    const v1::Definition* definition = *--at;
+    if (IsOwn(*definition) || !IsUsable(*definition)) continue;
+    found_[name].push_back(definition);
+    return definition;
+  }
+  return nullptr;
 }
 
 // Of an import its statement stays.
 void Closure::LeaveOut(const std::string& name) {
   seen_.insert(name);
-  const Definitions& candidates = Named(name);
-  const auto below = FirstBelow(candidates, kernel_);
-  for (auto at = below; at != candidates.begin();) {
-    const v1::Definition* definition = *--at;
-    if (IsOwn(*definition) || !IsUsable(*definition)) continue;
-    found_[name].push_back(definition);
-    if (IsImport(*definition)) {
-      own_imports_.push_back({name, definition, nullptr, nullptr, kTooLarge, {}});
-      return;
-    }
-    break;
+  const v1::Definition* definition = FindUnfollowed(name);
+  if (definition != nullptr && IsImport(*definition)) {
+    own_imports_.push_back({name, definition, nullptr, nullptr, kTooLarge, {}});
+  } else {
+    missing_.push_back({name, kTooLarge});
   }
-  missing_.push_back({name, kTooLarge});
 }
 
 void Closure::Need(const std::string& name) {
@@ -282,7 +291,7 @@ void Closure::Choose(const v1::Definition* definition) {
   if (!taken_.insert(definition).second) return;
   files_[&text_].chosen.push_back(definition);
   bytes_ += definition->text().size();
-  for (const std::string& use : definition->uses()) Need(use);
+  for (const std::string& use : scope_.NamesOf(*definition)) Need(use);
 }
 
 void Closure::GiveUp() {

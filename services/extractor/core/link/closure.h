@@ -14,6 +14,12 @@
 
 namespace kernelmill::extractor {
 
+// A kernel's text as its module is to have it, and the names that are free in it.
+struct KernelText {
+  std::string text;
+  std::vector<std::string> names;
+};
+
 // What one kernel needs of its source, up to so many bytes of it.
 //
 // The basic idea, within the kernel's own text: from its free names, follow definitions and what
@@ -56,8 +62,9 @@ class Closure {
     std::vector<std::pair<std::string, const Origin*>> taken;
   };
 
-  // Names of `left_out` that the kernel uses are not followed, and missing as too large.
-  Closure(SourceScope& scope, const v1::Kernel& kernel, size_t max_bytes,
+  // `text` is read by the constructor alone. Names of `left_out` that it uses are not followed, and
+  // missing as too large.
+  Closure(SourceScope& scope, const v1::Kernel& kernel, const KernelText& text, size_t max_bytes,
           const absl::flat_hash_set<std::string>& left_out);
 
   // Import statements; then the others.
@@ -106,7 +113,8 @@ class Closure {
   using MembersRead = absl::flat_hash_map<std::string, std::pair<bool, Names>>;
 
   // Within the kernel's own text.
-  void FindInText(const absl::flat_hash_set<std::string>& left_out);
+  void FindInText(const KernelText& text, const absl::flat_hash_set<std::string>& left_out);
+  const v1::Definition* FindUnfollowed(const std::string& name);
   void LeaveOut(const std::string& name);
   void Need(const std::string& name);
   const Definitions& Named(const std::string& name) const;
@@ -120,7 +128,7 @@ class Closure {
   void SortMissing();
 
   // Over the source's other files.
-  void ResolveImports();
+  void ResolveImports(const KernelText& text);
   void ClaimOwnNames();
   void Leave(Import& import, absl::string_view reason);
   bool Add(Import& import, Addition& addition);
@@ -135,7 +143,7 @@ class Closure {
   bool ClaimModules(const TextDefinitions& module, absl::string_view name, Addition& addition);
   void Commit(Addition addition);
   std::string KeyOf(const TextDefinitions& text, const std::string& name);
-  MembersRead ReadMembers();
+  MembersRead ReadMembers(const KernelText& text);
 
   void PutInOrder();
   void Emit(const TextDefinitions& text);

@@ -41,13 +41,13 @@ struct Closure::Addition {
   bool too_large = false;
 };
 
-void Closure::ResolveImports() {
+void Closure::ResolveImports(const KernelText& text) {
   std::sort(own_imports_.begin(), own_imports_.end(),
             [](const Import& a, const Import& b) { return a.name < b.name; });
   for (Import& import : own_imports_) {
     if (import.origin != nullptr && !scope_.Closes(*import.origin)) import.origin = nullptr;
   }
-  const MembersRead read = ReadMembers();
+  const MembersRead read = ReadMembers(text);
   ClaimOwnNames();
   for (Import& import : own_imports_) {
     Addition addition;
@@ -74,7 +74,7 @@ void Closure::Leave(Import& import, absl::string_view reason) {
   if (import.statement != nullptr) Choose(import.statement);
 }
 
-Closure::MembersRead Closure::ReadMembers() {
+Closure::MembersRead Closure::ReadMembers(const KernelText& text) {
   MembersRead read;
   for (const Import& import : own_imports_) {
     if (import.module != nullptr) read.try_emplace(import.name, true, Names());
@@ -89,11 +89,12 @@ Closure::MembersRead Closure::ReadMembers() {
       if (chains != nullptr) at->second.second.insert(chains->begin(), chains->end());
     }
   };
-  add(kernel_.free_names(), MemberReads(kernel_.source()));
+  add(text.names, MemberReads(text.text));
   for (const v1::Definition* definition : files_[&text_].chosen) {
-    const bool reads = std::any_of(definition->uses().begin(), definition->uses().end(),
+    const SourceScope::Names& uses = scope_.NamesOf(*definition);
+    const bool reads = std::any_of(uses.begin(), uses.end(),
                                    [&](const std::string& use) { return read.contains(use); });
-    if (reads) add(definition->uses(), scope_.ReadsOf(*definition));
+    if (reads) add(uses, scope_.ReadsOf(*definition));
   }
   if (applied_ != nullptr) add(applied_->uses(), scope_.ReadsOf(*applied_));
   return read;

@@ -334,7 +334,7 @@ TEST(CudaModuleTest, KernelsOfHeadersThatNoGlobNamesAreNoRecords) {
                     {"b.h", "__device__ int f() { return 1; }\n"}});
   v1::KernelShard linked;
   const auto decided =
-      LinkSource(tree, {1, [&](size_t) { return shard; }}, [&](v1::KernelShard written) {
+      LinkSource(tree, {1, [&](size_t) { return shard; }}, {}, [&](v1::KernelShard written) {
         linked = std::move(written);
         return absl::OkStatus();
       });

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -31,6 +33,14 @@ struct SourceShards {
   std::function<absl::StatusOr<v1::KernelShard>(size_t shard)> read;
 };
 
+// A source whose helpers modules may take in (v1::Source.uses): its tree, and its shards as
+// extracted.
+struct UsedSourceShards {
+  std::string name;  // as records name it
+  v1::SourceTree tree;
+  SourceShards shards;
+};
+
 // Takes the linked shards in their order.
 using ShardWriter = std::function<absl::Status(v1::KernelShard)>;
 
@@ -38,14 +48,17 @@ using ShardWriter = std::function<absl::Status(v1::KernelShard)>;
 // kernels, gives kernels their launchers in other files and the source's requirement of Triton, and
 // makes each stand on its own. It sets module, pieces, imports, free_names and self_contained, and
 // drops what was there for linking alone: also the kernels of files that are there for others alone
-// (FileEntry.support). Returns how many candidates became kernels, without those that were dropped. Errors are
-// those of `shards` and `write`.
+// (FileEntry.support). Returns how many candidates became kernels, without those that were dropped.
+// Errors are those of `shards` and `write`.
 //
 // The module is: imports, what else the kernel needs (Closure says what and in which order), the
 // kernel, the statement that makes it one if no decorator does. Of a kernel in a string
 // (Kernel.string_begin) it is made from that string alone. That of a CUDA function: see
 // link/cuda/cuda_module.h.
+// Of `used` definitions alone count, for what the source imports absolutely and does not have
+// itself.
 absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShards& shards,
+                                   const std::vector<UsedSourceShards>& used,
                                    const ShardWriter& write, const LinkOptions& options = {});
 
 // The same for a source that is one shard, and of which no other files are known.

@@ -152,7 +152,7 @@ TEST(LinkTest, DefinitionsOfOtherFilesComeByImportAndFromAllShards) {
     linked = std::move(written);
     return absl::OkStatus();
   };
-  ASSERT_TRUE(LinkSource(tree, {2, read}, write).ok());
+  ASSERT_TRUE(LinkSource(tree, {2, read}, {}, write).ok());
   shard = linked;
   EXPECT_EQ(shard.kernels(0).module(), "A = 1\n\ndef k(): A\n");
   EXPECT_TRUE(shard.kernels(0).self_contained());

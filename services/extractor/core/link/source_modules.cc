@@ -90,17 +90,26 @@ std::optional<SourceScope::Member> SourceScope::FindMember(const TextDefinitions
 
 const MemberReads& SourceScope::ReadsOf(const v1::Definition& definition) {
   auto& reads = reads_[&definition];
-  if (reads == nullptr) reads = std::make_unique<const MemberReads>(definition.text());
+  if (reads == nullptr) reads = std::make_unique<const MemberReads>(RestOf(definition));
   return *reads;
 }
 
 std::vector<std::string> SourceScope::UsesOf(const TextDefinitions& text,
                                              const v1::Definition& definition) {
-  std::vector<std::string> uses;
-  for (const std::string& use : definition.uses()) {
+  const Names& names = NamesOf(definition);
+  const bool has_modules = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return FindModule(text, name) != nullptr;
+  });
+  if (!has_modules) return {names.begin(), names.end()};
+  return MembersRead(text, names, ReadsOf(definition));
+}
+
+std::vector<std::string> SourceScope::MembersRead(const TextDefinitions& text, const Names& uses,
+                                                  const MemberReads& reads) {
+  std::vector<std::string> read;
+  for (const std::string& use : uses) {
     const TextDefinitions* module = FindModule(text, use);
-    const std::vector<std::string>* chains =
-        module == nullptr ? nullptr : ReadsOf(definition).Of(use);
+    const std::vector<std::string>* chains = module == nullptr ? nullptr : reads.Of(use);
     std::vector<std::string> members;
     for (size_t i = 0; chains != nullptr && i < chains->size(); ++i) {
       const std::optional<Member> member = FindMember(*module, (*chains)[i]);
@@ -108,12 +117,12 @@ std::vector<std::string> SourceScope::UsesOf(const TextDefinitions& text,
       members.push_back(absl::StrCat(use, ".", member->name));
     }
     if (chains == nullptr || members.size() != chains->size()) {
-      uses.push_back(use);
+      read.push_back(use);
     } else {
-      std::move(members.begin(), members.end(), std::back_inserter(uses));
+      std::move(members.begin(), members.end(), std::back_inserter(read));
     }
   }
-  return uses;
+  return read;
 }
 
 std::string SourceScope::InstalledName(const TextDefinitions& text, const std::string& name) {

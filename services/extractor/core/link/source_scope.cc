@@ -51,7 +51,7 @@ bool IsWholeBlock(const v1::Definition& definition) {
          definition.block_last_line() == definition.last_line();
 }
 
-SourceScope::SourceScope(std::vector<v1::Definition> definitions, const python::ModulePaths& paths)
+SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths)
     : definitions_(std::move(definitions)), paths_(paths) {
   for (const v1::Definition& definition : definitions_) AddToText(definition);
   for (auto& [key, text] : texts_) {
@@ -64,7 +64,9 @@ SourceScope::SourceScope(std::vector<v1::Definition> definitions, const python::
       }
     }
   }
+  FindDroppable();
   FindOpen();
+  KeepWhatCloses();
 }
 
 void SourceScope::AddToText(const v1::Definition& definition) {

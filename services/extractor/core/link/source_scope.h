@@ -10,8 +10,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "common/python/module_paths.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/link/decorators.h"
+#include "services/extractor/core/link/import_paths.h"
 #include "services/extractor/core/link/member_reads.h"
 
 namespace kernelmill::extractor {
@@ -47,16 +48,20 @@ struct Origin {
 //
 // The basic idea: a name leads through import statements, also `*` and __init__.py, to the file
 // that binds it. It closes if it can be had with all that it needs in turn, which then is nothing
-// but other such names, Triton, torch, JAX and the standard library. Definitions that do not close are
-// found from those that need what is not there, against the direction of use: in one pass, however
-// the files import one another.
+// but other such names, Triton, torch, JAX and the standard library. Definitions that do not close
+// are found from those that need what is not there, against the direction of use: in one pass,
+// however the files import one another.
+//
+// Of a function that a DSL's jit makes a kernel or a helper the decorators above the jit are
+// machinery of the host: it closes without those that do not, and modules have it without them.
 //
 // Of a name that is bound more than once other files see what it is in the end: all its bindings,
 // one after another. Deterministic; not thread-safe, since it remembers what it found.
 class SourceScope {
  public:
-  // `paths`: all files of the source, also those that nothing was extracted from; outlives this.
-  SourceScope(std::vector<v1::Definition> definitions, const python::ModulePaths& paths);
+  // `paths`: all files of the source and of those that it uses, also those that nothing was
+  // extracted from; outlives this.
+  SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths);
   SourceScope(const SourceScope&) = delete;
   SourceScope& operator=(const SourceScope&) = delete;
 
@@ -91,7 +96,9 @@ class SourceScope {
   // that are installed, or is not the source's.
   std::string InstalledName(const TextDefinitions& text, const std::string& name);
 
-  // Whether an import statement of the text is of the source's own modules.
+  const ImportPaths& paths() const { return paths_; }
+
+  // Whether an import statement of the text is of the source's own modules, or a used source's.
   bool IsOwn(const TextDefinitions& text, const v1::ImportedName& imported) const;
 
   // What an import statement binds `name` to; null if the definition is none, or not of that name.
@@ -102,6 +109,30 @@ class SourceScope {
   const v1::ImportedName* ImportedWithin(const v1::Definition& definition,
                                          const std::string& name) const;
 
+  // A decorator that a module may go without, and which sort it is (v1::DroppedDecorator.reason).
+  struct Droppable {
+    const Decorator* decorator;
+    absl::string_view reason;
+  };
+  static constexpr absl::string_view kHostMachinery = "host_machinery";
+  static constexpr absl::string_view kAutotuneConfigs = "autotune_configs";
+  static constexpr absl::string_view kHeuristics = "heuristics";
+  using Names = google::protobuf::RepeatedPtrField<std::string>;
+
+  // The decorators of a function of the text that stand above the one that makes it a jit function:
+  // that is a DSL's own by name, or has the name `known_jit`. None of a function that is none, and
+  // of Triton's own its autotune and heuristics alone.
+  std::vector<Droppable> DroppableOf(const TextDefinitions& text, const DecoratedFunction& function,
+                                     absl::string_view known_jit);
+  // Of these what modules have the definition without: what they need does not close.
+  const std::vector<Droppable>& DroppedOf(const v1::Definition& definition) const;
+  // The definition's uses and text without them.
+  const Names& NamesOf(const v1::Definition& definition) const;
+  const std::string& RestOf(const v1::Definition& definition) const;
+  // What the imports of a text make of a dotted name; empty where it leads to nothing outside of
+  // the source.
+  std::string ResolvedName(const TextDefinitions& text, const std::string& dotted);
+
   static const Definitions& BindingsOf(const Origin& origin);
   bool Closes(const Origin& origin) const;
 
@@ -111,6 +142,16 @@ class SourceScope {
   static constexpr int kMaxDepth = 64;
 
   using Key = std::pair<const TextDefinitions*, std::string>;
+
+  // A function with decorators that may be dropped.
+  struct Function {
+    DecoratedFunction parts;
+    std::vector<Droppable> dropped;
+    std::string text;  // without them
+    Names uses;
+
+    void SetRest(const v1::Definition& definition);
+  };
 
   void AddToText(const v1::Definition& definition);
   const Origin* FindWithin(const TextDefinitions& text, const std::string& name, int depth);
@@ -125,10 +166,14 @@ class SourceScope {
                                           int depth);
   const TextDefinitions* ImportedModuleWithin(const TextDefinitions& text,
                                               const v1::ImportedName& imported, int depth);
+  std::vector<std::string> MembersRead(const TextDefinitions& text, const Names& uses,
+                                       const MemberReads& reads);
+  void FindDroppable();
   void FindOpen();
+  void KeepWhatCloses();
 
   const std::vector<v1::Definition> definitions_;
-  const python::ModulePaths& paths_;
+  const ImportPaths& paths_;
   absl::flat_hash_map<std::pair<std::string, int64_t>, std::unique_ptr<TextDefinitions>> texts_;
   absl::flat_hash_map<Key, std::unique_ptr<const Origin>> origins_;
   absl::flat_hash_map<Key, const TextDefinitions*> modules_;
@@ -137,6 +182,7 @@ class SourceScope {
   // What import statements bind, by the name; of a statement's two the last.
   absl::flat_hash_map<std::pair<const v1::Definition*, absl::string_view>, const v1::ImportedName*>
       imported_;
+  absl::flat_hash_map<const v1::Definition*, std::unique_ptr<Function>> functions_;
   absl::flat_hash_set<const v1::Definition*> open_;  // those that do not close
 };
 

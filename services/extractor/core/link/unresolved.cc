@@ -1,7 +1,6 @@
 #include "services/extractor/core/link/unresolved.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -38,7 +37,7 @@ class Collector {
     }
   }
 
-  const std::map<std::string, absl::string_view>& reasons() const { return reasons_; }
+  const UnresolvedNames& reasons() const { return reasons_; }
 
  private:
   void Add(const std::string& name, absl::string_view reason) {
@@ -59,13 +58,13 @@ class Collector {
   const SourceScope& scope_;
   const Closure& closure_;
   const bool has_wildcards_;
-  std::map<std::string, absl::string_view> reasons_;  // by name
+  UnresolvedNames reasons_;
 };
 
 }  // namespace
 
-void SetUnresolvedNames(const SourceScope& scope, const Closure& closure,
-                        const v1::Definition* statement, v1::Kernel& kernel) {
+UnresolvedNames FindUnresolvedNames(const SourceScope& scope, const Closure& closure,
+                                    const v1::Definition* statement) {
   Collector names(scope, closure);
   if (statement != nullptr) names.AddModulesOf(*statement);
   if (closure.applied() != nullptr) names.AddModulesOf(*closure.applied());
@@ -73,13 +72,17 @@ void SetUnresolvedNames(const SourceScope& scope, const Closure& closure,
   for (const Closure::Part& part : closure.parts()) {
     if (part.definition != nullptr) names.AddModulesOf(*part.definition);
   }
+  return names.reasons();
+}
+
+void SetUnresolvedNames(const UnresolvedNames& names, const Closure& closure, v1::Kernel& kernel) {
   kernel.clear_unresolved_names();
-  for (const auto& [name, reason] : names.reasons()) {
+  for (const auto& [name, reason] : names) {
     v1::UnresolvedName& unresolved = *kernel.add_unresolved_names();
     unresolved.set_name(name);
     unresolved.set_reason(std::string(reason));
   }
-  kernel.set_self_contained(kernel.unresolved_names().empty());
+  kernel.set_self_contained(names.empty());
   kernel.clear_free_names();
   for (const Closure::Missing& missing : closure.missing()) kernel.add_free_names(missing.name);
 }

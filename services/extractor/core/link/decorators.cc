@@ -1,0 +1,159 @@
+#include "services/extractor/core/link/decorators.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "common/code/lexer.h"
+#include "common/code/python.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+using absl::string_view;
+using code::Token;
+using Tokens = std::vector<Token>;
+using Words = absl::flat_hash_set<std::string>;
+
+Tokens LexedCode(string_view text) {
+  Tokens tokens = code::Lex(text, code::Language::kPython);
+  std::erase_if(tokens, [](const Token& token) { return token.kind == Token::kComment; });
+  return tokens;
+}
+
+bool Is(const Tokens& tokens, size_t at, string_view text) {
+  return at < tokens.size() && tokens[at].text == text;
+}
+
+size_t EndOfStatement(const Tokens& tokens, size_t at) {
+  do ++at;
+  while (at < tokens.size() && !tokens[at].begins_statement);
+  return at;
+}
+
+bool IsKeyword(const Tokens& tokens, size_t at) {
+  return at > 0 && Is(tokens, at + 1, "=") && (Is(tokens, at - 1, "(") || Is(tokens, at - 1, ","));
+}
+
+void AddWords(const Tokens& tokens, size_t begin, size_t end, Words& words) {
+  for (size_t at = begin; at < end; ++at) {
+    const Token& token = tokens[at];
+    if (token.kind == Token::kString && code::HasFields(token.text)) {
+      const Tokens inner = LexedCode(code::PythonStringContent(token.text));
+      for (const Token& word : inner) {
+        if (word.kind == Token::kName) words.emplace(word.text);
+      }
+    }
+    if (token.kind != Token::kName || (at > begin && Is(tokens, at - 1, "."))) continue;
+    if (!IsKeyword(tokens, at)) words.emplace(token.text);
+  }
+}
+
+size_t Offset(string_view text, const char* at) { return static_cast<size_t>(at - text.data()); }
+
+int CountLineEnds(string_view text) {
+  int lines = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const bool ends = text[at] == '\n' || (text[at] == '\r' && text.substr(at + 1, 1) != "\n");
+    lines += ends ? 1 : 0;
+  }
+  return lines;
+}
+
+size_t BeginOfLine(string_view text, size_t at) {
+  while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r') --at;
+  return at;
+}
+
+size_t EndOfLine(string_view text, size_t at) {
+  while (at < text.size() && text[at] != '\n' && text[at] != '\r') ++at;
+  if (text.substr(at, 2) == "\r\n") return at + 2;
+  return std::min(at + 1, text.size());
+}
+
+// Of the tokens [at, end), the first of which is '@'.
+Decorator ReadDecorator(string_view text, const Tokens& tokens, size_t at, size_t end) {
+  Decorator decorator;
+  const size_t sign = Offset(text, tokens[at].text.data());
+  if (at + 1 < end) {
+    decorator.begin = Offset(text, tokens[at + 1].text.data());
+    const string_view last = tokens[end - 1].text;
+    const size_t end_of_last = Offset(text, last.data() + last.size());
+    decorator.text = std::string(text.substr(decorator.begin, end_of_last - decorator.begin));
+  } else {
+    decorator.begin = sign + 1;
+  }
+  decorator.line_begin = BeginOfLine(text, sign);
+  decorator.line_end = EndOfLine(text, decorator.end());
+  decorator.first_line = CountLineEnds(text.substr(0, sign));
+  decorator.last_line =
+      decorator.first_line + CountLineEnds(text.substr(sign, decorator.end() - sign));
+  for (size_t name = at + 1; name < end && tokens[name].kind == Token::kName; name += 2) {
+    absl::StrAppend(&decorator.callee, name > at + 1 ? "." : "", tokens[name].text);
+    if (!Is(tokens, name + 1, ".")) break;
+  }
+  AddWords(tokens, at + 1, end, decorator.words);
+  return decorator;
+}
+
+bool Opens(string_view token) { return token == "(" || token == "[" || token == "{"; }
+bool Closes(string_view token) { return token == ")" || token == "]" || token == "}"; }
+
+}  // namespace
+
+std::optional<DecoratedFunction> TakeApart(string_view function) {
+  if (function.find('@') == string_view::npos) return std::nullopt;
+  const Tokens tokens = LexedCode(function);
+  DecoratedFunction parts;
+  size_t at = 0;
+  while (Is(tokens, at, "@")) {
+    const size_t end = EndOfStatement(tokens, at);
+    parts.decorators.push_back(ReadDecorator(function, tokens, at, end));
+    at = end;
+  }
+  if (Is(tokens, at, "async")) ++at;
+  const bool is_function = Is(tokens, at, "def") && at + 1 < tokens.size();
+  if (parts.decorators.empty() || !is_function) return std::nullopt;
+  parts.name = std::string(tokens[at + 1].text);
+  AddWords(tokens, at + 2, tokens.size(), parts.words);
+  return parts;
+}
+
+Words NamesReadIn(string_view text) {
+  const Tokens tokens = LexedCode(text);
+  Words words;
+  AddWords(tokens, 0, tokens.size(), words);
+  return words;
+}
+
+std::string KeywordArgument(string_view call, string_view keyword) {
+  const Tokens tokens = LexedCode(call);
+  int depth = 0;
+  for (size_t at = 0; at < tokens.size(); ++at) {
+    depth += Opens(tokens[at].text) ? 1 : Closes(tokens[at].text) ? -1 : 0;
+    if (depth != 1 || tokens[at].text != keyword || !IsKeyword(tokens, at)) continue;
+    const size_t first = at + 2;
+    size_t end = first;
+    for (; end < tokens.size(); ++end) {
+      if (depth == 1 && (Is(tokens, end, ",") || Closes(tokens[end].text))) break;
+      depth += Opens(tokens[end].text) ? 1 : Closes(tokens[end].text) ? -1 : 0;
+    }
+    if (end == first || end >= tokens.size()) return "";
+    const string_view last = tokens[end - 1].text;
+    const char* begin = tokens[first].text.data();
+    return std::string(begin, last.data() + last.size());
+  }
+  return "";
+}
+
+std::string Edited(string_view text, const std::vector<TextEdit>& edits) {
+  std::string edited;
+  size_t at = 0;
+  for (const TextEdit& edit : edits) {
+    absl::StrAppend(&edited, text.substr(at, edit.begin - at), edit.replacement);
+    at = edit.end;
+  }
+  absl::StrAppend(&edited, text.substr(at));
+  return edited;
+}
+
+}  // namespace kernelmill::extractor
