@@ -94,9 +94,9 @@ void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
   if (absl::StartsWith(message, "no value for ") || absl::StartsWith(message, "neither a type ")) {
     return SetUnknown(LeastCertain(signature, message), result);
   }
-  if (absl::StrContains(message, "is no kernel of the module"))
+  if (absl::StrContains(message, "is no kernel of the module")) {
     return SetUnknown("function", result);
-  return SetUnknown(LeastCertain(signature, result.message()), result);
+  }
   if (compiles_elsewhere) return;
   if (result.stage() == "frontend" && NoSignatureHelps(result.message())) return;
   // A name may be bound under a flag alone.
