@@ -19,9 +19,12 @@ struct CompiledKernels {
 
 // Why a kernel is not compiled at all; empty: it is. The first of
 //
-//   dsl:cuda, dsl:pallas  another compiler's                   file         a whole file
-//   template              a source that is filled in later     role:device  other kernels call it,
-//   nobody launches it parse_error           a syntax error lies in it not_self_contained
+//   file                  a whole file
+//   dsl:cuda, dsl:pallas  another compiler's
+//   template              a source that is filled in later
+//   role:device           other kernels call it, nobody launches it
+//   parse_error           a syntax error lies in it
+//   not_self_contained    its module does not stand alone
 std::string NotAttempted(const v1::Kernel& kernel);
 
 // Compiles a shard's kernels with each toolchain for each target, by signatures inferred from their

@@ -83,6 +83,13 @@ TEST(CompileKernelsTest, AFunctionThatTritonHasNotIsAnError) {
             v1::COMPILE_STATUS_ERROR);
 }
 
+TEST(CompileKernelsTest, AStandInForAPackageIsNotTheKernelsFault) {
+  const v1::CompileResult result = ResultOf(
+      "Unsupported function referenced: <module 'torch' (<kernelmill_harness.absent.Finder "
+      "object>)>");
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
+}
+
 TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {
   FakeCompiler compiler;
   std::vector<std::string> types;

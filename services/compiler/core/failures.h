@@ -12,27 +12,26 @@ namespace kernelmill::compiler {
 // with. An error is the kernel's as far as can be told; all else is unknown. The first row that
 // holds decides:
 //
-//   what                                                         is
-//   the module could not be loaded
-//     a module, or a name of one that is no part of Triton's     unknown, "import:NAME"
-//     language, is not there: torch and the like are stand-ins
-//     a device, a driver or a file is asked for                  unknown, "import:device"
-//     anything else: what of Triton's is not there, SyntaxError  error
-//   a constexpr's value could not be computed                    unknown, "constexpr:NAME"
-//   the same try compiles for another target of the toolchain    error: it is the target that
-//   cannot no signature changes it (NoSignatureHelps): a name that is   error
-//     not defined, a function that Triton has not, syntax that
-//     it does not take, a global that is no constexpr
-//   something of the signature was guessed (rules.h)             unknown, "type:NAME" or
-//   "constexpr:NAME" what types or shapes are is at fault, which even what was    unknown, likewise
-//     read or told may get wrong in part (a tensor's dtype)
-//   anything else                                                error
+//   what                                                      is
+//   no value for a constexpr could be computed                unknown, "constexpr:NAME"
+//   the module's name is no kernel                            unknown, "function"
+//   the same try compiles for another target                  error: the target cannot
+//   no signature changes it (NoSignatureHelps): Triton has    error
+//     no such function or syntax, a global is no constexpr
+//   a name is not defined, and no constexpr was guessed       error
+//     (it may be bound under a flag alone)
+//   something of the signature was guessed (rules.h)          unknown, "type:NAME",
+//   "constexpr:NAME" anything else                                             error
 //
 // The name is that of an argument that the message speaks of, else of the least certain one.
 void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
                   v1::CompileResult& result);
 
-// The result of a kernel whose module could not be loaded.
+// The result of a kernel whose module could not be loaded. The first row that holds:
+//
+//   something is not there that is no part of Triton          unknown, "import"
+//   a device, a driver or a file is asked for                 unknown, "import:device"
+//   anything else: Triton lacks it, SyntaxError               error
 v1::CompileResult JudgeImport(const v1::ModuleImport& failed);
 
 // Whether a frontend's message is the kernel's own fault, whatever it is called with.

@@ -11,29 +11,33 @@ namespace kernelmill::compiler {
 // How the types and values of a signature are told: for each parameter the first rule that holds.
 //
 //   type of an argument
-//   rule                 sure     gives
-//   inductor             read     what triton_meta says of it
-//   annotation           read     x: tl.int32, tl.pointer_type(tl.float32)
-//   launch:none          read     None: the launch gives None, or may, in a try without the
-//   optional arguments launch:dtype         read     *T: the launch makes the tensor with that type
-//   usage:bitcast        told     *i8, *i16, *i32: it is read as another type of as many bits
-//   usage:made_pointer   told     *i64: what is loaded becomes a pointer
-//   usage:bitwise        told     *i32, i32: & | ^ << >> are done with it
-//   usage:offset         told     i32: in an address. *i32: what is loaded is, and so of the next
-//   five usage:range          told     a bound of a loop or arange usage:divides        told     i
-//   // x, i % x usage:shape          told     in the shape or strides of a block pointer or
-//   descriptor usage:cdiv           told     in an argument of cdiv usage:random         told     a
-//   seed or an offset of random numbers usage:mask           told     *i1: a mask usage:atomic told
-//   *i32, *fp32: of compare-and-swap, or what is added usage:compared       guessed  i32: ordered
-//   against an index usage:condition      guessed  i1: an if depends on it usage:stored guessed
-//   *i32, *i1: an integer or a comparison is stored there usage:math           told     float: exp,
-//   log and the like are taken of it launch:type          told     the launch gives a float, an
-//   integer or a flag default              told     of a parameter's own default name:FRAGMENT
-//   guessed  names.cc: idx, offsets, labels, mask; eps, scale, dropout usage:arithmetic     guessed
-//   fp32: multiplied with floats role:ROLE            guessed  i32: the record says that it is a
-//   size or a stride descriptor           guessed  tensordesc<T[...]>: its block by the constexprs
-//   of the offsets guess:float          guessed  *fp32, *bf16, *fp16 in turn: a pointer of which
-//   nothing more is known guess:int            guessed  i32
+//   rule                sure     gives
+//   inductor            read     what triton_meta says of it
+//   annotation          read     x: tl.int32, tl.pointer_type(tl.float32)
+//   launch:none         read     None: the launch gives it, or may, in a try without such arguments
+//   launch:dtype        read     *T: the launch makes the tensor with that type
+//   usage:bitcast       told     *i8, *i16, *i32: read as another type of as many bits
+//   usage:made_pointer  told     *i64: what is loaded becomes a pointer
+//   usage:bitwise       told     *i32, i32: & | ^ << >> are done with it
+//   usage:offset        told     i32: in an address. *i32: what is loaded is; so of the next five
+//   usage:range         told     a bound of a loop or arange
+//   usage:divides       told     divided by an integer, or an index is by it
+//   usage:shape         told     in the shape or strides of a block pointer or descriptor
+//   usage:cdiv          told     in an argument of cdiv
+//   usage:random        told     a seed or an offset of random numbers
+//   usage:mask          told     *i1: a mask
+//   usage:atomic        told     *i32: of compare-and-swap, or an integer is added
+//   usage:math          told     float: exp, log and the like are taken of it
+//   launch:type         told     the launch gives a float, an integer or a flag
+//   default             told     of the parameter's own default
+//   usage:compared      guessed  i32: ordered against an index
+//   usage:condition     guessed  i1: an if depends on it
+//   usage:stored        guessed  *i32, *i1: an integer or a comparison is stored there
+//   name:FRAGMENT       guessed  names.cc: idx, offsets, labels, mask; eps, scale, dropout
+//   usage:arithmetic    guessed  fp32: multiplied with floats
+//   role:ROLE           guessed  i32: the record says that it is a size or a stride
+//   guess:float         guessed  *fp32, *bf16, *fp16 in turn: nothing more is known
+//   guess:int           guessed  i32
 //
 //   value of a constexpr
 //   inductor             read     what triton_meta says
@@ -53,13 +57,12 @@ namespace kernelmill::compiler {
 //   name:FRAGMENT        guessed  names.cc: BLOCK, HEAD_DIM, GROUP, num_warps
 //   usage:shape          guessed  64
 //   guess:int            guessed  16
-//   guess:flag           guessed  False, then True
 //
 //   option
 //   inductor, autotune, launch    as above: num_warps, num_stages, num_ctas, maxnreg
 //
-// An argument of which no rule tells the type, such as a function that is given as a constexpr, is
-// missing.
+// An argument of which no rule tells the type, such as a descriptor made by the host or a
+// function that is given as a constexpr, is missing.
 enum class Certainty : uint8_t { kGuessed, kTold, kRead };
 
 // Of a rule of the tables.
