@@ -622,10 +622,6 @@ class Checks:
     readable: Literal["pass", "fail", "exempt"]
     # its outcome
     self_contained: Literal["pass", "fail", "exempt"]
-    # its outcome
-    compiles: Literal["pass", "fail", "exempt"]
-    # its outcome
-    imports: Literal["pass", "fail", "exempt"]
 
 
 @dataclass(frozen=True)

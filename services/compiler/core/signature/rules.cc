@@ -9,7 +9,7 @@ namespace kernelmill::compiler {
 
 Certainty CertaintyOf(absl::string_view rule) {
   static constexpr absl::string_view kRead[] = {
-      "inductor", "annotation", "launch:none", "launch:dtype", "autotune", "heuristics", "launch"};
+      "inductor", "annotation", "launch:none", "autotune", "heuristics", "launch"};
   static constexpr absl::string_view kTold[] = {
       "usage:bitcast", "usage:made_pointer", "usage:bitwise", "usage:offset",
       "usage:range",   "usage:divides",      "usage:shape",   "usage:cdiv",

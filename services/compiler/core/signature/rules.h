@@ -15,7 +15,7 @@ namespace kernelmill::compiler {
 //   inductor            read     what triton_meta says of it
 //   annotation          read     x: tl.int32, tl.pointer_type(tl.float32)
 //   launch:none         read     None: the launch gives it, or may, in a try without such arguments
-//   launch:dtype        read     *T: the launch makes the tensor with that type
+//   launch:dtype        guessed  *T: the launch makes the tensor with that type
 //   usage:bitcast       told     *i8, *i16, *i32: read as another type of as many bits
 //   usage:made_pointer  told     *i64: what is loaded becomes a pointer
 //   usage:bitwise       told     *i32, i32: & | ^ << >> are done with it
