@@ -35,15 +35,16 @@ struct LoadedShard {
   std::shared_ptr<const v1::SourceTree> tree;
   v1::KernelShard kernels;
   v1::VerdictShard verdicts;  // empty of a holdout
+  uint32_t first_number = 0;
   std::unique_ptr<PreparedShard> prepared;
 };
 
-// Its place in the manifest; its number is the visit's.
 ShardView ViewOf(const v1::ManifestSource& source, int index, int shard,
                  const LoadedShard& loaded) {
   ShardView view;
   view.source = index;
   view.shard = shard;
+  view.first_number = loaded.first_number;
   view.tree = loaded.tree.get();
   view.kernels = &loaded.kernels;
   view.verdicts = IsHoldout(source.source()) ? nullptr : &loaded.verdicts;
@@ -51,9 +52,7 @@ ShardView ViewOf(const v1::ManifestSource& source, int index, int shard,
 }
 
 absl::StatusOr<LoadedShard> LoadShard(cas::BlobStore& store, const v1::ManifestSource& source,
-                                      int index, int shard,
-                                      std::shared_ptr<const v1::SourceTree> tree,
-                                      DatasetVisitor& visitor) {
+                                      int shard, std::shared_ptr<const v1::SourceTree> tree) {
   std::vector<cas::Digest> digests = {source.kernels(shard)};
   const bool holdout = IsHoldout(source.source());
   if (!holdout) digests.push_back(source.verdicts(shard));
@@ -69,7 +68,6 @@ absl::StatusOr<LoadedShard> LoadShard(cas::BlobStore& store, const v1::ManifestS
                                               loaded.kernels.kernels_size(), " kernels"));
     }
   }
-  ASSIGN_OR_RETURN(loaded.prepared, visitor.PrepareShard(ViewOf(source, index, shard, loaded)));
   return loaded;
 }
 
@@ -79,6 +77,26 @@ absl::Status CheckVerdicts(const v1::ManifestSource& source) {
   return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
                                           source.kernels_size(), " kernel shards"));
 }
+
+// Numbers the kernels of pieces that threads load in any order.
+class Numbering {
+ public:
+  // The number of the first of a piece's kernels. Waits for the pieces before it, each of which
+  // calls this once.
+  uint64_t Take(size_t piece, int kernels) {
+    const absl::MutexLock lock(&mutex_);
+    const auto ready = [this, piece]()
+                           ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return next_piece_ == piece; };
+    mutex_.Await(absl::Condition(&ready));
+    ++next_piece_;
+    return std::exchange(next_number_, next_number_ + static_cast<uint64_t>(kernels));
+  }
+
+ private:
+  absl::Mutex mutex_;
+  size_t next_piece_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 0;
+};
 
 // A walk's pieces: of each source its tree, then its shards.
 class Walk {
@@ -97,7 +115,7 @@ class Walk {
   absl::Status Run(int threads) {
     return InOrder<LoadedShard>(
         threads, pieces_.size(), static_cast<size_t>(threads) + 2,
-        [this](size_t i) { return Load(pieces_[i]); },
+        [this](size_t i) { return Load(i); },
         [this](size_t i, LoadedShard loaded) { return Visit(pieces_[i], loaded); });
   }
 
@@ -125,8 +143,12 @@ class Walk {
     return tree;
   }
 
-  absl::StatusOr<LoadedShard> Load(const Piece& piece) {
+  absl::StatusOr<LoadedShard> Load(size_t i) {
+    const Piece& piece = pieces_[i];
     absl::StatusOr<LoadedShard> loaded = LoadPiece(piece);
+    // Also after a failure, or the pieces after it would wait for ever.
+    const uint64_t number = numbering_.Take(i, loaded.ok() ? loaded->kernels.kernels_size() : 0);
+    if (loaded.ok()) loaded = Prepare(piece, number, *std::move(loaded));
     if (!loaded.ok()) {
       return Annotate(loaded.status(), absl::StrCat("source ", piece.source));
     }
@@ -137,11 +159,22 @@ class Walk {
     const v1::ManifestSource& source = manifest_.sources(piece.source);
     RETURN_IF_ERROR(CheckVerdicts(source));
     ASSIGN_OR_RETURN(std::shared_ptr<const v1::SourceTree> tree, TreeOf(piece.source));
-    if (piece.shard != kTree) {
-      return LoadShard(store_, source, piece.source, piece.shard, std::move(tree), visitor_);
-    }
+    if (piece.shard != kTree) return LoadShard(store_, source, piece.shard, std::move(tree));
     LoadedShard loaded;
     loaded.tree = std::move(tree);
+    return loaded;
+  }
+
+  absl::StatusOr<LoadedShard> Prepare(const Piece& piece, uint64_t number, LoadedShard loaded) {
+    if (piece.shard == kTree) return loaded;
+    if (number + static_cast<uint64_t>(loaded.kernels.kernels_size()) >
+        std::numeric_limits<uint32_t>::max()) {
+      return absl::InternalError("more than 2^32 kernels");
+    }
+    loaded.first_number = static_cast<uint32_t>(number);
+    const v1::ManifestSource& source = manifest_.sources(piece.source);
+    ASSIGN_OR_RETURN(loaded.prepared,
+                     visitor_.PrepareShard(ViewOf(source, piece.source, piece.shard, loaded)));
     return loaded;
   }
 
@@ -153,24 +186,17 @@ class Walk {
     current_ = loaded.tree;
     if (piece.shard == kTree) return visitor_.VisitTree(piece.source, *loaded.tree);
     ShardView view = ViewOf(manifest_.sources(piece.source), piece.source, piece.shard, loaded);
-    view.first_number = number_;
     view.prepared = loaded.prepared.get();
-    RETURN_IF_ERROR(visitor_.VisitShard(view));
-    const auto kernels = static_cast<uint32_t>(loaded.kernels.kernels_size());
-    if (kernels > std::numeric_limits<uint32_t>::max() - number_) {
-      return absl::InternalError("more than 2^32 kernels");
-    }
-    number_ += kernels;
-    return absl::OkStatus();
+    return visitor_.VisitShard(view);
   }
 
   cas::BlobStore& store_;
   const v1::DatasetManifest& manifest_;
   DatasetVisitor& visitor_;
   std::vector<Piece> pieces_;
+  Numbering numbering_;
   std::vector<Tree> trees_;                        // by source
   std::shared_ptr<const v1::SourceTree> current_;  // of the last visit: keeps it for the next
-  uint32_t number_ = 0;
 };
 
 }  // namespace
@@ -203,11 +229,12 @@ absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifes
                        const ShardView& view, DatasetVisitor& visitor) {
   const v1::ManifestSource& source = manifest.sources(view.source);
   ASSIGN_OR_RETURN(v1::SourceTree tree, cas::GetMessage<v1::SourceTree>(store, source.tree()));
-  ASSIGN_OR_RETURN(const LoadedShard loaded,
-                   LoadShard(store, source, view.source, view.shard,
-                             std::make_shared<const v1::SourceTree>(std::move(tree)), visitor));
+  ASSIGN_OR_RETURN(LoadedShard loaded,
+                   LoadShard(store, source, view.shard,
+                             std::make_shared<const v1::SourceTree>(std::move(tree))));
+  loaded.first_number = view.first_number;
   ShardView whole = ViewOf(source, view.source, view.shard, loaded);
-  whole.first_number = view.first_number;
+  ASSIGN_OR_RETURN(loaded.prepared, visitor.PrepareShard(whole));
   whole.prepared = loaded.prepared.get();
   return visitor.VisitShard(whole);
 }

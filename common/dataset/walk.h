@@ -41,7 +41,7 @@ class DatasetVisitor {
   virtual absl::Status VisitShard(const ShardView& view) = 0;
 
   // Work on a shard that needs no order: on any thread, on several at once, before its visit and
-  // perhaps before that of its tree. `first_number` and `prepared` are not set.
+  // perhaps before that of its tree. `prepared` is not set.
   virtual absl::StatusOr<std::unique_ptr<PreparedShard>> PrepareShard(const ShardView& view) {
     (void)view;
     return nullptr;

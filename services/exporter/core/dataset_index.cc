@@ -1,47 +1,32 @@
 #include "services/exporter/core/dataset_index.h"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <tuple>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/job_spec.h"
-#include "common/config/opt_out.h"
 #include "common/dataset/source_check.h"
 #include "common/dataset/splits.h"
 #include "common/dataset/walk.h"
-#include "services/exporter/core/verdict_json.h"
+#include "services/exporter/core/shard_index.h"
 
 namespace kernelmill::exporter {
 namespace {
 
-void CountChecks(const v1::Verdict& verdict, CheckCounts* counts) {
-  for (const v1::RuleResult& result : verdict.rules()) {
-    for (const char* outcome : {"pass", "fail", "exempt"}) {
-      (*counts)[result.rule()][outcome] += OutcomeWord(result) == outcome;
-    }
-  }
-}
-
-std::optional<std::string> PointerOf(const v1::Kernel& kernel) {
-  return kernel.has_json_pointer() ? std::optional<std::string>(kernel.json_pointer())
-                                   : std::nullopt;
+template <size_t kSize>
+std::string Digits(const std::array<char, kSize>& bytes) {
+  return absl::BytesToHexString(absl::string_view(bytes.data(), kSize));
 }
 
 // Kernels of a JSON file stand in the order of its strings, as they are numbered.
-int LineInFile(const KernelEntry& kernel) { return kernel.json_pointer ? 0 : kernel.first_line; }
-int ColumnInFile(const KernelEntry& kernel) { return kernel.json_pointer ? 0 : kernel.column; }
-
-// Of the kernel itself, or of one that stands within it.
-bool HasOptedOutText(const v1::Decision& decision) {
-  return decision.fate() == v1::FATE_REJECTED &&
-         (decision.reason() == config::kOptOutReason ||
-          decision.reason() == absl::StrCat(config::kOptOutReason, ":source"));
-}
+int LineInFile(const KernelEntry& kernel) { return kernel.in_json ? 0 : kernel.first_line; }
+int ColumnInFile(const KernelEntry& kernel) { return kernel.in_json ? 0 : kernel.column; }
 
 class IndexVisitor final : public dataset::DatasetVisitor {
  public:
@@ -51,7 +36,6 @@ class IndexVisitor final : public dataset::DatasetVisitor {
         pairs_(index->manifest, index->clusters),
         opt_out_(index->manifest, index->clusters) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
-    index_.first_numbers.resize(index_.sources.size());
     index_.by_split["train"];
     if (!index_.manifest.has_splits()) return;
     for (const v1::Split split : {v1::SPLIT_VALIDATION, v1::SPLIT_TEST}) {
@@ -71,30 +55,17 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     return per_source_[source]->VisitTree(source, tree);
   }
 
+  absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> PrepareShard(
+      const dataset::ShardView& view) override {
+    return IndexShard(index_, view);
+  }
+
   absl::Status VisitShard(const dataset::ShardView& view) override {
     RETURN_IF_ERROR(total_.VisitShard(view));
     RETURN_IF_ERROR(pairs_.VisitShard(view));
     RETURN_IF_ERROR(opt_out_.VisitShard(view));
     RETURN_IF_ERROR(per_source_[view.source]->VisitShard(view));
-    index_.first_numbers[view.source].push_back(view.first_number);
-    std::map<std::string, uint32_t> files;  // of this shard, by path
-    for (const v1::ExtractedFile& file : view.kernels->files()) {
-      files[file.path()] = static_cast<uint32_t>(index_.files.size());
-      index_.files.push_back({view.source, file.path(), file.size_bytes(), file.lines(),
-                              file.sha256(), file.has_triton_jit(), 0, false, false, ""});
-    }
-    for (int i = 0; i < view.kernels->kernels_size(); ++i) {
-      const v1::Kernel& kernel = view.kernels->kernels(i);
-      const auto file = files.find(kernel.path());
-      if (file == files.end()) {
-        return absl::DataLossError(
-            absl::StrCat("kernel ", kernel.id(), " is of no file of its shard"));
-      }
-      index_.kernels.push_back({file->second, kernel.first_line(), kernel.last_line(),
-                                kernel.column(), kernel.dsl(), kernel.role(), kernel.form(),
-                                kernel.id(), kernel.sha256(), PointerOf(kernel)});
-      if (view.verdicts != nullptr) AddCandidate(view, i, kernel, view.verdicts->verdicts(i));
-    }
+    Join(view, static_cast<ShardIndex&>(*view.prepared));
     return absl::OkStatus();
   }
 
@@ -105,12 +76,9 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     index_.opt_out = opt_out_.Counts();
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(dataset::CheckConservation(index_.sums));
-    for (FileEntry& file : index_.files) {
-      if (file.withheld.empty() && launchers_.contains({file.source, file.path})) {
-        file.withheld = "holds:contaminated";
-      }
-    }
+    WithholdLaunchers();
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
+    std::sort(index_.duplicates.begin(), index_.duplicates.end());
     CountFilesAndClusters();
     std::sort(index_.candidates.begin(), index_.candidates.end(),
               [this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
@@ -133,57 +101,44 @@ class IndexVisitor final : public dataset::DatasetVisitor {
         std::make_unique<dataset::LedgerVisitor>(index_.manifest, index_.clusters));
   }
 
-  void AddCandidate(const dataset::ShardView& view, int i, const v1::Kernel& kernel,
-                    const v1::Verdict& verdict) {
-    const uint32_t number = view.first_number + static_cast<uint32_t>(i);
-    index_.candidates.push_back(number);
-    // Without a decision the ledger does not add up, which Finish says.
-    const v1::Decision* decision = dataset::DecisionOn(index_.clusters, number);
-    if (decision == nullptr) return;
+  void Join(const dataset::ShardView& view, ShardIndex& shard) {
+    const auto first_file = static_cast<uint32_t>(index_.files.size());
+    for (KernelEntry& kernel : shard.kernels) kernel.file += first_file;
+    index_.kernels.insert(index_.kernels.end(), shard.kernels.begin(), shard.kernels.end());
+    std::move(shard.files.begin(), shard.files.end(), std::back_inserter(index_.files));
+    for (auto& [place, pointer] : shard.json_pointers) {
+      index_.json_pointers[view.first_number + place] = std::move(pointer);
+    }
+    for (auto& [place, reason] : shard.withheld) {
+      index_.withheld[first_file + place] = std::move(reason);
+    }
+    for (std::string& path : shard.launchers) launchers_.emplace(view.source, std::move(path));
+    if (view.verdicts != nullptr) {
+      for (uint32_t i = 0; i < shard.kernels.size(); ++i) {
+        index_.candidates.push_back(view.first_number + i);
+      }
+    }
     SourceEntry& source = index_.sources[view.source];
-    Withhold(view.source, view.kernels->kernels(i), number, *decision);
-    if (index_.IsFile(number)) return AddFile(number, *decision, verdict, &source);
-    index_.analysis.AddKernel(OriginOf(source), kernel, verdict, *decision);
-    ++source.fates[{std::string(dataset::FateName(decision->fate())), decision->reason()}];
-    if (HasOptedOutText(*decision)) index_.files[index_.kernels[number].file].opted_out = true;
-    if (decision->fate() != v1::FATE_KEPT) return;
-    ++index_.files[index_.kernels[number].file].kept;
-    CountChecks(verdict, &source.checks);
-    ++source.licenses[verdict.license().expression()];
-    AddTokens(verdict.source_tokens(), &source.tokens.source);
-    AddTokens(verdict.module_tokens(), &source.tokens.module);
-    const std::string split_name(index_.SplitOf(number));
-    SplitEntry& split = index_.by_split[split_name];
-    ++split.kernels;
-    split.repositories += repositories_[split_name].insert(source.repository).second;
-    AddTokens(verdict.source_tokens(), &split.tokens.source);
-    AddTokens(verdict.module_tokens(), &split.tokens.module);
+    AddCounts(shard.counts, &source.counts);
+    for (const auto& [name, counts] : shard.by_split) {
+      SplitCounts& split = index_.by_split[name];
+      split.kernels += counts.kernels;
+      split.repositories += repositories_[name].insert(source.repository).second;
+      AddTokens(counts.tokens.source, &split.tokens.source);
+      AddTokens(counts.tokens.module, &split.tokens.module);
+    }
+    index_.analysis.Add(shard.analysis);
   }
 
-  // Notes what a kernel, or the file itself, says against its file.
-  void Withhold(int source, const v1::Kernel& kernel, uint32_t number,
-                const v1::Decision& decision) {
-    std::string& withheld = index_.files[index_.kernels[number].file].withheld;
-    const std::string kind = dataset::KindOf(decision.reason());
-    const bool contaminated = decision.fate() == v1::FATE_CONTAMINATED;
-    const bool rejected =
-        decision.fate() == v1::FATE_REJECTED && (dataset::WithholdsFile(kind) || kind == "holds");
-    if (index_.IsFile(number)) {
-      if (contaminated || rejected) withheld = decision.reason();
-    } else if (withheld.empty() && (contaminated || rejected)) {
-      withheld = absl::StrCat("holds:", contaminated ? "contaminated" : kind);
+  // Files that a launcher of a holdout's text stands in, and that nothing else withholds.
+  void WithholdLaunchers() {
+    if (launchers_.empty()) return;
+    for (uint32_t i = 0; i < index_.files.size(); ++i) {
+      const FileEntry& file = index_.files[i];
+      if (launchers_.contains({file.source, file.path})) {
+        index_.withheld.try_emplace(i, "holds:contaminated");
+      }
     }
-    if (dataset::WithholdsLauncher(decision, index_.manifest.dedup().contamination())) {
-      launchers_.emplace(source, kernel.launcher().path());
-    }
-  }
-
-  void AddFile(uint32_t number, const v1::Decision& decision, const v1::Verdict& verdict,
-               SourceEntry* source) {
-    ++source->file_fates[{std::string(dataset::FateName(decision.fate())), decision.reason()}];
-    if (decision.fate() != v1::FATE_KEPT) return;
-    index_.files[index_.kernels[number].file].kept_whole = true;
-    AddTokens(verdict.source_tokens(), &source->file_tokens);
   }
 
   static Analysis::Origin OriginOf(const SourceEntry& source) {
@@ -197,9 +152,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     }
     for (const uint32_t number : index_.candidates) {
       if (index_.DecisionOn(number).fate() != v1::FATE_KEPT || index_.IsFile(number)) continue;
-      const auto found = index_.duplicates.find(number);
-      const size_t duplicates = found == index_.duplicates.end() ? 0 : found->second.size();
-      index_.analysis.AddCluster(1 + static_cast<int64_t>(duplicates));
+      index_.analysis.AddCluster(1 + static_cast<int64_t>(index_.DuplicatesOf(number).size()));
     }
   }
 
@@ -207,7 +160,7 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     const v1::Decision* decision = dataset::DecisionOn(index_.clusters, holdout);
     if (decision != nullptr && decision->fate() == v1::FATE_HOLDOUT) return absl::OkStatus();
     return absl::DataLossError(
-        absl::StrCat("kernel ", index_.kernels[number].id, " matches a holdout's that is none"));
+        absl::StrCat("kernel ", index_.kernels[number].id(), " matches a holdout's that is none"));
   }
 
   absl::Status AddToCluster(uint32_t number) {
@@ -227,12 +180,12 @@ class IndexVisitor final : public dataset::DatasetVisitor {
     }
     const v1::Decision* leader = dataset::DecisionOn(index_.clusters, decision.leader());
     if (leader == nullptr || leader->fate() != needed) {
-      return absl::DataLossError(absl::StrCat("kernel ", index_.kernels[number].id, " is ",
+      return absl::DataLossError(absl::StrCat("kernel ", index_.kernels[number].id(), " is ",
                                               std::string(dataset::FateName(decision.fate())),
                                               " of one that is not ",
                                               std::string(dataset::FateName(needed))));
     }
-    if (needed == v1::FATE_KEPT) index_.duplicates[decision.leader()].push_back(number);
+    if (needed == v1::FATE_KEPT) index_.duplicates.emplace_back(decision.leader(), number);
     return absl::OkStatus();
   }
 
@@ -251,6 +204,27 @@ class IndexVisitor final : public dataset::DatasetVisitor {
 void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum) {
   sum->set_cl100k_base(sum->cl100k_base() + more.cl100k_base());
   sum->set_o200k_base(sum->o200k_base() + more.o200k_base());
+}
+
+void AddCounts(const SourceCounts& more, SourceCounts* sum) {
+  for (const auto& [fate, count] : more.fates) sum->fates[fate] += count;
+  for (const auto& [check, outcomes] : more.checks) AddTo(outcomes, sum->checks[check]);
+  for (const auto& [license, count] : more.licenses) sum->licenses[license] += count;
+  AddTokens(more.tokens.source, &sum->tokens.source);
+  AddTokens(more.tokens.module, &sum->tokens.module);
+  for (const auto& [fate, count] : more.file_fates) sum->file_fates[fate] += count;
+  AddTokens(more.file_tokens, &sum->file_tokens);
+}
+
+std::string FileEntry::sha256() const { return Digits(sha256_bytes); }
+std::string KernelEntry::id() const { return Digits(id_bytes); }
+std::string KernelEntry::sha256() const { return Digits(sha256_bytes); }
+
+absl::Span<const std::pair<uint32_t, uint32_t>> DatasetIndex::DuplicatesOf(uint32_t number) const {
+  const auto begin = std::lower_bound(duplicates.begin(), duplicates.end(), std::pair(number, 0u));
+  auto end = begin;
+  while (end != duplicates.end() && end->first == number) ++end;
+  return absl::MakeConstSpan(duplicates).subspan(begin - duplicates.begin(), end - begin);
 }
 
 bool DatasetIndex::Before(uint32_t a, uint32_t b) const {

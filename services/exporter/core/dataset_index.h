@@ -1,15 +1,17 @@
 #ifndef KERNELMILL_SERVICES_EXPORTER_CORE_DATASET_INDEX_H_
 #define KERNELMILL_SERVICES_EXPORTER_CORE_DATASET_INDEX_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "common/cas/blob_store.h"
 #include "common/dataset/curated_pairs.h"
 #include "common/dataset/ledger.h"
@@ -20,8 +22,8 @@
 
 namespace kernelmill::exporter {
 
-// Of each check, by name: how many kept kernels pass, fail and are exempt, by these words.
-using CheckCounts = std::map<std::string, std::map<std::string, int64_t>>;
+// Of each check, by name: how many kept kernels pass, fail and are exempt.
+using CheckCounts = std::map<std::string, Outcomes>;
 
 // How many kernels have a fate for a reason, both as the ledger spells them.
 using FateCounts = std::map<std::pair<std::string, std::string>, int64_t>;
@@ -35,11 +37,24 @@ struct TokenSums {
 void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum);
 
 // What a split has.
-struct SplitEntry {
+struct SplitCounts {
   int64_t kernels = 0;
   int64_t repositories = 0;  // that it has a kernel of
   TokenSums tokens;
 };
+
+// What is counted of a source's kernels.
+struct SourceCounts {
+  FateCounts fates;
+  CheckCounts checks;
+  std::map<std::string, int64_t> licenses;  // of kept kernels: how many have an expression
+  TokenSums tokens;
+  // Of its whole files, which count nowhere above.
+  FateCounts file_fates;
+  v1::TokenCounts file_tokens;  // of kept ones
+};
+
+void AddCounts(const SourceCounts& more, SourceCounts* sum);
 
 struct SourceEntry {
   std::string repository;
@@ -53,26 +68,23 @@ struct SourceEntry {
   bool failed = false;
   int64_t unselected_files = 0;
   dataset::LedgerSums sums;
-  FateCounts fates;
-  CheckCounts checks;
-  std::map<std::string, int64_t> licenses;  // of kept kernels: how many have an expression
-  TokenSums tokens;
-  // Of its whole files, which count nowhere above.
-  FateCounts file_fates;
-  v1::TokenCounts file_tokens;  // of kept ones
+  SourceCounts counts;
 };
 
+// An entry a file and one a kernel: what they have is multiplied by their number, so hashes are
+// bytes here, and what few have stands beside.
 struct FileEntry {
-  int source = 0;
-  std::string path;
-  int64_t size_bytes = 0;
+  int32_t source = 0;
   int32_t lines = 0;
-  std::string sha256;
+  int64_t size_bytes = 0;
+  std::string path;
+  std::array<char, 32> sha256_bytes = {};
+  int32_t kept = 0;  // kernels
   bool has_triton_jit = false;
-  int64_t kept = 0;         // kernels
   bool opted_out = false;   // it has the text of a kernel that is
   bool kept_whole = false;  // it is a row of files.jsonl
-  std::string withheld;     // why it must not get out as a whole; empty where it may
+
+  std::string sha256() const;  // hexadecimal
 };
 
 struct KernelEntry {
@@ -80,12 +92,15 @@ struct KernelEntry {
   int32_t first_line = 0;
   int32_t last_line = 0;
   int32_t column = 0;
-  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
-  v1::KernelRole role = v1::KERNEL_ROLE_UNSPECIFIED;
-  v1::KernelForm form = v1::KERNEL_FORM_UNSPECIFIED;
-  std::string id;
-  std::string sha256;
-  std::optional<std::string> json_pointer;
+  uint8_t dsl = v1::DSL_UNSPECIFIED;
+  uint8_t role = v1::KERNEL_ROLE_UNSPECIFIED;
+  uint8_t form = v1::KERNEL_FORM_UNSPECIFIED;
+  bool in_json = false;  // it has a pointer
+  std::array<char, 16> id_bytes = {};
+  std::array<char, 32> sha256_bytes = {};
+
+  std::string id() const;  // hexadecimal, as are hashes
+  std::string sha256() const;
 };
 
 // All of a dataset but its texts: what stays in memory during an export, some 250 bytes a kernel.
@@ -94,25 +109,27 @@ struct DatasetIndex {
   v1::Clusters clusters;
   std::vector<SourceEntry> sources;  // as in the manifest
   std::vector<FileEntry> files;
-  std::vector<KernelEntry> kernels;  // by number
-  // Of each source and shard, the number of its first kernel.
-  std::vector<std::vector<uint32_t>> first_numbers;
+  std::vector<KernelEntry> kernels;                          // by number
+  absl::flat_hash_map<uint32_t, std::string> json_pointers;  // of kernels that have one
+  // By a file's number, why it must not get out as a whole; not of those that may.
+  absl::flat_hash_map<uint32_t, std::string> withheld;
   v1::Splits splits;  // by number; none where every row is of train
   // By name; each that the job has, also where it has no kernel.
-  std::map<std::string, SplitEntry> by_split;
+  std::map<std::string, SplitCounts> by_split;
   // Numbers of the candidates' kernels and whole files, by source, path and line.
   std::vector<uint32_t> candidates;
-  // Of a kept kernel's number, those of its duplicates.
-  std::map<uint32_t, std::vector<uint32_t>> duplicates;
+  // Numbers of kept kernels, each with one of a duplicate of it; sorted.
+  std::vector<std::pair<uint32_t, uint32_t>> duplicates;
   dataset::LedgerSums sums;
   std::vector<dataset::CuratedPair> pairs;  // as in the manifest
   std::vector<OptOutCount> opt_out;         // likewise
   Analysis analysis;
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
-  uint32_t FirstNumber(int source, int shard) const { return first_numbers[source][shard]; }
   // Whether the number is a whole file's.
   bool IsFile(uint32_t number) const { return kernels[number].form == v1::KERNEL_FORM_FILE; }
+  // The duplicates of a kept kernel.
+  absl::Span<const std::pair<uint32_t, uint32_t>> DuplicatesOf(uint32_t number) const;
   // Of a kept kernel: "train", "validation" or "test".
   absl::string_view SplitOf(uint32_t number) const;
   const FileEntry& FileOf(uint32_t number) const { return files[kernels[number].file]; }

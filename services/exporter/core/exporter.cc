@@ -90,18 +90,18 @@ absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::st
   return file.Close();
 }
 
-// MANIFEST.json, which is the answer, and the tree that it lists where one is wanted.
-absl::StatusOr<Json> WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
-                                      const ExportRequest& request, const std::string& dir,
-                                      int threads) {
+// MANIFEST.json, and the tree that it lists where one is wanted.
+absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
+                              const ExportRequest& request, const std::string& dir, int threads) {
   TreeFiles tree;
   if (request.tree) {
     ASSIGN_OR_RETURN(
         tree, WriteOrganisedTree(store, index, absl::StrCat(dir, "/", kTreeFolder), threads));
   }
-  Json manifest = FileManifest(index, request.dataset, request.tree ? &tree : nullptr);
-  RETURN_IF_ERROR(WriteWhole(dir, kManifestFile, Pretty(manifest)));
-  return manifest;
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kManifestFile)));
+  RETURN_IF_ERROR(
+      WriteFileManifest(index, request.dataset, request.tree ? &tree : nullptr, threads, &file));
+  return file.Close();
 }
 
 // What is in the dataset, and whose work it is.
@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   ASSIGN_OR_RETURN(WrittenKernels kernels,
                    WriteKernels(store, index, reviews, dir, threads, &provenance));
   RETURN_IF_ERROR(WriteLedger(index, dir, threads));
-  ASSIGN_OR_RETURN(const Json manifest, WriteSourceFiles(store, index, request, dir, threads));
+  RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
   const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
   ASSIGN_OR_RETURN(const std::vector<Table> tables, WriteTables(dir, RowSchemas(), threads));
@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
   RETURN_IF_ERROR(WriteWhole(dir, kCardFile, DatasetCard(report, tables)));
   RETURN_IF_ERROR(
-      WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, manifest.at("created"), tables))));
+      WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, Created(index), tables))));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, config::JobFileYaml(request.lock)));
   RETURN_IF_ERROR(staging.Commit());
   return std::move(kernels.warnings);

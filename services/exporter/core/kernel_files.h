@@ -25,7 +25,11 @@ class KernelFiles {
   absl::Status Append(KernelFile file, absl::string_view text);
 
   // Whether no example of that identity came before: of equal ones the first alone is a row.
-  bool IsNewExample(const std::string& fim_sha1) { return examples_.insert(fim_sha1).second; }
+  bool IsNewExample(absl::string_view fim_sha1) {
+    std::array<char, 20> identity = {};
+    fim_sha1.copy(identity.data(), identity.size());
+    return examples_.insert(identity).second;
+  }
 
   // Writes what stands below the rows. Nothing can be appended after.
   absl::Status Close();
@@ -34,7 +38,7 @@ class KernelFiles {
   explicit KernelFiles(std::vector<FileWriter> files) : files_(std::move(files)) {}
 
   std::vector<FileWriter> files_;  // by KernelFile
-  absl::flat_hash_set<std::string> examples_;
+  absl::flat_hash_set<std::array<char, 20>> examples_;
   bool first_function_ = true;
 };
 

@@ -26,7 +26,7 @@ std::string FimCsvRow(const DatasetIndex& index, uint32_t number, const dataset:
                       const v1::Verdict& verdict) {
   const SourceEntry& source = index.SourceOf(number);
   return config::CsvRow({config::CsvText(pair.prompt), config::CsvText(pair.completion),
-                         index.kernels[number].id, verdict.license().expression(),
+                         index.kernels[number].id(), verdict.license().expression(),
                          Canonical(Number(source.weight)), config::CsvText(source.category),
                          std::string(index.SplitOf(number))});
 }
@@ -34,12 +34,10 @@ std::string FimCsvRow(const DatasetIndex& index, uint32_t number, const dataset:
 // What a trainer selects and weighs any row by.
 Json TrainingRow(const DatasetIndex& index, uint32_t number, const v1::Verdict& verdict) {
   const SourceEntry& source = index.SourceOf(number);
-  return {{"id", index.kernels[number].id},
-          {"repository", Text(source.repository)},
-          {"license", verdict.license().expression()},
-          {"weight", Number(source.weight)},
-          {"category", Text(source.category)},
-          {"split", std::string(index.SplitOf(number))}};
+  return {
+      {"id", index.kernels[number].id()},          {"repository", Text(source.repository)},
+      {"license", verdict.license().expression()}, {"weight", Number(source.weight)},
+      {"category", Text(source.category)},         {"split", std::string(index.SplitOf(number))}};
 }
 
 std::string FimRow(const DatasetIndex& index, uint32_t number, const dataset::FimPair& pair,
@@ -85,27 +83,27 @@ int64_t KernelTokens(const v1::Kernel& kernel, const v1::Verdict& verdict) {
 KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
                         const v1::Verdict& verdict, const RowTokens& count) {
   KernelRows rows;
-  rows.tokens[kKernelRows] = {KernelTokens(kernel, verdict)};
   const dataset::FimPair pair = dataset::MakeFimPair(kernel);
   rows.fim_excluded = pair.excluded;
+  if (pair.excluded.empty()) rows.fim_sha1 = dataset::FimPairSha1(pair);
+  rows.tokens[kKernelRows] = {KernelTokens(kernel, verdict)};
+  rows.Append(kKernelRows, Canonical(KernelRecord(index, number, kernel, verdict, rows.fim_sha1,
+                                                  rows.fim_excluded)));
+  rows.Append(kKernelRows, "\n");
   if (pair.excluded.empty()) {
-    rows.fim_sha1 = dataset::FimPairSha1(pair);
-    rows.text[kFimRows] = FimRow(index, number, pair, rows.fim_sha1, verdict);
+    rows.Append(kFimRows, FimRow(index, number, pair, rows.fim_sha1, verdict));
     if (count[kFimRows]) {
       rows.tokens[kFimRows] = {TokensIn(pair.prompt) + TokensIn(pair.completion)};
     }
-    rows.text[kFimCsv] = FimCsvRow(index, number, pair, verdict);
+    rows.Append(kFimCsv, FimCsvRow(index, number, pair, verdict));
   }
   for (const Conversation& conversation : Conversations(kernel, pair)) {
     rows.templates.push_back(conversation.template_name);
     if (count[kInstructRows]) rows.tokens[kInstructRows].push_back(TokensIn(conversation));
-    absl::StrAppend(&rows.text[kInstructRows], InstructRow(index, number, conversation, verdict));
+    rows.Append(kInstructRows, InstructRow(index, number, conversation, verdict));
   }
-  rows.text[kKernelRows] =
-      Canonical(KernelRecord(index, number, kernel, verdict, rows.fim_sha1, rows.fim_excluded)) +
-      "\n";
   if (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) {
-    rows.text[kFunctionRows] = FunctionText(kernel);
+    rows.Append(kFunctionRows, FunctionText(kernel));
   }
   return rows;
 }
@@ -114,7 +112,8 @@ KernelRows RenderFile(const DatasetIndex& index, uint32_t number, const v1::Kern
                       const v1::Verdict& verdict, const std::vector<std::string>& kernels) {
   KernelRows rows;
   rows.tokens[kFileRows] = {verdict.source_tokens().cl100k_base()};
-  rows.text[kFileRows] = Canonical(FileRecord(index, number, file, verdict, kernels)) + "\n";
+  rows.Append(kFileRows, Canonical(FileRecord(index, number, file, verdict, kernels)));
+  rows.Append(kFileRows, "\n");
   return rows;
 }
 

@@ -24,15 +24,24 @@ enum KernelFile : size_t {
   kKernelFileCount
 };
 
-// What one kept kernel gives to each file: whole lines, of triton_functions.json an element of its
-// list; empty where it gives nothing.
+// Tokens (cl100k_base) of a kernel's rows in each file, in their order.
+using RowTokenCounts = std::array<std::vector<int64_t>, kKernelFileCount>;
+
+// What one kept kernel gives to the files: whole lines, of triton_functions.json an element of its
+// list; nothing to those whose size is 0.
 struct KernelRows {
-  std::array<std::string, kKernelFileCount> text;
+  std::string text;  // of each file in turn
+  std::array<uint32_t, kKernelFileCount> sizes = {};
   std::string fim_sha1;  // the identity of its fill-in-the-middle example; empty without one
   absl::string_view fim_excluded;            // why there is none
   std::vector<absl::string_view> templates;  // of each row of instruct.jsonl
-  // Tokens (cl100k_base) of the rows of each file, in their order; of those that RowTokens names.
-  std::array<std::vector<int64_t>, kKernelFileCount> tokens;
+  RowTokenCounts tokens;                     // of those files that RowTokens names
+
+  // A file's part, or more of it: in the order of the files.
+  void Append(KernelFile file, absl::string_view more) {
+    text.append(more.data(), more.size());
+    sizes[file] += static_cast<uint32_t>(more.size());
+  }
 };
 
 // Of which files' rows tokens are counted; counting takes as long as all the rest.

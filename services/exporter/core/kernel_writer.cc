@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,8 +23,8 @@ class RenderedShard final : public dataset::PreparedShard {
  public:
   struct Kept {
     uint32_t number = 0;
-    v1::Kernel kernel;  // as it may be seen
     KernelRows rows;
+    std::optional<PairFiles::Half> half;
   };
   std::vector<Kept> kernels;
 };
@@ -43,16 +44,31 @@ KeptIn KernelsOfFiles(const DatasetIndex& index, uint32_t first, const v1::Kerne
   return kept;
 }
 
-// The kernel with what policies withhold left out of its texts.
-v1::Kernel Seen(const DatasetIndex& index, uint32_t number, const v1::Kernel& original,
-                const v1::Verdict& verdict) {
-  v1::Kernel kernel = Redacted(original, verdict.quality(), index.manifest.quality());
-  if (dataset::WithholdsLauncher(index.DecisionOn(number),
-                                 index.manifest.dedup().contamination())) {
-    kernel.mutable_launcher()->clear_text();
+// The kernel with what policies withhold left out of its texts; most kernels as they are.
+class Seen {
+ public:
+  Seen(const DatasetIndex& index, uint32_t number, const v1::Kernel& original,
+       const v1::Verdict& verdict)
+      : original_(original) {
+    const v1::QualityPolicy& policy = index.manifest.quality();
+    const auto& findings = verdict.quality().sensitive();
+    if (std::any_of(findings.begin(), findings.end(),
+                    [&](const v1::Sensitive& finding) { return IsRedacted(finding, policy); })) {
+      changed_ = Redacted(original, verdict.quality(), policy);
+    }
+    if (dataset::WithholdsLauncher(index.DecisionOn(number),
+                                   index.manifest.dedup().contamination())) {
+      if (!changed_) changed_ = original;
+      changed_->mutable_launcher()->clear_text();
+    }
   }
-  return kernel;
-}
+
+  const v1::Kernel& kernel() const { return changed_ ? *changed_ : original_; }
+
+ private:
+  const v1::Kernel& original_;
+  std::optional<v1::Kernel> changed_;
+};
 
 }  // namespace
 
@@ -79,7 +95,7 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
     const dataset::ShardView& view) {
   auto shard = std::make_unique<RenderedShard>();
   if (view.verdicts == nullptr) return shard;
-  const uint32_t first = index_.FirstNumber(view.source, view.shard);
+  const uint32_t first = view.first_number;
   const bool keeps_files =
       index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
   const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
@@ -89,39 +105,46 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
     const v1::Verdict& verdict = view.verdicts->verdicts(i);
     RenderedShard::Kept kept;
     kept.number = number;
-    kept.kernel = Seen(index_, number, view.kernels->kernels(i), verdict);
-    kept.rows = index_.IsFile(number)
-                    ? RenderFile(index_, number, kept.kernel, verdict,
-                                 kept_in.at(view.kernels->kernels(i).path()))
-                    : RenderKernel(index_, number, kept.kernel, verdict, count_tokens_);
+    const Seen seen(index_, number, view.kernels->kernels(i), verdict);
+    if (index_.IsFile(number)) {
+      kept.rows = RenderFile(index_, number, seen.kernel(), verdict,
+                             kept_in.at(view.kernels->kernels(i).path()));
+    } else {
+      kept.rows = RenderKernel(index_, number, seen.kernel(), verdict, count_tokens_);
+      kept.half = pairs_.HalfOf(number, seen.kernel());
+    }
     shard->kernels.push_back(std::move(kept));
   }
   return shard;
 }
 
 absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
-  const auto& shard = static_cast<const RenderedShard&>(*view.prepared);
-  for (const RenderedShard::Kept& kept : shard.kernels) {
+  auto& shard = static_cast<RenderedShard&>(*view.prepared);
+  for (RenderedShard::Kept& kept : shard.kernels) {
     const v1::Verdict& verdict =
         view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
-    const bool file = index_.IsFile(kept.number);
-    notices_.AddNamedBy(verdict, file);
+    notices_.AddNamedBy(verdict, index_.IsFile(kept.number));
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
-    if (!file) RETURN_IF_ERROR(pairs_.AddKernel(kept.number, kept.kernel));
+    if (kept.half) RETURN_IF_ERROR(pairs_.AddHalf(kept.number, *std::move(kept.half)));
   }
   return absl::OkStatus();
 }
 
-absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, const KernelRows& rows) {
+absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows) {
   Waiting waiting;
   waiting.number = number;
   waiting.tier = tier;
-  waiting.fim_sha1 = rows.fim_sha1;
-  for (size_t file = 0; file < kKernelFileCount; ++file) {
-    if (rows.text[file].empty()) continue;
-    ASSIGN_OR_RETURN(waiting.text[file], temp_file_.Append(rows.text[file]));
-    if (count_tokens_[file]) waiting.tokens[file] = rows.tokens[file];
+  waiting.fim_sha1 = std::move(rows.fim_sha1);
+  waiting.text = std::move(rows.text);
+  waiting.sizes = rows.sizes;
+  if (index_.manifest.has_mix()) {
+    waiting.tokens = std::make_unique<RowTokenCounts>(std::move(rows.tokens));
   }
+  if (held_bytes_ + waiting.text.size() > kHeldBytes) {
+    ASSIGN_OR_RETURN(waiting.extent, temp_file_.Append(waiting.text));
+    waiting.text = std::string();
+  }
+  held_bytes_ += waiting.text.size();
   for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
   waiting_.push_back(std::move(waiting));
@@ -134,6 +157,7 @@ absl::Status KernelWriter::EndSource() {
   });
   for (const Waiting& kernel : waiting_) RETURN_IF_ERROR(Write(kernel));
   waiting_.clear();
+  held_bytes_ = 0;
   RETURN_IF_ERROR(notices_.EndSource());
   RETURN_IF_ERROR(pairs_.EndSource());
   return temp_file_.Clear();
@@ -143,12 +167,19 @@ absl::Status KernelWriter::Write(const Waiting& kernel) {
   const bool example = !kernel.fim_sha1.empty();
   const bool repeat = example && !files_.IsNewExample(kernel.fim_sha1);
   if (example) ++(repeat ? fim_.excluded["repeat"] : fim_.rows);
+  std::string read;
+  if (kernel.extent.size > 0) {
+    ASSIGN_OR_RETURN(read, temp_file_.Read(kernel.extent));
+  }
+  absl::string_view left = read.empty() ? kernel.text : read;
   for (size_t file = 0; file < kKernelFileCount; ++file) {
-    if (kernel.text[file].size == 0) continue;
+    const absl::string_view text = left.substr(0, kernel.sizes[file]);
+    left.remove_prefix(text.size());
+    if (text.empty()) continue;
     if (repeat && (file == kFimCsv || file == kFimRows)) continue;
-    ASSIGN_OR_RETURN(const std::string text, temp_file_.Read(kernel.text[file]));
     RETURN_IF_ERROR(files_.Append(static_cast<KernelFile>(file), text));
-    for (const int64_t tokens : kernel.tokens[file]) {
+    if (kernel.tokens == nullptr || !count_tokens_[file]) continue;
+    for (const int64_t tokens : (*kernel.tokens)[file]) {
       mix_.AddRow(kConfigs[file], kernel.number, tokens, kernel.tier);
     }
   }

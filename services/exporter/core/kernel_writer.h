@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,10 +23,12 @@
 namespace kernelmill::exporter {
 
 // Writes the rows of the kept kernels. They are rendered where a shard is prepared, on many
-// threads; they wait in a temporary file till their source ends, and are written in their order, by
-// path and line.
+// threads; they wait till their source ends, the first kHeldBytes of them in memory and the others
+// in a temporary file, and are written in their order, by path and line.
 class KernelWriter final : public dataset::DatasetVisitor {
  public:
+  static constexpr size_t kHeldBytes = 64 << 20;
+
   // All must outlive it.
   KernelWriter(const DatasetIndex& index, TempFile* temp_file, KernelFiles* files, PairFiles* pairs,
                NoticesFile* notices, MixFiles* mix);
@@ -43,16 +46,18 @@ class KernelWriter final : public dataset::DatasetVisitor {
   const InstructCounts& instruct() const { return instruct_; }
 
  private:
-  // Where a kernel's rows wait in the temporary file; of size 0 where it has none.
+  // A kernel's rows.
   struct Waiting {
     uint32_t number = 0;
-    std::array<TempFile::Extent, kKernelFileCount> text;
-    std::string fim_sha1;
-    std::array<std::vector<int64_t>, kKernelFileCount> tokens;  // of rows that a mix draws from
     int32_t tier = 0;
+    std::string text;                                   // of each file in turn
+    TempFile::Extent extent;                            // of these where they are not held
+    std::array<uint32_t, kKernelFileCount> sizes = {};  // of each file's part
+    std::string fim_sha1;
+    std::unique_ptr<RowTokenCounts> tokens;  // where a mix may draw them
   };
 
-  absl::Status Keep(uint32_t number, int32_t tier, const KernelRows& rows);
+  absl::Status Keep(uint32_t number, int32_t tier, KernelRows& rows);
   absl::Status Write(const Waiting& kernel);
 
   const DatasetIndex& index_;
@@ -63,6 +68,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
   MixFiles& mix_;
   RowTokens count_tokens_;
   std::vector<Waiting> waiting_;  // of the source
+  size_t held_bytes_ = 0;         // of their texts
   FimCounts fim_;
   InstructCounts instruct_;
 };

@@ -53,7 +53,7 @@ bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
   const SourceEntry& source = index_.SourceOf(row.number);
   return EmptyOrHas(part.repositories(), source.repository) &&
          EmptyOrHas(part.categories(), source.category) &&
-         EmptyOrHas(part.dsls(), DslWord(index_.kernels[row.number].dsl)) &&
+         EmptyOrHas(part.dsls(), DslWord(static_cast<v1::Dsl>(index_.kernels[row.number].dsl))) &&
          EmptyOrHas(part.tiers(), row.tier);
 }
 

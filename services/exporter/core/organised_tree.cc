@@ -44,7 +44,8 @@ class Plan {
       const FileEntry& file = index.files[numbers[i]];
       TreeFile& planned = files_[numbers[i]];
       planned.path = paths[i];
-      planned.left_out = file.withheld;
+      const auto withheld = index.withheld.find(numbers[i]);
+      if (withheld != index.withheld.end()) planned.left_out = withheld->second;
       by_path_[static_cast<size_t>(file.source)][file.path] = numbers[i];
     }
   }
@@ -121,7 +122,7 @@ class TreeWriter final : public dataset::DatasetVisitor {
       const auto number = plan_.FilesOf(view.source).find(file.path());
       if (number == plan_.FilesOf(view.source).end()) continue;
       if (!plan_.at(number->second).left_out.empty()) continue;
-      if (Sha256Hex(file.content()) != index_.files[number->second].sha256) {
+      if (Sha256Hex(file.content()) != index_.files[number->second].sha256()) {
         return absl::DataLossError(
             absl::StrCat(JsonString(file.path()), ": is not the text that was extracted"));
       }

@@ -63,16 +63,24 @@ PairFiles::PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& 
   }
 }
 
-absl::Status PairFiles::AddKernel(uint32_t number, const v1::Kernel& kernel) {
+std::optional<PairFiles::Half> PairFiles::HalfOf(uint32_t number, const v1::Kernel& kernel) const {
+  const bool curated = curated_kernels_.contains(number);
+  if (!curated && kernel.role() != v1::KERNEL_ROLE_KERNEL) return std::nullopt;
+  Half half;
+  half.name = kernel.name();
+  if (CudaTritonMatcher::Takes(kernel.dsl())) half.words = ReadWords(kernel);
+  if (curated) half.text = kernel.module().empty() ? kernel.source() : kernel.module();
+  return half;
+}
+
+absl::Status PairFiles::AddHalf(uint32_t number, Half half) {
+  if (half.words.has_value()) matcher_.Add(number, *half.words);
   const auto curated = curated_kernels_.find(number);
-  const bool launched = kernel.role() == v1::KERNEL_ROLE_KERNEL;
-  if (curated == curated_kernels_.end() && !launched) return absl::OkStatus();
-  matcher_.Add(number, kernel);
-  names_[number] = kernel.name();
-  if (curated == curated_kernels_.end()) return absl::OkStatus();
-  curated->second.name = kernel.name();
-  const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
-  ASSIGN_OR_RETURN(curated->second.text, texts_.Append(config::CsvText(text)));
+  if (curated != curated_kernels_.end()) {
+    curated->second.name = half.name;
+    ASSIGN_OR_RETURN(curated->second.text, texts_.Append(config::CsvText(half.text)));
+  }
+  names_[number] = std::move(half.name);
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_EXPORTER_CORE_PAIR_FILES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,14 +26,22 @@ namespace kernelmill::exporter {
 // those that a review accepted. These are no candidates, and nor are those that a review rejected.
 // Equal texts, by the SHA-1 that makes fim_sft.csv's rows unique, are one row of the examples.
 // Holds what CudaTritonMatcher does of one source, and some hundred bytes a kernel of the list;
-// texts wait in a temporary file. Not thread-safe; `index` must outlive it.
+// texts wait in a temporary file. Not thread-safe but for HalfOf; `index` must outlive it.
 class PairFiles {
  public:
   static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index,
                                           const dataset::FollowedReviews& reviews);
 
-  // A kernel that was kept; in any order within its source.
-  absl::Status AddKernel(uint32_t number, const v1::Kernel& kernel);
+  // What a kernel that was kept may give to pairs; none where it gives nothing. Thread-safe.
+  struct Half {
+    std::string name;
+    std::optional<KernelWords> words;  // of a language that is compared
+    std::string text;                  // of one that the list names
+  };
+  std::optional<Half> HalfOf(uint32_t number, const v1::Kernel& kernel) const;
+
+  // Such a half, in any order within its source.
+  absl::Status AddHalf(uint32_t number, Half half);
   absl::Status EndSource();
   // Writes the list's pairs. Nothing can be added after.
   absl::Status Close();

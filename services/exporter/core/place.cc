@@ -89,10 +89,10 @@ void SetPlace(const DatasetIndex& index, uint32_t number, const std::string& poi
   const SourceEntry& source = index.SourceOf(number);
   const std::string& path = index.FileOf(number).path;
   // The lines of a string of a JSON file are not the file's; those of a whole file are all of it.
-  const bool all = kernel.json_pointer.has_value() || kernel.form == v1::KERNEL_FORM_FILE;
+  const bool all = kernel.in_json || kernel.form == v1::KERNEL_FORM_FILE;
   const int first_line = all ? 0 : kernel.first_line;
   Json& place = row[Json::json_pointer(pointer)];
-  place["id"] = kernel.id;
+  place["id"] = kernel.id();
   place["repository"] = Text(source.repository);
   place["repository_url"] = TextOrNull(source.url);
   place["commit"] = source.commit;
@@ -101,8 +101,8 @@ void SetPlace(const DatasetIndex& index, uint32_t number, const std::string& poi
   place["json_pointer"] = nullptr;
   place["url"] = TextOrNull(WebLink(source.url, source.commit, path, first_line, kernel.last_line));
   SetText(row, pointer + "/path", path);
-  if (kernel.json_pointer.has_value()) {
-    SetText(row, pointer + "/json_pointer", *kernel.json_pointer);
+  if (kernel.in_json) {
+    SetText(row, pointer + "/json_pointer", index.json_pointers.at(number));
   }
 }
 
@@ -111,10 +111,12 @@ void SetIdentity(const DatasetIndex& index, uint32_t number, const std::string& 
   const KernelEntry& kernel = index.kernels[number];
   SetPlace(index, number, pointer, row);
   Json& identity = row[Json::json_pointer(pointer)];
-  identity["sha256"] = kernel.sha256;
-  identity["dsl"] = WordOrNull(v1::Dsl_Name(kernel.dsl), "DSL_");
-  identity["role"] = WordOrNull(v1::KernelRole_Name(kernel.role), "KERNEL_ROLE_");
-  identity["form"] = EnumWord(v1::KernelForm_Name(kernel.form), "KERNEL_FORM_");
+  identity["sha256"] = kernel.sha256();
+  identity["dsl"] = WordOrNull(v1::Dsl_Name(static_cast<v1::Dsl>(kernel.dsl)), "DSL_");
+  identity["role"] =
+      WordOrNull(v1::KernelRole_Name(static_cast<v1::KernelRole>(kernel.role)), "KERNEL_ROLE_");
+  identity["form"] =
+      EnumWord(v1::KernelForm_Name(static_cast<v1::KernelForm>(kernel.form)), "KERNEL_FORM_");
 }
 
 }  // namespace kernelmill::exporter

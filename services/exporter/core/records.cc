@@ -16,9 +16,8 @@ namespace {
 
 Json DuplicatesJson(const DatasetIndex& index, uint32_t number) {
   std::vector<std::string> ids;
-  const auto found = index.duplicates.find(number);
-  if (found != index.duplicates.end()) {
-    for (const uint32_t duplicate : found->second) ids.push_back(index.kernels[duplicate].id);
+  for (const auto& [leader, duplicate] : index.DuplicatesOf(number)) {
+    ids.push_back(index.kernels[duplicate].id());
   }
   std::sort(ids.begin(), ids.end());
   return ids;
@@ -86,13 +85,13 @@ Json FileRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& fi
   const SourceEntry& source = index.SourceOf(number);
   const FileEntry& entry = index.FileOf(number);
   Json row = NewRow();
-  row["id"] = index.kernels[number].id;
+  row["id"] = index.kernels[number].id();
   row["repository"] = Text(source.repository);
   row["repository_url"] = TextOrNull(source.url);
   row["commit"] = source.commit;
   row["url"] = TextOrNull(WebLink(source.url, source.commit, entry.path, 0, 0));
   SetText(row, "/path", entry.path);
-  row["sha256"] = entry.sha256;
+  row["sha256"] = entry.sha256();
   row["language"] = TextOrNull(source_files::LanguageOfFile(entry.path));
   row["category"] = Text(source.category);
   row["source_tier"] = source.tier;
@@ -119,7 +118,7 @@ Json LedgerRecord(const DatasetIndex& index, uint32_t number) {
   SetIdentity(index, number, "", row);
   row["fate"] = std::string(dataset::FateName(decision.fate()));
   row["reason"] = TextOrNull(decision.reason());
-  row["of"] = of_another ? Json(index.kernels[decision.leader()].id) : Json();
+  row["of"] = of_another ? Json(index.kernels[decision.leader()].id()) : Json();
   row["similarity"] = of_another ? Number(decision.similarity()) : Json();
   SetContamination(index, number, row);
   return row;

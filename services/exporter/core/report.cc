@@ -20,12 +20,7 @@ namespace {
 // The sums of a category, or of all sources.
 struct Group {
   dataset::LedgerSums sums;
-  FateCounts fates;
-  CheckCounts checks;
-  std::map<std::string, int64_t> licenses;
-  TokenSums tokens;
-  FateCounts file_fates;
-  v1::TokenCounts file_tokens;
+  SourceCounts counts;
   int64_t unselected_files = 0;
 };
 
@@ -47,19 +42,13 @@ void AddTo(const SourceEntry& source, Group* group) {
   AddAll(source.sums.duplicates, &group->sums.duplicates);
   AddAll(source.sums.contaminated, &group->sums.contaminated);
   group->sums.holdout += source.sums.holdout;
-  for (const auto& [fate, count] : source.fates) group->fates[fate] += count;
-  for (const auto& [check, outcomes] : source.checks) AddAll(outcomes, &group->checks[check]);
-  AddAll(source.licenses, &group->licenses);
-  AddTokens(source.tokens.source, &group->tokens.source);
-  AddTokens(source.tokens.module, &group->tokens.module);
+  AddCounts(source.counts, &group->counts);
   const dataset::TrainingFileSums& files = source.sums.training_files;
   group->sums.training_files.found += files.found;
   group->sums.training_files.kept += files.kept;
   AddAll(files.rejected, &group->sums.training_files.rejected);
   AddAll(files.duplicates, &group->sums.training_files.duplicates);
   AddAll(files.contaminated, &group->sums.training_files.contaminated);
-  for (const auto& [fate, count] : source.file_fates) group->file_fates[fate] += count;
-  AddTokens(source.file_tokens, &group->file_tokens);
   group->unselected_files += source.unselected_files;
 }
 
@@ -91,8 +80,8 @@ Json TrainingFilesJson(const Group& group) {
           {"rejected", dataset::Total(sums.rejected)},
           {"duplicate", dataset::Total(sums.duplicates)},
           {"contaminated", dataset::Total(sums.contaminated)},
-          {"tokens", TokensJson(group.file_tokens)},
-          {"by_reason", ReasonsJson(group.file_fates)}};
+          {"tokens", TokensJson(group.counts.file_tokens)},
+          {"by_reason", ReasonsJson(group.counts.file_fates)}};
 }
 
 Json KernelsJson(const Group& group) {
@@ -103,7 +92,15 @@ Json KernelsJson(const Group& group) {
           {"contaminated", dataset::Total(group.sums.contaminated)},
           {"holdout", group.sums.holdout},
           {"functions_of_other_dsls", group.sums.other_dsls},
-          {"by_reason", ReasonsJson(group.fates)}};
+          {"by_reason", ReasonsJson(group.counts.fates)}};
+}
+
+Json ChecksJson(const CheckCounts& checks) {
+  Json json = Json::object();
+  for (const auto& [check, outcomes] : checks) {
+    json[check] = {{"pass", outcomes.pass}, {"fail", outcomes.fail}, {"exempt", outcomes.exempt}};
+  }
+  return json;
 }
 
 Json TokenSumsJson(const TokenSums& tokens) {
@@ -124,7 +121,7 @@ Json SourceJson(const SourceEntry& source) {
           {"files", FilesJson(alone)},
           {"kernels", KernelsJson(alone)},
           {"training_files", TrainingFilesJson(alone)},
-          {"tokens", TokenSumsJson(alone.tokens)}};
+          {"tokens", TokenSumsJson(alone.counts.tokens)}};
 }
 
 Json CategoriesJson(const DatasetIndex& index) {
@@ -137,8 +134,8 @@ Json CategoriesJson(const DatasetIndex& index) {
     json[std::string(Text(category))] = {{"files", FilesJson(group)},
                                          {"kernels", KernelsJson(group)},
                                          {"training_files", TrainingFilesJson(group)},
-                                         {"checks", group.checks},
-                                         {"tokens", TokenSumsJson(group.tokens)}};
+                                         {"checks", ChecksJson(group.counts.checks)},
+                                         {"tokens", TokenSumsJson(group.counts.tokens)}};
   }
   return json;
 }
@@ -335,11 +332,11 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
           {"training_files", TrainingFilesJson(all)},
-          {"checks", all.checks},
-          {"licenses", all.licenses},
+          {"checks", ChecksJson(all.counts.checks)},
+          {"licenses", all.counts.licenses},
           {"contamination", ContaminationCounts(index)},
           {"word_overlaps", CountWordOverlaps(index)},
-          {"tokens", TokenSumsJson(all.tokens)},
+          {"tokens", TokenSumsJson(all.counts.tokens)},
           {"splits", SplitsJson(index)},
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},

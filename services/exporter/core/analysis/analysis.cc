@@ -19,12 +19,31 @@ std::string WordOr(std::string word, absl::string_view otherwise) {
   return word.empty() || word == "unspecified" ? std::string(otherwise) : word;
 }
 
-void Add(const Tally& more, Tally& sum) {
+void AddTo(const Tally& more, Tally& sum) {
   sum.found += more.found;
   sum.kept += more.kept;
   sum.lines += more.lines;
   sum.size_bytes += more.size_bytes;
   sum.tokens += more.tokens;
+}
+
+void AddTo(const Analysis::CheckTally& more, Analysis::CheckTally& sum) {
+  AddTo(more.found, sum.found);
+  AddTo(more.kept, sum.kept);
+}
+
+void AddTo(const FileTally& more, FileTally& sum) {
+  sum.files += more.files;
+  sum.lines += more.lines;
+  sum.size_bytes += more.size_bytes;
+}
+
+void AddTo(int64_t more, int64_t& sum) { sum += more; }
+
+// Of maps, and of maps of maps.
+template <typename Key, typename Value>
+void AddTo(const std::map<Key, Value>& more, std::map<Key, Value>& sum) {
+  for (const auto& [key, value] : more) AddTo(value, sum[key]);
 }
 
 Tally TallyOf(const v1::Kernel& kernel, const v1::Verdict& verdict, bool kept) {
@@ -60,12 +79,6 @@ std::vector<std::pair<absl::string_view, std::string>> WordsOf(const Analysis::O
   return words;
 }
 
-void Count(v1::RuleResult::Outcome outcome, Outcomes& outcomes) {
-  outcomes.pass += outcome == v1::RuleResult::OUTCOME_PASS;
-  outcomes.fail += outcome == v1::RuleResult::OUTCOME_FAIL;
-  outcomes.exempt += outcome == v1::RuleResult::OUTCOME_EXEMPT;
-}
-
 void CountChecks(const v1::Verdict& verdict, bool kept, Analysis::Checks& checks) {
   for (const v1::RuleResult& result : verdict.rules()) {
     Analysis::CheckTally& tally = checks[result.rule()];
@@ -74,17 +87,23 @@ void CountChecks(const v1::Verdict& verdict, bool kept, Analysis::Checks& checks
   }
 }
 
-void AddFileTo(int64_t lines, int64_t size_bytes, FileTally& tally) {
-  ++tally.files;
-  tally.lines += lines;
-  tally.size_bytes += size_bytes;
-}
-
 uint32_t Bounded(int64_t value) {
   return static_cast<uint32_t>(std::clamp<int64_t>(value, 0, std::numeric_limits<uint32_t>::max()));
 }
 
 }  // namespace
+
+void Count(v1::RuleResult::Outcome outcome, Outcomes& outcomes) {
+  outcomes.pass += outcome == v1::RuleResult::OUTCOME_PASS;
+  outcomes.fail += outcome == v1::RuleResult::OUTCOME_FAIL;
+  outcomes.exempt += outcome == v1::RuleResult::OUTCOME_EXEMPT;
+}
+
+void AddTo(const Outcomes& more, Outcomes& sum) {
+  sum.pass += more.pass;
+  sum.fail += more.fail;
+  sum.exempt += more.exempt;
+}
 
 const std::vector<std::string>& AnalysisDimensions() {
   static const auto* const dimensions = new std::vector<std::string>{
@@ -113,13 +132,13 @@ void Analysis::AddKernel(const Origin& origin, const v1::Kernel& kernel, const v
                          const v1::Decision& decision) {
   const bool kept = decision.fate() == v1::FATE_KEPT;
   const Tally tally = TallyOf(kernel, verdict, kept);
-  Add(tally, total_);
+  AddTo(tally, total_);
   for (auto& [dimension, word] : WordsOf(origin, kernel, verdict)) {
-    Add(tally, by_[std::string(dimension)][ToUtf8(word)]);
+    AddTo(tally, by_[std::string(dimension)][ToUtf8(word)]);
   }
   CountChecks(verdict, kept, checks_);
   CountChecks(verdict, kept, checks_by_category_[origin.category]);
-  Add(tally, licenses_by_category_[origin.category][LicenseBasis(verdict.license())]);
+  AddTo(tally, licenses_by_category_[origin.category][LicenseBasis(verdict.license())]);
   if (!kept) {
     ++losses_[std::string(dataset::FateName(decision.fate()))][dataset::KindOf(decision.reason())];
     return;
@@ -129,8 +148,23 @@ void Analysis::AddKernel(const Origin& origin, const v1::Kernel& kernel, const v
 }
 
 void Analysis::AddFile(const Origin& origin, int64_t lines, int64_t size_bytes) {
-  AddFileTo(lines, size_bytes, files_by_category_[origin.category]);
-  AddFileTo(lines, size_bytes, files_by_repository_[origin.repository]);
+  const FileTally file = {1, lines, size_bytes};
+  AddTo(file, files_by_category_[origin.category]);
+  AddTo(file, files_by_repository_[origin.repository]);
+}
+
+void Analysis::Add(const Analysis& more) {
+  AddTo(more.total_, total_);
+  AddTo(more.by_, by_);
+  AddTo(more.checks_, checks_);
+  AddTo(more.checks_by_category_, checks_by_category_);
+  AddTo(more.files_by_category_, files_by_category_);
+  AddTo(more.files_by_repository_, files_by_repository_);
+  AddTo(more.licenses_by_category_, licenses_by_category_);
+  AddTo(more.losses_, losses_);
+  AddTo(more.clusters_, clusters_);
+  tokens_.insert(tokens_.end(), more.tokens_.begin(), more.tokens_.end());
+  lines_.insert(lines_.end(), more.lines_.begin(), more.lines_.end());
 }
 
 }  // namespace kernelmill::exporter

@@ -28,6 +28,9 @@ struct Outcomes {
   int64_t exempt = 0;
 };
 
+void Count(v1::RuleResult::Outcome outcome, Outcomes& outcomes);
+void AddTo(const Outcomes& more, Outcomes& sum);
+
 // Source files with kernels that were kept.
 struct FileTally {
   int64_t files = 0;
@@ -40,7 +43,8 @@ struct FileTally {
 const std::vector<std::string>& AnalysisDimensions();
 
 // What is counted of a dataset's candidates, so that a person sees what is in it. Adding is some
-// microseconds a kernel; it holds 8 bytes a kept kernel, and a tally a word.
+// microseconds a kernel, so parts of a dataset are counted apart and added up. Holds 8 bytes a kept
+// kernel, and a tally a word.
 class Analysis {
  public:
   // Where a kernel comes from.
@@ -55,6 +59,8 @@ class Analysis {
   void AddFile(const Origin& origin, int64_t lines, int64_t size_bytes);
   // Of a kept kernel: how many kernels it stands for, itself included.
   void AddCluster(int64_t kernels) { ++clusters_[kernels]; }
+  // What was counted of other kernels.
+  void Add(const Analysis& more);
 
   using Tallies = std::map<std::string, Tally>;
   const Tally& total() const { return total_; }

@@ -41,10 +41,6 @@ void SetTextOrNull(Json& row, const std::string& pointer, absl::string_view byte
 
 Json Number(double value) { return value == 0 ? 0.0 : value; }  // no -0.0
 
-std::string Canonical(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string Pretty(const Json& json) {
   return absl::StrCat(json.dump(2, ' ', false, Json::error_handler_t::replace), "\n");
 }

@@ -17,6 +17,24 @@ TEST(Canonical, EscapesOnlyWhatMustBe) {
   EXPECT_EQ(Canonical(Json("\"\\/\n\t\x01 \u2028\x7f")), "\"\\\"\\\\/\\n\\t\\u0001 \u2028\x7f\"");
 }
 
+TEST(Canonical, IsWhatTheLibraryDumps) {
+  std::string bytes;
+  for (int c = 0; c < 256; ++c) bytes += static_cast<char>(c);
+  std::string ascii = bytes.substr(0, 128);
+  const Json values = {ascii,
+                       bytes,
+                       "",
+                       "a\xc3",
+                       "\xed\xa0\x80",
+                       "\U0001f600",
+                       -1,
+                       18446744073709551615u,
+                       1e300,
+                       Json::array(),
+                       {{"k\n", {{"", nullptr}}}, {ascii, false}}};
+  EXPECT_EQ(Canonical(values), values.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 TEST(Canonical, NumbersOfAColumnAreOfOneType) {
   EXPECT_EQ(Canonical(Number(1)), "1.0");
   EXPECT_EQ(Canonical(Number(-0.0)), "0.0");

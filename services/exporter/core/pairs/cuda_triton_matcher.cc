@@ -34,9 +34,8 @@ std::vector<std::string> SharedTexts(const Vocabulary& words, const Numbers& a, 
 
 }  // namespace
 
-void CudaTritonMatcher::Add(uint32_t number, const v1::Kernel& kernel) {
-  if (kernel.dsl() != v1::DSL_CUDA && kernel.dsl() != v1::DSL_TRITON) return;
-  traits_.push_back(ReadTraits(number, kernel, vocabularies_));
+void CudaTritonMatcher::Add(uint32_t number, const KernelWords& words) {
+  traits_.push_back(InternWords(number, words, vocabularies_));
 }
 
 void CudaTritonMatcher::Prepare(const Order& before) {

@@ -43,8 +43,11 @@ class CudaTritonMatcher {
   // first, as long as there are no more than this many.
   static constexpr size_t kMaxCompared = 4096;
 
-  // Kernels of CUDA and Triton; others are passed over.
-  void Add(uint32_t number, const v1::Kernel& kernel);
+  // Whether it compares kernels of that language.
+  static bool Takes(v1::Dsl dsl) { return dsl == v1::DSL_CUDA || dsl == v1::DSL_TRITON; }
+
+  // A kernel that it takes.
+  void Add(uint32_t number, const KernelWords& words);
 
   // Ends the adding: call once, before what follows.
   void Prepare(const Order& before);

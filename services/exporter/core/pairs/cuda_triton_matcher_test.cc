@@ -53,7 +53,8 @@ CudaTritonMatcher Prepared(const std::vector<Made>& kernels, bool reversed = fal
   CudaTritonMatcher matcher;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const size_t at = reversed ? kernels.size() - 1 - i : i;
-    matcher.Add(static_cast<uint32_t>(at), MakeKernel(kernels[at]));
+    if (!CudaTritonMatcher::Takes(kernels[at].dsl)) continue;
+    matcher.Add(static_cast<uint32_t>(at), ReadWords(MakeKernel(kernels[at])));
   }
   matcher.Prepare(InOrder);
   return matcher;
@@ -128,8 +129,8 @@ TEST(CudaTritonMatcher, AKernelThatOnlyHandsOnIsInNoPair) {
   CudaTritonMatcher matcher;
   v1::Kernel cuda = MakeKernel({kCuda, "softmax", "a.cu", "", ""});
   cuda.set_source("signature {\n  other<int>(x);\n}\n");
-  matcher.Add(0, cuda);
-  matcher.Add(1, MakeKernel({kTriton, "softmax", "a.py", "", ""}));
+  matcher.Add(0, ReadWords(cuda));
+  matcher.Add(1, ReadWords(MakeKernel({kTriton, "softmax", "a.py", "", ""})));
   matcher.Prepare(InOrder);
   EXPECT_THAT(matcher.FindCandidates(), IsEmpty());
 }

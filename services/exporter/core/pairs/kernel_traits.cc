@@ -60,10 +60,10 @@ Numbers Shared(const Numbers& a, const Numbers& b) {
   return shared;
 }
 
-Numbers WordsOf(string_view name, Vocabulary& raw) {
-  Numbers words;
-  for (const std::string& word : IdentifierWords(name)) words.push_back(raw.Intern(word));
-  return words;
+Numbers Interned(const std::vector<std::string>& words, Vocabulary& vocabulary) {
+  Numbers numbers;
+  for (const std::string& word : words) numbers.push_back(vocabulary.Intern(word));
+  return numbers;
 }
 
 // The name of the path's file without its extension.
@@ -195,31 +195,42 @@ int64_t Vocabulary::Weight(uint32_t number, uint32_t kernels) const {
   return std::max<int64_t>(std::bit_width(kernels / std::max(counts_[number], 1u)), 1);
 }
 
-KernelTraits ReadTraits(uint32_t number, const v1::Kernel& kernel, Vocabularies& vocabularies) {
-  KernelTraits traits;
-  traits.number = number;
-  traits.cuda = kernel.dsl() == v1::DSL_CUDA;
-  traits.launched = kernel.role() == v1::KERNEL_ROLE_KERNEL && DoesWork(kernel);
-  traits.name = WordsOf(kernel.name(), vocabularies.raw);
+KernelWords ReadWords(const v1::Kernel& kernel) {
+  KernelWords words;
+  words.cuda = kernel.dsl() == v1::DSL_CUDA;
+  words.launched = kernel.role() == v1::KERNEL_ROLE_KERNEL && DoesWork(kernel);
+  words.name = IdentifierWords(kernel.name());
   // d_gelu is gelu's derivative.
-  if (absl::StartsWith(kernel.name(), "d_"))
-    traits.name.push_back(vocabularies.raw.Intern(kBackward));
-  traits.file = WordsOf(StemOf(kernel.path()), vocabularies.raw);
+  if (absl::StartsWith(kernel.name(), "d_")) words.name.emplace_back(kBackward);
+  words.file = IdentifierWords(StemOf(kernel.path()));
   for (const v1::Tag& tag : kernel.tags()) {
     if (tag.name() == kBackwardTag || IsOfPath(tag)) continue;
-    const uint32_t word = vocabularies.tags.Intern(tag.name());
-    traits.tags.push_back(word);
-    if (!IsOfCode(tag)) traits.named_tags.emplace_back(word, vocabularies.rules.Intern(tag.rule()));
+    words.tags.push_back({tag.name(), tag.rule(), !IsOfCode(tag)});
   }
   const int parameters = std::min(kernel.parameters_size(), kMaxParameters);
   for (int i = 0; i < parameters; ++i) {
     if (kernel.parameters(i).role() == v1::PARAMETER_ROLE_CONSTEXPR) continue;
-    const std::string name = FoldParameter(kernel.parameters(i).name());
-    if (!name.empty()) traits.parameters.push_back(vocabularies.parameters.Intern(name));
+    std::string name = FoldParameter(kernel.parameters(i).name());
+    if (!name.empty()) words.parameters.push_back(std::move(name));
   }
-  for (Numbers* numbers : {&traits.tags, &traits.parameters}) {
-    SortOnce(*numbers);
+  return words;
+}
+
+KernelTraits InternWords(uint32_t number, const KernelWords& words, Vocabularies& vocabularies) {
+  KernelTraits traits;
+  traits.number = number;
+  traits.cuda = words.cuda;
+  traits.launched = words.launched;
+  traits.name = Interned(words.name, vocabularies.raw);
+  traits.file = Interned(words.file, vocabularies.raw);
+  for (const KernelWords::Tag& tag : words.tags) {
+    const uint32_t word = vocabularies.tags.Intern(tag.name);
+    traits.tags.push_back(word);
+    if (tag.named) traits.named_tags.emplace_back(word, vocabularies.rules.Intern(tag.rule));
   }
+  traits.parameters = Interned(words.parameters, vocabularies.parameters);
+  SortOnce(traits.tags);
+  SortOnce(traits.parameters);
   return traits;
 }
 

@@ -33,7 +33,25 @@ class Vocabulary {
   std::vector<uint32_t> counts_;
 };
 
-// What pairs are made by, of one kernel: numbers in the vocabularies, sorted, each once, unless
+// What pairs are made by, of one kernel, as words.
+struct KernelWords {
+  struct Tag {
+    std::string name;
+    std::string rule;
+    bool named = false;  // what it is called gave it the tag, and not what its code does
+  };
+  bool cuda = false;
+  bool launched = false;  // as KernelTraits.launched
+  std::vector<std::string> name;
+  std::vector<std::string> file;
+  std::vector<Tag> tags;
+  std::vector<std::string> parameters;
+};
+
+// A function of the kernel; thread-safe.
+KernelWords ReadWords(const v1::Kernel& kernel);
+
+// The same as numbers in the vocabularies, sorted, each once, unless
 // said otherwise.
 struct KernelTraits {
   uint32_t number = 0;  // of the kernel in its dataset
@@ -62,7 +80,7 @@ struct Vocabularies {
 };
 
 // The traits of a kernel, its words as written.
-KernelTraits ReadTraits(uint32_t number, const v1::Kernel& kernel, Vocabularies& vocabularies);
+KernelTraits InternWords(uint32_t number, const KernelWords& words, Vocabularies& vocabularies);
 
 // Once all kernels of the source are read: two words that another name writes as one become that
 // one (layer_norm: layernorm), synonyms fold, fillers go; then counts its traits.

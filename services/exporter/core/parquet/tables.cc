@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -33,7 +35,7 @@ namespace {
 constexpr size_t kReadBytes = 1 << 20;
 constexpr std::array<absl::string_view, 3> kSplits = {"train", "validation", "test"};
 
-// Reads a file line by line, and sums it up.
+// Reads a file line by line.
 class LineReader {
  public:
   static absl::StatusOr<LineReader> Open(const std::string& path) {
@@ -60,13 +62,11 @@ class LineReader {
   }
 
   int64_t size() const { return size_; }  // of what was read
-  std::string FinishSha256() { return hash_->FinishHex(); }
   // The file, once all of it was read.
   FileDescriptor Release() { return std::move(file_); }
 
  private:
-  explicit LineReader(FileDescriptor file)
-      : file_(std::move(file)), hash_(std::make_unique<Sha256Stream>()) {}
+  explicit LineReader(FileDescriptor file) : file_(std::move(file)) {}
 
   absl::StatusOr<size_t> Read() {
     const size_t held = buffer_.size();
@@ -77,13 +77,11 @@ class LineReader {
     } while (read < 0 && errno == EINTR);
     if (read < 0) return ErrnoStatus(errno, "lines");
     buffer_.resize(held + static_cast<size_t>(read));
-    hash_->Update(absl::string_view(buffer_).substr(held));
     size_ += read;
     return static_cast<size_t>(read);
   }
 
   FileDescriptor file_;
-  std::unique_ptr<Sha256Stream> hash_;
   std::string buffer_;
   size_t begin_ = 0;  // what is before has been given
   int64_t size_ = 0;
@@ -103,6 +101,18 @@ absl::Status AppendExtent(const FileDescriptor& file, int64_t offset, size_t siz
     done += static_cast<size_t>(n);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Sha256OfFile(const FileDescriptor& file, int64_t size) {
+  Sha256Stream hash;
+  std::string bytes;
+  for (int64_t offset = 0; offset < size; offset += static_cast<int64_t>(bytes.size())) {
+    bytes.clear();
+    RETURN_IF_ERROR(AppendExtent(
+        file, offset, static_cast<size_t>(std::min<int64_t>(kReadBytes, size - offset)), &bytes));
+    hash.Update(bytes);
+  }
+  return hash.FinishHex();
 }
 
 // A split of a table that is being written.
@@ -160,24 +170,27 @@ absl::StatusOr<size_t> SplitOf(absl::string_view line) {
   return absl::InternalError("a row is of a split that there is not");
 }
 
-// Writes tables in three steps: AddTable finds which rows make which row group; Write encodes these
-// on the threads and appends each to its file; Finish ends the files.
+// Writes tables in three steps: AddTables finds which rows make which row group; Write encodes
+// these on the threads and appends each to its file; Finish ends the files.
 class TableWriter {
  public:
   TableWriter(const std::string& dir, const TableLimits& limits) : dir_(dir), limits_(limits) {}
 
-  absl::Status AddTable(const RowSchema& schema) {
-    tables_.push_back(std::make_unique<Writing>(schema));
-    Writing& table = *tables_.back();
-    table.result.config = std::string(absl::StripSuffix(schema.file, ".jsonl"));
-    table.result.lines.path = schema.file;
-    for (size_t i = 0; i < kSplits.size(); ++i) {
-      table.splits[i].result.split = std::string(kSplits[i]);
-    }
-    std::error_code error;
-    std::filesystem::create_directories(absl::StrCat(dir_, "/", Folder(table)), error);
-    if (error) return ErrnoStatus(error.value(), Folder(table));
-    return Annotate(FindPieces(HasField(schema.fields, "split"), table), schema.file);
+  absl::Status AddTables(const std::vector<RowSchema>& schemas, int threads) {
+    for (const RowSchema& schema : schemas) RETURN_IF_ERROR(AddTable(schema));
+    using Pieces = std::vector<Piece>;
+    return InOrder<Pieces>(
+        threads, tables_.size(), tables_.size(),
+        [&](size_t i) -> absl::StatusOr<Pieces> {
+          absl::StatusOr<Pieces> pieces =
+              FindPieces(HasField(schemas[i].fields, "split"), *tables_[i]);
+          if (!pieces.ok()) return Annotate(pieces.status(), schemas[i].file);
+          return pieces;
+        },
+        [&](size_t, Pieces pieces) {
+          std::move(pieces.begin(), pieces.end(), std::back_inserter(pieces_));
+          return absl::OkStatus();
+        });
   }
 
   absl::Status Write(int threads) {
@@ -185,6 +198,16 @@ class TableWriter {
         threads, pieces_.size(), static_cast<size_t>(threads) + 1,
         [this](size_t i) { return Encode(pieces_[i]); },
         [this](size_t i, RowGroup group) { return Append(pieces_[i], std::move(group)); });
+  }
+
+  // The SHA-256 of each file of lines, which one thread alone can make: beside Write, of which it
+  // takes nothing.
+  absl::Status HashLines() {
+    for (const std::unique_ptr<Writing>& table : tables_) {
+      ASSIGN_OR_RETURN(table->result.lines.sha256,
+                       Sha256OfFile(table->lines, table->result.lines.size));
+    }
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::vector<Table>> Finish() {
@@ -201,7 +224,21 @@ class TableWriter {
     return absl::StrCat(kTablesFolder, "/", table.result.config);
   }
 
-  absl::Status FindPieces(bool has_splits, Writing& table) {
+  absl::Status AddTable(const RowSchema& schema) {
+    tables_.push_back(std::make_unique<Writing>(schema));
+    Writing& table = *tables_.back();
+    table.result.config = std::string(absl::StripSuffix(schema.file, ".jsonl"));
+    table.result.lines.path = schema.file;
+    for (size_t i = 0; i < kSplits.size(); ++i) {
+      table.splits[i].result.split = std::string(kSplits[i]);
+    }
+    std::error_code error;
+    std::filesystem::create_directories(absl::StrCat(dir_, "/", Folder(table)), error);
+    return error ? ErrnoStatus(error.value(), Folder(table)) : absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<Piece>> FindPieces(bool has_splits, Writing& table) const {
+    std::vector<Piece> pieces;
     ASSIGN_OR_RETURN(LineReader lines,
                      LineReader::Open(absl::StrCat(dir_, "/", table.result.lines.path)));
     std::array<Piece, kSplits.size()> next;
@@ -218,15 +255,14 @@ class TableWriter {
       if (next[split].rows < limits_.group_rows && next[split].json_bytes < limits_.group_bytes) {
         continue;
       }
-      pieces_.push_back(std::exchange(next[split], {&table, &table.splits[split]}));
+      pieces.push_back(std::exchange(next[split], {&table, &table.splits[split]}));
     }
     for (Piece& piece : next) {
-      if (piece.rows > 0) pieces_.push_back(std::move(piece));
+      if (piece.rows > 0) pieces.push_back(std::move(piece));
     }
     table.result.lines.size = lines.size();
-    table.result.lines.sha256 = lines.FinishSha256();
     table.lines = lines.Release();
-    return absl::OkStatus();
+    return pieces;
   }
 
   static absl::StatusOr<RowGroup> Encode(const Piece& piece) {
@@ -296,8 +332,13 @@ absl::StatusOr<std::vector<Table>> WriteTables(const std::string& dir,
                                                const std::vector<RowSchema>& schemas, int threads,
                                                const TableLimits& limits) {
   TableWriter writer(dir, limits);
-  for (const RowSchema& schema : schemas) RETURN_IF_ERROR(writer.AddTable(schema));
-  RETURN_IF_ERROR(writer.Write(threads));
+  RETURN_IF_ERROR(writer.AddTables(schemas, threads));
+  absl::Status hashed;
+  std::thread hashing([&] { hashed = writer.HashLines(); });
+  const absl::Status written = writer.Write(threads);
+  hashing.join();
+  RETURN_IF_ERROR(written);
+  RETURN_IF_ERROR(hashed);
   return writer.Finish();
 }
 
