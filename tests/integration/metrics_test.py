@@ -9,7 +9,8 @@ import urllib.request
 import harness
 
 GROUPS = {"Every process": ("store", "coordinator", *harness.Cluster.WORKERS), "Coordinator": ["coordinator"], "Store": ["store"],
-          "Workers": harness.Cluster.WORKERS, **{role.capitalize(): [role] for role in harness.Cluster.WORKERS}}
+          "Workers": harness.Cluster.WORKERS, **{role.capitalize(): [role] for role in harness.Cluster.WORKERS},
+          "Compiler": []}  # none runs here: it needs toolchains
 ROW = re.compile(r"^\| `(\w+)` \| (\w+) \| (.*?) \| .*?( \*)? \|$")
 
 
