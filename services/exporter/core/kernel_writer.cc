@@ -142,7 +142,7 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
   }
   if (held_bytes_ + waiting.text.size() > kHeldBytes) {
     ASSIGN_OR_RETURN(waiting.extent, temp_file_.Append(waiting.text));
-    waiting.text = std::string();
+    std::string().swap(waiting.text);  // an assignment would keep the memory
   }
   held_bytes_ += waiting.text.size();
   for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
