@@ -16,7 +16,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("KERNELMILL_BIN", ROOT / "build/release/bin"))
-ROLES = ["store", "coordinator", "fetcher", "extractor", "validator", "deduplicator"]
+ROLES = ["store", "coordinator", "fetcher", "extractor", "compiler", "validator", "deduplicator"]
 OF_THE_MACHINE = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libresolv.so.2", "libpthread.so.0",
                   "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
 
@@ -116,7 +116,7 @@ class Deb(Package):
         for unit in self.units():
             ports += re.findall(r"\$\{KERNELMILL_BIND\}:(\S+)", unit.read_text().replace("%i", "1"))
         self.assertEqual(len(ports), len(set(ports)))
-        self.assertEqual(len(ports), 2 * (len(ROLES) + 4))
+        self.assertEqual(len(ports), 2 * (len(ROLES) + 5))
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
     def test_units_are_what_systemd_understands(self):
