@@ -93,4 +93,18 @@ v1::CompilePolicy WithCompileDefaults(const v1::CompilePolicy& policy) {
   return full;
 }
 
+v1::CompileParams CompileParamsOf(const v1::CompilePolicy& policy) {
+  v1::CompileParams params;
+  for (const std::string& name : policy.toolchains()) {
+    const toolchains::PinnedToolchain* const pinned = toolchains::FindToolchain(name);
+    v1::Toolchain& toolchain = *params.add_toolchains();
+    toolchain.set_name(name);
+    if (pinned != nullptr) toolchain = toolchains::ToProto(*pinned);
+  }
+  *params.mutable_targets() = policy.targets();
+  *params.mutable_keep() = policy.keep();
+  params.set_max_seconds(policy.max_seconds());
+  return params;
+}
+
 }  // namespace kernelmill::config

@@ -3,6 +3,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/job.pb.h"
 
 namespace kernelmill::config {
@@ -20,6 +21,10 @@ bool IsOfCompilers(absl::string_view check);
 // The policy with every default written out, and its lists in the order in which the compilers,
 // targets and forms are known: naming them in another order makes no other dataset.
 v1::CompilePolicy WithCompileDefaults(const v1::CompilePolicy& policy);
+
+// What the stage takes, of a policy whose defaults are written out. A toolchain that a newer build
+// has pinned no more has its name alone: no worker has it.
+v1::CompileParams CompileParamsOf(const v1::CompilePolicy& policy);
 
 }  // namespace kernelmill::config
 

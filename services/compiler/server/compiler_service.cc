@@ -6,16 +6,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "common/base/status.h"
+#include "common/config/compile_policy.h"
 #include "common/rpc/limited_calls.h"
 #include "common/rpc/server.h"
 #include "common/rpc/status.h"
-#include "common/toolchains/toolchains.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/compiler/core/compile_kernels.h"
 
@@ -35,55 +31,6 @@ absl::Status CheckLimits(const v1::CompileRequest& request) {
                                                    request.kernels().ByteSizeLong()));
   }
   return absl::OkStatus();
-}
-
-constexpr int kDefaultSeconds = 60;
-constexpr int kMaxSeconds = 600;
-
-absl::Status CheckKnown(absl::string_view field, const std::string& name,
-                        absl::Span<const absl::string_view> known) {
-  for (const absl::string_view one : known) {
-    if (one == name) return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("compile.", field, ": ", name, " is none of ", absl::StrJoin(known, ", ")));
-}
-
-// The policy with its defaults, as the stage takes it.
-absl::StatusOr<v1::CompileParams> ParamsOf(const v1::CompilePolicy& policy) {
-  v1::CompileParams params;
-  for (const std::string& name : policy.toolchains()) {
-    const toolchains::PinnedToolchain* const pinned = toolchains::FindToolchain(name);
-    if (pinned == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("compile.toolchains: no toolchain is called ", name));
-    }
-    *params.add_toolchains() = toolchains::ToProto(*pinned);
-  }
-  if (policy.toolchains().empty()) {
-    for (const toolchains::PinnedToolchain& one : toolchains::PinnedToolchains()) {
-      *params.add_toolchains() = toolchains::ToProto(one);
-    }
-  }
-  for (const std::string& target : policy.targets()) {
-    RETURN_IF_ERROR(CheckKnown("targets", target, toolchains::CompileTargets()));
-    params.add_targets(target);
-  }
-  if (policy.targets().empty()) {
-    for (const absl::string_view target : toolchains::CompileTargets()) {
-      params.add_targets(std::string(target));
-    }
-  }
-  for (const std::string& form : policy.keep()) {
-    RETURN_IF_ERROR(CheckKnown("keep", form, toolchains::KeptForms()));
-    params.add_keep(form);
-  }
-  if (policy.max_seconds() < 0 || policy.max_seconds() > kMaxSeconds) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("compile.max_seconds: at most ", kMaxSeconds, ", and not below 0"));
-  }
-  params.set_max_seconds(policy.max_seconds() == 0 ? kDefaultSeconds : policy.max_seconds());
-  return params;
 }
 
 // With the forms that are kept it may be any size.
@@ -113,7 +60,9 @@ class CompilerService final
  private:
   absl::Status Run(const v1::CompileRequest& request, v1::CompileResponse& response) {
     RETURN_IF_ERROR(CheckLimits(request));
-    ASSIGN_OR_RETURN(const v1::CompileParams params, ParamsOf(request.compile()));
+    RETURN_IF_ERROR(config::CheckCompile(request.compile()));
+    const v1::CompileParams params =
+        config::CompileParamsOf(config::WithCompileDefaults(request.compile()));
     ASSIGN_OR_RETURN(CompiledKernels made, CompileKernels(request.kernels(), params,
                                                           /*workers=*/1, compiler_));
     *response.mutable_compiled() = std::move(made.compiled);

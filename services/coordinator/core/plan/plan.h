@@ -190,7 +190,6 @@ class JobPlan {
   std::vector<BlobRef> KernelsOf(const Source& source, int32_t shard) const;
   void FillExtract(const TaskKey& task, v1::Action& action) const;
   void FillLink(int32_t source, v1::Action& action) const;
-  v1::CompileParams CompileParamsOfJob() const;
   void FillCompile(const TaskKey& task, v1::Action& action) const;
   void FillValidate(const TaskKey& task, v1::Action& action) const;
   void FillPair(const TaskKey& task, v1::Action& action) const;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/config/compile_policy.h"
 #include "common/config/job_spec.h"
 #include "common/config/split_policy.h"
-#include "common/toolchains/toolchains.h"
 #include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {
@@ -150,25 +150,9 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
   }
 }
 
-// A toolchain that a newer build has pinned no more has its name alone: no worker has it.
-v1::CompileParams JobPlan::CompileParamsOfJob() const {
-  const v1::CompilePolicy& policy = settings_.compile();
-  v1::CompileParams params;
-  for (const std::string& name : policy.toolchains()) {
-    const toolchains::PinnedToolchain* pinned = toolchains::FindToolchain(name);
-    v1::Toolchain& toolchain = *params.add_toolchains();
-    toolchain.set_name(name);
-    if (pinned != nullptr) toolchain = toolchains::ToProto(*pinned);
-  }
-  *params.mutable_targets() = policy.targets();
-  *params.mutable_keep() = policy.keep();
-  params.set_max_seconds(policy.max_seconds());
-  return params;
-}
-
 void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {
   AddInput(action, "kernels", sources_[task.source].linked[task.shard]);
-  *action.mutable_params()->mutable_compile() = CompileParamsOfJob();
+  *action.mutable_params()->mutable_compile() = config::CompileParamsOf(settings_.compile());
 }
 
 void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
@@ -291,7 +275,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
     *params.mutable_splits() = settings_.splits();
   }
   if (Compiles()) {
-    *params.mutable_compile() = CompileParamsOfJob();
+    *params.mutable_compile() = config::CompileParamsOf(settings_.compile());
     AddIr(action);
   }
   AddStages(params, divides, Compiles());
