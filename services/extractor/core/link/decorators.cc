@@ -5,30 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "services/extractor/core/link/statements.h"
 
 namespace kernelmill::extractor {
 namespace {
 
 using absl::string_view;
 using code::Token;
-using Tokens = std::vector<Token>;
 using Words = absl::flat_hash_set<std::string>;
-
-Tokens LexedCode(string_view text) {
-  Tokens tokens = code::Lex(text, code::Language::kPython);
-  std::erase_if(tokens, [](const Token& token) { return token.kind == Token::kComment; });
-  return tokens;
-}
-
-bool Is(const Tokens& tokens, size_t at, string_view text) {
-  return at < tokens.size() && tokens[at].text == text;
-}
-
-size_t EndOfStatement(const Tokens& tokens, size_t at) {
-  do ++at;
-  while (at < tokens.size() && !tokens[at].begins_statement);
-  return at;
-}
 
 bool IsKeyword(const Tokens& tokens, size_t at) {
   return at > 0 && Is(tokens, at + 1, "=") && (Is(tokens, at - 1, "(") || Is(tokens, at - 1, ","));

@@ -12,13 +12,13 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/code/python_layout.h"
+#include "services/extractor/core/link/statements.h"
 
 namespace kernelmill::extractor {
 namespace {
 
 using absl::string_view;
 using code::Token;
-using Tokens = std::vector<Token>;
 
 constexpr size_t kMaxSignature = 1000;  // bytes
 constexpr size_t kMaxSummary = 120;
@@ -26,23 +26,6 @@ constexpr size_t kMaxField = 100;
 constexpr size_t kMaxStatement = 400;
 constexpr size_t kMaxStatementLines = 8;
 constexpr size_t kMaxMembers = 32;
-
-Tokens LexedCode(string_view text) {
-  Tokens tokens = code::Lex(text, code::Language::kPython);
-  std::erase_if(tokens, [](const Token& token) { return token.kind == Token::kComment; });
-  return tokens;
-}
-
-bool Is(const Tokens& tokens, size_t at, string_view text) {
-  return at < tokens.size() && tokens[at].text == text;
-}
-
-// One past the last token of the statement that begins at `at`.
-size_t EndOfStatement(const Tokens& tokens, size_t at) {
-  do ++at;
-  while (at < tokens.size() && !tokens[at].begins_statement);
-  return at;
-}
 
 bool Opens(const Token& token) {
   return token.text == "(" || token.text == "[" || token.text == "{";
