@@ -3,24 +3,15 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "services/cli/core/format.h"
 #include "services/cli/evaluate/evaluation_report.h"
+#include "services/exporter/core/output/markdown.h"
 
 namespace kernelmill::cli {
 namespace {
 
-// Text of a file in a cell or a line of Markdown: one line, nothing of it is markup.
-std::string Cell(absl::string_view text) {
-  return absl::StrReplaceAll(OneLine(text), {{"\\", "\\\\"},
-                                             {"|", "\\|"},
-                                             {"`", "\\`"},
-                                             {"*", "\\*"},
-                                             {"_", "\\_"},
-                                             {"[", "\\["},
-                                             {"<", "&lt;"},
-                                             {"&", "&amp;"}});
-}
+// Text of a file in a cell or a line of Markdown.
+std::string Cell(absl::string_view text) { return exporter::MarkdownCell(OneLine(text)); }
 
 std::string Figure(double value) { return absl::StrFormat("%.3f", value); }
 

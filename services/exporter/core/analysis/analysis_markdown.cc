@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "services/exporter/core/analysis/analysis.h"
+#include "services/exporter/core/output/markdown.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -61,8 +62,9 @@ std::string TallyTable(const std::string& title, const Json& tallies) {
   size_t rows = 0;
   for (const Json& tally : tallies) {
     if (++rows > kMaxRows) break;
-    table.Add({Cell(tally["name"].get<std::string>()), Count(tally["found"]), Count(tally["kept"]),
-               Percent(tally["share_of_kept"]), Count(tally["lines"]), Count(tally["tokens"])});
+    table.Add({MarkdownCell(tally["name"].get<std::string>()), Count(tally["found"]),
+               Count(tally["kept"]), Percent(tally["share_of_kept"]), Count(tally["lines"]),
+               Count(tally["tokens"])});
   }
   std::string text = table.text();
   if (tallies.size() > kMaxRows) {
@@ -74,7 +76,7 @@ std::string TallyTable(const std::string& title, const Json& tallies) {
 std::string CheckTable(const Json& checks) {
   Table table({"check", "", "pass, of found", "", "pass, of kept", "exempt, of kept"});
   for (const Json& check : checks) {
-    std::vector<std::string> row = {Cell(check["name"].get<std::string>())};
+    std::vector<std::string> row = {MarkdownCell(check["name"].get<std::string>())};
     for (const char* side : {"found", "kept"}) {
       const Json& outcomes = check[side];
       row.push_back(Mark(outcomes["share"]));
@@ -93,8 +95,8 @@ std::string LossTable(const Json& analysis) {
   Table table({"fate", "reason", "kernels", "of all found"});
   const auto found = analysis["kernels"]["found"].get<double>();
   for (const Json& loss : analysis["lost"]) {
-    table.Add({loss["fate"], Cell(loss["reason"].get<std::string>()), Count(loss["kernels"]),
-               Percent(loss["kernels"].get<double>() / found)});
+    table.Add({loss["fate"], MarkdownCell(loss["reason"].get<std::string>()),
+               Count(loss["kernels"]), Percent(loss["kernels"].get<double>() / found)});
   }
   return table.text();
 }
@@ -102,8 +104,8 @@ std::string LossTable(const Json& analysis) {
 std::string FileTable(const std::string& title, const Json& files) {
   Table table({title, "files", "lines", "KiB"});
   for (const Json& file : files) {
-    table.Add({Cell(file["name"].get<std::string>()), Count(file["files"]), Count(file["lines"]),
-               Count((file["size_bytes"].get<int64_t>() + 1023) / 1024)});
+    table.Add({MarkdownCell(file["name"].get<std::string>()), Count(file["files"]),
+               Count(file["lines"]), Count((file["size_bytes"].get<int64_t>() + 1023) / 1024)});
   }
   return table.text();
 }
@@ -133,7 +135,7 @@ std::string LicenseTable(const Json& categories) {
   for (const std::string& basis : bases) head.push_back(basis);
   Table table(head);
   for (const Json& category : categories) {
-    std::vector<std::string> row = {Cell(category["name"].get<std::string>())};
+    std::vector<std::string> row = {MarkdownCell(category["name"].get<std::string>())};
     for (const std::string& basis : bases) {
       int64_t found = 0, kept = 0;
       for (const Json& tally : category["license_basis"]) {
@@ -158,23 +160,10 @@ std::string ClusterTable(const Json& clusters) {
 
 }  // namespace
 
-std::string Cell(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"\\", "\\\\"},
-                                    {"|", "\\|"},
-                                    {"`", "\\`"},
-                                    {"*", "\\*"},
-                                    {"_", "\\_"},
-                                    {"[", "\\["},
-                                    {"<", "&lt;"},
-                                    {"&", "&amp;"},
-                                    {"\r", " "},
-                                    {"\n", " "}});
-}
-
 std::string AnalysisMarkdown(const Json& analysis) {
   const Json& all = analysis["kernels"];
   std::string text = absl::StrCat(
-      "# ", Cell(analysis["name"].get<std::string>()), ": what is in it\n\n", "Dataset `",
+      "# ", MarkdownCell(analysis["name"].get<std::string>()), ": what is in it\n\n", "Dataset `",
       analysis["dataset"].get<std::string>(), "`. ", Count(all["found"]), " kernels were found, ",
       Count(all["kept"]), " kept: ", Count(all["lines"]), " lines, ", Count(all["tokens"]),
       " tokens (cl100k\\_base). ANALYSIS.json has all numbers; `ledger.jsonl` has each kernel.\n");
@@ -200,7 +189,7 @@ std::string AnalysisMarkdown(const Json& analysis) {
   section("Duplicates", absl::StrCat("A kept kernel stands for its cluster.\n\n",
                                      ClusterTable(analysis["clusters"])));
   for (const Json& category : analysis["categories"]) {
-    section(absl::StrCat("Checks of ", Cell(category["name"].get<std::string>())),
+    section(absl::StrCat("Checks of ", MarkdownCell(category["name"].get<std::string>())),
             CheckTable(category["checks"]));
   }
   return text;

@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
-#include "services/exporter/core/analysis/analysis_markdown.h"
+#include "services/exporter/core/output/markdown.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -17,8 +17,9 @@ std::string Share(int64_t part, int64_t whole) {
 }
 
 std::string Link(const std::string& text, const std::string& link) {
-  if (!absl::StartsWith(link, "https://") || absl::StrContains(link, ')')) return Cell(text);
-  return absl::StrCat("[", Cell(text), "](", link, ")");
+  if (!absl::StartsWith(link, "https://") || absl::StrContains(link, ')'))
+    return MarkdownCell(text);
+  return absl::StrCat("[", MarkdownCell(text), "](", link, ")");
 }
 
 std::string Day(int64_t seconds) {
@@ -37,7 +38,7 @@ std::string Fenced(absl::string_view text) {
 std::string Counted(const std::map<std::string, int64_t>& licenses) {
   std::string text;
   for (const auto& [expression, count] : licenses) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", Cell(expression), " (", count, ")");
+    absl::StrAppend(&text, text.empty() ? "" : ", ", MarkdownCell(expression), " (", count, ")");
   }
   return text;
 }
@@ -81,7 +82,7 @@ std::string Provenance::Markdown(absl::string_view name, absl::string_view datas
     tokens += entry.tokens;
   }
   std::string text = absl::StrCat(
-      "# ", Cell(name), ": where it comes from\n\nDataset `", dataset, "`, ", kernels,
+      "# ", MarkdownCell(name), ": where it comes from\n\nDataset `", dataset, "`, ", kernels,
       " kernels. Each row of it names repository, commit, path and lines, its licence with the "
       "evidence, and the copyright holders. Shares are of the kernels and of their tokens.\n\n",
       "| source | commit | of | category | kernels | share | tokens | share | licences |\n",
@@ -91,14 +92,14 @@ std::string Provenance::Markdown(absl::string_view name, absl::string_view datas
     const Source& source = entry.source;
     absl::StrAppend(&text, "| ", Link(source.repository, source.url), " | `",
                     source.commit.substr(0, 12), "` | ", Day(source.commit_time), " | ",
-                    Cell(source.category), " | ",
+                    MarkdownCell(source.category), " | ",
                     source.holdout ? "holdout" : absl::StrCat(entry.kernels), " | ",
                     Share(entry.kernels, kernels), " | ", entry.tokens, " | ",
                     Share(entry.tokens, tokens), " | ", licenses, " |\n");
   }
   for (const Entry& entry : entries_) {
     if (entry.kernels == 0 && entry.file_licenses.empty()) continue;
-    absl::StrAppend(&text, "\n## ", Cell(entry.source.repository), "\n\nCommit `",
+    absl::StrAppend(&text, "\n## ", MarkdownCell(entry.source.repository), "\n\nCommit `",
                     entry.source.commit, "`.\n");
     if (!entry.file_licenses.empty()) {
       absl::StrAppend(&text, "\nWhole files, by licence: ", Counted(entry.file_licenses), ".\n");
@@ -106,7 +107,7 @@ std::string Provenance::Markdown(absl::string_view name, absl::string_view datas
     if (!entry.copyrights.empty()) {
       absl::StrAppend(&text, "\nCopyright holders, as the files say it:\n\n");
       for (const std::string& line : entry.copyrights)
-        absl::StrAppend(&text, "- ", Cell(line), "\n");
+        absl::StrAppend(&text, "- ", MarkdownCell(line), "\n");
     }
     if (!entry.files.empty()) absl::StrAppend(&text, "\nLicences and notices:\n\n");
     for (const File& file : entry.files) {

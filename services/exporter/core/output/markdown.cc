@@ -1,0 +1,20 @@
+#include "services/exporter/core/output/markdown.h"
+
+#include "absl/strings/str_replace.h"
+
+namespace kernelmill::exporter {
+
+std::string MarkdownCell(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"\\", "\\\\"},
+                                    {"|", "\\|"},
+                                    {"`", "\\`"},
+                                    {"*", "\\*"},
+                                    {"_", "\\_"},
+                                    {"[", "\\["},
+                                    {"<", "&lt;"},
+                                    {"&", "&amp;"},
+                                    {"\r", " "},
+                                    {"\n", " "}});
+}
+
+}  // namespace kernelmill::exporter
