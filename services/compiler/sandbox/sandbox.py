@@ -1,11 +1,12 @@
 """The inner layer of the sandbox: what a forked child of the zygote gives up before it touches a stranger's code.
 
 The outer layer (confined_process.h) holds the zygote and all below it. It lets a process do what the zygote needs, so
-one kernel could still reach the next: by the zygote's pipes, by signals, by files in the slot's scratch folder. run()
-forks a child that has none of these:
+one kernel could still reach the next: by the zygote's pipes, by signals, by files in the slot's scratch folder. A Child
+has none of these:
 
   folder       a new scratch folder is the only place to write to (Landlock); nothing outlives the kernel
-  descriptors  /dev/null as 0, 1 and 2, and as 3 a pipe of its own, which carries its own answer alone
+  descriptors  /dev/null as 0 and 1, a file for a crash's last words as 2, and pipes of its own: 3 carries its own answers
+               alone, 4 what it is asked
   signals      to itself alone (seccomp; Landlock's scope where the kernel has it)
   limits       processor time, address space, size of a file, open files; none can be raised
   programs     Layer(execute=False) may neither execute nor fork: threads are all that it can make, and its group and
@@ -13,8 +14,10 @@ forks a child that has none of these:
                and entries of its folder are all that it has on the disk
   rights       no further chmod, setpgid, seccomp, landlock or prctl but names
 
-A child can lie about its own answer, and about nothing else. The parent bounds time and bytes, kills the child's
-process group, and reaps it. One kernel at a time: run() is not re-entrant, and the caller must have no threads.
+A child can lie about its own answers, and about nothing else. Each answer begins with a token that its parent made up:
+what is written to descriptor 3 without it is no answer, and ends the child as Outcome("garbled"). Code that searches its
+own process finds the token, so an answer of a process that runs a stranger's Python is a stranger's word all the same.
+The parent bounds time and bytes, kills the child's process group, and reaps it. The caller must have no threads.
 
 Under `--unsafe-no-sandbox` (KERNELMILL_SANDBOX=off) limits, descriptors and the parent's bounds remain; the rest is
 left out. Otherwise a layer that cannot be had ends the child before `work` is called, as Outcome("refused"). Linux on
@@ -23,6 +26,7 @@ x86-64 only. Standard library only.
 
 import ctypes
 import dataclasses
+import fcntl
 import os
 import resource
 import select
@@ -33,7 +37,11 @@ import struct
 import tempfile
 import time
 
-RESULT_FD = 3
+ANSWERS_FD, REQUESTS_FD = 3, 4
+WORDS_BYTES = 1 << 16  # of what a child wrote to descriptor 2, its end
+_TOKEN_BYTES = 16
+_HEAD = struct.Struct(f"={_TOKEN_BYTES}scQ")  # token, kind, size of what follows
+_ENTERED, _ANSWER, _ERROR, _MEMORY, _REFUSED = b"L", b"R", b"E", b"M", b"X"
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -139,23 +147,23 @@ def _restrict_files(folder, remove):
 class Layer:
     """What a child may use. `execute`: it runs no stranger's Python and needs programs, such as ptxas."""
     execute: bool = False
-    seconds: float = 90             # of the clock, till its answer and its end
+    seconds: float = 90             # of the clock, for each answer
     cpu_seconds: int = 60           # of each process
     memory_bytes: int = 4 << 30     # of address space, of each process; what the zygote has mapped counts
     file_bytes: int = 64 << 20      # of each file
     open_files: int = 64
-    answer_bytes: int = 64 << 20    # of what `work` returns
+    answer_bytes: int = 64 << 20    # of an answer
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
     """What came of a child. `kind` is one of:
 
-      ok         `data` is what work returned
+      ok         `data` is its answer
       error      work raised: `data` is "ValueError: ..." in UTF-8, at most 4,000 bytes
       exit       it ended without an answer, by sys.exit or os._exit; `number` is the status
       garbled    what it wrote is no answer: only a stranger's code does that
-      time, cpu, memory, output   it reached the bound of its layer
+      time, cpu, memory, output, processes   it reached the bound of its layer, or of the zygote's (processes)
       forbidden  a system call for which the filters kill (SIGSYS)
       signal     a crash; `number` is the signal
       refused    the layer could not be had; `data` says why. The machine's fault, not the kernel's
@@ -165,10 +173,11 @@ class Outcome:
     number: int = 0
     cpu_seconds: float = 0.0
     peak_bytes: int = 0  # of resident memory
+    words: str = ""      # the end of what it wrote to descriptor 2: a crash's last words
 
     @property
     def limit(self):
-        return self.kind in ("time", "cpu", "memory", "output")
+        return self.kind in ("time", "cpu", "memory", "output", "processes")
 
 
 def enforced():
@@ -180,13 +189,15 @@ def protect_zygote():
     _call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _keep_descriptors(answer):
-    if answer != RESULT_FD:
-        os.dup2(answer, RESULT_FD)
+def _keep_descriptors(answers, requests, words):
+    # First out of the way of the numbers to be given.
+    kept = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 16) for fd in (answers, requests, words)]
     null = os.open("/dev/null", os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
-    _call("close_range", RESULT_FD + 1, 0xFFFFFFFF, 0)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    for fd, number in zip(kept, (ANSWERS_FD, REQUESTS_FD, 2)):
+        os.dup2(fd, number, inheritable=number == 2)
+    _call("close_range", REQUESTS_FD + 1, 0xFFFFFFFF, 0)
 
 
 def _set_limits(layer):
@@ -219,30 +230,45 @@ def _enter(layer, folder, parent):
     _call("seccomp", 1, 0, ctypes.byref(_Program(len(program) // 8, program)))
 
 
-def _write_answer(kind, data):
-    answer = memoryview(struct.pack("=cQ", kind, len(data)) + data)
-    while answer:
-        answer = answer[os.write(RESULT_FD, answer):]
+class Channel:
+    """What a child has of its parent."""
+
+    def __init__(self, token):
+        self._token = token
+
+    def requests(self):
+        """Lines without their ends, until the parent asks for nothing more."""
+        with os.fdopen(REQUESTS_FD, "rb") as requests:
+            for request in requests:
+                yield request.rstrip(b"\n")
+
+    def answer(self, data):
+        self._write(_ANSWER, data)
+
+    def _write(self, kind, data=b""):
+        answer = memoryview(_HEAD.pack(self._token, kind, len(data)) + data)
+        while answer:
+            answer = answer[os.write(ANSWERS_FD, answer):]
 
 
-def _child(work, layer, folder, answer, parent):
+def _child(work, layer, folder, descriptors, token, parent):
+    channel = Channel(token)
     try:
-        _keep_descriptors(answer)
+        _keep_descriptors(*descriptors)
         _enter(layer, folder, parent)
+        channel._write(_ENTERED)
     except BaseException as error:  # whatever it is, `work` must not be called
-        _write_answer(b"X", f"{type(error).__name__}: {error}".encode()[:4000])
+        channel._write(_REFUSED, f"{type(error).__name__}: {error}".encode()[:4000])
         os._exit(0)
+    status = 0
     try:
-        _write_answer(b"R", work())
-        status = 0
+        work(channel)
     except MemoryError:
-        _write_answer(b"M", b"")
-        status = 0
+        channel._write(_MEMORY)
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except BaseException as error:
-        _write_answer(b"E", _text_of(error))
-        status = 0
+        channel._write(_ERROR, _text_of(error))
     finally:
         os._exit(status & 0xFF)
 
@@ -258,47 +284,136 @@ def _text_of(error):
 
 # ---------------------------------------------------------------- the parent
 
-def run(work, layer=Layer(), folder=None):
-    """Calls work() in a confined child; it returns bytes. Returns an Outcome, whatever the child does, and when nothing
-    of it is alive. `folder` is where its scratch folder is made; without, in KERNELMILL_SCRATCH."""
-    scratch = tempfile.mkdtemp(prefix="kernel-", dir=folder or os.environ["KERNELMILL_SCRATCH"])
-    read, write = os.pipe()
-    parent, started = os.getpid(), time.monotonic()
-    child = os.fork()
-    if child == 0:
-        _child(work, layer, scratch, write, parent)
-    try:
-        os.close(write)
+class Child:
+    """A confined process that calls work(channel): it is asked, and answers. Ends with its `with` statement, when nothing
+    of it is alive any more and its folder is gone. The folder is made in `folder`; without, in KERNELMILL_SCRATCH."""
+
+    def __init__(self, work, layer=Layer(), folder=None):
+        self._layer = layer
+        self._buffer = bytearray()
+        self._entered = False
+        self._outcome = None  # how it ended, once it has
+        self._token = os.urandom(_TOKEN_BYTES)
+        self._folder = tempfile.mkdtemp(prefix="kernel-", dir=folder or os.environ["KERNELMILL_SCRATCH"])
+        self._words = _nameless_file(self._folder + ".words")
+        self._answers, answers = os.pipe()
+        requests, self._requests = os.pipe()
+        parent, self._started = os.getpid(), time.monotonic()
         try:
-            os.setpgid(child, child)  # both sides do, so that neither is too late
-        except OSError:
-            pass  # it has done so, and may have ended
-        answer, over = _read_answer(read, layer, started + layer.seconds)
-        status, usage, late = _reap(child, started + layer.seconds, kill=over is not None)
-        return _outcome(answer, over or late, status, usage, layer)
-    finally:
-        os.close(read)
-        clear_folder(scratch)
+            self._pid = os.fork()
+        except OSError:  # another child has made so many threads
+            self._pid = 0
+            self._outcome = Outcome("processes")
+        else:
+            if self._pid == 0:
+                _child(work, layer, self._folder, (answers, requests, self._words), self._token, parent)
+            try:
+                os.setpgid(self._pid, self._pid)  # both sides do, so that neither is too late
+            except OSError:
+                pass  # it has done so, and may have ended
+        os.close(answers)
+        os.close(requests)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+        for fd in (self._answers, self._requests, self._words):
+            os.close(fd)
+        clear_folder(self._folder)
+
+    def ask(self, request):
+        """A line, which it finds in Channel.requests."""
+        self._started = time.monotonic()
+        try:
+            os.write(self._requests, request + b"\n")
+        except BrokenPipeError:
+            pass
+
+    def answer(self):
+        """Its next answer, as Outcome("ok"); any other ends it, and all that is asked later has the same outcome."""
+        if self._outcome is not None:
+            return self._outcome
+        deadline = self._started + self._layer.seconds
+        kind, data = self._read_answer(deadline)
+        if kind == "ok":
+            return Outcome("ok", data, cpu_seconds=self.cpu_seconds())
+        return self._end(kind, data, deadline)
+
+    def cpu_seconds(self):
+        """Processor time so far."""
+        if self._outcome is None:
+            try:
+                return time.clock_gettime((~self._pid << 3) | 2)  # its CPU clock: see clock_getcpuclockid(3)
+            except OSError:
+                return 0.0
+        return self._outcome.cpu_seconds
+
+    def end(self):
+        """Kills what is left of it. Its outcome has what it used, whatever its kind."""
+        return self._outcome or self._end("ok", b"", 0)
+
+    def _end(self, kind, data, deadline):
+        status, usage, late = _reap(self._pid, deadline, kill=kind != "exit")
+        size = os.fstat(self._words).st_size
+        words = os.pread(self._words, WORDS_BYTES, max(0, size - WORDS_BYTES)).decode("utf-8", "replace")
+        self._outcome = dataclasses.replace(_outcome(late or kind, data, status, usage, self._layer), words=words)
+        return self._outcome
+
+    def _read_answer(self, deadline):
+        """(kind, data): "exit" is the end of what it writes."""
+        kinds = {_ANSWER: "ok", _ERROR: "error", _MEMORY: "memory"}
+        while True:
+            kind, data = self._read_frame(deadline)
+            if kind == _ENTERED and not self._entered:
+                self._entered = True
+            elif kind == _REFUSED and not self._entered:
+                return "refused", data
+            elif isinstance(kind, str):
+                return kind, b""
+            else:
+                return (kinds[kind], data) if self._entered and kind in kinds else ("garbled", b"")
+
+    def _read_frame(self, deadline):
+        """(kind of frame, data), or (kind of outcome, b"")."""
+        poll = select.poll()
+        poll.register(self._answers, select.POLLIN)
+        while True:
+            head = bytes(self._buffer[:_HEAD.size])
+            if not self._token.startswith(head[:_TOKEN_BYTES]):
+                return "garbled", b""
+            if len(head) == _HEAD.size:
+                _, kind, size = _HEAD.unpack(head)
+                if size > self._layer.answer_bytes:
+                    return "output", b""
+                if len(self._buffer) >= _HEAD.size + size:
+                    data = bytes(self._buffer[_HEAD.size:_HEAD.size + size])
+                    del self._buffer[:_HEAD.size + size]
+                    return kind, data
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return "time", b""
+            if not poll.poll(left * 1000):
+                continue
+            chunk = os.read(self._answers, 1 << 20)
+            if not chunk:
+                return ("garbled" if self._buffer else "exit"), b""
+            self._buffer += chunk
 
 
-def _read_answer(fd, layer, deadline):
-    """(bytes, None | "time" | "output")"""
-    chunks, size = [], 0
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return b"".join(chunks), "time"
-        if not poll.poll(left * 1000):
-            continue
-        chunk = os.read(fd, 1 << 20)
-        if not chunk:
-            return b"".join(chunks), None
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > layer.answer_bytes + 9:
-            return b"", "output"
+def run(work, layer=Layer(), folder=None):
+    """Calls work() in a confined child; it returns bytes. The Outcome of it, when nothing of the child is alive."""
+    with Child(lambda channel: channel.answer(work()), layer, folder) as child:
+        outcome = child.answer()
+        used = child.end()
+        return dataclasses.replace(outcome, cpu_seconds=used.cpu_seconds, peak_bytes=used.peak_bytes)
+
+
+def _nameless_file(path):
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    os.unlink(path)
+    return fd
 
 
 def _reap(child, deadline, kill):
@@ -332,24 +447,19 @@ def _kill_group(child):
             pass
 
 
-def _outcome(answer, over, status, usage, layer):
+def _outcome(kind, data, status, usage, layer):
     cpu = usage.ru_utime + usage.ru_stime
     rest = {"cpu_seconds": cpu, "peak_bytes": usage.ru_maxrss * 1024}
-    if over:
-        return Outcome(over, **rest)
+    if kind != "exit":
+        return Outcome(kind, data, **rest)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number == signal.SIGXCPU or (number == signal.SIGKILL and cpu >= layer.cpu_seconds):
             return Outcome("cpu", number=number, **rest)
+        if number == signal.SIGXFSZ:
+            return Outcome("output", number=number, **rest)
         return Outcome("forbidden" if number == signal.SIGSYS else "signal", number=number, **rest)
-    code = os.WEXITSTATUS(status)
-    if not answer:
-        return Outcome("exit", number=code, **rest)
-    kinds = {b"R": "ok", b"E": "error", b"M": "memory", b"X": "refused"}
-    head, data = answer[:9], answer[9:]
-    if len(head) < 9 or head[:1] not in kinds or struct.unpack("=Q", head[1:])[0] != len(data):
-        return Outcome("garbled", **rest)
-    return Outcome(kinds[head[:1]], data, code, **rest)
+    return Outcome("exit", number=os.WEXITSTATUS(status), **rest)
 
 
 def clear_folder(path):

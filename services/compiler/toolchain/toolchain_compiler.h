@@ -16,6 +16,11 @@ namespace kernelmill::compiler {
 
 struct ToolchainOptions {
   std::string folder;  // of the installed toolchains; see DefaultToolchainsFolder
+  // An existing folder below which each compiler gets one to write to; empty: the system's
+  // temporary folder. If this process is root, compilers run as another user, who must be able to
+  // pass through it.
+  std::string temp_dir;
+  bool unsafe_no_sandbox = false;  // by the operator's explicit word alone
 };
 
 // Compiles by the toolchains of a folder. Each caller has a zygote of its own while it waits,
@@ -23,19 +28,35 @@ struct ToolchainOptions {
 // callers at once. One that is lost takes its job with it, which is tried once more by a new one.
 class ToolchainCompiler : public Compiler {
  public:
+  // `options` as OpenToolchains has checked them.
   explicit ToolchainCompiler(ToolchainOptions options) : options_(std::move(options)) {}
 
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override;
 
  private:
-  absl::StatusOr<std::unique_ptr<Zygote>> Take(const std::string& toolchain);
-  void GiveBack(const std::string& toolchain, std::unique_ptr<Zygote> zygote);
+  // A zygote, and the slot that it has alone: as root, a user of its own.
+  struct Running {
+    std::unique_ptr<Zygote> zygote;
+    int slot = 0;
+  };
+
+  absl::StatusOr<Running> Take(const std::string& toolchain);
+  absl::StatusOr<Running> Start(const std::string& toolchain);
+  // Keeps it for the next caller, or ends it if it is of no use any more.
+  void GiveBack(const std::string& toolchain, Running running);
+  int TakeSlot();
+  void FreeSlot(int slot);
 
   const ToolchainOptions options_;
   absl::Mutex mutex_;
-  absl::flat_hash_map<std::string, std::vector<std::unique_ptr<Zygote>>> idle_
-      ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::vector<Running>> idle_ ABSL_GUARDED_BY(mutex_);
+  std::vector<bool> slots_ ABSL_GUARDED_BY(mutex_);  // which are taken
 };
+
+// A compiler by toolchains (`names`; empty: all that are pinned). FAILED_PRECONDITION: one of them
+// is not installed, or this machine cannot confine what it runs; the message says what is missing.
+absl::StatusOr<std::unique_ptr<Compiler>> OpenToolchains(
+    const ToolchainOptions& options, const std::vector<std::string>& names = {});
 
 }  // namespace kernelmill::compiler
 

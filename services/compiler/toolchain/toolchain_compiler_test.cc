@@ -1,9 +1,13 @@
 #include "services/compiler/toolchain/toolchain_compiler.h"
 
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/toolchains/toolchains.h"
 #include "gtest/gtest.h"
+#include "services/compiler/sandbox/support.h"
 #include "services/compiler/toolchain/environment.h"
 
 namespace kernelmill::compiler {
@@ -45,13 +49,25 @@ class ToolchainCompilerTest : public testing::TestWithParam<std::string> {
   void SetUp() override {
     const auto environment = FindEnvironment(DefaultToolchainsFolder(), GetParam());
     if (!environment.ok()) GTEST_SKIP() << environment.status();
+    if (const absl::Status status = CheckSandbox(); !status.ok()) GTEST_SKIP() << status;
+    compiler_ = Open(/*unsafe_no_sandbox=*/false);
+    ASSERT_NE(compiler_, nullptr);
   }
 
-  ToolchainCompiler compiler_{{DefaultToolchainsFolder()}};
+  static std::unique_ptr<Compiler> Open(bool unsafe_no_sandbox) {
+    ToolchainOptions options;
+    options.folder = DefaultToolchainsFolder();
+    options.unsafe_no_sandbox = unsafe_no_sandbox;
+    absl::StatusOr<std::unique_ptr<Compiler>> compiler = OpenToolchains(options, {GetParam()});
+    EXPECT_TRUE(compiler.ok()) << compiler.status();
+    return compiler.ok() ? *std::move(compiler) : nullptr;
+  }
+
+  std::unique_ptr<Compiler> compiler_;
 };
 
 TEST_P(ToolchainCompilerTest, EveryTargetIsCompiled) {
-  const auto report = compiler_.Compile(AddJob(GetParam()));
+  const auto report = compiler_->Compile(AddJob(GetParam()));
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_TRUE(report->module_import.ok()) << report->module_import.error();
   ASSERT_EQ(report->targets.size(), 4);
@@ -62,6 +78,20 @@ TEST_P(ToolchainCompilerTest, EveryTargetIsCompiled) {
     EXPECT_GT(target.result.registers(), 0);
     EXPECT_GT(target.result.instructions(), 0);
     EXPECT_EQ(target.signature.constexprs(0).value(), "128");
+  }
+}
+
+TEST_P(ToolchainCompilerTest, FormsAreThoseOfAnUnconfinedCompiler) {
+  const std::unique_ptr<Compiler> unconfined = Open(/*unsafe_no_sandbox=*/true);
+  ASSERT_NE(unconfined, nullptr);
+  const auto confined_report = compiler_->Compile(AddJob(GetParam()));
+  const auto report = unconfined->Compile(AddJob(GetParam()));
+  ASSERT_TRUE(confined_report.ok()) << confined_report.status();
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->targets.size(), 4);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(confined_report->targets[i].result.SerializeAsString(),
+              report->targets[i].result.SerializeAsString());
   }
 }
 

@@ -2,10 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +24,8 @@ constexpr absl::Duration kStartTime = absl::Minutes(5);  // to import Triton, on
 // Over what the harness allows each of its children, whom it kills itself.
 constexpr int kWallFactor = 25;
 
-std::vector<std::string> ZygoteEnvironment(const std::string& scratch) {
+// Besides these it has what ConfinedProcess sets.
+std::vector<std::string> ZygoteEnvironment() {
   return {
       "PATH=/usr/bin:/bin",
       "LC_ALL=C.UTF-8",
@@ -38,17 +36,7 @@ std::vector<std::string> ZygoteEnvironment(const std::string& scratch) {
       // versions change.
       "TRITON_DISABLE_LINE_INFO=1",
       "TRITON_DEFAULT_FP_FUSION=1",
-      absl::StrCat("HOME=", scratch),
-      absl::StrCat("TMPDIR=", scratch),
-      absl::StrCat("KERNELMILL_SCRATCH=", scratch),
   };
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (std::string& s : strings) pointers.push_back(s.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // A pair of connected descriptors: ours, and the child's.
@@ -58,26 +46,6 @@ absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> Channel() {
     return ErrnoStatus(errno, "socketpair");
   }
   return std::make_pair(FileDescriptor(fds[0]), FileDescriptor(fds[1]));
-}
-
-absl::StatusOr<int> Spawn(const std::string& environment, const std::string& scratch, int jobs,
-                          int reports) {
-  std::vector<std::string> arguments = {environment + "/bin/python3", "-I", "-B", "-c",
-                                        std::string(HarnessBoot())};
-  std::vector<std::string> variables = ZygoteEnvironment(scratch);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
-  posix_spawn_file_actions_adddup2(&actions, 0, 1);
-  posix_spawn_file_actions_adddup2(&actions, jobs, 3);
-  posix_spawn_file_actions_adddup2(&actions, reports, 4);
-  int pid = -1;
-  const int error = ::posix_spawn(&pid, arguments.front().c_str(), &actions, nullptr,
-                                  Pointers(arguments).data(), Pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == 0) return pid;
-  return absl::FailedPreconditionError(
-      absl::StrCat("cannot start ", arguments.front(), ": ", ErrnoStatus(error, "").message()));
 }
 
 absl::Status Wait(int fd, short events, absl::Time until) {
@@ -91,27 +59,46 @@ absl::Status Wait(int fd, short events, absl::Time until) {
   }
 }
 
+// What is said of a kernel for which the watcher ended all of the zygote.
+KernelReport ReportOfEnding(const KernelJob& job, const Ending& ending) {
+  KernelReport report;
+  report.module_import.set_toolchain(job.toolchain);
+  report.module_import.set_error(absl::StrCat("limit: too much of ", NameOf(ending.reason)));
+  return report;
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Zygote>> Zygote::Start(const std::string& environment) {
-  ASSIGN_OR_RETURN(TempDir scratch, TempDir::Create());
-  auto zygote = std::unique_ptr<Zygote>(new Zygote(std::move(scratch)));
+absl::StatusOr<std::unique_ptr<Zygote>> Zygote::Start(const std::string& environment,
+                                                      const Policy& policy) {
+  auto zygote = std::unique_ptr<Zygote>(new Zygote());
   ASSIGN_OR_RETURN(auto jobs, Channel());
   ASSIGN_OR_RETURN(auto reports, Channel());
-  ASSIGN_OR_RETURN(zygote->pid_, Spawn(environment, zygote->scratch_.path(), jobs.second.get(),
-                                       reports.second.get()));
+  const FileDescriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null.is_open()) return ErrnoStatus(errno, "/dev/null");
+  ConfinedCommand command;
+  command.argv = {environment + "/bin/python3", "-I", "-B", "-c", std::string(HarnessBoot())};
+  command.env = ZygoteEnvironment();
+  // What Python says when the harness itself breaks goes to the worker's log; its children have no
+  // part of that.
+  command.fds = {null.get(), null.get(), STDERR_FILENO, jobs.second.get(), reports.second.get()};
+  ASSIGN_OR_RETURN(zygote->process_, ConfinedProcess::Start(command, policy));
   zygote->jobs_ = std::move(jobs.first);
   zygote->reports_ = std::move(reports.first);
   return zygote;
 }
 
-Zygote::~Zygote() {
-  if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+absl::StatusOr<KernelReport> Zygote::Compile(const KernelJob& job) {
+  absl::StatusOr<KernelReport> report = Exchange(job);
+  if (report.ok()) return report;
+  alive_ = false;
+  process_->Kill();
+  const Ending ending = process_->Wait();
+  if (ready_ && ending.limit()) return ReportOfEnding(job, ending);
+  return report;
 }
 
-absl::StatusOr<KernelReport> Zygote::Compile(const KernelJob& job) {
+absl::StatusOr<KernelReport> Zygote::Exchange(const KernelJob& job) {
   if (!ready_) {
     const absl::Time until = absl::Now() + kStartTime;
     RETURN_IF_ERROR(Write(HarnessLine(), until));

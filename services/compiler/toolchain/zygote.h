@@ -9,35 +9,43 @@
 #include "absl/time/time.h"
 #include "common/base/file.h"
 #include "services/compiler/core/compiler.h"
+#include "services/compiler/sandbox/confined_process.h"
+#include "services/compiler/sandbox/policy.h"
 
 namespace kernelmill::compiler {
 
-// A Python of a toolchain that has imported Triton and forks for each kernel (python/zygote.py).
-// The process, and all that it has started, ends with this object. Not thread-safe.
+// A confined Python of a toolchain that has imported Triton and forks for each kernel
+// (python/zygote.py). The process, and all that it has started, ends with this object. Not
+// thread-safe.
 class Zygote {
  public:
-  // Returns when it has started; Triton is loaded while the first job waits. FAILED_PRECONDITION:
-  // it cannot be started.
-  static absl::StatusOr<std::unique_ptr<Zygote>> Start(const std::string& environment);
+  // `policy` is that of the environment (PythonPolicy). Returns when it has started; Triton is
+  // loaded while the first job waits. Errors are those of ConfinedProcess::Start.
+  static absl::StatusOr<std::unique_ptr<Zygote>> Start(const std::string& environment,
+                                                       const Policy& policy);
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
-  ~Zygote();
 
   // UNAVAILABLE: the process was lost, or did not answer in time; INTERNAL: it did not say what it
-  // should. It is of no use then.
+  // should; FAILED_PRECONDITION: it cannot confine a kernel. It is of no use then. A kernel for
+  // which all of it had to be ended, since it took too much memory or disk, has that in its report.
   absl::StatusOr<KernelReport> Compile(const KernelJob& job);
 
- private:
-  explicit Zygote(TempDir scratch) : scratch_(std::move(scratch)) {}
+  // Whether it can compile another kernel.
+  bool alive() const { return alive_; }
 
+ private:
+  Zygote() = default;
+
+  absl::StatusOr<KernelReport> Exchange(const KernelJob& job);
   absl::Status Write(absl::string_view line, absl::Time until);
   absl::StatusOr<std::string> ReadLine(absl::Time until);
 
-  TempDir scratch_;
-  int pid_ = -1;
   FileDescriptor jobs_, reports_;
   std::string buffer_;
   bool ready_ = false;
+  bool alive_ = true;
+  std::unique_ptr<ConfinedProcess> process_;
 };
 
 }  // namespace kernelmill::compiler

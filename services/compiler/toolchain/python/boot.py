@@ -26,4 +26,4 @@ jobs, reports = os.fdopen(3, "rb"), os.fdopen(4, "wb")
 sys.meta_path.insert(0, Sources(json.loads(jobs.readline())))
 from kernelmill_harness import zygote  # noqa: E402
 
-zygote.main(jobs, reports, os.environ["KERNELMILL_SCRATCH"])
+zygote.main(jobs, reports)

@@ -1,6 +1,6 @@
 """Child A: loads a stranger's module and turns its kernel into Triton's IR, as text, by Triton's own frontend.
 
-All that it says is a stranger's word. It says it on one pipe, and nothing else of the harness is open here.
+All that it says is a stranger's word.
 """
 import ast
 import json
@@ -17,7 +17,7 @@ from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction
 
-from kernelmill_harness import absent, device, messages, torch_names
+from kernelmill_harness import absent, device, messages, sandbox, torch_names
 
 
 MODULE = "kernel"
@@ -197,43 +197,47 @@ def said(error):
     return message or messages.of_exception(error)
 
 
+def refused_by_sandbox(error):
+    """Whether something stands behind an exception that the sandbox does not let a module do."""
+    return sandbox.enforced() and any(isinstance(link, PermissionError) for link in chain(error))
+
+
 def frontend(namespace, lines, kernel, attempt, job, target):
     try:
         source, values = source_of(kernel, attempt, namespace, job["gluon"])
         text = lower(source, attempt, target)
-    except Refused as refused:
-        raise refused
+    except (Refused, MemoryError):
+        raise
     except Exception as error:  # pylint: disable=broad-except
-        raise Refused("frontend", said(error), lines.of(error)) from None
+        stage = "sandbox" if refused_by_sandbox(error) else "frontend"
+        raise Refused(stage, said(error), lines.of(error)) from None
     return {"ir": text, "constexprs": [[name, messages.clean(repr(value), REPR_BYTES)] for name, value in values.items()]}
 
 
-def serve(requests, answers, job, target):
-    """Loads the module, then answers each request, a try's place, with its IR. Lines of JSON."""
+def main(channel, job, target):
+    """Loads the module, then answers each request, a try's place, with its IR. Objects of JSON."""
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
 
     def answer(value):
-        answers.write(json.dumps(value).encode() + b"\n")
-        answers.flush()
+        channel.answer(json.dumps(value).encode())
 
     try:
         namespace = load(job["module"], target)
+    except MemoryError:
+        raise
     except BaseException as error:  # pylint: disable=broad-except
-        answer({"import": {"ok": False, "error": messages.clean(messages.of_exception(error), messages.IMPORT_BYTES),
-                           "line": line_of(error)}})
+        answer({"import": {"ok": False, "stage": "sandbox" if refused_by_sandbox(error) else "import", "line": line_of(error),
+                           "error": messages.clean(messages.of_exception(error), messages.IMPORT_BYTES)}})
         return
-    answer({"import": {"ok": True, "error": "", "line": 0}})
+    answer({"import": {"ok": True}})
     lines = Lines(namespace)
-    for request in requests:
+    for request in channel.requests():
         try:
             kernel = find(namespace, job["function"], job["gluon"])
             answer(frontend(namespace, lines, kernel, job["tries"][int(request)], job, target))
         except Refused as refused:
             answer({"stage": refused.stage, "message": messages.clean(refused.message), "line": refused.line})
+        except MemoryError:
+            raise
         except BaseException as error:  # pylint: disable=broad-except
             answer({"stage": "frontend", "message": messages.clean(messages.of_exception(error)), "line": line_of(error)})
-
-
-def main(requests_fd, answers_fd, job, target):
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
-    with os.fdopen(requests_fd, "rb") as requests, os.fdopen(answers_fd, "wb") as answers:
-        serve(requests, answers, job, target)

@@ -1,25 +1,25 @@
-"""The harness: imports Triton once, then forks for each kernel. See pool.h.
+"""The harness: imports Triton once, then forks for each kernel. See zygote.h.
 
-Lines of JSON: a job, then its report. This process runs no code but ours and Triton's. For
-each target of a job it forks A (frontend.py), which loads the module and gives IR, and for each IR B (backend.py), which
-compiles it and reports. It alone writes reports.
+Lines of JSON: a job, then its report. This process runs no code but ours and Triton's. For each target of a job it forks A
+(frontend.py), which loads the module and gives IR, and for each IR B (backend.py), which compiles it and reports. Both are
+confined (sandbox.py). It alone writes reports; what A says is a stranger's word, and goes into them bounded and as text.
 """
 import json
 import math
 
-from kernelmill_harness import backend, children, frontend
+from kernelmill_harness import backend, children, frontend, messages, sandbox
 
 
 IR_BYTES = 64 << 20
-REPORT_BYTES = 64 << 20
-STAGES = ("import", "limit", "frontend", "passes", "assembler")  # the later, the further a try came
+REPORT_BYTES = 24 << 20  # of a target; zygote.cc has the bound of all
+STAGES = ("import", "limit", "sandbox", "frontend", "passes", "assembler")  # the later, the further a try came
 
 
-def kernel_report(job, scratch):
+def kernel_report(job):
     """What is said of a job: the import, and each target."""
     targets, module_import = [], None
     for target in job["targets"]:
-        said, report = target_report(job, target, scratch)
+        said, report = target_report(job, target)
         if module_import is None:
             module_import = said
             if not said["ok"]:
@@ -30,17 +30,17 @@ def kernel_report(job, scratch):
     return {"import": module_import, "targets": targets}
 
 
-def target_report(job, target, scratch):
+def target_report(job, target):
     """The import's row, and what the first try that compiles came to, else the one that came furthest."""
-    with children.Frontend(frontend.main, job, target, scratch) as child:
-        said = child.answer(IR_BYTES)
+    with children.Frontend(frontend.main, job, target, IR_BYTES) as child:
+        said = child.answer()
         loaded = import_row(said)
         if not loaded["ok"]:
             return loaded, {"target": target, "attempt": 0 if job["tries"] else -1, "status": "error", "stage": "import",
                             "message": loaded["error"], "line": loaded["line"]}
         best = None
         for i, attempt in enumerate(job["tries"]):
-            report = {"target": target, "attempt": i, **try_report(child, job, target, i, attempt, scratch)}
+            report = {"target": target, "attempt": i, **try_report(child, job, target, i, attempt)}
             if report["status"] == "ok":
                 return loaded, report
             if best is None or STAGES.index(report["stage"]) > STAGES.index(best["stage"]):
@@ -52,30 +52,41 @@ def target_report(job, target, scratch):
 
 def import_row(said):
     if "died" in said:
-        return {"ok": False, "error": said["died"], "line": 0}
+        return {"ok": False, "error": typed(said["stage"], said["died"]), "line": 0}
     row = said.get("import")
     if not isinstance(row, dict) or not isinstance(row.get("ok"), bool):
-        return {"ok": False, "error": "the module answered in the harness's place", "line": 0}
-    return {"ok": row["ok"], "error": str(row.get("error", ""))[:400], "line": line(row)}
+        return import_row(children.death(sandbox.Outcome("garbled"), 0))
+    error = "" if row["ok"] else typed(row.get("stage"), text(row.get("error"), messages.IMPORT_BYTES))
+    return {"ok": row["ok"], "error": error, "line": line(row)}
+
+
+def typed(stage, error):
+    """What the sandbox brought about begins with its stage: "limit: not enough memory"."""
+    return messages.clean(f"{stage}: {error}" if stage in ("limit", "sandbox") else error, messages.IMPORT_BYTES)
 
 
 def line(row):
     value = row.get("line", 0)
-    return value if isinstance(value, int) and 0 <= value < 1 << 30 else 0
+    return value if type(value) is int and 0 <= value < 1 << 30 else 0
 
 
-def try_report(child, job, target, place, attempt, scratch):
+def text(value, size):
+    """A string of child A, of which any byte may be a stranger's."""
+    return messages.clean(str(value)[:8 * size].encode("utf-8", "replace").decode(), size)
+
+
+def try_report(child, job, target, place, attempt):
     child.ask(place)
-    said = child.answer(IR_BYTES)
+    said = child.answer()
     if "died" in said:
         return died(said, "frontend")
     if not isinstance(said.get("ir"), str):
-        stage = "frontend" if said.get("stage") not in STAGES else said["stage"]
-        return {"status": "error", "stage": stage, "message": str(said.get("message", ""))[:1000], "line": line(said)}
+        return {"status": "error", "stage": "sandbox" if said.get("stage") == "sandbox" else "frontend",
+                "message": text(said.get("message"), messages.MESSAGE_BYTES), "line": line(said)}
     left = max(1, math.ceil(job["max_seconds"] - child.seconds()))
     report = children.call(
         lambda folder: backend.report(said["ir"], target, frontend.options_of(attempt), job["gluon"], job["keep"], folder),
-        left, REPORT_BYTES, scratch)
+        left, REPORT_BYTES)
     if "died" in report:
         return died(report, "passes")
     if report["status"] == "ok":
@@ -92,14 +103,23 @@ def constexprs(said, attempt):
     """{name: repr} of a try's constexprs, as child A says it."""
     rows = said.get("constexprs")
     rows = rows if isinstance(rows, list) else []
-    found = {row[0]: row[1][:frontend.REPR_BYTES] for row in rows
+    found = {row[0]: text(row[1], frontend.REPR_BYTES) for row in rows
              if isinstance(row, list) and len(row) == 2 and all(isinstance(x, str) for x in row)}
     return [[name, found.get(name, "")] for name, _ in attempt["constexprs"]]
 
 
-def main(jobs, reports, scratch):
+def write_object(file, value):
+    file.write(json.dumps(value).encode() + b"\n")
+    file.flush()
+
+
+def main(jobs, reports):
     """Serves the jobs of a file until its end."""
-    children.KEEP_OUT.extend([jobs.fileno(), reports.fileno()])
-    children.write_object(reports, {"ready": True})
-    for text in jobs:
-        children.write_object(reports, kernel_report(json.loads(text), scratch))
+    sandbox.protect_zygote()
+    write_object(reports, {"ready": True})
+    for job in jobs:
+        try:
+            report = kernel_report(json.loads(job))
+        except children.SandboxRefused as refused:
+            report = {"refused": str(refused)}
+        write_object(reports, report)
