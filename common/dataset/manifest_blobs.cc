@@ -10,6 +10,7 @@ std::vector<cas::Digest> BlobsOf(const v1::DatasetManifest& manifest, const cas:
     blobs.insert(blobs.end(), source.files().begin(), source.files().end());
     blobs.insert(blobs.end(), source.kernels().begin(), source.kernels().end());
     blobs.insert(blobs.end(), source.verdicts().begin(), source.verdicts().end());
+    blobs.insert(blobs.end(), source.ir().begin(), source.ir().end());
   }
   return blobs;
 }

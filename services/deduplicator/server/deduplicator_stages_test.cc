@@ -15,6 +15,7 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dataset/manifest_blobs.h"
 #include "common/dataset/testing/write_files.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/dataset.pb.h"
@@ -424,6 +425,43 @@ TEST_F(DeduplicatorStagesTest, ManifestNamesTheSplitsAndRefusesThoseOfAnotherDat
   splits.set_splits(1, v1::SPLIT_TRAIN);  // a duplicate has none
   *action.mutable_inputs(action.inputs_size() - 1)->mutable_digest() = Put(splits);
   EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(DeduplicatorStagesTest, ManifestNamesTheCompilersAndTheirTextsOfEachShard) {
+  v1::Action action = ManifestAction(Clusters());
+  std::vector<cas::Digest> texts;
+  for (uint32_t i = 0; i < 3; ++i) {
+    v1::IrShard shard;
+    shard.add_texts()->set_kernel(i);
+    texts.push_back(Put(shard));
+  }
+  AddInputs(&action, "ir", texts);
+  v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
+  params.mutable_compile()->add_toolchains()->set_name("triton-3.5.1");
+  params.mutable_compile()->add_targets("cuda:90");
+  params.mutable_compile()->add_keep("ptx");
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument)) << "whose?";
+  params.mutable_sources(0)->add_ir(1);
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument)) << "one shard";
+  params.mutable_sources(0)->add_ir(2);
+  const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+  ASSERT_THAT(result, IsOk());
+  const cas::Digest digest = result->outputs(0).digest();
+  const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, digest);
+  ASSERT_THAT(manifest, IsOk());
+  EXPECT_EQ(manifest->compile().toolchains(0), "triton-3.5.1");
+  EXPECT_EQ(manifest->compile().keep(0), "ptx");
+  EXPECT_EQ(manifest->toolchains(0).name(), "triton-3.5.1");
+  EXPECT_THAT(manifest->sources(0).ir_parts(), ElementsAre(1, 2));
+  ASSERT_EQ(manifest->sources(0).ir_size(), 3);
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(0).ir(2), texts[2]));
+  for (const cas::Digest& text : texts) {
+    EXPECT_THAT(dataset::BlobsOf(*manifest, digest),
+                ::testing::Contains(::testing::Truly(
+                    [&](const cas::Digest& blob) { return cas::SameDigest(blob, text); })));
+  }
+  params.mutable_sources(0)->set_ir(1, -1);
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST_F(DeduplicatorStagesTest, ManifestNamesThePairsAndSaysWhichCouldNotBeMade) {

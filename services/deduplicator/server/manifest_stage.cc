@@ -51,8 +51,27 @@ class InputQueue {
   size_t next_ = 0;
 };
 
+// The texts that compilers made of the source's shards.
+absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
+                   v1::ManifestSource* source) {
+  if (params.ir().empty()) return absl::OkStatus();
+  if (params.ir_size() != params.shards()) {
+    return absl::InvalidArgumentError(absl::StrCat("a source has ", params.shards(), " shards and ",
+                                                   params.ir_size(), " counts of 'ir'"));
+  }
+  for (const int32_t count : params.ir()) {
+    if (count < 0) return absl::InvalidArgumentError(absl::StrCat("a shard has ", count, " 'ir'"));
+    source->add_ir_parts(count);
+    for (int32_t i = 0; i < count; ++i) {
+      ASSIGN_OR_RETURN(*source->add_ir(), ir->Next());
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees, InputQueue* files,
-                       InputQueue* kernels, InputQueue* verdicts, v1::ManifestSource* source) {
+                       InputQueue* kernels, InputQueue* verdicts, InputQueue* ir,
+                       v1::ManifestSource* source) {
   *source->mutable_source() = params.source();
   source->set_failed(params.failed());
   source->set_failed_files(params.failed_files());
@@ -67,7 +86,19 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees
     if (dataset::IsHoldout(params.source())) continue;
     ASSIGN_OR_RETURN(*source->add_verdicts(), verdicts->Next());
   }
-  return absl::OkStatus();
+  return AddIr(params, ir, source);
+}
+
+// The policy of which the coordinator made what the stage compile takes.
+void AddCompile(const v1::CompileParams& params, v1::DatasetManifest* manifest) {
+  v1::CompilePolicy& policy = *manifest->mutable_compile();
+  for (const v1::Toolchain& toolchain : params.toolchains()) {
+    policy.add_toolchains(toolchain.name());
+  }
+  *policy.mutable_targets() = params.targets();
+  *policy.mutable_keep() = params.keep();
+  policy.set_max_seconds(params.max_seconds());
+  *manifest->mutable_toolchains() = params.toolchains();
 }
 
 void AddStages(const v1::ManifestParams& params, v1::DatasetManifest* manifest) {
@@ -145,10 +176,12 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   InputQueue files(action, "files");
   InputQueue kernels(action, "kernels");
   InputQueue verdicts(action, "verdicts");
+  InputQueue ir(action, "ir");
   for (const v1::ManifestSourceParams& source : params.sources()) {
-    RETURN_IF_ERROR(AddSource(source, &trees, &files, &kernels, &verdicts, manifest.add_sources()));
+    RETURN_IF_ERROR(
+        AddSource(source, &trees, &files, &kernels, &verdicts, &ir, manifest.add_sources()));
   }
-  for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts}) {
+  for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir}) {
     RETURN_IF_ERROR(queue->CheckUsedUp());
   }
   ASSIGN_OR_RETURN(*manifest.mutable_clusters(), worker::InputNamed(action, "clusters"));
@@ -164,6 +197,7 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
     *manifest.mutable_split_policy() = params.splits();
     ASSIGN_OR_RETURN(*manifest.mutable_splits(), worker::InputNamed(action, "splits"));
   }
+  if (params.has_compile()) AddCompile(params.compile(), &manifest);
   AddStages(params, &manifest);
   return manifest;
 }

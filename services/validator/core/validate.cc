@@ -18,6 +18,7 @@
 #include "services/validator/core/license/source_licenses.h"
 #include "services/validator/core/opt_out.h"
 #include "services/validator/core/quality/checks.h"
+#include "services/validator/core/quality/compile_checks.h"
 #include "services/validator/core/quality/kind.h"
 #include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/rules.h"
@@ -71,6 +72,15 @@ v1::TokenCounts CountTokens(absl::string_view text) {
   return counts;
 }
 
+// What compilers said; nothing where the job compiles nothing.
+void SetCompilerChecks(const v1::Verdict& verdict, v1::Checks* checks) {
+  const auto passes = [&](absl::string_view check) {
+    return CompilerRule(check, verdict.compiled()).outcome() == v1::RuleResult::OUTCOME_PASS;
+  };
+  checks->set_compiles(passes("compiles"));
+  checks->set_imports(passes("imports"));
+}
+
 // All that is to be known of the kernel before policies decide.
 void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& imports,
            bool license_allowed, v1::Verdict* verdict) {
@@ -94,6 +104,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& import
   checks.set_license_permissive(license_allowed);
   checks.set_handwritten(quality.generated().empty());
   checks.set_readable(!IsMinified(quality));
+  SetCompilerChecks(*verdict, &checks);
   ListRules(kernel, verdict);
   Score(kernel, above, verdict);
   *verdict->mutable_source_tokens() = CountTokens(kernel.source());
@@ -122,7 +133,13 @@ void JudgeFile(const v1::Kernel& file, bool license_allowed, v1::Verdict* verdic
 
 absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
                                           const v1::FileShard& files, const v1::SourceTree& tree,
-                                          const v1::ValidateParams& params) {
+                                          const v1::ValidateParams& params,
+                                          const v1::CompiledShard* compiled) {
+  if (compiled != nullptr && compiled->kernels_size() != kernels.kernels_size()) {
+    return absl::InvalidArgumentError(absl::StrCat("compilers speak of ", compiled->kernels_size(),
+                                                   " kernels, the shard has ",
+                                                   kernels.kernels_size()));
+  }
   for (const std::string& check : params.quality().require()) {
     RETURN_IF_ERROR(CheckIsKnown(check));
   }
@@ -131,9 +148,11 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
   SourceLicenses licenses(tree, params.source_license());
   ASSIGN_OR_RETURN(OptOuts opt_outs, OptOuts::Create(tree, params.opt_out()));
   v1::VerdictShard shard;
-  for (const v1::Kernel& kernel : kernels.kernels()) {
+  for (int i = 0; i < kernels.kernels_size(); ++i) {
+    const v1::Kernel& kernel = kernels.kernels(i);
     ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
+    if (compiled != nullptr) *verdict.mutable_compiled() = compiled->kernels(i);
     *verdict.mutable_license() = licenses.Of(kernel, *file);
     const bool allowed = policy.Allows(verdict.license().expression());
     if (kernel.form() == v1::KERNEL_FORM_FILE) {

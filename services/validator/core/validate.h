@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 
@@ -34,11 +35,14 @@ inline constexpr char kFileKind[] = "file";  // the kind of a whole file
 // license_permissive, handwritten and readable count; it is rejected too as "binary", "empty",
 // "too_large", or as "sensitive:too_many" where more stands in it than is looked for. Its kind is
 // "file".
-// Reads the files' heads and the tree's licence files and metadata. INVALID_ARGUMENT: a kernel's
-// file is not among the files, or the policy names a check that does not exist.
+// Reads the files' heads and the tree's licence files and metadata. `compiled` is what compilers
+// say of the kernels, one each; null where nobody compiled: then nothing of a verdict speaks of it.
+// INVALID_ARGUMENT: a kernel's file is not among the files, the policy names a check that does not
+// exist, or compilers speak of another number of kernels.
 absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
                                           const v1::FileShard& files, const v1::SourceTree& tree,
-                                          const v1::ValidateParams& params);
+                                          const v1::ValidateParams& params,
+                                          const v1::CompiledShard* compiled = nullptr);
 
 // The counters of the stage for these verdicts: kernels.accepted, kernels.rejected.license,
 // .quality, .sensitive, .opt_out and .template (a kernel counts once, by its gravest reason;

@@ -92,6 +92,44 @@ TEST_F(ValidateTest, RequiredChecksRejectWhereTheyApply) {
                           Pair("license.NOASSERTION", 1), Pair("targets.generic", 3)));
 }
 
+TEST_F(ValidateTest, WhatCompilersSayIsKeptCheckedAndRequired) {
+  params_.mutable_quality()->add_require("compiles");
+  for (const std::string path : {"a.py", "b.py", "c.py"}) {
+    AddKernel(path, "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_KERNEL);
+  }
+  for (v1::Kernel& kernel : *kernels_.mutable_kernels()) kernel.set_tokens(200);
+  const v1::VerdictShard without = Run();
+  EXPECT_EQ(without.verdicts(1).rules_size(), 11) << "nobody was asked";
+  EXPECT_TRUE(without.verdicts(1).accepted());
+  v1::CompiledShard compiled;
+  for (const v1::CompileStatus status :
+       {v1::COMPILE_STATUS_OK, v1::COMPILE_STATUS_ERROR, v1::COMPILE_STATUS_UNKNOWN}) {
+    v1::CompiledKernel& kernel = *compiled.add_kernels();
+    kernel.add_imports()->set_ok(true);
+    kernel.add_results()->set_status(status);
+  }
+  const auto shard = Validate(kernels_, files_, tree_, params_, &compiled);
+  ASSERT_THAT(shard, IsOk());
+  EXPECT_EQ(shard->verdicts(0).compiled().SerializeAsString(),
+            compiled.kernels(0).SerializeAsString());
+  EXPECT_TRUE(shard->verdicts(0).checks().compiles());
+  EXPECT_TRUE(shard->verdicts(1).checks().imports());
+  EXPECT_EQ(shard->verdicts(0).rules_size(), 13);
+  EXPECT_TRUE(shard->verdicts(0).accepted());
+  EXPECT_THAT(shard->verdicts(1).reasons(), ElementsAre("quality:compiles"));
+  EXPECT_TRUE(shard->verdicts(2).accepted()) << "nothing is known of it";
+  const auto score = [](const v1::Verdict& verdict) { return verdict.quality().score(); };
+  EXPECT_GT(score(shard->verdicts(0)), score(without.verdicts(0)));
+  EXPECT_LT(score(shard->verdicts(1)), score(without.verdicts(1)));
+  EXPECT_EQ(score(shard->verdicts(2)), score(without.verdicts(2)));
+  EXPECT_EQ(CountVerdicts(*shard)["checks.compiles"], 1);
+  EXPECT_EQ(CountVerdicts(without).count("checks.compiles"), 0u);
+
+  compiled.add_kernels();
+  EXPECT_THAT(Validate(kernels_, files_, tree_, params_, &compiled),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_F(ValidateTest, ATemplateIsRejectedWhateverThePolicy) {
   AddKernel("a.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_UNSPECIFIED);
   kernels_.mutable_kernels(0)->set_form(v1::KERNEL_FORM_TEMPLATE);

@@ -97,6 +97,23 @@ TEST_F(ValidateStageTest, VerdictsAndCountersComeOut) {
                             "license.MIT", "license.NOASSERTION", "targets.generic"));
 }
 
+TEST_F(ValidateStageTest, WhatCompilersSayIsAnInputOfItsOwn) {
+  AddInputs();
+  v1::CompiledShard compiled;
+  compiled.add_kernels()->add_results()->set_status(v1::COMPILE_STATUS_OK);
+  compiled.add_kernels()->set_not_attempted("role:device");
+  AddInput("compiled", compiled);
+  const absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(result, IsOk());
+  const auto verdicts = cas::GetMessage<v1::VerdictShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(verdicts, IsOk());
+  EXPECT_TRUE(verdicts->verdicts(0).checks().compiles());
+  EXPECT_EQ(verdicts->verdicts(1).compiled().not_attempted(), "role:device");
+  AddInput("compiled", compiled);
+  EXPECT_THAT(stages_[0]->Run(action_, store_), StatusIs(absl::StatusCode::kInvalidArgument))
+      << "two of them";
+}
+
 TEST_F(ValidateStageTest, TheSameActionGivesTheSameBytes) {
   AddInputs();
   const auto first = stages_[0]->Run(action_, store_);

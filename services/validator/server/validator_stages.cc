@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -14,6 +15,7 @@
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/metrics/metrics.h"
+#include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/validator/core/validate.h"
@@ -66,8 +68,13 @@ class ValidateStage : public worker::Stage {
     ASSIGN_OR_RETURN(const auto kernels, ReadInput<v1::KernelShard>(action, "kernels", store));
     ASSIGN_OR_RETURN(const auto files, ReadInput<v1::FileShard>(action, "files", store));
     ASSIGN_OR_RETURN(const auto tree, ReadInput<v1::SourceTree>(action, "tree", store));
+    std::optional<v1::CompiledShard> compiled;
+    if (!worker::InputsNamed(action, "compiled").empty()) {
+      ASSIGN_OR_RETURN(compiled, ReadInput<v1::CompiledShard>(action, "compiled", store));
+    }
     ASSIGN_OR_RETURN(const v1::VerdictShard verdicts,
-                     Validate(kernels, files, tree, action.params().validate()));
+                     Validate(kernels, files, tree, action.params().validate(),
+                              compiled ? &*compiled : nullptr));
     ASSIGN_OR_RETURN(const cas::Digest digest, cas::PutMessage(store, verdicts));
     v1::StageResult result;
     worker::AddOutput(result, "verdicts", digest, verdicts.verdicts_size());

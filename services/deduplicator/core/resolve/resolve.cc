@@ -7,9 +7,10 @@
 //
 // Rank: the original first. So, in this order, what lies in no folder of other people's code, is
 // for no vendor's hardware alone, does not say that it was adapted from elsewhere, and is no test,
-// example or benchmark; then how certain the licence is, in tenths, tier (1 is best), source in the
-// job's order, which is the user's preference and keeps a library's kernels together, the score of
-// quality, path and line. A total order, so the outcome depends on nothing else.
+// example or benchmark; then how certain the licence is, in tenths, tier (1 is best), what
+// compilers say (what compiles, then what nothing is known of, then what no compiler takes), source
+// in the job's order, which is the user's preference and keeps a library's kernels together, the
+// score of quality, path and line. A total order, so the outcome depends on nothing else.
 //
 // No two leaders can be of one group of equal sets (similarity_graph.h), so each group has at most
 // one leader to look up; likewise each SHA-256 and each pair hash.
@@ -91,6 +92,12 @@ void Resolver::Rank(const v1::Verdict& verdict, Candidate* kernel) {
                   verdict.kind() == "benchmark" || verdict.kind() == "broken";
   kernel->certainty = Steps(verdict.license().confidence(), 10);
   kernel->quality = Steps(verdict.quality().score(), 1000);
+  for (const v1::RuleResult& rule : verdict.rules()) {
+    if (rule.rule() != "compiles") continue;
+    kernel->compiles = rule.outcome() == v1::RuleResult::OUTCOME_PASS   ? -1
+                       : rule.outcome() == v1::RuleResult::OUTCOME_FAIL ? 1
+                                                                        : 0;
+  }
 }
 
 absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
@@ -226,8 +233,8 @@ std::vector<uint32_t> Resolver::Ranked() const {
   const auto rank = [&](uint32_t number) {
     const Candidate& kernel = kernels_[number];
     return std::make_tuple(kernel.vendored, kernel.for_vendor, kernel.adapted, kernel.aside,
-                           -kernel.certainty, kernel.tier, kernel.source, -kernel.quality,
-                           path_places[kernel.path], kernel.first_line, number);
+                           -kernel.certainty, kernel.tier, kernel.compiles, kernel.source,
+                           -kernel.quality, path_places[kernel.path], kernel.first_line, number);
   };
   std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return rank(x) < rank(y); });
   return order;

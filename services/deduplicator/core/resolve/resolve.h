@@ -83,7 +83,8 @@ class Resolver {
     bool aside = false;       // a test, an example or the like
     int certainty = 0;        // of the licence, in tenths
     int tier = 0;
-    int quality = 0;  // thousandths
+    int compiles = 0;  // -1: it does; 1: no compiler takes it; 0: nothing is known
+    int quality = 0;   // thousandths
     int source = 0;
     uint32_t path = 0;
     int first_line = 0;

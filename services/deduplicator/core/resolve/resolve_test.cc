@@ -48,6 +48,7 @@ class Job {
     std::string target;
     bool adapted = false;
     std::string kind = {};
+    v1::RuleResult::Outcome compiles = v1::RuleResult::OUTCOME_UNSPECIFIED;  // none: nobody tried
   };
 
   // Answers the kernel's number.
@@ -155,6 +156,11 @@ class Job {
     if (kernel.adapted) verdict->mutable_license()->add_adapted_from()->set_origin("elsewhere");
     verdict->set_target(kernel.target);
     verdict->set_kind(kernel.kind);
+    if (kernel.compiles != v1::RuleResult::OUTCOME_UNSPECIFIED) {
+      v1::RuleResult& rule = *verdict->add_rules();
+      rule.set_rule("compiles");
+      rule.set_outcome(kernel.compiles);
+    }
     verdict->mutable_quality()->set_score(kernel.score);
     if (!kernel.rejection.empty()) verdict->add_reasons(kernel.rejection);
     EXPECT_THAT(resolver->AddShard(signatures, kernel.holdout ? nullptr : &verdicts, origin),
@@ -279,6 +285,19 @@ TEST(Resolver, RankIsLicenceTierSourceQualityPathLine) {
   for (const uint32_t other : {0, 1, 2, 3, 4, 5, 7}) {
     EXPECT_EQ(Fate(clusters, other), "exact of 6") << other;
   }
+}
+
+TEST(Resolver, OfEqualKernelsTheOneThatCompilesIsKept) {
+  Job job;
+  job.Add({.sha = 'x', .score = 0.9, .compiles = v1::RuleResult::OUTCOME_FAIL});
+  job.Add({.sha = 'x', .score = 0.9, .compiles = v1::RuleResult::OUTCOME_EXEMPT});
+  job.Add({.sha = 'x', .source = 5, .compiles = v1::RuleResult::OUTCOME_PASS});
+  job.Add({.sha = 'x', .tier = 2, .score = 1, .compiles = v1::RuleResult::OUTCOME_PASS});
+  EXPECT_EQ(Fate(job.Resolve(), 2), "kept");
+  Job unknown;
+  unknown.Add({.sha = 'x', .score = 0.9, .compiles = v1::RuleResult::OUTCOME_FAIL});
+  unknown.Add({.sha = 'x', .source = 5});
+  EXPECT_EQ(Fate(unknown.Resolve(), 1), "kept") << "what nothing is known of may compile";
 }
 
 TEST(Resolver, StructuralDuplicatesGoWhereThePolicyAsksForIt) {

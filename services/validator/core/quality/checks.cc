@@ -11,7 +11,6 @@
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
 #include "common/code/lexer.h"
-#include "common/config/compile_policy.h"
 #include "common/dsl/languages.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
@@ -148,8 +147,7 @@ const std::vector<std::string>& CheckNames() {
     auto* list = new std::vector<std::string>;
     const google::protobuf::Descriptor& descriptor = *v1::Checks::descriptor();
     for (int i = 0; i < descriptor.field_count(); ++i) {
-      const std::string& name = descriptor.field(i)->name();
-      if (!config::IsOfCompilers(name)) list->push_back(name);
+      list->push_back(descriptor.field(i)->name());
     }
     return list;
   }();
@@ -157,7 +155,7 @@ const std::vector<std::string>& CheckNames() {
 }
 
 absl::Status CheckIsKnown(absl::string_view check) {
-  if (IsIn(CheckNames(), check) || config::IsOfCompilers(check)) return absl::OkStatus();
+  if (IsIn(CheckNames(), check)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("no check is named \"", check, "\""));
 }
 

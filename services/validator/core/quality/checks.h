@@ -15,13 +15,13 @@ namespace kernelmill::validator {
 // the module: the kernel's body.
 CodeFacts ReadClosure(const v1::Kernel& kernel);
 
-// The checks that the kernel's code decides: all but license_permissive, handwritten and readable.
+// The checks that the kernel's code decides: all but license_permissive, handwritten, readable, and
+// those that compilers answer (compile_checks.h).
 // They look at code alone: what stands in a comment or a string passes no check. Calls count as the
 // extractor resolved them (Kernel.calls) or as they are written.
 v1::Checks CheckKernel(const v1::Kernel& kernel, const CodeFacts& closure);
 
-// The names of the checks, as the proto spells them, in its order; without those that only a
-// compiler can answer.
+// The names of the checks, as the proto spells them, in its order.
 const std::vector<std::string>& CheckNames();
 
 // INVALID_ARGUMENT unless it is one of CheckNames().

@@ -220,7 +220,7 @@ TEST(ChecksTest, WhatAHelperOfTheModuleDoesCounts) {
 }
 
 TEST(ChecksTest, OnlyTheProtosAreKnown) {
-  EXPECT_EQ(CheckNames().size(), 11u);
+  EXPECT_EQ(CheckNames().size(), 13u);
   EXPECT_THAT(CheckIsKnown("has_docstring"), IsOk());
   EXPECT_THAT(CheckIsKnown("docstring"), StatusIs(absl::StatusCode::kInvalidArgument));
 }

@@ -11,9 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
+#include "common/config/compile_policy.h"
 #include "common/sensitive/sensitive.h"
 #include "common/source_files/whole_files.h"
 #include "services/validator/core/quality/checks.h"
+#include "services/validator/core/quality/compile_checks.h"
 #include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/words.h"
 
@@ -139,6 +141,13 @@ void AddChecks(const v1::Verdict& verdict, Mean* mean) {
   mean->AddShare(kSome, passed, asked);
 }
 
+// What nothing is known of by compilers has neither.
+void AddCompiles(const v1::Verdict& verdict, Mean* mean) {
+  const v1::RuleResult::Outcome outcome = CompilerRule("compiles", verdict.compiled()).outcome();
+  if (outcome == v1::RuleResult::OUTCOME_EXEMPT) return;
+  mean->Add(kSome, outcome == v1::RuleResult::OUTCOME_PASS ? 1 : 0);
+}
+
 void AddMasks(const v1::Kernel& kernel, const v1::MaskCoverage& masks, Mean* mean) {
   if (IsOf(kernel, {v1::DSL_CUDA})) mean->Add(kSome, IsGuarded(kernel.source()) ? 1 : 0);
   if (!IsOf(kernel, {v1::DSL_TRITON, v1::DSL_GLUON})) return;
@@ -178,12 +187,15 @@ double KindFactor(absl::string_view kind) {
 
 void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict) {
   for (const std::string& check : CheckNames()) {
+    if (config::IsOfCompilers(check) && !verdict->has_compiled()) continue;
     v1::RuleResult& result = *verdict->add_rules();
     result.set_rule(check);
     const absl::string_view exemption = Exemption(check, kernel);
     if (!exemption.empty()) {
       result.set_outcome(v1::RuleResult::OUTCOME_EXEMPT);
       result.set_reason(std::string(exemption));
+    } else if (config::IsOfCompilers(check)) {
+      result = CompilerRule(check, verdict->compiled());
     } else if (Passes(verdict->checks(), check)) {
       result.set_outcome(v1::RuleResult::OUTCOME_PASS);
     } else {
@@ -203,6 +215,7 @@ void Score(const v1::Kernel& kernel, absl::string_view comment_above, v1::Verdic
   AddChecks(*verdict, &mean);
   AddMasks(kernel, quality.masks(), &mean);
   if (!IsOf(kernel, {v1::DSL_PALLAS})) mean.Add(kSome, checks.self_contained() ? 1 : 0);
+  AddCompiles(*verdict, &mean);
   AddParameters(kernel, &mean);
   mean.Add(kLittle, checks.handwritten() && checks.readable() ? 1 : 0);
   const double score = mean.Value() * LengthFactor(kernel.tokens()) * KindFactor(verdict->kind()) *

@@ -8,7 +8,7 @@
 namespace kernelmill::validator {
 
 // Fills in the verdict's rules: of each check how it ended and why, from the verdict's checks,
-// quality and licence.
+// quality and licence; of those that compilers answer from `compiled`, and nothing without it.
 void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict);
 
 // Fills in `score` and `tier` of the verdict's quality from the rest of the verdict, its rules and
@@ -26,6 +26,7 @@ void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict);
 //   2  the share of its loads and stores that are masked; of CUDA whether it compares what it
 //      branches or loops on
 //   2  its module is self-contained; not of Pallas, whose modules import JAX
+//   2  it compiles (compile_checks.h)
 //   1  the share of its parameters whose role is understood; not of Pallas, where all are
 //   references 1  a person wrote it: neither generated nor minified
 //
