@@ -15,6 +15,7 @@
 #include "common/rpc/server.h"
 #include "common/rpc/status.h"
 #include "common/testing/status_matchers.h"
+#include "common/toolchains/toolchains.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/compile.pb.h"
@@ -83,7 +84,7 @@ class CompileStageTest : public ::testing::Test {
   CompileStageTest() {
     action_.set_stage("compile");
     v1::CompileParams& params = *action_.mutable_params()->mutable_compile();
-    params.add_toolchains()->set_name("triton-3.5.1");
+    *params.add_toolchains() = toolchains::ToProto(toolchains::PinnedToolchains()[0]);
     params.add_targets("cuda:90");
     params.set_max_seconds(60);
     const absl::StatusOr<cas::Digest> digest = cas::PutMessage(store_, Kernels());
@@ -159,6 +160,16 @@ TEST_F(CompileStageTest, WrongActionsAreRefused) {
 TEST_F(CompileStageTest, AMachineThatLostItsToolchainLeavesTheTaskToAnother) {
   compiler_.status = absl::FailedPreconditionError("not installed");
   EXPECT_THAT(stages_[0]->Run(action_, store_), StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST_F(CompileStageTest, AnActionOfOtherPinsIsRefused) {
+  v1::Toolchain& toolchain = *action_.mutable_params()->mutable_compile()->mutable_toolchains(0);
+  toolchain.set_requirements_sha256(std::string(64, '0'));
+  const absl::Status refused = stages_[0]->Run(action_, store_).status();
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(refused.message(), ::testing::HasSubstr("different builds"));
+  toolchain.set_name("triton-0.0");
+  EXPECT_THAT(stages_[0]->Run(action_, store_), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 class CompilerServiceTest : public ::testing::Test {

@@ -45,8 +45,8 @@ absl::Status CheckSize(const v1::CompileResponse& response) {
 class CompilerService final
     : public v1::Compiler::WithStreamedUnaryMethod_Compile<v1::Compiler::Service> {
  public:
-  CompilerService(Compiler& compiler, const rpc::CallLimits& limits)
-      : compiler_(compiler), calls_({.under_way = limits}) {}
+  CompilerService(Compiler& compiler, const rpc::CallLimits& limits, int workers)
+      : compiler_(compiler), workers_(workers), calls_({.under_way = limits}) {}
 
   grpc::Status StreamedCompile(
       grpc::ServerContext* context,
@@ -63,22 +63,23 @@ class CompilerService final
     RETURN_IF_ERROR(config::CheckCompile(request.compile()));
     const v1::CompileParams params =
         config::CompileParamsOf(config::WithCompileDefaults(request.compile()));
-    ASSIGN_OR_RETURN(CompiledKernels made, CompileKernels(request.kernels(), params,
-                                                          /*workers=*/1, compiler_));
+    ASSIGN_OR_RETURN(CompiledKernels made,
+                     CompileKernels(request.kernels(), params, workers_, compiler_));
     *response.mutable_compiled() = std::move(made.compiled);
     for (v1::IrText& text : made.texts) *response.add_ir() = std::move(text);
     return CheckSize(response);
   }
 
   Compiler& compiler_;
+  const int workers_;
   rpc::LimitedCalls calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> NewCompilerService(Compiler& compiler,
-                                                  const rpc::CallLimits& limits) {
-  return std::make_unique<CompilerService>(compiler, limits);
+std::unique_ptr<grpc::Service> NewCompilerService(Compiler& compiler, const rpc::CallLimits& limits,
+                                                  int workers) {
+  return std::make_unique<CompilerService>(compiler, limits, workers);
 }
 
 }  // namespace kernelmill::compiler

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
+#include "common/toolchains/toolchains.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -57,6 +58,21 @@ void AddCounters(const v1::CompiledShard& compiled, v1::StageResult& result) {
   }
 }
 
+// A program of another build pins other wheels under the same name: what those say is another
+// action's result.
+absl::Status CheckPins(const v1::CompileParams& params) {
+  for (const v1::Toolchain& wanted : params.toolchains()) {
+    const toolchains::PinnedToolchain* const pinned = toolchains::FindToolchain(wanted.name());
+    if (pinned != nullptr && pinned->requirements_sha256 == wanted.requirements_sha256()) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("compile: the action's ", wanted.name(), " has the requirements ",
+                     wanted.requirements_sha256(), ", this compiler's ",
+                     pinned == nullptr ? "none" : pinned->requirements_sha256,
+                     ": the coordinator and this compiler are of different builds"));
+  }
+  return absl::OkStatus();
+}
+
 // "kernels" -> "compiled", and "ir" as often as there is text to keep.
 class CompileStage : public worker::Stage {
  public:
@@ -67,6 +83,7 @@ class CompileStage : public worker::Stage {
     if (!action.params().has_compile()) {
       return absl::InvalidArgumentError("compile: the action has no parameters of this stage");
     }
+    RETURN_IF_ERROR(CheckPins(action.params().compile()));
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
     ASSIGN_OR_RETURN(const auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
     // One at a time: a worker's slots say how many there are.
