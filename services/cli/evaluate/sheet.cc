@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
-#include "services/cli/review/safe_text.h"
+#include "services/cli/text/html_text.h"
+#include "services/cli/text/safe_text.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -69,11 +69,6 @@ std::string Shown(absl::string_view text) {
   return EscapeHtml(shown);
 }
 
-// On one line.
-std::string Line(absl::string_view text) {
-  return EscapeHtml(absl::StrJoin(SafeLines(text, kLineWidth), " "));
-}
-
 std::string Pre(absl::string_view text) {
   // The line end that HTML takes away behind the tag.
   return absl::StrCat("<pre>\n", Shown(text), "</pre>\n");
@@ -106,7 +101,7 @@ std::string ChecksHtml(const SampleResult& result) {
   if (!result.problems.empty()) {
     absl::StrAppend(&html, "<ul>\n");
     for (const std::string& problem : result.problems) {
-      absl::StrAppend(&html, "<li>", Line(problem), "</li>\n");
+      absl::StrAppend(&html, "<li>", HtmlLine(problem), "</li>\n");
     }
     absl::StrAppend(&html, "</ul>\n");
   }
@@ -124,9 +119,9 @@ std::string CompilesHtml(const SampleResult& result) {
     const char* kind = outcome.status == v1::COMPILE_STATUS_OK      ? "good"
                        : outcome.status == v1::COMPILE_STATUS_ERROR ? "bad"
                                                                     : "open";
-    absl::StrAppend(&html, "<tr><th>", Line(outcome.toolchain), "</th><td>", Line(outcome.target),
-                    "</td><td class=\"", kind, "\">", word, "</td><td>", Line(outcome.message),
-                    "</td></tr>\n");
+    absl::StrAppend(&html, "<tr><th>", HtmlLine(outcome.toolchain), "</th><td>",
+                    HtmlLine(outcome.target), "</td><td class=\"", kind, "\">", word, "</td><td>",
+                    HtmlLine(outcome.message), "</td></tr>\n");
   }
   return html + "</table>\n";
 }
@@ -135,8 +130,9 @@ std::string MatchHtml(const SampleResult& result) {
   if (!result.match.has_value()) return "";
   const DatasetMatch& match = *result.match;
   return absl::StrCat("<p class=\"open\">", match.kind, " match in the dataset, ",
-                      absl::StrFormat("%.3f", match.similarity), ": ", Line(match.repository), " ",
-                      Line(match.path), ":", match.first_line, " ", Line(match.qualname), "</p>\n");
+                      absl::StrFormat("%.3f", match.similarity), ": ", HtmlLine(match.repository),
+                      " ", HtmlLine(match.path), ":", match.first_line, " ",
+                      HtmlLine(match.qualname), "</p>\n");
 }
 
 std::string ModelHtml(absl::string_view title, const EvaluatedModel& model, size_t task) {
@@ -170,11 +166,6 @@ std::vector<size_t> Choose(const std::vector<Task>& tasks, size_t count) {
 
 }  // namespace
 
-std::string EscapeHtml(absl::string_view text) {
-  return absl::StrReplaceAll(
-      text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
-}
-
 std::string ReadingSheet(const EvaluationReport& report, size_t tasks) {
   std::unordered_map<std::string, size_t> in_base;
   if (report.baseline.has_value()) {
@@ -185,14 +176,14 @@ std::string ReadingSheet(const EvaluationReport& report, size_t tasks) {
   const std::vector<size_t> chosen = Choose(generations.tasks, tasks);
   std::string html =
       absl::StrCat(kHead, "<h1>Samples to read</h1>\n<p>", chosen.size(), " of ",
-                   generations.tasks.size(), " tasks of ", Line(generations.file),
+                   generations.tasks.size(), " tasks of ", HtmlLine(generations.file),
                    report.baseline.has_value()
-                       ? absl::StrCat(", beside ", Line(report.baseline->generations.file))
+                       ? absl::StrCat(", beside ", HtmlLine(report.baseline->generations.file))
                        : "",
                    ".</p>\n<main>\n");
   for (const size_t i : chosen) {
     const Task& task = generations.tasks[i];
-    absl::StrAppend(&html, "<article>\n<h2>", Line(task.id), "</h2>\n");
+    absl::StrAppend(&html, "<article>\n<h2>", HtmlLine(task.id), "</h2>\n");
     if (!task.prompt.empty()) absl::StrAppend(&html, Folded("prompt", task.prompt, "prose"));
     if (task.reference.has_value()) {
       absl::StrAppend(&html, Folded("reference", *task.reference, "code"));

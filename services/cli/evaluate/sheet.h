@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "services/cli/evaluate/evaluation_report.h"
 
 namespace kernelmill::cli {
@@ -20,9 +19,6 @@ inline constexpr size_t kSheetTasks = 100;  // as many as the write-up's author 
 // text of more than 20,000 characters is cut. The page has no scripts, and a policy that forbids
 // them and whatever else would be loaded.
 std::string ReadingSheet(const EvaluationReport& report, size_t tasks);
-
-// A text as HTML has it in elements and in quoted attributes.
-std::string EscapeHtml(absl::string_view text);
 
 }  // namespace kernelmill::cli
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/cli/review/safe_text.h"
+#include "services/cli/text/safe_text.h"
 
 namespace kernelmill::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "services/cli/review/safe_text.h"
+#include "services/cli/text/safe_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_CLI_REVIEW_SAFE_TEXT_H_
-#define KERNELMILL_SERVICES_CLI_REVIEW_SAFE_TEXT_H_
+#ifndef KERNELMILL_SERVICES_CLI_TEXT_SAFE_TEXT_H_
+#define KERNELMILL_SERVICES_CLI_TEXT_SAFE_TEXT_H_
 
 #include <string>
 #include <vector>
@@ -14,6 +14,15 @@ namespace kernelmill::cli {
 // no UTF-8 as \xff.
 std::vector<std::string> SafeLines(absl::string_view text, int width);
 
+// The next character of a text, or byte that is no UTF-8, and how it is spelled out where it must
+// not be shown as it is; else `spelled` is empty. A tab is not spelled out.
+struct SafePiece {
+  absl::string_view bytes;
+  std::string spelled;
+};
+// Takes it from the text, which is not empty.
+SafePiece TakeSafePiece(absl::string_view* text);
+
 }  // namespace kernelmill::cli
 
-#endif  // KERNELMILL_SERVICES_CLI_REVIEW_SAFE_TEXT_H_
+#endif  // KERNELMILL_SERVICES_CLI_TEXT_SAFE_TEXT_H_

@@ -1,4 +1,4 @@
-#include "services/cli/review/safe_text.h"
+#include "services/cli/text/safe_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,16 +41,10 @@ bool IsUnsafe(uint32_t code) {
          (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff);
 }
 
-// The next piece of the text as it is shown, which is never parted.
-std::string NextPiece(absl::string_view* text) {
-  const Character character = Decode(*text);
-  const absl::string_view bytes = text->substr(0, std::max<size_t>(character.size, 1));
-  text->remove_prefix(bytes.size());
-  if (character.size == 0) return absl::StrFormat("\\x%02x", static_cast<uint8_t>(bytes[0]));
-  if (bytes == "\t") return "    ";
-  if (!IsUnsafe(character.code)) return std::string(bytes);
-  if (character.code < 0x100) return absl::StrFormat("\\x%02x", character.code);
-  return absl::StrFormat("\\u%04x", character.code);
+// A piece as it is shown, which is never parted.
+std::string Shown(const SafePiece& piece) {
+  if (piece.bytes == "\t") return "    ";
+  return piece.spelled.empty() ? std::string(piece.bytes) : piece.spelled;
 }
 
 int Columns(const std::string& piece) {
@@ -60,6 +54,19 @@ int Columns(const std::string& piece) {
 
 }  // namespace
 
+SafePiece TakeSafePiece(absl::string_view* text) {
+  const Character character = Decode(*text);
+  SafePiece piece{text->substr(0, std::max<size_t>(character.size, 1)), ""};
+  text->remove_prefix(piece.bytes.size());
+  if (character.size == 0) {
+    piece.spelled = absl::StrFormat("\\x%02x", static_cast<uint8_t>(piece.bytes[0]));
+  } else if (piece.bytes != "\t" && IsUnsafe(character.code)) {
+    piece.spelled = character.code < 0x100 ? absl::StrFormat("\\x%02x", character.code)
+                                           : absl::StrFormat("\\u%04x", character.code);
+  }
+  return piece;
+}
+
 std::vector<std::string> SafeLines(absl::string_view text, int width) {
   width = std::max(width, 8);
   if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
@@ -68,7 +75,7 @@ std::vector<std::string> SafeLines(absl::string_view text, int width) {
     std::string shown;
     int columns = 0;
     while (!line.empty()) {
-      const std::string piece = NextPiece(&line);
+      const std::string piece = Shown(TakeSafePiece(&line));
       const int wide = Columns(piece);
       if (columns + wide > width) {
         lines.push_back(std::move(shown));
