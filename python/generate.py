@@ -18,7 +18,7 @@ PROTO = "kernelmill/v1/crawl.proto"
 
 # What a row is called; of another file it is called after that.
 ROW_NAMES = {"kernels": "Kernel", "ledger": "LedgerRow", "notices": "Notice", "cuda_triton_pairs": "Pair", "fim": "Fim",
-             "instruct": "Instruct", "files": "SourceFile"}
+             "instruct": "Instruct", "files": "SourceFile", "ir": "IrText"}
 # What the table of a file is called; of another file it is called as that.
 PROPERTIES = {"cuda_triton_pairs": "pairs"}
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}

@@ -379,6 +379,39 @@ class Instruct:
 
 
 @dataclass(frozen=True)
+class IrText:
+    """What compilers made of kept kernels on the way to machine code, of jobs that keep it, by source, path, line,
+    toolchain, target and form."""
+
+    # of the kernel, as in kernels.jsonl
+    kernel_id: str
+    # the source's name
+    repository: str
+    # of the function
+    name: str
+    # the compiler
+    toolchain: str
+    # cuda:90, hip:gfx942, ...
+    target: str
+    # ttir, ttgir, llir, ptx or amdgcn
+    form: str
+    # of the text as the compiler made it
+    sha256: str
+    # all of it
+    text: str
+    # of the kernel: an SPDX expression
+    license: str
+    # the source's, from the job file
+    category: str
+    # the source's sampling weight
+    weight: float
+    # the side of the dataset that it is on
+    split: Literal["train", "validation", "test"]
+    # the paths and whole texts of the row that are not UTF-8: a field has U+FFFD for broken bytes
+    not_utf8: tuple[NotUtf8, ...]
+
+
+@dataclass(frozen=True)
 class Pieces:
     """An object of a row."""
 
@@ -622,6 +655,10 @@ class Checks:
     readable: Literal["pass", "fail", "exempt"]
     # its outcome
     self_contained: Literal["pass", "fail", "exempt"]
+    # its outcome; null where the job compiles nothing
+    compiles: Literal["pass", "fail", "exempt"] | None
+    # its outcome; null where the job compiles nothing
+    imports: Literal["pass", "fail", "exempt"] | None
 
 
 @dataclass(frozen=True)
@@ -660,6 +697,130 @@ class Quality:
     generated: str | None
     # secrets and e-mail addresses
     sensitive: tuple[Sensitive, ...]
+
+
+@dataclass(frozen=True)
+class Imports:
+    """An object of a row."""
+
+    # the compiler
+    toolchain: str
+    # it could be loaded
+    ok: bool
+    # why not
+    error: str | None
+    # of `module`, from 1
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """An object of a row."""
+
+    # of the parameter
+    name: str
+    # as Triton writes it: *fp16, i32
+    type: str
+    # that gave it
+    rule: str
+    # as a compiler is told
+    divisible_by_16: bool
+
+
+@dataclass(frozen=True)
+class Constexprs:
+    """An object of a row."""
+
+    # as the code has it
+    name: str
+    # as Python's repr() has it
+    value: str
+    # that gave it
+    rule: str
+
+
+@dataclass(frozen=True)
+class SignaturesOptions:
+    """An object of a row."""
+
+    # as the code has it
+    name: str
+    # as Python's repr() has it
+    value: str
+    # that gave it
+    rule: str
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """An object of a row."""
+
+    # from 1: which try of the rules it was
+    attempt: int
+    # in the order of the parameters, constexpr ones aside
+    arguments: tuple[Arguments, ...]
+    # likewise, the constexpr ones
+    constexprs: tuple[Constexprs, ...]
+    # num_warps, num_stages and the like, by name
+    options: tuple[SignaturesOptions, ...]
+
+
+@dataclass(frozen=True)
+class Forms:
+    """An object of a row."""
+
+    # ttir, ttgir, llir, ptx, cubin, amdgcn or hsaco
+    form: str
+    # of it
+    size_bytes: int
+    # of it
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """An object of a row."""
+
+    # the compiler
+    toolchain: str
+    # cuda:90, hip:gfx942, ...
+    target: str
+    # unknown: what it is called with could not be told
+    status: Literal["ok", "error", "unknown"]
+    # its place in `signatures`; null where there was none to try
+    signature: int | None
+    # of an error: import, frontend, passes, assembler or limit
+    stage: str | None
+    # of an error
+    message: str | None
+    # of `module`, from 1
+    line: int | None
+    # of unknown: what could not be told
+    missing: str | None
+    # of ok: a thread's; of hip vector registers
+    registers: int | None
+    # of ok: a block's shared memory
+    shared_bytes: int | None
+    # of ok: a thread's, stores and loads together
+    spill_bytes: int | None
+    # of ok: of the machine code
+    instructions: int | None
+    # what the compiler made, in that order
+    forms: tuple[Forms, ...]
+
+
+@dataclass(frozen=True)
+class Compile:
+    """What compilers say of it; null where the job compiles nothing."""
+
+    # why nothing was tried; null where something was
+    not_attempted: str | None
+    # whether `module` could be loaded, one a toolchain
+    imports: tuple[Imports, ...]
+    # types and values that results refer to
+    signatures: tuple[Signatures, ...]
+    # one a toolchain and target
+    results: tuple[Results, ...]
 
 
 @dataclass(frozen=True)
@@ -787,6 +948,8 @@ class Kernel:
     target: str
     # the rule that gave it; null of generic
     target_rule: str | None
+    # what compilers say of it; null where the job compiles nothing
+    compile: Compile | None
     # the matches with holdouts, the gravest first; at most eight
     contamination: tuple[Contamination, ...]
     # how many other kernels of holdouts it has something in common with
@@ -895,6 +1058,11 @@ class Tables:
     def instruct(self) -> Table[Instruct]:
         """instruct.jsonl."""
         return self._table("instruct.jsonl", Instruct)
+
+    @property
+    def ir(self) -> Table[IrText]:
+        """ir.jsonl."""
+        return self._table("ir.jsonl", IrText)
 
     @property
     def kernels(self) -> Table[Kernel]:

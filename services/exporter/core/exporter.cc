@@ -50,7 +50,7 @@ absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const Dataset
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
   NoticesFile notices(std::move(file), provenance);
   MixFiles mix(index);
-  KernelWriter writer(index, &temp_file, &files, &pairs, &notices, &mix);
+  KernelWriter writer(store, index, &temp_file, &files, &pairs, &notices, &mix);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer, threads));
   RETURN_IF_ERROR(writer.EndSource());
   RETURN_IF_ERROR(files.Close());

@@ -9,7 +9,7 @@ namespace kernelmill::exporter {
 namespace {
 
 constexpr std::array<const char*, kKernelFileCount> kNames = {
-    kKernelsFile, kFimRowsFile, kFimFile, kInstructFile, kFunctionsFile, kWholeFilesFile};
+    kKernelsFile, kFimRowsFile, kFimFile, kInstructFile, kFunctionsFile, kWholeFilesFile, kIrFile};
 
 }  // namespace
 

@@ -9,14 +9,15 @@
 
 #include "common/base/status.h"
 #include "common/dataset/ledger.h"
+#include "services/exporter/core/ir_rows.h"
 #include "services/exporter/core/redact.h"
 
 namespace kernelmill::exporter {
 namespace {
 
 // The config of each file's rows, as a mix names it; of a file that no mix draws from "".
-constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels",  "fim", "",
-                                                                "instruct", "",    "files"};
+constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels", "fim",   "", "instruct",
+                                                                "",        "files", ""};
 
 // A shard's kept kernels, rendered.
 class RenderedShard final : public dataset::PreparedShard {
@@ -44,17 +45,22 @@ KeptIn KernelsOfFiles(const DatasetIndex& index, uint32_t first, const v1::Kerne
   return kept;
 }
 
-// The kernel with what policies withhold left out of its texts; most kernels as they are.
+// The kernel and its verdict with what policies withhold left out of their texts; most as they are.
 class Seen {
  public:
   Seen(const DatasetIndex& index, uint32_t number, const v1::Kernel& original,
        const v1::Verdict& verdict)
-      : original_(original) {
+      : original_(original), original_verdict_(verdict) {
     const v1::QualityPolicy& policy = index.manifest.quality();
     const auto& findings = verdict.quality().sensitive();
     if (std::any_of(findings.begin(), findings.end(),
                     [&](const v1::Sensitive& finding) { return IsRedacted(finding, policy); })) {
       changed_ = Redacted(original, verdict.quality(), policy);
+      if (verdict.has_compiled()) {
+        changed_verdict_ = verdict;
+        *changed_verdict_->mutable_compiled() =
+            RedactedEvidence(verdict.compiled(), original, verdict.quality(), policy);
+      }
     }
     if (dataset::WithholdsLauncher(index.DecisionOn(number),
                                    index.manifest.dedup().contamination())) {
@@ -64,17 +70,24 @@ class Seen {
   }
 
   const v1::Kernel& kernel() const { return changed_ ? *changed_ : original_; }
+  const v1::Verdict& verdict() const {
+    return changed_verdict_ ? *changed_verdict_ : original_verdict_;
+  }
 
  private:
   const v1::Kernel& original_;
+  const v1::Verdict& original_verdict_;
   std::optional<v1::Kernel> changed_;
+  std::optional<v1::Verdict> changed_verdict_;
 };
 
 }  // namespace
 
-KernelWriter::KernelWriter(const DatasetIndex& index, TempFile* temp_file, KernelFiles* files,
-                           PairFiles* pairs, NoticesFile* notices, MixFiles* mix)
-    : index_(index),
+KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index, TempFile* temp_file,
+                           KernelFiles* files, PairFiles* pairs, NoticesFile* notices,
+                           MixFiles* mix)
+    : store_(store),
+      index_(index),
       temp_file_(*temp_file),
       files_(*files),
       pairs_(*pairs),
@@ -98,6 +111,7 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
   const uint32_t first = view.first_number;
   const bool keeps_files =
       index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
+  ASSIGN_OR_RETURN(IrRows ir, RenderIr(store_, index_, view));
   const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
@@ -110,7 +124,8 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
       kept.rows = RenderFile(index_, number, seen.kernel(), verdict,
                              kept_in.at(view.kernels->kernels(i).path()));
     } else {
-      kept.rows = RenderKernel(index_, number, seen.kernel(), verdict, count_tokens_);
+      kept.rows = RenderKernel(index_, number, seen.kernel(), seen.verdict(), count_tokens_);
+      if (const auto texts = ir.extract(number)) kept.rows.Append(kIrRows, texts.mapped());
       kept.half = pairs_.HalfOf(number, seen.kernel());
     }
     shard->kernels.push_back(std::move(kept));

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/cas/blob_store.h"
 #include "common/dataset/walk.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/exporter/core/dataset_index.h"
@@ -30,8 +31,8 @@ class KernelWriter final : public dataset::DatasetVisitor {
   static constexpr size_t kHeldBytes = 64 << 20;
 
   // All must outlive it.
-  KernelWriter(const DatasetIndex& index, TempFile* temp_file, KernelFiles* files, PairFiles* pairs,
-               NoticesFile* notices, MixFiles* mix);
+  KernelWriter(cas::BlobStore& store, const DatasetIndex& index, TempFile* temp_file,
+               KernelFiles* files, PairFiles* pairs, NoticesFile* notices, MixFiles* mix);
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
   absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> PrepareShard(
@@ -60,6 +61,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
   absl::Status Keep(uint32_t number, int32_t tier, KernelRows& rows);
   absl::Status Write(const Waiting& kernel);
 
+  cas::BlobStore& store_;
   const DatasetIndex& index_;
   TempFile& temp_file_;
   KernelFiles& files_;

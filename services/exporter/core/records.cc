@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
 #include "common/source_files/whole_files.h"
+#include "services/exporter/core/compile_json.h"
 #include "services/exporter/core/kernel_json.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/verdict_json.h"
@@ -75,6 +76,7 @@ Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& 
   row["check_reasons"] = CheckReasonsJson(verdict);
   row["quality"] = QualityJson(verdict.quality(), index.manifest.quality());
   SetKindAndTarget(verdict, row);
+  row["compile"] = CompileJson(verdict);
   SetContamination(index, number, row);
   row["word_overlap"] = decision.word_overlap() > 0 ? Number(decision.word_overlap()) : Json();
   return row;

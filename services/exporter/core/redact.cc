@@ -91,4 +91,24 @@ v1::Kernel Redacted(v1::Kernel kernel, const v1::Quality& quality,
   return kernel;
 }
 
+std::string RedactedText(std::string text, const v1::Kernel& kernel, const v1::Quality& quality,
+                         const v1::QualityPolicy& policy) {
+  const Replacements replacements = ReplacementsOf(kernel, quality, policy);
+  return replacements.empty() ? text : absl::StrReplaceAll(text, replacements);
+}
+
+v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kernel& kernel,
+                                    const v1::Quality& quality, const v1::QualityPolicy& policy) {
+  const Replacements replacements = ReplacementsOf(kernel, quality, policy);
+  if (replacements.empty()) return compiled;
+  const auto redact = [&](std::string* text) { absl::StrReplaceAll(replacements, text); };
+  for (v1::ModuleImport& import : *compiled.mutable_imports()) redact(import.mutable_error());
+  for (v1::CompileResult& result : *compiled.mutable_results()) redact(result.mutable_message());
+  for (v1::KernelSignature& signature : *compiled.mutable_signatures()) {
+    for (v1::ConstexprValue& value : *signature.mutable_constexprs()) redact(value.mutable_value());
+    for (v1::CompileOption& option : *signature.mutable_options()) redact(option.mutable_value());
+  }
+  return compiled;
+}
+
 }  // namespace kernelmill::exporter

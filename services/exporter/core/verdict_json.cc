@@ -1,5 +1,7 @@
 #include "services/exporter/core/verdict_json.h"
 
+#include <google/protobuf/descriptor.h>
+
 #include <utility>
 
 #include "services/exporter/core/redact.h"
@@ -47,6 +49,8 @@ std::string OutcomeWord(const v1::RuleResult& result) {
 
 Json ChecksJson(const v1::Verdict& verdict) {
   Json json = Json::object();
+  const google::protobuf::Descriptor& checks = *v1::Checks::descriptor();
+  for (int i = 0; i < checks.field_count(); ++i) json[checks.field(i)->name()] = nullptr;
   for (const v1::RuleResult& result : verdict.rules()) json[result.rule()] = OutcomeWord(result);
   return json;
 }

@@ -17,7 +17,8 @@ Json LicenseJson(const v1::License& license);
 // "pass", "fail" or "exempt".
 std::string OutcomeWord(const v1::RuleResult& result);
 
-// The outcome of each check, by name.
+// The outcome of each check, by name; null of those that nobody asked (of compilers, where the job
+// compiles nothing).
 Json ChecksJson(const v1::Verdict& verdict);
 
 // Why the checks failed that did, and why the exempt ones are: a list of {check, reason}.

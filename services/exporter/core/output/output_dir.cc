@@ -24,11 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFiles[] = {
-    kKernelsFile,      kFimFile,        kPairsFile,      kTranslationsFile, kFunctionsFile,
-    kManifestFile,     kLedgerFile,     kReportFile,     kLockFile,         kNoticesFile,
-    kCardFile,         kFimRowsFile,    kInstructFile,   kDatasetInfoFile,  kAnalysisFile,
-    kAnalysisPageFile, kProvenanceFile, kWholeFilesFile, kMixFile,          kCroissantFile};
+constexpr const char* kFiles[] = {kKernelsFile,      kFimFile,         kPairsFile,
+                                  kTranslationsFile, kFunctionsFile,   kManifestFile,
+                                  kLedgerFile,       kReportFile,      kLockFile,
+                                  kNoticesFile,      kCardFile,        kFimRowsFile,
+                                  kInstructFile,     kDatasetInfoFile, kAnalysisFile,
+                                  kAnalysisPageFile, kProvenanceFile,  kWholeFilesFile,
+                                  kMixFile,          kCroissantFile,   kIrFile};
 
 // A folder of an export: at any depth it holds folders and files whose names end so.
 struct Folder {

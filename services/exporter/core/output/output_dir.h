@@ -18,6 +18,7 @@ inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
 inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
 inline constexpr char kFunctionsFile[] = "triton_functions.json";
 inline constexpr char kWholeFilesFile[] = "files.jsonl";
+inline constexpr char kIrFile[] = "ir.jsonl";
 // The organised tree's, where one is asked for.
 inline constexpr char kTreeFolder[] = "tree";
 inline constexpr char kManifestFile[] = "MANIFEST.json";

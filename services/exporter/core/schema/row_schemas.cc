@@ -156,12 +156,73 @@ Field ChecksField() {
   Fields checks;
   const google::protobuf::Descriptor* type = v1::Checks::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
-    if (config::IsOfCompilers(type->field(i)->name())) continue;
-    checks.push_back(Word(type->field(i)->name(),
-                          WordsOf(v1::RuleResult::Outcome_descriptor(), "OUTCOME_"),
-                          "its outcome"));
+    const std::string& name = type->field(i)->name();
+    Field check =
+        Word(name, WordsOf(v1::RuleResult::Outcome_descriptor(), "OUTCOME_"), "its outcome");
+    if (config::IsOfCompilers(name)) {
+      check.description += "; null where the job compiles nothing";
+      check.nullable = true;
+    }
+    checks.push_back(std::move(check));
   }
   return Struct("checks", std::move(checks), "the outcome of each check");
+}
+
+// Constexprs and options alike.
+Field SignatureValues(std::string name, std::string description) {
+  return ListOf(
+      Struct(std::move(name),
+             {String("name", "as the code has it"), String("value", "as Python's repr() has it"),
+              String("rule", "that gave it")},
+             std::move(description)));
+}
+
+Field SignaturesField() {
+  return ListOf(Struct(
+      "signatures",
+      {Integer("attempt", "from 1: which try of the rules it was"),
+       ListOf(Struct(
+           "arguments",
+           {String("name", "of the parameter"), String("type", "as Triton writes it: *fp16, i32"),
+            String("rule", "that gave it"), Boolean("divisible_by_16", "as a compiler is told")},
+           "in the order of the parameters, constexpr ones aside")),
+       SignatureValues("constexprs", "likewise, the constexpr ones"),
+       SignatureValues("options", "num_warps, num_stages and the like, by name")},
+      "types and values that results refer to"));
+}
+
+Field CompileResultsField() {
+  return ListOf(Struct(
+      "results",
+      {String("toolchain", "the compiler"), String("target", "cuda:90, hip:gfx942, ..."),
+       Word("status", WordsOf(v1::CompileStatus_descriptor(), "COMPILE_STATUS_"),
+            "unknown: what it is called with could not be told"),
+       OrNull(Integer("signature", "its place in `signatures`; null where there was none to try")),
+       OrNull(String("stage", "of an error: import, frontend, passes, assembler or limit")),
+       OrNull(String("message", "of an error")), OrNull(Integer("line", "of `module`, from 1")),
+       OrNull(String("missing", "of unknown: what could not be told")),
+       OrNull(Integer("registers", "of ok: a thread's; of hip vector registers")),
+       OrNull(Integer("shared_bytes", "of ok: a block's shared memory")),
+       OrNull(Integer("spill_bytes", "of ok: a thread's, stores and loads together")),
+       OrNull(Integer("instructions", "of ok: of the machine code")),
+       ListOf(Struct("forms",
+                     {String("form", "ttir, ttgir, llir, ptx, cubin, amdgcn or hsaco"),
+                      Integer("size_bytes", "of it"), String("sha256", "of it")},
+                     "what the compiler made, in that order"))},
+      "one a toolchain and target"));
+}
+
+Field CompileField() {
+  return OrNull(Struct(
+      "compile",
+      {OrNull(String("not_attempted", "why nothing was tried; null where something was")),
+       ListOf(Struct(
+           "imports",
+           {String("toolchain", "the compiler"), Boolean("ok", "it could be loaded"),
+            OrNull(String("error", "why not")), OrNull(Integer("line", "of `module`, from 1"))},
+           "whether `module` could be loaded, one a toolchain")),
+       SignaturesField(), CompileResultsField()},
+      "what compilers say of it; null where the job compiles nothing"));
 }
 
 Field QualityField() {
@@ -360,7 +421,7 @@ RowSchema Kernels() {
             "what the kernel is there for"),
        String("kind_rule", "the rule that gave it"),
        String("target", "whose hardware it is written for"),
-       OrNull(String("target_rule", "the rule that gave it; null of generic"))},
+       OrNull(String("target_rule", "the rule that gave it; null of generic")), CompileField()},
       &fields);
   Append(ContaminationFields(), &fields);
   Append({OrNull(Number(
@@ -433,6 +494,21 @@ RowSchema Notices() {
            String("sha256", "of the file"), String("text", "all of it"), NotUtf8()}};
 }
 
+RowSchema IrTexts() {
+  return {
+      "ir.jsonl",
+      "What compilers made of kept kernels on the way to machine code, of jobs that keep it, by "
+      "source, path, line, toolchain, target and form.",
+      {String("kernel_id", "of the kernel, as in kernels.jsonl"),
+       String("repository", "the source's name"), String("name", "of the function"),
+       String("toolchain", "the compiler"), String("target", "cuda:90, hip:gfx942, ..."),
+       String("form", "ttir, ttgir, llir, ptx or amdgcn"),
+       String("sha256", "of the text as the compiler made it"), String("text", "all of it"),
+       String("license", "of the kernel: an SPDX expression"),
+       String("category", "the source's, from the job file"),
+       Number("weight", "the source's sampling weight"), SplitField(), NotUtf8()}};
+}
+
 RowSchema Pairs() {
   Fields side = IdentityFields();
   side.push_back(String("name", "of the function"));
@@ -497,7 +573,7 @@ RowSchema Instruct() {
 
 const std::vector<RowSchema>& RowSchemas() {
   static const auto* const schemas = new std::vector<RowSchema>{
-      Kernels(), Fim(), Instruct(), Pairs(), WholeFiles(), Ledger(), Notices()};
+      Kernels(), Fim(), Instruct(), Pairs(), WholeFiles(), IrTexts(), Ledger(), Notices()};
   return *schemas;
 }
 

@@ -1,0 +1,140 @@
+#include "services/exporter/core/ir_rows.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
+#include "kernelmill/v1/compile.pb.h"
+#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/redact.h"
+
+namespace kernelmill::exporter {
+namespace {
+
+// Which text of a kernel: toolchain, target and form.
+using TextKey = std::tuple<std::string, std::string, std::string>;
+using TextHashes = std::map<TextKey, std::string>;
+
+std::string NameOf(const TextKey& key) {
+  return absl::StrCat(std::get<0>(key), ", ", std::get<1>(key), ", ", std::get<2>(key));
+}
+
+// The texts that the job keeps of a kernel, with their SHA-256, by its evidence.
+TextHashes HashesOf(const v1::CompiledKernel& compiled, const v1::CompilePolicy& policy) {
+  TextHashes hashes;
+  for (const v1::CompileResult& result : compiled.results()) {
+    for (const v1::IrForm& form : result.forms()) {
+      const auto& keep = policy.keep();
+      if (std::find(keep.begin(), keep.end(), form.form()) == keep.end()) continue;
+      hashes[{result.toolchain(), result.target(), form.form()}] = form.sha256();
+    }
+  }
+  return hashes;
+}
+
+class IrRenderer {
+ public:
+  IrRenderer(const DatasetIndex& index, const dataset::ShardView& view)
+      : index_(index), view_(view) {
+    for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+      if (index.DecisionOn(NumberOf(i)).fate() != v1::FATE_KEPT || index.IsFile(NumberOf(i))) {
+        continue;
+      }
+      TextHashes hashes = HashesOf(view.verdicts->verdicts(i).compiled(), index.manifest.compile());
+      if (!hashes.empty()) awaited_[NumberOf(i)] = std::move(hashes);
+    }
+  }
+
+  absl::Status Add(const v1::IrText& text) {
+    if (text.kernel() >= static_cast<uint32_t>(view_.kernels->kernels_size())) {
+      return absl::DataLossError(absl::StrCat("a compiler's text is of kernel ", text.kernel(),
+                                              " of a shard of ", view_.kernels->kernels_size()));
+    }
+    const auto place = static_cast<int>(text.kernel());
+    const uint32_t number = NumberOf(place);
+    const bool kept = index_.DecisionOn(number).fate() == v1::FATE_KEPT && !index_.IsFile(number);
+    if (!kept) return absl::OkStatus();
+    const TextKey key(text.toolchain(), text.target(), text.form());
+    const std::string sha256 = Sha256Hex(text.text());
+    const auto kernel = awaited_.find(number);
+    const bool known = kernel != awaited_.end() && kernel->second.contains(key);
+    if (!known || kernel->second.at(key) != sha256) {
+      return absl::DataLossError(
+          absl::StrCat("kernel ", index_.kernels[number].id(),
+                       ": its evidence speaks of another text: ", NameOf(key)));
+    }
+    kernel->second.erase(key);
+    absl::StrAppend(&rows_[number], Canonical(Row(place, text, sha256)), "\n");
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<IrRows> Finish() {
+    for (const auto& [number, hashes] : awaited_) {
+      if (hashes.empty()) continue;
+      return absl::DataLossError(absl::StrCat(
+          "kernel ", index_.kernels[number].id(),
+          ": a text that its evidence speaks of is lost: ", NameOf(hashes.begin()->first)));
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  uint32_t NumberOf(int place) const { return view_.first_number + static_cast<uint32_t>(place); }
+
+  Json Row(int place, const v1::IrText& text, const std::string& sha256) const {
+    const uint32_t number = NumberOf(place);
+    const v1::Kernel& kernel = view_.kernels->kernels(place);
+    const v1::Verdict& verdict = view_.verdicts->verdicts(place);
+    const SourceEntry& source = index_.SourceOf(number);
+    Json row = {{"not_utf8", Json::array()},
+                {"kernel_id", kernel.id()},
+                {"repository", Text(source.repository)},
+                {"name", Text(kernel.name())},
+                {"toolchain", text.toolchain()},
+                {"target", text.target()},
+                {"form", text.form()},
+                {"sha256", sha256},
+                {"license", verdict.license().expression()},
+                {"category", Text(source.category)},
+                {"weight", Number(source.weight)},
+                {"split", std::string(index_.SplitOf(number))}};
+    SetText(row, "/text",
+            RedactedText(text.text(), kernel, verdict.quality(), index_.manifest.quality()));
+    return row;
+  }
+
+  const DatasetIndex& index_;
+  const dataset::ShardView& view_;
+  std::map<uint32_t, TextHashes> awaited_;  // by the kernel's number, till they have come
+  IrRows rows_;
+};
+
+}  // namespace
+
+absl::StatusOr<IrRows> RenderIr(cas::BlobStore& store, const DatasetIndex& index,
+                                const dataset::ShardView& view) {
+  IrRenderer renderer(index, view);
+  const v1::ManifestSource& source = index.manifest.sources(view.source);
+  if (view.shard < source.ir_parts_size()) {
+    const auto parts = source.ir_parts().begin();
+    const int first = std::accumulate(parts, parts + view.shard, 0);
+    const int end = first + source.ir_parts(view.shard);
+    if (first < 0 || end < first || end > source.ir_size()) {
+      return absl::DataLossError("the manifest names other blobs of compilers' texts than it says");
+    }
+    for (int i = first; i < end; ++i) {
+      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::IrShard>(store, source.ir(i)));
+      for (const v1::IrText& text : shard.texts()) RETURN_IF_ERROR(renderer.Add(text));
+    }
+  }
+  return renderer.Finish();
+}
+
+}  // namespace kernelmill::exporter
