@@ -88,6 +88,14 @@ absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
 }
 
 absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
+  if (manifest_.has_compile() && view.verdicts != nullptr) {
+    const auto& verdicts = view.verdicts->verdicts();
+    if (!std::all_of(verdicts.begin(), verdicts.end(),
+                     [](const v1::Verdict& verdict) { return verdict.has_compiled(); })) {
+      return absl::InternalError(
+          "the job compiles, and a verdict has nothing of what compilers say");
+    }
+  }
   for (const v1::ExtractedFile& file : view.kernels->files()) {
     sums_.kernels_in_files += file.kernels();
     for (const v1::SkippedString& string : file.skipped_strings()) {

@@ -89,7 +89,8 @@ class LedgerVisitor final : public DatasetVisitor {
   absl::flat_hash_set<std::string> support_;
 };
 
-// The ledger of a whole dataset. Errors as WalkDataset; does not check conservation.
+// The ledger of a whole dataset. Errors as WalkDataset, and INTERNAL where the job compiles and a
+// verdict has no evidence of it; does not check conservation.
 absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                                      const v1::Clusters& clusters);
 

@@ -100,6 +100,18 @@ struct Dataset {
   }
 };
 
+TEST(Ledger, AVerdictOfAJobThatCompilesHasWhatCompilersSay) {
+  Dataset dataset;
+  dataset.manifest.mutable_compile();
+  EXPECT_THAT(dataset.Sum(), StatusIs(absl::StatusCode::kInternal));
+  Dataset whole;
+  whole.manifest.mutable_compile();
+  for (v1::VerdictShard& shard : whole.verdicts) {
+    for (v1::Verdict& verdict : *shard.mutable_verdicts()) verdict.mutable_compiled();
+  }
+  EXPECT_THAT(whole.Sum(), IsOk());
+}
+
 class Recorder final : public DatasetVisitor {
  public:
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {

@@ -428,6 +428,11 @@ TEST_F(DeduplicatorStagesTest, ManifestNamesTheSplitsAndRefusesThoseOfAnotherDat
 }
 
 TEST_F(DeduplicatorStagesTest, ManifestNamesTheCompilersAndTheirTextsOfEachShard) {
+  for (cas::Digest& digest : verdicts_) {
+    auto shard = *cas::GetMessage<v1::VerdictShard>(store_, digest);
+    for (v1::Verdict& verdict : *shard.mutable_verdicts()) verdict.mutable_compiled();
+    digest = Put(shard);
+  }
   v1::Action action = ManifestAction(Clusters());
   std::vector<cas::Digest> texts;
   for (uint32_t i = 0; i < 3; ++i) {
