@@ -209,6 +209,7 @@ void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum) {
 void AddCounts(const SourceCounts& more, SourceCounts* sum) {
   for (const auto& [fate, count] : more.fates) sum->fates[fate] += count;
   for (const auto& [check, outcomes] : more.checks) AddTo(outcomes, sum->checks[check]);
+  AddTo(more.compile, sum->compile);
   for (const auto& [license, count] : more.licenses) sum->licenses[license] += count;
   AddTokens(more.tokens.source, &sum->tokens.source);
   AddTokens(more.tokens.module, &sum->tokens.module);

@@ -47,6 +47,7 @@ struct SplitCounts {
 struct SourceCounts {
   FateCounts fates;
   CheckCounts checks;
+  CompileCounts compile;                    // of kept kernels
   std::map<std::string, int64_t> licenses;  // of kept kernels: how many have an expression
   TokenSums tokens;
   // Of its whole files, which count nowhere above.

@@ -103,11 +103,16 @@ Json ChecksJson(const CheckCounts& checks) {
   return json;
 }
 
+// Null where the job compiles nothing.
+Json CompileJson(const DatasetIndex& index, const SourceCounts& counts) {
+  return index.manifest.has_compile() ? CompileCountsJson(counts.compile) : Json();
+}
+
 Json TokenSumsJson(const TokenSums& tokens) {
   return {{"source", TokensJson(tokens.source)}, {"module", TokensJson(tokens.module)}};
 }
 
-Json SourceJson(const SourceEntry& source) {
+Json SourceJson(const DatasetIndex& index, const SourceEntry& source) {
   Group alone;
   AddTo(source, &alone);
   return {{"repository", Text(source.repository)},
@@ -120,6 +125,7 @@ Json SourceJson(const SourceEntry& source) {
           {"failed", source.failed},
           {"files", FilesJson(alone)},
           {"kernels", KernelsJson(alone)},
+          {"compile", CompileJson(index, alone.counts)},
           {"training_files", TrainingFilesJson(alone)},
           {"tokens", TokenSumsJson(alone.counts.tokens)}};
 }
@@ -135,6 +141,7 @@ Json CategoriesJson(const DatasetIndex& index) {
                                          {"kernels", KernelsJson(group)},
                                          {"training_files", TrainingFilesJson(group)},
                                          {"checks", ChecksJson(group.counts.checks)},
+                                         {"compile", CompileJson(index, group.counts)},
                                          {"tokens", TokenSumsJson(group.counts.tokens)}};
   }
   return json;
@@ -280,6 +287,16 @@ Json SplitPolicyJson(const v1::DatasetManifest& manifest) {
           {"test_repositories", std::move(test)}};
 }
 
+// Null where nothing is compiled.
+Json CompilePolicyJson(const v1::DatasetManifest& manifest) {
+  if (!manifest.has_compile()) return nullptr;
+  const v1::CompilePolicy& policy = manifest.compile();
+  return {{"toolchains", TextList(policy.toolchains())},
+          {"targets", TextList(policy.targets())},
+          {"keep", TextList(policy.keep())},
+          {"max_seconds", policy.max_seconds()}};
+}
+
 Json SplitsJson(const DatasetIndex& index) {
   Json json = Json::object();
   for (const auto& [name, split] : index.by_split) {
@@ -309,6 +326,7 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
       {"quality_targets", std::vector<std::string>(manifest.quality().targets().begin(),
                                                    manifest.quality().targets().end())},
       {"splits", SplitPolicyJson(manifest)},
+      {"compile", CompilePolicyJson(manifest)},
       {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
       {"emails", SensitivePolicyWord(manifest.quality().emails())}};
 }
@@ -321,7 +339,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
   Json sources = Json::array();
   for (const SourceEntry& source : index.sources) {
     AddTo(source, &all);
-    sources.push_back(SourceJson(source));
+    sources.push_back(SourceJson(index, source));
   }
   return {{"generator", "kernelmill"},
           {"schema", 1},
@@ -333,6 +351,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"kernels", KernelsJson(all)},
           {"training_files", TrainingFilesJson(all)},
           {"checks", ChecksJson(all.counts.checks)},
+          {"compile", CompileJson(index, all.counts)},
           {"licenses", all.counts.licenses},
           {"contamination", ContaminationCounts(index)},
           {"word_overlaps", CountWordOverlaps(index)},

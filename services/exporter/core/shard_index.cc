@@ -100,6 +100,7 @@ class ShardIndexer {
     if (decision->fate() != v1::FATE_KEPT) return;
     ++shard_->files[file].kept;
     CountChecks(verdict, &counts.checks);
+    AddCompiled(verdict, &counts.compile);
     ++counts.licenses[verdict.license().expression()];
     SplitCounts& split = shard_->by_split[std::string(index_.SplitOf(number))];
     ++split.kernels;

@@ -32,6 +32,11 @@ void AddTo(const Analysis::CheckTally& more, Analysis::CheckTally& sum) {
   AddTo(more.kept, sum.kept);
 }
 
+void AddTo(const Analysis::CompileTally& more, Analysis::CompileTally& sum) {
+  AddTo(more.found, sum.found);
+  AddTo(more.kept, sum.kept);
+}
+
 void AddTo(const FileTally& more, FileTally& sum) {
   sum.files += more.files;
   sum.lines += more.lines;
@@ -87,6 +92,11 @@ void CountChecks(const v1::Verdict& verdict, bool kept, Analysis::Checks& checks
   }
 }
 
+void CountCompiled(const v1::Verdict& verdict, bool kept, Analysis::CompileTally& tally) {
+  AddCompiled(verdict, &tally.found);
+  if (kept) AddCompiled(verdict, &tally.kept);
+}
+
 uint32_t Bounded(int64_t value) {
   return static_cast<uint32_t>(std::clamp<int64_t>(value, 0, std::numeric_limits<uint32_t>::max()));
 }
@@ -138,6 +148,10 @@ void Analysis::AddKernel(const Origin& origin, const v1::Kernel& kernel, const v
   }
   CountChecks(verdict, kept, checks_);
   CountChecks(verdict, kept, checks_by_category_[origin.category]);
+  if (verdict.has_compiled()) {
+    CountCompiled(verdict, kept, compile_);
+    CountCompiled(verdict, kept, compile_by_repository_[origin.repository]);
+  }
   AddTo(tally, licenses_by_category_[origin.category][LicenseBasis(verdict.license())]);
   if (!kept) {
     ++losses_[std::string(dataset::FateName(decision.fate()))][dataset::KindOf(decision.reason())];
@@ -158,6 +172,8 @@ void Analysis::Add(const Analysis& more) {
   AddTo(more.by_, by_);
   AddTo(more.checks_, checks_);
   AddTo(more.checks_by_category_, checks_by_category_);
+  AddTo(more.compile_, compile_);
+  AddTo(more.compile_by_repository_, compile_by_repository_);
   AddTo(more.files_by_category_, files_by_category_);
   AddTo(more.files_by_repository_, files_by_repository_);
   AddTo(more.licenses_by_category_, licenses_by_category_);

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/exporter/core/analysis/compile_counts.h"
 
 namespace kernelmill::exporter {
 
@@ -76,6 +77,16 @@ class Analysis {
   const Checks& checks() const { return checks_; }
   const std::map<std::string, Checks>& checks_by_category() const { return checks_by_category_; }
 
+  // What compilers said of all kernels found and of those kept; of each repository too.
+  struct CompileTally {
+    CompileCounts found;
+    CompileCounts kept;
+  };
+  const CompileTally& compile() const { return compile_; }
+  const std::map<std::string, CompileTally>& compile_by_repository() const {
+    return compile_by_repository_;
+  }
+
   const std::map<std::string, FileTally>& files_by_category() const { return files_by_category_; }
   const std::map<std::string, FileTally>& files_by_repository() const {
     return files_by_repository_;
@@ -98,6 +109,8 @@ class Analysis {
   std::map<std::string, Tallies> by_;
   Checks checks_;
   std::map<std::string, Checks> checks_by_category_;
+  CompileTally compile_;
+  std::map<std::string, CompileTally> compile_by_repository_;
   std::map<std::string, FileTally> files_by_category_;
   std::map<std::string, FileTally> files_by_repository_;
   std::map<std::string, Tallies> licenses_by_category_;

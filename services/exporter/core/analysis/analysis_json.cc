@@ -105,6 +105,23 @@ Json CategoriesJson(const Analysis& analysis) {
   return list;
 }
 
+Json CompileTallyJson(const Analysis::CompileTally& tally) {
+  return {{"found", CompileCountsJson(tally.found)}, {"kept", CompileCountsJson(tally.kept)}};
+}
+
+// Null where the job compiles nothing.
+Json CompileJson(const Analysis& analysis) {
+  if (analysis.compile_by_repository().empty()) return nullptr;
+  Json json = CompileTallyJson(analysis.compile());
+  json["by_repository"] = Json::array();
+  for (const auto& [repository, tally] : analysis.compile_by_repository()) {
+    Json row = CompileTallyJson(tally);
+    row["name"] = Text(repository);
+    json["by_repository"].push_back(std::move(row));
+  }
+  return json;
+}
+
 Json LossesJson(const Analysis& analysis) {
   Json list = Json::array();
   for (const auto& [fate, reasons] : analysis.losses()) {
@@ -141,6 +158,7 @@ Json AnalysisJson(absl::string_view name, absl::string_view dataset, const Analy
           {"by", std::move(by)},
           {"checks", ChecksJson(analysis.checks())},
           {"categories", CategoriesJson(analysis)},
+          {"compile", CompileJson(analysis)},
           {"files",
            {{"by_category", FilesJson(analysis.files_by_category())},
             {"by_repository", FilesJson(analysis.files_by_repository())}}},

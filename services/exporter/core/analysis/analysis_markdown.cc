@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -91,6 +93,75 @@ std::string CheckTable(const Json& checks) {
   return table.text();
 }
 
+std::string ShareOf(int64_t part, int64_t whole) {
+  return whole == 0 ? ""
+                    : absl::StrFormat("%.1f %%",
+                                      100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// What each compiler made of the kernels found, for each target.
+std::string TargetTable(const Json& targets) {
+  Table table(
+      {"compiler and target", "ok", "error", "unknown", "ok, of all", "ok, of ok and error"});
+  for (const Json& target : targets) {
+    const auto ok = target["ok"].get<int64_t>();
+    const auto error = target["error"].get<int64_t>();
+    const auto unknown = target["unknown"].get<int64_t>();
+    table.Add({absl::StrCat(target["toolchain"].get<std::string>(), ", ",
+                            target["target"].get<std::string>()),
+               Count(ok), Count(error), Count(unknown), ShareOf(ok, ok + error + unknown),
+               ShareOf(ok, ok + error)});
+  }
+  return table.text();
+}
+
+// Why kernels do not compile, over all compilers and targets.
+std::string ReasonTable(const Json& counts) {
+  std::map<std::string, int64_t> reasons;
+  for (const Json& target : counts["targets"]) {
+    for (const Json& error : target["errors"]) {
+      reasons["error: " + error["name"].get<std::string>()] += error["count"].get<int64_t>();
+    }
+    for (const Json& missing : target["missing"]) {
+      reasons["unknown: " + missing["name"].get<std::string>()] += missing["count"].get<int64_t>();
+    }
+  }
+  Table table({"why not", "results"});
+  for (const auto& [reason, count] : reasons) table.Add({MarkdownCell(reason), Count(count)});
+  Table untried({"not tried", "kernels"});
+  for (const Json& reason : counts["not_attempted"]) {
+    untried.Add({MarkdownCell(reason["name"].get<std::string>()), Count(reason["count"])});
+  }
+  return absl::StrCat(table.text(), "\n", untried.text());
+}
+
+std::string CompileTable(const Json& repositories) {
+  Table table({"repository", "compiles", "fails", "unknown", "not tried", "compiles, of kept"});
+  size_t rows = 0;
+  for (const Json& repository : repositories) {
+    if (++rows > kMaxRows) break;
+    const Json& found = repository["found"];
+    const Json& kept = repository["kept"];
+    int64_t untried = 0;
+    for (const Json& reason : found["not_attempted"]) untried += reason["count"].get<int64_t>();
+    table.Add({MarkdownCell(repository["name"].get<std::string>()), Count(found["compiles"]),
+               Count(found["fails"]), Count(found["unknown"]), Count(untried),
+               Count(kept["compiles"])});
+  }
+  std::string text = table.text();
+  if (repositories.size() > kMaxRows) {
+    absl::StrAppend(&text, "\n", repositories.size() - kMaxRows, " more stand in ANALYSIS.json.\n");
+  }
+  return text;
+}
+
+std::string CompileText(const Json& compile) {
+  return absl::StrCat(
+      "Kernels found, kept or not. Unknown: what a kernel is called with could not be told.\n\n",
+      TargetTable(compile["found"]["targets"]), "\n", ReasonTable(compile["found"]), "\n",
+      CompileTable(compile["by_repository"]));
+}
+
 std::string LossTable(const Json& analysis) {
   Table table({"fate", "reason", "kernels", "of all found"});
   const auto found = analysis["kernels"]["found"].get<double>();
@@ -176,6 +247,7 @@ std::string AnalysisMarkdown(const Json& analysis) {
           absl::StrCat("Over the kernels that a check can be asked of: ✓ more than 80 of 100 pass, "
                        "~ more than 50, ✗ less.\n\n",
                        CheckTable(analysis["checks"])));
+  if (!analysis["compile"].is_null()) section("Compilers", CompileText(analysis["compile"]));
   section("Licences, by what says them",
           absl::StrCat("Kernels kept, of those found. Header: the file itself; file: a licence "
                        "file above it; metadata: the package's.\n\n",

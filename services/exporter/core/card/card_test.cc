@@ -32,6 +32,7 @@ Json SmallReport() {
     "kernels": {"found": 12, "kept": 7, "rejected": 2, "duplicate": 2, "contaminated": 1,
                 "by_reason": {"rejected": {"license:GPL-3.0-only": 2},
                               "duplicate": {"near": 2}, "contaminated": {"near:source": 1}}},
+    "compile": null,
     "contamination": {"items": [{}, {}], "kept": 0, "launchers_withheld": 3},
     "sources": [
       {"repository": "a|b", "commit": "c0ffee", "role": "candidate", "failed": false,
@@ -128,6 +129,19 @@ TEST(DatasetCard, SaysWhatBecameOfEveryKernelAndHowItWasMade) {
   EXPECT_THAT(card, HasSubstr("| a\\|b | c0ffee | 7 |"));
   EXPECT_THAT(card, HasSubstr("| gone |  | could not be had |"));
   EXPECT_THAT(card, HasSubstr("`abc/1`"));
+}
+
+TEST(DatasetCard, SaysWhatCompilersSaidWhereTheyWereAsked) {
+  Json report = SmallReport();
+  EXPECT_THAT(DatasetCard(report, SmallTables()), HasSubstr("Nothing was compiled or run."));
+  report["compile"] = Json::parse(R"({
+    "compiles": 4, "fails": 1, "unknown": 0, "not_attempted": [{"name": "dsl:cuda", "count": 2}],
+    "targets": [{"toolchain": "triton-3.5.1", "target": "cuda:90", "ok": 4, "error": 1,
+                 "unknown": 0, "errors": [], "missing": []}]})");
+  const std::string card = DatasetCard(report, SmallTables());
+  EXPECT_THAT(card, HasSubstr("| triton-3.5.1 | cuda:90 | 4 | 1 | 0 |"));
+  EXPECT_THAT(card, HasSubstr("Not tried: `dsl:cuda` 2."));
+  EXPECT_THAT(card, ::testing::Not(HasSubstr("Nothing was compiled")));
 }
 
 TEST(DatasetCard, SaysWhatItWasHeldAgainst) {

@@ -185,14 +185,50 @@ std::string Decontamination(const Json& report) {
       found.at("items").size(), " holdout kernels were matched; `report.json` names them.\n\n");
 }
 
-constexpr char kLimits[] = R"(## Limits
-
-- Nothing was compiled or run. Tags, roles, tiers and checks are found by reading; each has the rule that gave it.
+constexpr char kLimits[] =
+    R"( Tags, roles, tiers and checks are found by reading; each has the rule that gave it.
 - Licences are found, not advised upon: `license.confidence` and `license.found` say how surely.
 - Near-duplicates below the thresholds of the job stay, and so does what no holdout of the job shows.
 - Secrets and e-mail addresses are found by pattern; the job's policies say what was done with them.
 
 )";
+
+// What compilers took, of a job that asks them.
+std::string Compilers(const Json& report) {
+  const Json& compile = report.at("compile");
+  if (compile.is_null()) return "";
+  std::string text = absl::StrCat(
+      "## Compilers\n\nEach kernel that stands alone was compiled, without a GPU and never run, "
+      "with types and "
+      "values inferred from what its record\nsays; `compile` has them, with the rule that gave "
+      "each. Of the kept "
+      "kernels ",
+      Number(compile, "compiles"), " compile, ", Number(compile, "fails"), " are refused, and of ",
+      Number(compile, "unknown"), " it\ncould not be told what they are called with.\n\n",
+      Head({"compiler", "target", "ok", "error", "unknown"}));
+  for (const Json& target : compile.at("targets")) {
+    absl::StrAppend(&text,
+                    Row({JsonCell(target.at("toolchain")), JsonCell(target.at("target")),
+                         absl::StrCat(Number(target, "ok")), absl::StrCat(Number(target, "error")),
+                         absl::StrCat(Number(target, "unknown"))}));
+  }
+  std::vector<std::string> untried;
+  for (const Json& reason : compile.at("not_attempted")) {
+    untried.push_back(
+        absl::StrCat("`", JsonCell(reason.at("name")), "` ", Number(reason, "count")));
+  }
+  if (untried.empty()) return text + "\n";
+  return absl::StrCat(text, "\nNot tried: ", absl::StrJoin(untried, ", "), ".\n\n");
+}
+
+std::string Limits(const Json& report) {
+  const bool compiled = !report.at("compile").is_null();
+  return absl::StrCat("## Limits\n\n- ",
+                      compiled ? "No kernel was run. That one compiles does not say that it "
+                                 "computes what it should."
+                               : "Nothing was compiled or run.",
+                      kLimits);
+}
 
 constexpr char kLoading[] = R"(## Loading
 
@@ -210,7 +246,7 @@ Parquet readers take `data/CONFIG/*.parquet`, `croissant.json` describes the sam
 std::string DatasetCard(const Json& report, const std::vector<Table>& tables) {
   return absl::StrCat(FrontMatter(report, tables), "\n", Introduction(report), Rows(tables),
                       Fates(report.at("kernels")), Licenses(report), Making(report),
-                      Decontamination(report), kLimits, kLoading);
+                      Decontamination(report), Compilers(report), Limits(report), kLoading);
 }
 
 }  // namespace kernelmill::exporter
