@@ -182,6 +182,10 @@ class Comparison {
       Add(ChangeKind::kLicense, i, j,
           absl::StrCat(texts_.Of(a.license), " -> ", texts_.Of(b.license)));
     }
+    if (a.compiles != 0 && b.compiles != 0 && a.compiles != b.compiles) {
+      Add(ChangeKind::kCompile, i, j,
+          absl::StrCat(texts_.Of(a.compiles), " -> ", texts_.Of(b.compiles)));
+    }
     if (a.sha256 != b.sha256) {
       Add(ChangeKind::kText, i, j, WhyChanged(a));
     } else if (a.module != b.module) {
@@ -290,7 +294,7 @@ class Comparison {
 
 absl::string_view ChangeName(ChangeKind kind) {
   static constexpr absl::string_view kNames[kChangeKinds] = {
-      "came", "went", "text", "module", "license", "moved", "fate", "found", "lost"};
+      "came", "went", "text", "module", "license", "compile", "moved", "fate", "found", "lost"};
   return kNames[static_cast<int>(kind)];
 }
 

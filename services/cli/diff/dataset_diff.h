@@ -16,11 +16,23 @@ namespace kernelmill::cli {
 //   came, went          it is kept in the second alone, in the first alone
 //   text, module        of a kernel that both keep: its text, or only what its module takes in
 //   license             likewise
+//   compile             likewise, where both jobs compile: whether it does
 //   moved               likewise: the same text at another path or in another source
 //   fate                both ledgers have it and neither dataset keeps it: another fate or reason
 //   found, lost         the second ledger alone has it, the first alone; it is not kept there
-enum class ChangeKind { kCame, kWent, kText, kModule, kLicense, kMoved, kFate, kFound, kLost };
-inline constexpr int kChangeKinds = 9;
+enum class ChangeKind {
+  kCame,
+  kWent,
+  kText,
+  kModule,
+  kLicense,
+  kCompile,
+  kMoved,
+  kFate,
+  kFound,
+  kLost
+};
+inline constexpr int kChangeKinds = 10;
 absl::string_view ChangeName(ChangeKind kind);
 
 inline constexpr uint32_t kNoKernel = UINT32_MAX;

@@ -41,6 +41,7 @@ class Export {
     std::string of = {};
     std::string repository = "r";
     std::string module = "m";
+    std::string compiles = {};  // empty: the job compiles nothing
   };
 
   explicit Export(std::vector<Kernel> kernels, std::string commit = "1")
@@ -76,6 +77,8 @@ class Export {
       if (kernel.fate != "kept") continue;
       row["qualname"] = kernel.name;
       row["module"] = kernel.module;
+      row["checks"] = {{"parses", "pass"},
+                       {"compiles", kernel.compiles.empty() ? Json() : Json(kernel.compiles)}};
       row["license"] = {{"expression", kernel.license}, {"found", {{{"expression", "X"}}}}};
       rows += row.dump() + "\n";
     }
@@ -182,6 +185,20 @@ TEST_F(DatasetDiffTest, AKernelIsKnownByItsNameWhereItsTextChanged) {
       Export({{"a.py", 1, "one", "f"}, {"a.py", 9, "two", "g"}, {"a.py", 20, "three", "h"}}),
       Export({{"a.py", 5, "two", "g"}, {"a.py", 9, "ONE", "f"}, {"a.py", 20, "three", "h"}}, "2"));
   EXPECT_THAT(Changes(), ElementsAre("text a.py:9 another commit"));
+}
+
+TEST_F(DatasetDiffTest, WhetherAKernelCompilesIsComparedWhereBothJobsDo) {
+  const Export a({{.path = "a.py", .text = "1", .name = "a", .compiles = "pass"},
+                  {.path = "b.py", .text = "2", .name = "b", .compiles = "exempt"},
+                  {.path = "c.py", .text = "3", .name = "c", .compiles = "pass"},
+                  {.path = "d.py", .text = "4", .name = "d"}});
+  const Export b({{.path = "a.py", .text = "1", .name = "a", .compiles = "fail"},
+                  {.path = "b.py", .text = "2", .name = "b", .compiles = "exempt"},
+                  {.path = "c.py", .text = "3", .name = "c"},
+                  {.path = "d.py", .text = "4", .name = "d", .compiles = "pass"}});
+  Compare(a, b);
+  EXPECT_THAT(Changes(), ElementsAre("compile a.py:1 pass -> fail"));
+  EXPECT_THAT(DiffText(a_, b_, diff_, texts_, 10), HasSubstr("pass -> fail"));
 }
 
 TEST_F(DatasetDiffTest, WithoutANameAKernelIsKnownByItsOrderInTheFile) {

@@ -141,6 +141,7 @@ Json SideJson(const Side& side, const Texts& texts) {
           {"sha256", Hex(kernel.sha256)},
           {"qualname", TextOrNull(texts.Of(kernel.qualname))},
           {"license", TextOrNull(texts.Of(kernel.license))},
+          {"compiles", TextOrNull(texts.Of(kernel.compiles))},
           {"fate", texts.Of(kernel.fate)},
           {"reason", TextOrNull(texts.Of(kernel.reason))},
           {"of", of ? Json(Hex(kernel.of)) : Json()}};

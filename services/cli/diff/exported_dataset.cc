@@ -28,8 +28,8 @@ absl::Status NoExport(absl::string_view file, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(file, ": ", what, "; is it of an export?"));
 }
 
-// The texts and whole numbers at the top of a row, and the expression of its licence; nothing else
-// of it is kept.
+// The texts and whole numbers at the top of a row, the expression of its licence and whether it
+// compiles, as "license" and "checks"; nothing else of it is kept.
 class RowReader final : public nlohmann::json_sax<Json> {
  public:
   using OnText = std::function<void(const std::string& key, const std::string& text)>;
@@ -52,7 +52,9 @@ class RowReader final : public nlohmann::json_sax<Json> {
   bool binary(binary_t&) override { return true; }
   bool string(string_t& text) override {
     if (depth_ == 1) on_text_(key_, text);
-    if (depth_ == 2 && key_ == "license" && inner_key_ == "expression") on_text_(key_, text);
+    const bool inner = (key_ == "license" && inner_key_ == "expression") ||
+                       (key_ == "checks" && inner_key_ == "compiles");
+    if (depth_ == 2 && inner) on_text_(key_, text);
     return true;
   }
   bool start_object(size_t) override {
@@ -162,22 +164,26 @@ absl::Status ReadKernels(const std::string& path, Texts& texts, ExportedDataset&
   uint64_t module = 0;
   uint32_t qualname = 0;
   uint32_t license = 0;
+  uint32_t compiles = 0;
   RowReader reader(
       [&](const std::string& key, const std::string& text) {
         if (key == "id") whole = FromHex(text, &id);
         if (key == "module") module = absl::HashOf(text);
         if (key == "qualname") qualname = texts.Number(text);
         if (key == "license") license = texts.Number(text);
+        if (key == "checks") compiles = texts.Number(text);
       },
       [](const std::string&, int64_t) {});
   return ForEachLine(path, [&](const std::string& line) {
     whole = false;
+    compiles = 0;
     if (!reader.Read(line) || !whole) return absl::InvalidArgumentError("no row of a kernel");
     auto* kernel = const_cast<ExportedKernel*>(dataset.Find(id));
     if (kernel == nullptr) return absl::InvalidArgumentError("a kernel that the ledger has not");
     kernel->module = module;
     kernel->qualname = qualname;
     kernel->license = license;
+    kernel->compiles = compiles;
     return absl::OkStatus();
   });
 }

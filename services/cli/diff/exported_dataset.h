@@ -41,6 +41,9 @@ struct ExportedKernel {
   uint32_t reason = 0;
   uint32_t qualname = 0;  // of a kept one
   uint32_t license = 0;   // likewise
+  // Likewise: "pass", "fail" or "exempt" of the check that it compiles; the empty text where the
+  // job compiles nothing.
+  uint32_t compiles = 0;
   int32_t first_line = 0;
   bool kept = false;
 };
