@@ -120,12 +120,6 @@ absl::Status JobTable::CheckTasks() const {
 absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::string& request_id,
                                        int32_t priority) {
   RETURN_IF_ERROR(config::CheckJobSpec(spec));
-  if (spec.has_compile()) {
-    // What compilers say would reach no verdict and no row; a job that asks for it shall not seem
-    // to have it.
-    return absl::UnimplementedError(
-        "compile: this version compiles for `evaluate` alone, not yet within a job");
-  }
   if (priority < -kMaxPriority || priority > kMaxPriority) {
     return absl::InvalidArgumentError(
         absl::StrCat("priority: is not ", -kMaxPriority, " to ", kMaxPriority));

@@ -33,6 +33,14 @@ TEST_F(JobTableTest, AWrongSpecIsRefused) {
   EXPECT_THAT(scheduler_->Submit(v1::JobSpec(), ""), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST_F(JobTableTest, AJobThatCompilesIsTakenAndHasADataset) {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_compile();
+  const std::string job = Submit(spec);
+  RunAll();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+}
+
 TEST_F(JobTableTest, RetryRunsAnEndedJobAgainWithItsPins) {
   const std::string job = Submit(GitJob(1));
   EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // pin
