@@ -10,6 +10,7 @@
 #include "common/rpc/server.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/console.h"
+#include "services/cli/embedded/embedded_cluster.h"
 
 namespace kernelmill::cli {
 
@@ -29,11 +30,12 @@ struct CrawlOptions {
   ExportTarget target;
   std::string data_dir;
   int workers = 1;
-  std::string package_index;      // of Python packages; empty: what pip would use
-  std::string github_api;         // the REST API's URL; empty: GitHub's own
-  std::string github_token_file;  // with a token for it; empty: none
-  bool no_cache = false;          // every stage is run anew
-  std::string trace;              // a file, as ReportOptions has it
+  std::string package_index;         // of Python packages; empty: what pip would use
+  std::string github_api;            // the REST API's URL; empty: GitHub's own
+  std::string github_token_file;     // with a token for it; empty: none
+  bool no_cache = false;             // every stage is run anew
+  std::string trace;                 // a file, as ReportOptions has it
+  EmbeddedCompilerOptions compiler;  // of a job that compiles; the job names its toolchains
 };
 
 struct ReportOptions {
@@ -63,6 +65,7 @@ struct RetryOptions {
 // INVALID_ARGUMENT: what is wrong, and where.
 absl::StatusOr<int> Check(const std::string& job_file, Console& console);
 // A whole cluster in this process, for one job: submit, watch and export as below.
+// FAILED_PRECONDITION: what a job that compiles needs is not on this machine; nothing was begun.
 absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
                           Console& console);
 absl::StatusOr<int> Submit(const ClusterAddress& cluster, const SubmitOptions& options,
@@ -99,6 +102,10 @@ absl::StatusOr<int> ExtractFiles(const std::vector<std::string>& paths, Console&
 // Says of each kernel whether a job with default policies would accept it, its licence and the
 // checks that it does not pass. Exit code 1 also if any is rejected.
 absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console& console);
+
+// Lists the pinned toolchains, and says whether this machine has them and can confine what they run
+// (toolchains_command.cc). Exit code 1 unless it has all and can.
+absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console);
 
 struct DiffOptions {
   std::string a;  // folders that exports wrote

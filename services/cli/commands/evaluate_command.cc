@@ -52,16 +52,15 @@ absl::StatusOr<Generations> Read(const std::string& path, const std::string& ref
   return generations;
 }
 
-absl::Status CheckCompiler(const EvaluateOptions& options) {
-  if (options.no_compile || !options.compiler.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "no compiler is named: --compiler is where a kernelmill-compiler serves, whose toolchains "
-      "deploy/install_toolchains.sh installs; --no-compile leaves the compilers out");
+// The compilers of this process, unless there are others or none.
+std::optional<EmbeddedCompilerOptions> EmbeddedCompilerOf(const EvaluateOptions& options) {
+  if (options.no_compile || !options.compiler.empty()) return std::nullopt;
+  return options.embedded;
 }
 
 v1::CompilePolicy PolicyOf(const EvaluateOptions& options) {
   v1::CompilePolicy policy;
-  for (const std::string& toolchain : options.toolchains) policy.add_toolchains(toolchain);
+  for (const std::string& toolchain : options.embedded.toolchains) policy.add_toolchains(toolchain);
   for (const std::string& target : options.targets) policy.add_targets(target);
   if (policy.toolchains().empty()) {
     for (const toolchains::PinnedToolchain& toolchain : toolchains::PinnedToolchains()) {
@@ -81,7 +80,6 @@ class EvaluateRun {
       : address_(address), options_(options), signal_(signal), console_(console) {}
 
   absl::StatusOr<EvaluationReport> Run() {
-    RETURN_IF_ERROR(CheckCompiler(options_));
     ASSIGN_OR_RETURN(Generations generations, Read(options_.generations, options_.reference));
     std::optional<Generations> baseline;
     if (!options_.baseline.empty()) {
@@ -114,11 +112,19 @@ class EvaluateRun {
       ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster_->jobs(), options_.job));
       trained_on.dataset = status.dataset();
     }
-    ASSIGN_OR_RETURN(embedded_,
-                     EmbeddedServices::Start(cluster_ == nullptr ? nullptr : &cluster_->store()));
+    absl::StatusOr<std::unique_ptr<EmbeddedServices>> embedded = EmbeddedServices::Start(
+        cluster_ == nullptr ? nullptr : &cluster_->store(), EmbeddedCompilerOf(options_));
+    if (absl::IsFailedPrecondition(embedded.status())) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(embedded.status().message(),
+                       "; --compiler asks a kernelmill-compiler elsewhere, --no-compile leaves the "
+                       "compilers out"));
+    }
+    RETURN_IF_ERROR(embedded.status());
+    embedded_ = *std::move(embedded);
     std::shared_ptr<grpc::Channel> compiler;
     if (!options_.no_compile) {
-      compiler = rpc::Connect(options_.compiler);
+      compiler = options_.compiler.empty() ? embedded_->channel() : rpc::Connect(options_.compiler);
       evaluation_.compile = PolicyOf(options_);
     }
     evaluation_.dataset = !options_.dataset.empty() || !options_.job.empty();

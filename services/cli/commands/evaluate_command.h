@@ -9,6 +9,7 @@
 #include "common/rpc/server.h"
 #include "services/cli/commands/cluster.h"
 #include "services/cli/commands/console.h"
+#include "services/cli/embedded/embedded_cluster.h"
 #include "services/cli/evaluate/sheet.h"
 
 namespace kernelmill::cli {
@@ -25,16 +26,17 @@ struct EvaluateOptions {
   std::string out_dir;     // empty: the page, or with --json the object, is printed alone
   size_t sheet_tasks = kSheetTasks;
   bool no_compile = false;
-  std::string compiler;  // address of a kernelmill-compiler, which confines what it runs
-  std::vector<std::string> toolchains;  // empty: all that are pinned
-  std::vector<std::string> targets;     // empty: "cuda:90"
+  // Address of a kernelmill-compiler; empty: `embedded` compiles in this process.
+  std::string compiler;
+  EmbeddedCompilerOptions embedded;  // `toolchains` names them for both; empty: all pinned
+  std::vector<std::string> targets;  // empty: "cuda:90"
 };
 
 // Measures what a model wrote (services/cli/evaluate), in this process but for a job's dataset.
 // Writes evaluation.json, EVALUATION.md, sheet.html and samples.jsonl. Exit code 0 whatever the
 // measures are. INVALID_ARGUMENT: what is wrong in which line of which file; FAILED_PRECONDITION:
-// a toolchain is not installed there, or out_dir holds something else; UNAVAILABLE: the compiler is
-// out of reach.
+// a toolchain is not installed where it compiles, this machine cannot confine it, or out_dir holds
+// something else; UNAVAILABLE: the compiler is out of reach.
 absl::StatusOr<int> EvaluateModel(const ClusterAddress& address, const EvaluateOptions& options,
                                   rpc::TerminationSignal& signal, Console& console);
 

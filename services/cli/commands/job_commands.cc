@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -150,6 +151,14 @@ void PrintState(const v1::JobStatus& status, Console& console) {
   console.Result(console.json() ? StatusJson(status) + "\n" : StateText(status));
 }
 
+// Nothing for a job that compiles nothing, which needs no toolchains.
+std::optional<EmbeddedCompilerOptions> CompilerOf(const v1::JobSpec& spec,
+                                                  EmbeddedCompilerOptions options) {
+  if (!spec.has_compile()) return std::nullopt;
+  options.toolchains.assign(spec.compile().toolchains().begin(), spec.compile().toolchains().end());
+  return options;
+}
+
 }  // namespace
 
 absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
@@ -162,7 +171,8 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .workers = options.workers,
                                            .package_index = options.package_index,
                                            .github_api = options.github_api,
-                                           .github_token_file = options.github_token_file}));
+                                           .github_token_file = options.github_token_file,
+                                           .compiler = CompilerOf(spec, options.compiler)}));
   const auto cluster = Connect(*embedded, signal);
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*request_id=*/"",
                                                      /*priority=*/0, options.no_cache, console));

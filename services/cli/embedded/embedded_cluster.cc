@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,10 @@
 #include "common/worker/stage.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
+#include "services/compiler/core/compiler.h"
+#include "services/compiler/server/compiler_service.h"
+#include "services/compiler/server/compiler_stages.h"
+#include "services/compiler/toolchain/toolchain_compiler.h"
 #include "services/coordinator/server/coordinator_server.h"
 #include "services/deduplicator/server/deduplicator_service.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
@@ -75,6 +81,15 @@ absl::StatusOr<TempDir> NewSocketDir() {
   return TempDir::Create("/tmp");
 }
 
+// Null without options.
+absl::StatusOr<std::unique_ptr<compiler::Compiler>> OpenCompiler(
+    const std::optional<EmbeddedCompilerOptions>& options) {
+  if (!options.has_value()) return nullptr;
+  return compiler::OpenToolchains(
+      {.folder = options->folder, .unsafe_no_sandbox = options->unsafe_no_sandbox},
+      options->toolchains);
+}
+
 }  // namespace
 
 // In the order of their making: each refers to those before it.
@@ -90,6 +105,7 @@ struct EmbeddedCluster::Parts {
   TempDir sockets;
   Served<store::StoreServer> store;
   Served<coordinator::CoordinatorServer> coordinator;
+  std::unique_ptr<compiler::Compiler> compiler;
   Stages stages;
   std::unique_ptr<cas::BlobStore> blobs;
   std::unique_ptr<worker::WorkQueue> queue;
@@ -100,6 +116,7 @@ struct EmbeddedCluster::Parts {
 absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Options& options) {
   ASSIGN_OR_RETURN(TempDir sockets, NewSocketDir());
   auto parts = std::make_unique<Parts>(std::move(sockets));
+  ASSIGN_OR_RETURN(parts->compiler, OpenCompiler(options.compiler));
   store::StoreServer::Options store_options;
   store_options.data_dir = absl::StrCat(options.data_dir, "/store");
   ASSIGN_OR_RETURN(auto store, store::StoreServer::Open(store_options));
@@ -122,6 +139,9 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   MoveTo(extractor::NewExtractorStages(), &parts->stages);
   MoveTo(validator::NewValidatorStages(), &parts->stages);
   MoveTo(deduplicator::NewDeduplicatorStages({.folder = fetcher_options.temp_dir}), &parts->stages);
+  if (parts->compiler != nullptr) {
+    MoveTo(compiler::NewCompilerStages(*parts->compiler), &parts->stages);
+  }
   std::vector<worker::Stage*> stages;
   for (const std::unique_ptr<worker::Stage>& stage : parts->stages) stages.push_back(stage.get());
 
@@ -162,16 +182,24 @@ std::shared_ptr<grpc::Channel> EmbeddedCluster::store() {
   return rpc::Connect(parts_->StoreAddress());
 }
 
-EmbeddedServices::EmbeddedServices(cas::BlobStore* store) {
+EmbeddedServices::EmbeddedServices(cas::BlobStore* store,
+                                   std::unique_ptr<compiler::Compiler> compiler)
+    : compiler_(std::move(compiler)) {
   services_.push_back(extractor::NewExtractorService());
   services_.push_back(validator::NewValidatorService());
   if (store != nullptr) services_.push_back(deduplicator::NewDeduplicatorService(*store));
+  if (compiler_ != nullptr) {
+    const int workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    services_.push_back(compiler::NewCompilerService(*compiler_, /*limits=*/{}, workers));
+  }
 }
 
 EmbeddedServices::~EmbeddedServices() = default;
 
-absl::StatusOr<std::unique_ptr<EmbeddedServices>> EmbeddedServices::Start(cas::BlobStore* store) {
-  std::unique_ptr<EmbeddedServices> embedded(new EmbeddedServices(store));
+absl::StatusOr<std::unique_ptr<EmbeddedServices>> EmbeddedServices::Start(
+    cas::BlobStore* store, const std::optional<EmbeddedCompilerOptions>& compiler) {
+  ASSIGN_OR_RETURN(std::unique_ptr<compiler::Compiler> opened, OpenCompiler(compiler));
+  std::unique_ptr<EmbeddedServices> embedded(new EmbeddedServices(store, std::move(opened)));
   std::vector<grpc::Service*> services;
   for (const auto& service : embedded->services_) services.push_back(service.get());
   ASSIGN_OR_RETURN(embedded->server_, rpc::Server::Start({}, services));

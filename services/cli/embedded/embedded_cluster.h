@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_CLI_EMBEDDED_EMBEDDED_CLUSTER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,18 @@ namespace kernelmill::rpc {
 class Server;
 }
 
+namespace kernelmill::compiler {
+class Compiler;
+}
+
 namespace kernelmill::cli {
+
+// The compilers of this machine, in this process.
+struct EmbeddedCompilerOptions {
+  std::string folder;                   // of the installed toolchains
+  std::vector<std::string> toolchains;  // the names of those that are used; empty: all pinned
+  bool unsafe_no_sandbox = false;       // strangers' modules run unconfined, as this user
+};
 
 // A whole cluster in this process: the store, the coordinator and every stage, wired to each other
 // by the same gRPC services as the seven programs, over sockets that this user alone can reach. The
@@ -31,9 +43,13 @@ class EmbeddedCluster {
     std::string package_index;      // of Python packages; empty: what pip would use
     std::string github_api;         // the REST API's URL; empty: GitHub's own
     std::string github_token_file;  // with a token for it; empty: none
+    // Without one a job that compiles waits for ever.
+    std::optional<EmbeddedCompilerOptions> compiler = std::nullopt;
   };
 
-  // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it.
+  // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it; or a
+  // toolchain is not installed, or this machine cannot confine compilers, which is found before
+  // anything else is begun.
   static absl::StatusOr<std::unique_ptr<EmbeddedCluster>> Start(const Options& options);
   // Stops everything, and waits for the stages that run.
   ~EmbeddedCluster();
@@ -53,17 +69,22 @@ class EmbeddedCluster {
 };
 
 // The Extractor and the Validator service in this process, for single calls without a cluster; and
-// the Deduplicator service where there is a store that it can search. Thread-safe.
+// the Deduplicator service where there is a store that it can search, and the Compiler service
+// where there are toolchains. Thread-safe.
 class EmbeddedServices {
  public:
-  static absl::StatusOr<std::unique_ptr<EmbeddedServices>> Start(cas::BlobStore* store = nullptr);
+  // FAILED_PRECONDITION: of the toolchains, as above.
+  static absl::StatusOr<std::unique_ptr<EmbeddedServices>> Start(
+      cas::BlobStore* store = nullptr,
+      const std::optional<EmbeddedCompilerOptions>& compiler = std::nullopt);
   ~EmbeddedServices();
 
   std::shared_ptr<grpc::Channel> channel();
 
  private:
-  explicit EmbeddedServices(cas::BlobStore* store);
+  EmbeddedServices(cas::BlobStore* store, std::unique_ptr<compiler::Compiler> compiler);
 
+  const std::unique_ptr<compiler::Compiler> compiler_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<rpc::Server> server_;
 };

@@ -6,6 +6,7 @@
 
 #include "services/cli/commands/commands.h"
 #include "services/cli/program/groups.h"
+#include "services/compiler/toolchain/environment.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -30,6 +31,17 @@ void AddTrace(CLI::App& command, std::string* file) {
   command.add_option("--trace", *file,
                      "write when each task waited and ran to this file, which Perfetto and\n"
                      "Chrome open (trace events, JSON)");
+}
+
+void AddCompilerFlags(CLI::App& command, EmbeddedCompilerOptions& options) {
+  options.folder = compiler::DefaultToolchainsFolder();
+  command.add_option("--toolchains", options.folder, "the folder of the installed toolchains")
+      ->envname("KERNELMILL_TOOLCHAINS")
+      ->capture_default_str();
+  command
+      .add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
+                "run what strangers wrote without a sandbox, as this user")
+      ->envname("KERNELMILL_UNSAFE_NO_SANDBOX");
 }
 
 void AddCrawl(CommandLine& line) {
@@ -62,6 +74,7 @@ void AddCrawl(CommandLine& line) {
   sub->add_flag("--no-cache", options->no_cache,
                 "run every stage anew, whatever the action cache has, and replace what it has");
   AddTrace(*sub, &options->trace);
+  AddCompilerFlags(*sub, options->compiler);
   line.AddCommonFlags(*sub);
 }
 

@@ -120,8 +120,11 @@ void AddEvaluate(CommandLine& line) {
   sub->add_option("--sheet-tasks", options->sheet_tasks, "at most so many tasks on the sheet")
       ->capture_default_str();
   CLI::Option* compiler =
-      sub->add_option("--compiler", options->compiler, "where a kernelmill-compiler serves");
-  sub->add_option("--toolchain", options->toolchains, "compile by this one; may be repeated");
+      sub->add_option("--compiler", options->compiler,
+                      "where a kernelmill-compiler serves; by default this process compiles");
+  AddCompilerFlags(*sub, options->embedded);
+  sub->add_option("--toolchain", options->embedded.toolchains,
+                  "compile by this one; may be repeated");
   sub->add_option("--target", options->targets,
                   "compile for this one, as cuda:90; may be repeated");
   sub->add_flag("--no-compile", options->no_compile, "compile nothing")->excludes(compiler);

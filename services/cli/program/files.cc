@@ -4,6 +4,7 @@
 
 #include "services/cli/commands/commands.h"
 #include "services/cli/program/groups.h"
+#include "services/compiler/toolchain/environment.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -17,6 +18,17 @@ void AddOnFiles(CommandLine& line, const char* name, const char* help,
   line.AddCommonFlags(*sub);
 }
 
+void AddToolchains(CommandLine& line) {
+  const auto folder = std::make_shared<std::string>(compiler::DefaultToolchainsFolder());
+  CLI::App* sub = line.Add(
+      "toolchains", "list the compilers that jobs may name, and whether they are installed here",
+      [folder](Console& console) { return ListToolchains(*folder, console); });
+  sub->add_option("--toolchains", *folder, "the folder of the installed toolchains")
+      ->envname("KERNELMILL_TOOLCHAINS")
+      ->capture_default_str();
+  line.AddCommonFlags(*sub);
+}
+
 }  // namespace
 
 void AddFileCommands(CommandLine& line) {
@@ -24,6 +36,7 @@ void AddFileCommands(CommandLine& line) {
   AddOnFiles(line, "validate",
              "check the kernels in files and folders; exit code 1 if any is rejected",
              ValidateFiles);
+  AddToolchains(line);
 }
 
 }  // namespace kernelmill::cli
