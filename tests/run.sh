@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# usage: run.sh [--compose] [--packages] [--kubernetes] [--trainers] [CTEST_ARGUMENT...]
+# usage: run.sh [--toolchains] [--compose] [--packages] [--kubernetes] [--trainers] [CTEST_ARGUMENT...]
 # Installs what is missing, builds release, and runs every test; ctest's summary comes last.
 # --compose also brings the cluster up on this machine's Docker engine (tests/integration/compose.sh), --packages installs
 # the Debian packages and the wheel in clean containers there (tests/packages/run.sh), --kubernetes builds a Kubernetes of its
 # Go modules and has its pods deleted, drained and killed in the middle of jobs (tests/kubernetes/run.sh), --trainers installs
-# what people train with, 6 GB (tests/peers/install_trainers.sh).
+# what people train with, 6 GB (tests/peers/install_trainers.sh), --toolchains the compilers of jobs with `compile:`, 2 GB
+# (deploy/install_toolchains.sh): what is to be compiled in tests skips without them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+toolchains=""
 compose=""
 packages=""
 kubernetes=""
 trainers=""
 while true; do
   case "${1:-}" in
+    --toolchains) toolchains=yes ;;
     --compose) compose=yes ;;
     --packages) packages=yes ;;
     --kubernetes) kubernetes=yes ;;
@@ -32,6 +35,10 @@ for tool in peers/install_bazel_remote peers/install_figures peers/install_reade
     [[ $status -eq 77 ]] || exit "$status" # 77: cannot be had here, and it said so; its tests skip
   }
 done
+
+if [[ -n "$toolchains" ]]; then
+  deploy/install_toolchains.sh || [[ $? -eq 77 ]]
+fi
 
 tests/dashboards/install_sdk.sh >/dev/null || [[ $? -eq 77 ]]
 

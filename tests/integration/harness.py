@@ -351,10 +351,13 @@ class Cluster:
             flags += [*allow] + (["--package-index", self.index_url] if self.index_url else [])
         return self.start(role, *flags, *more)
 
-    def start_workers(self, each=1):
+    def start_workers(self, each=1, toolchains=None):
+        """`toolchains`: a folder of them; each compiler needs them all."""
         for _ in range(each):
             for role in self.WORKERS:
                 self.start_worker(role)
+            if toolchains:
+                self.start_worker("compiler", "--toolchains", toolchains)
 
     def addresses(self):
         return ["--coordinator", f"127.0.0.1:{self.coordinator.port}", "--store", f"127.0.0.1:{self.store.port}"]
@@ -365,6 +368,17 @@ class Cluster:
     def jobs(self):
         """The jobs' summaries, newest first."""
         return [json.loads(line) for line in self.client("jobs", "--json").stdout.splitlines()]
+
+
+def installed_toolchains():
+    """The folder of the toolchains, and None; or None, and in words why nothing can be compiled here."""
+    state = json.loads(run(BIN / "kernelmill", "toolchains", "--json", check=False).stdout)
+    missing = [toolchain["name"] for toolchain in state["toolchains"] if not toolchain["installed"]]
+    if missing:
+        return None, f"{', '.join(missing)} not installed in {state['folder']}: tests/run.sh --toolchains"
+    if not state["sandbox"]["ok"]:
+        return None, state["sandbox"]["error"]
+    return state["folder"], None
 
 
 def crawl(job, out, data, *flags, index_url="", check=True, timeout=300, cwd=None):

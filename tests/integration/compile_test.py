@@ -1,0 +1,177 @@
+"""Jobs that compile: what real compilers say of kernels written for this test is in the rows, the same by any way and any
+number of compilers. Without installed toolchains (0.3 GB to fetch, 1 GB on the disk) the real jobs skip: tests/run.sh --toolchains."""
+
+import collections
+import contextlib
+import hashlib
+import json
+import pathlib
+import tempfile
+import time
+import unittest
+
+import harness
+
+SOURCES = harness.ROOT / "tests/data/compile-repo"
+OK = ["scale_rows", "matmul", "shift"]
+
+
+def write_job(folder, name, sources, policy="toolchains: [triton-3.5.1, triton-3.9.0], targets: [\"cuda:90\", \"hip:gfx942\"], keep: [ttir, ptx]", more=""):
+    job = folder / f"{name}.yaml"
+    job.write_text(f'name: {name}\nsources:\n  - path: {sources}\n    name: ops\n    include: ["**/*.py", "**/*.cu"]\n'
+                   f"    license: MIT\ncompile: {{{policy}}}\n{more}")
+    return job
+
+
+def rows(out, file="kernels.jsonl"):
+    return [json.loads(line) for line in (out / file).read_text(encoding="utf-8").splitlines()]
+
+
+class WithoutToolchains(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.none = self.folder / "none"
+
+    def crawl(self, job, check=True):
+        return harness.crawl(job, self.folder / "out", self.folder / "data", "--toolchains", self.none, check=check)
+
+    def test_a_job_that_compiles_ends_before_it_begins_and_says_how_to_install(self):
+        done = self.crawl(write_job(self.folder, "compiles", SOURCES, "toolchains: [triton-3.9.0]"), check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("triton-3.9.0 is not installed", done.stderr)
+        self.assertIn("deploy/install_toolchains.sh", done.stderr)
+        self.assertFalse((self.folder / "data").exists(), "nothing was begun")
+
+    def test_a_job_that_compiles_nothing_needs_none(self):
+        job = self.folder / "plain.yaml"
+        job.write_text(f"name: plain\nsources:\n  - path: {SOURCES}\n    name: ops\n")
+        self.crawl(job)
+        self.assertNotIn("ir.jsonl", [path.name for path in (self.folder / "out").iterdir()])
+
+    def test_toolchains_says_what_is_pinned_and_what_is_missing(self):
+        done = harness.run(harness.BIN / "kernelmill", "toolchains", "--toolchains", self.none, "--json", check=False)
+        state = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("triton-3.5.1", [toolchain["name"] for toolchain in state["toolchains"]])
+        self.assertFalse(any(toolchain["installed"] for toolchain in state["toolchains"]))
+
+    def test_a_compiler_without_toolchains_does_not_start(self):
+        done = harness.run(harness.BIN / "kernelmill-compiler", "--toolchains", self.none, check=False, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("deploy/install_toolchains.sh", done.stderr)
+
+
+class Compiled(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.toolchains, why = harness.installed_toolchains()
+        if why:
+            raise unittest.SkipTest(f"nothing is compiled here: {why}")
+        cls.stack = contextlib.ExitStack()
+        cls.folder = pathlib.Path(cls.stack.enter_context(tempfile.TemporaryDirectory()))
+        cls.job = write_job(cls.folder, "compiled", SOURCES)
+        cls.out, cls.data = cls.folder / "out", cls.folder / "data"
+        cls.crawl(cls.job, cls.out, cls.data, "--workers", "1")
+        cls.kernels = {row["name"]: row for row in rows(cls.out)}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stack.close()
+
+    @classmethod
+    def crawl(cls, job, out, data, *flags):
+        return harness.crawl(job, out, data, *flags, timeout=900)
+
+    def statuses(self, name):
+        return {result["status"] for result in self.kernels[name]["compile"]["results"]}
+
+    def test_each_row_has_what_compilers_said(self):
+        for name in OK:
+            compiled = self.kernels[name]["compile"]
+            self.assertEqual(self.statuses(name), {"ok"}, compiled)
+            self.assertEqual([(one["toolchain"], one["target"]) for one in compiled["results"]],
+                             [(toolchain, target) for toolchain in ("triton-3.5.1", "triton-3.9.0")
+                              for target in ("cuda:90", "hip:gfx942")])
+            for one in compiled["results"]:
+                self.assertGreater(one["registers"], 0)
+                self.assertGreater(one["instructions"], 0)
+                self.assertIn("ttir", [form["form"] for form in one["forms"]] if name != "shift" else ["ttir"])
+        self.assertGreater(self.kernels["matmul"]["compile"]["results"][0]["shared_bytes"], 0)
+        wrong = self.kernels["smooth"]["compile"]["results"][0]
+        self.assertEqual((wrong["status"], wrong["stage"]), ("error", "frontend"))
+        self.assertIn("smoothed_exp", wrong["message"])
+        line = self.kernels["smooth"]["module"].splitlines()[wrong["line"] - 1]
+        self.assertIn("smoothed_exp", line)
+        self.assertEqual(self.kernels["add"]["compile"]["not_attempted"], "dsl:cuda")
+        self.assertEqual(self.kernels["activate"]["compile"]["not_attempted"], "not_self_contained")
+
+    def test_the_kept_forms_are_the_texts_that_the_evidence_names(self):
+        found = collections.Counter()
+        for row in rows(self.out, "ir.jsonl"):
+            self.assertEqual(hashlib.sha256(row["text"].encode()).hexdigest(), row["sha256"])
+            found[row["kernel_id"], row["toolchain"], row["target"], row["form"], row["sha256"]] += 1
+        named = collections.Counter()
+        for kernel in self.kernels.values():
+            for one in kernel["compile"]["results"]:
+                for form in one["forms"]:
+                    if form["form"] in ("ttir", "ptx"):
+                        named[kernel["id"], one["toolchain"], one["target"], form["form"], form["sha256"]] += 1
+        self.assertEqual(found, named)
+        self.assertGreater(len(found), 0)
+        self.assertEqual({form for _, _, target, form, _ in found if target == "hip:gfx942"}, {"ttir"})
+
+    def test_the_same_dataset_warm_and_by_four_workers(self):
+        warm = self.crawl(self.job, self.folder / "warm", self.data, "--json")
+        stages = {stage["stage"]: stage for stage in harness.last_status(warm.stdout)["stages"]}
+        self.assertEqual(int(stages["compile"]["cached"]), int(stages["compile"]["done"]))
+        self.crawl(self.job, self.folder / "four", self.folder / "four-data", "--workers", "4")
+        for other in ("warm", "four"):
+            self.assertEqual(harness.dataset_digest(self.folder / other), harness.dataset_digest(self.out))
+            self.assertEqual(harness.tree_hashes(self.folder / other), harness.tree_hashes(self.out))
+
+    def test_the_same_dataset_on_a_cluster_of_two_compilers(self):
+        with harness.Cluster(self.folder / "cluster") as cluster:
+            cluster.start_workers(each=2, toolchains=self.toolchains)
+            cluster.client("submit", self.job, "--wait", "--out", self.folder / "two", timeout=900)
+        self.assertEqual(harness.dataset_digest(self.folder / "two"), harness.dataset_digest(self.out))
+
+    def test_a_compiler_killed_in_the_middle_loses_nothing(self):
+        with harness.Cluster(self.folder / "killed") as cluster:
+            cluster.start_workers()
+            compiler = cluster.start_worker("compiler", "--toolchains", self.toolchains)
+            job = json.loads(cluster.client("submit", self.job, "--json").stdout)["job"]
+            holds = lambda: any(task["stage"] == "compile" for line in cluster.client("workers", "--json").stdout.splitlines()
+                                for task in json.loads(line).get("running", []))
+            harness.wait_until(holds, "a compile task to run", seconds=120)
+            time.sleep(1)  # into its work
+            compiler.kill()
+            cluster.start_worker("compiler", "--toolchains", self.toolchains)
+            cluster.client("watch", job, timeout=900)
+            cluster.client("export", job, "--out", self.folder / "after")
+        self.assertEqual(harness.dataset_digest(self.folder / "after"), harness.dataset_digest(self.out))
+
+    def test_what_does_not_compile_is_rejected_where_the_job_requires_it(self):
+        job = write_job(self.folder, "required", SOURCES, "toolchains: [triton-3.5.1], targets: [\"cuda:90\"]",
+                        "quality: {require: [compiles]}\n")
+        self.crawl(job, self.folder / "required", self.data)
+        kept = {row["name"] for row in rows(self.folder / "required")}
+        self.assertLessEqual(set(OK), kept)
+        self.assertNotIn("smooth", kept)
+        self.assertIn("add", kept)  # nobody was asked: it is exempt
+        fates = {row["name"]: (row["fate"], row["reason"]) for row in harness.ledger(self.folder / "required")}
+        self.assertEqual(fates["smooth"], ("rejected", "quality:compiles"))
+
+    def test_evaluate_compiles_in_its_own_process(self):
+        samples = [{"task_id": name, "completion": (SOURCES / f"{name}_ops.py").read_text()} for name in ("triton", "broken")]
+        generations = self.folder / "generations.jsonl"
+        generations.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+        done = harness.run(harness.BIN / "kernelmill", "evaluate", generations, "--toolchain", "triton-3.5.1", "--out",
+                           self.folder / "evaluation", "--json", timeout=600)
+        outcomes = {row["task_id"]: row["compile"][0]["status"] for row in rows(self.folder / "evaluation", "samples.jsonl")}
+        self.assertEqual(outcomes, {"triton": "ok", "broken": "error"}, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
