@@ -42,17 +42,17 @@ fi
 
 tests/dashboards/install_sdk.sh >/dev/null || [[ $? -eq 77 ]]
 
-# on_docker ASKED FLAG SCRIPT
+# on_docker ASKED FLAG SCRIPT [ARGUMENT...]
 on_docker() {
   local status=0
   if [[ -z "$1" ]]; then
     echo "run.sh: $3 skipped: not asked for ($2)"
     return 0
   fi
-  "$3" || status=$?
+  "${@:3}" || status=$?
   [[ $status -eq 0 || $status -eq 77 ]] || exit "$status" # 77: no Docker engine, and it said so
 }
-on_docker "$compose" --compose tests/integration/compose.sh
+on_docker "$compose" --compose tests/integration/compose.sh ${toolchains:+--compiler}
 on_docker "$packages" --packages tests/packages/run.sh
 on_docker "$kubernetes" --kubernetes tests/kubernetes/run.sh
 

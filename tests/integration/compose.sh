@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
-# usage: compose.sh [--tls] [--keep]
+# usage: compose.sh [--tls] [--compiler] [--keep]
 # Brings docker-compose.yml up on this machine's Docker engine, has the quick start's job run there by
 # `kernelmill submit` from outside, and compares the dataset with what `kernelmill crawl` makes in one
 # process: the digests must be equal. Takes everything down again, whatever happens (--keep: leaves it up).
 # --tls gives each process an identity (deploy/docker/tls.yml), and the client one too.
-# With KERNELMILL_IMAGE set, that image is tested as it is; else it is built.
+# --compiler: the job compiles its kernels, by a compiler of the profile, and here by this machine's toolchains.
+# With KERNELMILL_IMAGE set, that image (and KERNELMILL_COMPILER_IMAGE) is tested as it is; else it is built.
 # Needs a built build/release, root's right to talk to Docker, and the package registries.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 keep=
 tls=
+compiler=
 for option in "$@"; do
   case "$option" in
     --keep) keep=yes ;;
     --tls) tls=yes ;;
+    --compiler) compiler=yes ;;
     *)
       echo "compose.sh: $option: no such option" >&2
       exit 2
@@ -31,6 +34,12 @@ compose+=(--project-name kernelmill-test --file docker-compose.yml)
 readonly kernelmill=build/release/bin/kernelmill
 export KERNELMILL_ALLOW_PRIVATE=true # the test's git server has a private address
 export COMPOSE_INTERACTIVE_NO_CLI=1
+
+processes=10
+if [[ -n "$compiler" ]]; then
+  compose+=(--profile compiler)
+  processes=11
+fi
 
 scratch=$(mktemp -d)
 identity=()
@@ -89,8 +98,15 @@ serve_repository() {
     sleep 0.1
   done
   git ls-remote "$url" >/dev/null
-  sed "s|git: .*kernels-repo.git|git: $url|" deploy/jobs/quickstart.yaml >"$scratch/job.yaml"
-  grep -q "$url" "$scratch/job.yaml"
+  write_job "$url" "$scratch/job.yaml"
+  write_job "$PWD/build/quickstart/kernels-repo.git" "$scratch/embedded.yaml"
+}
+
+# write_job REPOSITORY FILE: the quick start's job with the demo repository from there.
+write_job() {
+  sed "s|git: .*kernels-repo.git|git: $1|" deploy/jobs/quickstart.yaml >"$2"
+  grep -q "git: $1" "$2"
+  [[ -z "$compiler" ]] || echo 'compile: {toolchains: [triton-3.9.0], targets: ["cuda:90"], keep: [ptx]}' >>"$2"
 }
 
 # Waits until every container of the project is running, and healthy where it says so.
@@ -111,7 +127,7 @@ wait_healthy() {
   return 1
 }
 
-# Prometheus scrapes each of the ten processes. A target appears with the next look at DNS.
+# Prometheus scrapes each of the processes. A target appears with the next look at DNS.
 scraped() {
   python3 -c '
 import json, urllib.request
@@ -124,13 +140,13 @@ wait_scraped() {
   local up=0
   for _ in $(seq 30); do
     up=$(scraped 2>/dev/null) || up=0
-    if [[ "$up" = 10 ]]; then
+    if [[ "$up" = "$processes" ]]; then
       note "Prometheus scrapes $up processes"
       return 0
     fi
     sleep 2
   done
-  echo "compose.sh: Prometheus scrapes $up of 10 processes" >&2
+  echo "compose.sh: Prometheus scrapes $up of $processes processes" >&2
   return 1
 }
 
@@ -142,7 +158,7 @@ if [[ -n "${KERNELMILL_IMAGE:-}" ]]; then
   note "using the image $KERNELMILL_IMAGE"
 else
   note "building the image"
-  "${compose[@]}" build store >"$scratch/build.log" 2>&1 || {
+  "${compose[@]}" build store ${compiler:+compiler} >"$scratch/build.log" 2>&1 || {
     tail -n 40 "$scratch/build.log" >&2
     exit 1
   }
@@ -159,7 +175,7 @@ wait_scraped
 note "submitting the job"
 "$kernelmill" submit "$scratch/job.yaml" --wait --out "$scratch/cluster" "${identity[@]}"
 note "crawling the same job in one process"
-"$kernelmill" crawl deploy/jobs/quickstart.yaml --out "$scratch/embedded" --data "$scratch/data"
+"$kernelmill" crawl "$scratch/embedded.yaml" --out "$scratch/embedded" --data "$scratch/data"
 
 cluster=$(digest "$scratch/cluster")
 embedded=$(digest "$scratch/embedded")
@@ -169,7 +185,7 @@ echo "embedded: $embedded"
   echo "compose.sh: the digests differ" >&2
   exit 1
 }
-for file in kernels.jsonl ledger.jsonl fim_sft.csv cuda_triton_pairs.jsonl cu2triton_sft.csv triton_functions.json; do
+for file in ${compiler:+ir.jsonl} kernels.jsonl ledger.jsonl fim_sft.csv cuda_triton_pairs.jsonl cu2triton_sft.csv triton_functions.json; do
   cmp "$scratch/cluster/$file" "$scratch/embedded/$file"
 done
 note "passed: same digest, same files, $(wc -l <"$scratch/cluster/kernels.jsonl") kernels"

@@ -120,9 +120,9 @@ class Evaluate(unittest.TestCase):
         self.assertEqual(self.evaluate(right, "--out", self.out, check=False).returncode, 2)
         self.assertEqual([path.name for path in self.out.iterdir()], ["mine.txt"])
 
-    def test_without_a_compiler_it_must_be_told_to_compile_nothing(self):
+    def test_without_toolchains_it_must_be_told_to_compile_nothing_or_elsewhere(self):
         right = self.write("g.jsonl", [{"completion": "x"}])
-        done = harness.run(harness.BIN / "kernelmill", "evaluate", right, check=False)
+        done = harness.run(harness.BIN / "kernelmill", "evaluate", right, "--toolchains", self.folder / "none", check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--no-compile", done.stderr)
         self.assertIn("install_toolchains.sh", done.stderr)

@@ -94,6 +94,15 @@ TEST_F(EmbeddedClusterTest, ASecondOneOnTheSameDataIsRefused) {
   EXPECT_THAT(Start(1), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST_F(EmbeddedClusterTest, WhatCompilersNeedIsLookedForBeforeAnythingIsBegun) {
+  const auto cluster =
+      EmbeddedCluster::Start({.data_dir = root_.path() + "/data",
+                              .compiler = EmbeddedCompilerOptions{.folder = root_.path(),
+                                                                  .toolchains = {"triton-3.5.1"}}});
+  EXPECT_THAT(cluster, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_FALSE(std::filesystem::exists(root_.path() + "/data"));
+}
+
 TEST_F(EmbeddedClusterTest, ASourceThatIsNotThereFailsAlone) {
   spec_.add_sources()->set_path(root_.path() + "/nowhere");
   const v1::JobStatus status = Run(2);
