@@ -13,6 +13,7 @@
 #include "services/compiler/server/compiler_metrics.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
+#include "services/compiler/server/limited_compiler.h"
 #include "services/compiler/toolchain/environment.h"
 #include "services/compiler/toolchain/toolchain_compiler.h"
 
@@ -44,10 +45,11 @@ int main(int argc, char** argv) {
   if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
   const auto toolchains = kernelmill::compiler::OpenToolchains(options);
   if (!toolchains.ok()) return kernelmill::ServerExitStatus(toolchains.status());
-  const auto compiler = kernelmill::compiler::NewTimedCompiler(**toolchains);
+  const auto timed = kernelmill::compiler::NewTimedCompiler(**toolchains);
+  const auto compiler = kernelmill::compiler::NewLimitedCompiler(*timed, worker.slots);
   return kernelmill::worker::RunWorkerProcess(
-      server, worker, kernelmill::compiler::NewCompilerStages(*compiler), [&](auto&) {
+      server, worker, kernelmill::compiler::NewCompilerStages(*compiler, worker.slots), [&](auto&) {
         return kernelmill::compiler::NewCompilerService(
-            *compiler, {calls.max_calls_per_caller, calls.max_calls});
+            *compiler, {calls.max_calls_per_caller, calls.max_calls}, worker.slots);
       });
 }

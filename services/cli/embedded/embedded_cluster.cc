@@ -24,6 +24,7 @@
 #include "services/compiler/core/compiler.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
+#include "services/compiler/server/limited_compiler.h"
 #include "services/compiler/toolchain/toolchain_compiler.h"
 #include "services/coordinator/server/coordinator_server.h"
 #include "services/deduplicator/server/deduplicator_service.h"
@@ -105,7 +106,7 @@ struct EmbeddedCluster::Parts {
   TempDir sockets;
   Served<store::StoreServer> store;
   Served<coordinator::CoordinatorServer> coordinator;
-  std::unique_ptr<compiler::Compiler> compiler;
+  std::unique_ptr<compiler::Compiler> toolchains, compiler;
   Stages stages;
   std::unique_ptr<cas::BlobStore> blobs;
   std::unique_ptr<worker::WorkQueue> queue;
@@ -116,7 +117,7 @@ struct EmbeddedCluster::Parts {
 absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Options& options) {
   ASSIGN_OR_RETURN(TempDir sockets, NewSocketDir());
   auto parts = std::make_unique<Parts>(std::move(sockets));
-  ASSIGN_OR_RETURN(parts->compiler, OpenCompiler(options.compiler));
+  ASSIGN_OR_RETURN(parts->toolchains, OpenCompiler(options.compiler));
   store::StoreServer::Options store_options;
   store_options.data_dir = absl::StrCat(options.data_dir, "/store");
   ASSIGN_OR_RETURN(auto store, store::StoreServer::Open(store_options));
@@ -139,8 +140,9 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   MoveTo(extractor::NewExtractorStages(), &parts->stages);
   MoveTo(validator::NewValidatorStages(), &parts->stages);
   MoveTo(deduplicator::NewDeduplicatorStages({.folder = fetcher_options.temp_dir}), &parts->stages);
-  if (parts->compiler != nullptr) {
-    MoveTo(compiler::NewCompilerStages(*parts->compiler), &parts->stages);
+  if (parts->toolchains != nullptr) {
+    parts->compiler = compiler::NewLimitedCompiler(*parts->toolchains, options.workers);
+    MoveTo(compiler::NewCompilerStages(*parts->compiler, options.workers), &parts->stages);
   }
   std::vector<worker::Stage*> stages;
   for (const std::unique_ptr<worker::Stage>& stage : parts->stages) stages.push_back(stage.get());

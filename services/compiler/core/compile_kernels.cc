@@ -152,7 +152,7 @@ absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
     }
   };
   std::vector<std::thread> threads;
-  for (int i = 1; i < workers; ++i) threads.emplace_back(work);
+  for (size_t i = 1; i < std::min<size_t>(workers, count); ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
   if (!failed.ok()) return failed;

@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 #include <prometheus/counter.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/metrics/metrics.h"
@@ -24,6 +28,7 @@
 #include "services/compiler/core/compiler.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
+#include "services/compiler/server/limited_compiler.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -146,6 +151,53 @@ TEST_F(CompileStageTest, TheSameActionGivesTheSameBytes) {
   ASSERT_THAT(first, IsOk());
   ASSERT_THAT(second, IsOk());
   EXPECT_EQ(first->SerializeAsString(), second->SerializeAsString());
+}
+
+// Counts how many of its callers are in it at once.
+class CrowdedCompiler : public FakeCompiler {
+ public:
+  absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
+    {
+      const absl::MutexLock lock(&mutex_);
+      most_ = std::max(most_, ++inside_);
+    }
+    const auto full = [this] {
+      mutex_.AssertReaderHeld();
+      return most_ >= 2;
+    };
+    {
+      const absl::MutexLock lock(&mutex_);
+      mutex_.AwaitWithTimeout(absl::Condition(&full), absl::Seconds(5));
+      --inside_;
+    }
+    return FakeCompiler::Compile(job);
+  }
+
+  int most() const {
+    const absl::MutexLock lock(&mutex_);
+    return most_;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  int inside_ ABSL_GUARDED_BY(mutex_) = 0;
+  int most_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+TEST_F(CompileStageTest, OneTaskTakesAllSlotsAndNoMoreAndGivesTheSameBytes) {
+  v1::KernelShard kernels;
+  for (int i = 0; i < 8; ++i) *kernels.add_kernels() = Kernels().kernels(0);
+  const absl::StatusOr<cas::Digest> digest = cas::PutMessage(store_, kernels);
+  ASSERT_THAT(digest, IsOk());
+  *action_.mutable_inputs(0)->mutable_digest() = *digest;
+  CrowdedCompiler crowded;
+  const std::unique_ptr<Compiler> limited = NewLimitedCompiler(crowded, 2);
+  const auto parallel = NewCompilerStages(*limited, 4)[0]->Run(action_, store_);
+  const auto alone = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(parallel, IsOk());
+  ASSERT_THAT(alone, IsOk());
+  EXPECT_EQ(crowded.most(), 2);
+  EXPECT_EQ(parallel->SerializeAsString(), alone->SerializeAsString());
 }
 
 TEST_F(CompileStageTest, WrongActionsAreRefused) {

@@ -76,7 +76,7 @@ absl::Status CheckPins(const v1::CompileParams& params) {
 // "kernels" -> "compiled", and "ir" as often as there is text to keep.
 class CompileStage : public worker::Stage {
  public:
-  explicit CompileStage(Compiler& compiler) : compiler_(compiler) {}
+  CompileStage(Compiler& compiler, int workers) : compiler_(compiler), workers_(workers) {}
   worker::StageId id() const override { return worker::StageId::kCompile; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
@@ -86,9 +86,8 @@ class CompileStage : public worker::Stage {
     RETURN_IF_ERROR(CheckPins(action.params().compile()));
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
     ASSIGN_OR_RETURN(const auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
-    // One at a time: a worker's slots say how many there are.
     absl::StatusOr<CompiledKernels> made =
-        CompileKernels(kernels, action.params().compile(), /*workers=*/1, compiler_);
+        CompileKernels(kernels, action.params().compile(), workers_, compiler_);
     // A machine that lost a toolchain says nothing of the kernels: another may have it.
     if (absl::IsFailedPrecondition(made.status())) {
       return absl::UnavailableError(made.status().message());
@@ -105,14 +104,15 @@ class CompileStage : public worker::Stage {
 
  private:
   Compiler& compiler_;
+  const int workers_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<worker::Stage>> NewCompilerStages(Compiler& compiler) {
+std::vector<std::unique_ptr<worker::Stage>> NewCompilerStages(Compiler& compiler, int workers) {
   PrefillCompiled();
   std::vector<std::unique_ptr<worker::Stage>> stages;
-  stages.push_back(std::make_unique<CompileStage>(compiler));
+  stages.push_back(std::make_unique<CompileStage>(compiler, workers));
   return stages;
 }
 

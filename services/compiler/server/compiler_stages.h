@@ -9,8 +9,9 @@
 
 namespace kernelmill::compiler {
 
-// The stages that this service runs: compile. `compiler` outlives them.
-std::vector<std::unique_ptr<worker::Stage>> NewCompilerStages(Compiler& compiler);
+// The stages that this service runs: compile, by `workers` threads for each task: what bounds all
+// of them together is the compiler's (limited_compiler.h). `compiler` outlives them.
+std::vector<std::unique_ptr<worker::Stage>> NewCompilerStages(Compiler& compiler, int workers = 1);
 
 }  // namespace kernelmill::compiler
 
