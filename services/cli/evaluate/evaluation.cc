@@ -17,6 +17,9 @@
 namespace kernelmill::cli {
 namespace {
 
+// Compilers take seconds for each: so that progress is told, and an interrupt heard.
+constexpr size_t kCompiledSamples = 16;
+
 // Kernels that are looked for in the dataset, each once, however often a model wrote it.
 class Queries {
  public:
@@ -96,17 +99,30 @@ class Evaluator {
   absl::Status RunBatch(Batch* batch) {
     ASSIGN_OR_RETURN(const std::vector<v1::KernelShard> kernels,
                      CheckSamples(batch->texts, services_, batch->results));
-    if (options_.compile.has_value()) {
-      RETURN_IF_ERROR(CompileSamples(kernels, *options_.compile, services_, batch->results));
-    }
+    RETURN_IF_ERROR(Compile(kernels, batch->results));
     if (options_.dataset) {
       for (size_t i = 0; i < kernels.size(); ++i) Want(kernels[i], batch->texts[i], &wanted_);
     }
-    done_ += batch->texts.size();
-    options_.progress(done_, model_.generations.samples());
-    if (options_.interrupted()) return absl::CancelledError("interrupted");
     *batch = Batch();
     return absl::OkStatus();
+  }
+
+  absl::Status Compile(absl::Span<const v1::KernelShard> kernels,
+                       absl::Span<SampleResult* const> results) {
+    if (!options_.compile.has_value()) return Done(kernels.size());
+    for (size_t at = 0; at < kernels.size(); at += kCompiledSamples) {
+      const auto some = kernels.subspan(at, kCompiledSamples);
+      RETURN_IF_ERROR(CompileSamples(some, *options_.compile, services_,
+                                     results.subspan(at, kCompiledSamples)));
+      RETURN_IF_ERROR(Done(some.size()));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Done(size_t samples) {
+    done_ += samples;
+    options_.progress(done_, model_.generations.samples());
+    return options_.interrupted() ? absl::CancelledError("interrupted") : absl::OkStatus();
   }
 
   // The kernels of a text; without any, the text.
