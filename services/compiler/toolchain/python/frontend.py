@@ -3,6 +3,7 @@
 All that it says is a stranger's word.
 """
 import ast
+import errno
 import json
 import linecache
 import os
@@ -197,20 +198,24 @@ def said(error):
     return message or messages.of_exception(error)
 
 
-def refused_by_sandbox(error):
-    """Whether something stands behind an exception that the sandbox does not let a module do."""
-    return sandbox.enforced() and any(isinstance(link, PermissionError) for link in chain(error))
+def stage_of(error, stage):
+    """`stage`, or that of what the sandbox brought about, if that stands behind an exception."""
+    for link in chain(error):
+        if isinstance(link, PermissionError) and sandbox.enforced():
+            return "sandbox"
+        if isinstance(link, MemoryError) or getattr(link, "errno", 0) in (errno.EFBIG, errno.EMFILE):
+            return "limit"
+    return stage
 
 
 def frontend(namespace, lines, kernel, attempt, job, target):
     try:
         source, values = source_of(kernel, attempt, namespace, job["gluon"])
         text = lower(source, attempt, target)
-    except (Refused, MemoryError):
+    except Refused:
         raise
     except Exception as error:  # pylint: disable=broad-except
-        stage = "sandbox" if refused_by_sandbox(error) else "frontend"
-        raise Refused(stage, said(error), lines.of(error)) from None
+        raise Refused(stage_of(error, "frontend"), said(error), lines.of(error)) from None
     return {"ir": text, "constexprs": [[name, messages.clean(repr(value), REPR_BYTES)] for name, value in values.items()]}
 
 
@@ -223,10 +228,8 @@ def main(channel, job, target):
 
     try:
         namespace = load(job["module"], target)
-    except MemoryError:
-        raise
     except BaseException as error:  # pylint: disable=broad-except
-        answer({"import": {"ok": False, "stage": "sandbox" if refused_by_sandbox(error) else "import", "line": line_of(error),
+        answer({"import": {"ok": False, "stage": stage_of(error, "import"), "line": line_of(error),
                            "error": messages.clean(messages.of_exception(error), messages.IMPORT_BYTES)}})
         return
     answer({"import": {"ok": True}})
@@ -237,7 +240,5 @@ def main(channel, job, target):
             answer(frontend(namespace, lines, kernel, job["tries"][int(request)], job, target))
         except Refused as refused:
             answer({"stage": refused.stage, "message": messages.clean(refused.message), "line": refused.line})
-        except MemoryError:
-            raise
         except BaseException as error:  # pylint: disable=broad-except
             answer({"stage": "frontend", "message": messages.clean(messages.of_exception(error)), "line": line_of(error)})

@@ -81,7 +81,8 @@ def try_report(child, job, target, place, attempt):
     if "died" in said:
         return died(said, "frontend")
     if not isinstance(said.get("ir"), str):
-        return {"status": "error", "stage": "sandbox" if said.get("stage") == "sandbox" else "frontend",
+        stage = said.get("stage")
+        return {"status": "error", "stage": stage if stage in ("limit", "sandbox") else "frontend",
                 "message": text(said.get("message"), messages.MESSAGE_BYTES), "line": line(said)}
     left = max(1, math.ceil(job["max_seconds"] - child.seconds()))
     report = children.call(

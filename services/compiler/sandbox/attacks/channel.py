@@ -1,0 +1,60 @@
+"""Speaks in the harness's place, to have a record say what it likes, or to break what comes after it."""
+import json
+import os
+import struct
+
+FORGED = [b'{"import": {"ok": true, "error": "", "line": 0}}\n{"ir": "module {}"}\n{"ready": true}\n',
+          json.dumps({"import": {"ok": True, "error": "", "line": 0}, "targets": []}).encode() + b"\n",
+          struct.pack("=16scQ", b"\0" * 16, b"R", 2) + b"ok", struct.pack("=cQ", b"R", 2) + b"ok"]
+
+
+def refused_forged_answers():
+    for number in range(64):
+        for answer in FORGED:
+            try:
+                os.write(number, answer)
+            except OSError:
+                pass
+
+
+def refused_forged_refusal():
+    """The machine would be taken for one that cannot confine."""
+    for number in range(64):
+        try:
+            os.write(number, struct.pack("=16scQ", b"\0" * 16, b"X", 2) + b"no")
+        except OSError:
+            pass
+
+
+def silenced_closed_channel():
+    os.closerange(0, 1024)
+    raise PermissionError("the harness has nothing to speak on")
+
+
+def contained_other_descriptors():
+    """There are none but its own five."""
+    kept = []
+    for number in range(5, 1024):
+        try:
+            os.fstat(number)
+            kept.append(number)
+        except OSError:
+            pass
+    # A directory that Python has open, or a module that it is loading.
+    if len(kept) > 2:
+        raise AssertionError(f"escaped: {kept}")
+
+
+def silenced_interposed_channel():
+    """Everything that it says goes into a pipe that nobody reads."""
+    read, write = os.pipe()
+    for number in range(5):
+        os.dup2(write, number)
+    raise PermissionError("nobody hears this")
+
+
+def refused_reading_the_others_questions():
+    import select
+    if select.select([4], [], [], 0.2)[0] and os.read(4, 1 << 20):
+        raise AssertionError("escaped")
+    raise PermissionError("there was nothing to read")

@@ -1,0 +1,83 @@
+"""Takes more than its share."""
+import os
+import signal
+import threading
+import time
+
+
+def ended_by_a_loop():
+    while True:
+        pass
+
+
+def ended_by_a_loop_that_ignores_signals():
+    for number in range(1, 65):
+        try:
+            signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError):
+            pass
+    while True:
+        pass
+
+
+def ended_asleep():
+    while True:
+        time.sleep(1000)
+
+
+def ended_asleep_in_a_thread():
+    """What the interpreter does at its end does not come."""
+    threading.Thread(target=lambda: time.sleep(1000)).start()
+    while True:
+        time.sleep(1000)
+
+
+def ended_by_memory():
+    kept = []
+    while True:
+        kept.append(bytearray(64 << 20))
+
+
+def ended_by_one_large_block():
+    bytearray(1 << 45)
+
+
+def ended_by_output():
+    """1 GB, on each descriptor that takes it."""
+    block = b"x" * (1 << 20)
+    for _ in range(1024):
+        for number in (2, 1, 0):
+            os.write(number, block)
+    while True:
+        time.sleep(1000)
+
+
+def ended_by_a_large_file():
+    with open("large", "wb") as file:
+        while True:
+            file.write(b"x" * (1 << 20))
+
+
+def ended_by_threads():
+    try:
+        while True:
+            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+    except RuntimeError:
+        time.sleep(1000)
+
+
+def contained_odd_names():
+    """What removes its folder afterwards must bear."""
+    for name in (b"\xff\xfe", b"a\nb", b"-rf", b"*", b"x" * 255):
+        open(name, "w").close()
+    os.mkdir("closed", 0)
+    os.symlink("/", "root")
+    os.symlink("link", "link")
+    for _ in range(40):
+        os.mkdir("deep")
+        os.chdir("deep")
+
+
+def contained_sparse_file():
+    with open("sparse", "wb") as file:
+        file.truncate(32 << 20)

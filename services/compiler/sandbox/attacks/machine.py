@@ -1,0 +1,171 @@
+"""Looks for a way out of the process: the machine's files, other processes, more rights. Never run without a sandbox."""
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+
+
+def refused_machine_files():
+    all_refused(*[lambda path=path: open(path).read() for path in (
+        "/etc/passwd", "/etc/shadow", "/etc/hostname", "/root/.bashrc", "/var/log/dpkg.log", "/sys/kernel/profiling", "/dev/mem")
+        if os.path.exists(path)])
+
+
+def refused_proc():
+    parent = os.getppid()
+    all_refused(*[lambda path=path: open(path, "rb").read(1) for path in (
+        "/proc/self/mem", "/proc/self/maps", "/proc/self/environ", f"/proc/{parent}/mem", f"/proc/{parent}/environ",
+        f"/proc/{parent}/fd/3", f"/proc/{parent}/fd/4", f"/proc/{parent}/root/etc/passwd", f"/proc/{parent}/cwd/x", "/proc/1/environ", f"/proc/{VICTIM['process']}/environ", "/proc/cpuinfo", "/proc/net/tcp")],
+                lambda: os.listdir("/proc"), lambda: os.listdir(f"/proc/{parent}/fd"))
+
+
+def refused_other_scratch_folders():
+    """What other compilers and other kernels write to."""
+    above = os.path.dirname(os.getcwd())
+    all_refused(lambda: os.listdir(os.path.dirname(above)), lambda: open(above + "/left-behind", "w"),
+                lambda: os.mkdir(above + "/kernel-"), lambda: os.rename(os.getcwd(), above + "/moved"))
+
+
+def refused_toolchain():
+    """The next kernel loads it."""
+    folder = os.path.dirname(os.__file__)
+    here = os.path.dirname(os.path.dirname(sys.executable))
+    all_refused(*[lambda path=path: open(path, "a") for path in (
+        folder + "/json/__init__.py", folder + "/sitecustomize.py", here + "/sitecustomize.py", sys.executable)],
+                *[lambda module=module: open(module.__file__, "ab") for name, module in list(sys.modules.items())
+                  if name in ("triton", "numpy", "json.decoder")])
+
+
+def refused_shared_memory():
+    all_refused(lambda: open("/dev/shm/left-behind", "w"), lambda: open("/tmp/left-behind", "w"),
+                lambda: os.memfd_create("left"), lambda: call(29, 4242, 4096, 0o1666), lambda: call(68, 4242, 0o1666))
+
+
+def refused_fork():
+    all_refused(os.fork, lambda: os.posix_spawn("/bin/true", ["true"], {}), lambda: call(57), lambda: call(58),
+                lambda: call(56, 0x11, 0, 0, 0, 0))
+
+
+def refused_fork_bomb():
+    while True:
+        os.fork()
+
+
+def refused_programs():
+    all_refused(lambda: os.execv("/bin/sh", ["sh", "-c", "id"]), lambda: subprocess.run(["/bin/sh", "-c", "id"]),
+                lambda: subprocess.run([sys.executable, "-c", ""]),
+                lambda: os.execv("/lib64/ld-linux-x86-64.so.2", ["ld", "/bin/true"]))
+
+
+def refused_signals():
+    all_refused(*[lambda pid=pid: os.kill(pid, signal.SIGKILL) for pid in (os.getppid(), VICTIM["process"], -os.getppid(), 0, -1, 1)],
+                lambda: os.killpg(os.getpgid(os.getppid()), signal.SIGKILL), lambda: call(200, os.getppid(), 9),
+                lambda: call(234, os.getppid(), os.getppid(), 9), lambda: call(129, os.getppid(), 9, ctypes.create_string_buffer(128)))
+
+
+def refused_signal_of_a_descriptor():
+    """The kernel would send it."""
+    import fcntl
+    read, _ = os.pipe()
+    all_refused(lambda: fcntl.fcntl(read, fcntl.F_SETOWN, os.getppid()), lambda: fcntl.fcntl(read, 10, signal.SIGKILL))
+
+
+def refused_leaving_its_group():
+    all_refused(os.setsid, lambda: os.setpgid(0, 0), os.setpgrp)
+
+
+def refused_outliving_its_parent():
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def prctl(*arguments):
+        if libc.prctl(*arguments) != 0:
+            raise OSError(ctypes.get_errno(), "prctl")
+    all_refused(lambda: prctl(1, 0, 0, 0, 0), lambda: prctl(4, 1, 0, 0, 0), lambda: prctl(36, 1, 0, 0, 0))
+
+
+def refused_users():
+    all_refused(lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.setgroups([0]), lambda: os.setresuid(0, 0, 0),
+                lambda: os.setreuid(-1, 0), lambda: os.chown(".", 0, 0), lambda: call(126, ctypes.create_string_buffer(8), None))
+
+
+def refused_set_user_programs():
+    all_refused(lambda: os.execv("/usr/bin/passwd", ["passwd"]), lambda: os.execv("/bin/su", ["su"]))
+
+
+def refused_more_memory():
+    """Limits of its own, and of the process that forks it."""
+    import resource
+    for limit in ("prlimit", "setrlimit"):
+        try:
+            if limit == "prlimit":
+                resource.prlimit(os.getppid(), resource.RLIMIT_AS, (1, 1))
+            else:
+                resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        except (PermissionError, ValueError):  # as Python has EPERM of setrlimit
+            continue
+        raise AssertionError("escaped by " + limit)
+    raise PermissionError("both were refused")
+
+
+def refused_priorities():
+    all_refused(lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19), lambda: os.nice(5),
+                lambda: os.sched_setaffinity(os.getppid(), {0}))
+
+
+def refused_filters():
+    """A filter of its own could answer in the kernel's place, or trap what the harness calls."""
+    all_refused(lambda: call(317, 1, 0, ctypes.create_string_buffer(16)), lambda: call(157, 22, 2, ctypes.create_string_buffer(16)),
+                lambda: call(444, None, 0, 1), lambda: call(446, 0, 0))
+
+
+def refused_watching():
+    all_refused(lambda: call(253), lambda: call(294, 0), lambda: call(300, 0, 0))
+
+
+def refused_ptrace():
+    call(101, 16, os.getppid(), 0, 0)
+
+
+def refused_reading_the_parents_memory():
+    call(310, os.getppid(), None, 0, None, 0, 0)
+
+
+def refused_the_parents_descriptors():
+    call(438, 0, 4, 0)
+
+
+def refused_unshare():
+    call(272, 0x10000000)
+
+
+def refused_mount():
+    call(165, b"none", b"/tmp", b"tmpfs", 0, None)
+
+
+def refused_bpf():
+    call(321, 0, None, 0)
+
+
+def refused_io_uring():
+    call(425, 1, ctypes.create_string_buffer(256))
+
+
+def refused_keys():
+    call(250, 0, -3, 0)
+
+
+def refused_chroot():
+    call(161, b".")
+
+
+def refused_calls_of_32_bits():
+    """Their numbers mean other calls: int 0x80 with 20, which is getpid there and writev here."""
+    code = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    page = libc.mmap(None, 4096, 7, 0x22, -1, 0)
+    ctypes.memmove(page, code, len(code))
+    ctypes.CFUNCTYPE(ctypes.c_int)(page)()
+    raise AssertionError("escaped")

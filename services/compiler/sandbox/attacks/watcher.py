@@ -1,0 +1,24 @@
+"""Takes more than its share, of what the watcher alone sees: the whole confined process is ended."""
+import os
+import time
+
+
+def overrun_disk():
+    for number in range(40):
+        file = os.open(f"large-{number}", os.O_WRONLY | os.O_CREAT)
+        os.posix_fallocate(file, 0, 60 << 20)
+        os.close(file)
+    time.sleep(1000)
+
+
+def overrun_many_files():
+    for number in range(5000):
+        open(str(number), "w").close()
+    time.sleep(1000)
+
+
+def overrun_deep_folders():
+    for _ in range(100):
+        os.mkdir("deep")
+        os.chdir("deep")
+    time.sleep(1000)
