@@ -35,7 +35,7 @@ sandbox = types.ModuleType("sandbox")
 sys.modules["sandbox"] = sandbox
 lines = os.fdopen(3).read().splitlines()
 exec(base64.b64decode(lines[0]), sandbox.__dict__)
-layer = sandbox.Layer(seconds=4, cpu_seconds=2, memory_bytes=1 << 30, file_bytes=64 << 20)
+layer = sandbox.Layer(execute=json.loads(os.environ["EXECUTE"]), seconds=4, cpu_seconds=2, memory_bytes=1 << 30, file_bytes=64 << 20)
 
 def load(text):
     try:
@@ -69,6 +69,10 @@ for line in lines[1:]:
     os.write(4, f"{came.limit} {text}\t{same}".replace("\n", " ").encode() + b"\n")
 )";
 
+// As what the attacks run: as a module is loaded, as the compiler's own programs, without a
+// sandbox.
+enum class Layer { kModules, kExecutes, kNone };
+
 struct Outcome {
   std::string text;  // "False refused [Errno 13] ...", "True cpu"
   std::string next;  // "same"
@@ -81,7 +85,7 @@ std::string ReadAll(int fd) {
 }
 
 // What came of each, as far as the process lived.
-std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, bool unsafe,
+std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, Layer layer,
                                 SandboxLimits limits, Ending* ending) {
   absl::StatusOr<TempDir> parent = TempDir::Create();
   EXPECT_THAT(parent, IsOk());
@@ -90,7 +94,7 @@ std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, bool unsafe,
   EXPECT_THAT(policy, IsOk());
   policy->scratch_parent = parent->path();
   policy->limits = limits;
-  policy->unsafe_no_sandbox = unsafe;
+  policy->unsafe_no_sandbox = layer == Layer::kNone;
   std::string jobs = absl::Base64Escape(*ReadFile(KM_SANDBOX "/sandbox.py", 1 << 20)) + "\n";
   for (const Attack& attack : attacks)
     absl::StrAppend(&jobs, absl::Base64Escape(attack.module), "\n");
@@ -102,11 +106,12 @@ std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, bool unsafe,
   EXPECT_EQ(::pipe2(fds, O_CLOEXEC), 0);
   const FileDescriptor results(fds[0]);
   FileDescriptor write(fds[1]);
-  auto process =
-      ConfinedProcess::Start({{"/usr/bin/python3", "-I", "-B", "-c", kDriver},
-                              {"PATH=/usr/bin:/bin"},
-                              {null.get(), null.get(), STDERR_FILENO, file.get(), write.get()}},
-                             *policy);
+  auto process = ConfinedProcess::Start(
+      {{"/usr/bin/python3", "-I", "-B", "-c", kDriver},
+       {"PATH=/usr/bin:/bin",
+        absl::StrCat("EXECUTE=", layer == Layer::kExecutes ? "true" : "false")},
+       {null.get(), null.get(), STDERR_FILENO, file.get(), write.get()}},
+      *policy);
   EXPECT_THAT(process, IsOk());
   write.Close();
   std::vector<Outcome> outcomes;
@@ -144,13 +149,13 @@ class AttacksTest : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(AttacksTest, EachIsStoppedAndTheNextKernelGoesOn) {
+void ExpectStopped(const std::string& file, Layer layer) {
   absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
   ASSERT_THAT(victim, IsOk());
-  const std::vector<Attack> attacks = AttacksOf(GetParam(), (*victim)->Description());
+  const std::vector<Attack> attacks = AttacksOf(file, (*victim)->Description());
   ASSERT_FALSE(attacks.empty());
   Ending ending;
-  const std::vector<Outcome> outcomes = RunAttacks(attacks, /*unsafe=*/false, {}, &ending);
+  const std::vector<Outcome> outcomes = RunAttacks(attacks, layer, {}, &ending);
   ASSERT_EQ(outcomes.size(), attacks.size()) << NameOf(ending.reason) << " " << ending.detail;
   for (size_t i = 0; i < attacks.size(); ++i) {
     SCOPED_TRACE(attacks[i].name);
@@ -161,10 +166,22 @@ TEST_P(AttacksTest, EachIsStoppedAndTheNextKernelGoesOn) {
   EXPECT_THAT((*victim)->Unharmed(), IsOk());
 }
 
+TEST_P(AttacksTest, EachIsStoppedAndTheNextKernelGoesOn) {
+  ExpectStopped(GetParam(), Layer::kModules);
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, AttacksTest,
                          ::testing::Values("channel", "files", "limits", "machine", "network",
                                            "next_kernel"),
                          [](const auto& info) { return info.param; });
+
+class BackendAttacksTest : public AttacksTest {};
+
+// What could be brought to attack by a kernel's text alone, as ptxas.
+TEST_F(BackendAttacksTest, FilesAndTheNetworkAreOutOfReachOfPrograms) {
+  ExpectStopped("files", Layer::kExecutes);
+  ExpectStopped("network", Layer::kExecutes);
+}
 
 // That the attacks are real: what the sandbox stops they can do without.
 TEST(UnconfinedAttacksTest, AttacksSucceed) {
@@ -174,7 +191,7 @@ TEST(UnconfinedAttacksTest, AttacksSucceed) {
       ASSERT_THAT(victim, IsOk());
       const Attack attack = AttacksOf(file, (*victim)->Description())[i];
       Ending ending;
-      const std::vector<Outcome> outcomes = RunAttacks({attack}, /*unsafe=*/true, {}, &ending);
+      const std::vector<Outcome> outcomes = RunAttacks({attack}, Layer::kNone, {}, &ending);
       ASSERT_EQ(outcomes.size(), 1);
       EXPECT_FALSE(absl::StartsWith(outcomes[0].text, "False refused"))
           << attack.name << ": " << outcomes[0].text;
@@ -193,7 +210,7 @@ TEST_F(WatcherTest, WhatTakesTooMuchEndsAllOfIt) {
   for (const Attack& attack : AttacksOf("watcher", (*victim)->Description())) {
     SCOPED_TRACE(attack.name);
     Ending ending;
-    EXPECT_EQ(RunAttacks({attack}, /*unsafe=*/false, limits, &ending).size(), 0);
+    EXPECT_EQ(RunAttacks({attack}, Layer::kModules, limits, &ending).size(), 0);
     EXPECT_TRUE(ending.limit()) << NameOf(ending.reason);
   }
 }

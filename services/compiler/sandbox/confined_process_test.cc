@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 #include "services/compiler/sandbox/support.h"
@@ -57,6 +58,21 @@ TEST_F(ConfinedProcessTest, FilesOutsideAndSocketsAreRefused) {
   EXPECT_EQ(Try("open('/tmp/outside', 'w')").exit_code, kRefused);
   EXPECT_EQ(Try("socket.socket()").exit_code, kRefused);
   EXPECT_EQ(Try("socket.socket(socket.AF_UNIX)").exit_code, kRefused);
+}
+
+TEST_F(ConfinedProcessTest, ItIsKilledBeforeTheWorkerWhereMemoryRunsOut) {
+  absl::StatusOr<TempDir> parent = TempDir::Create();
+  ASSERT_THAT(parent, IsOk());
+  ::chmod(parent->path().c_str(), 0711);
+  absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
+  ASSERT_THAT(policy, IsOk());
+  policy->scratch_parent = parent->path();
+  const auto process = ConfinedProcess::Start(
+      {{"/usr/bin/python3", "-I", "-c", "import time; time.sleep(60)"}, {}, {}}, *policy);
+  ASSERT_THAT(process, IsOk());
+  const auto score = ReadFile(absl::StrCat("/proc/", (*process)->pid(), "/oom_score_adj"), 100);
+  EXPECT_THAT(score, IsOk());
+  EXPECT_EQ(*score, "1000\n");
 }
 
 TEST_F(ConfinedProcessTest, ManyFilesEndIt) {

@@ -202,7 +202,7 @@ def _keep_descriptors(answers, requests, words):
 
 def _set_limits(layer):
     bounds = [(resource.RLIMIT_AS, layer.memory_bytes), (resource.RLIMIT_FSIZE, layer.file_bytes),
-              (resource.RLIMIT_NOFILE, layer.open_files), (resource.RLIMIT_CORE, 0)]
+              (resource.RLIMIT_NOFILE, layer.open_files), (resource.RLIMIT_CORE, 1)]
     for which, bound in bounds:
         hard = resource.getrlimit(which)[1]
         bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)

@@ -26,6 +26,33 @@ def refused_forged_refusal():
             pass
 
 
+def channels():
+    """The harness's own, with the token that answers begin with: code that searches its process finds it."""
+    import gc
+    return [value for value in gc.get_objects() if type(value).__name__ == "Channel"]
+
+
+def refused_forged_refusal_with_the_token():
+    for channel in channels():
+        channel._write(b"X", b"no")
+
+
+def contained_forged_answers_with_the_token():
+    """It can say of itself what it likes."""
+    import sys
+    for channel in channels() if "kernelmill_harness" in sys.modules else []:
+        channel.answer(b'{"import": {"ok": true, "line": true, "error": "\\ud800"}}')
+        channel.answer(b'{"ir": "module {}", "constexprs": [["BLOCK", "\\ud800"], 7, [[]]]}')
+
+
+def contained_odd_answers_with_the_token():
+    import sys
+    for channel in channels() if "kernelmill_harness" in sys.modules else []:
+        channel.answer(b'{"import": {"ok": true}}')
+        channel.answer(b'{"stage": [], "message": "\\ud800' + b"x" * 5000 + b'", "line": -1}')
+        channel.answer(b"[" * 1000000)
+
+
 def silenced_closed_channel():
     os.closerange(0, 1024)
     raise PermissionError("the harness has nothing to speak on")

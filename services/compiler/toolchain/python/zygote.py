@@ -10,7 +10,7 @@ import math
 from kernelmill_harness import backend, children, frontend, messages, sandbox
 
 
-IR_BYTES = 64 << 20
+IR_BYTES = 16 << 20      # of what A answers: as objects of Python it takes twenty times as much here
 REPORT_BYTES = 24 << 20  # of a target; zygote.cc has the bound of all
 STAGES = ("import", "limit", "sandbox", "frontend", "passes", "assembler")  # the later, the further a try came
 
