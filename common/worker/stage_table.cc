@@ -39,7 +39,7 @@ constexpr StageInfo kStages[] = {
     Shard(StageId::kSign, "sign", 5),
     Job(StageId::kPair, "pair", 4),
     Job(StageId::kResolve, "resolve", 3),
-    Job(StageId::kSplit, "split", 1),
+    Job(StageId::kSplit, "split", 2),
     Job(StageId::kManifest, "manifest", 4),
 };
 

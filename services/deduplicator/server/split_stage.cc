@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
@@ -40,12 +39,12 @@ class SplitTask {
     RETURN_IF_ERROR(splitter_.EndAdding());
     while (splitter_.BeginPass()) {
       RETURN_IF_ERROR(ForEachKernel([this](uint32_t number) { return splitter_.Loads(number); },
-                                    [this](uint32_t number, absl::Span<const uint64_t> shingles) {
+                                    [this](uint32_t number, const v1::KernelShingles& shingles) {
                                       return splitter_.Load(number, shingles);
                                     }));
       splitter_.EndLoading();
       RETURN_IF_ERROR(ForEachKernel([this](uint32_t number) { return splitter_.Probes(number); },
-                                    [this](uint32_t number, absl::Span<const uint64_t> shingles) {
+                                    [this](uint32_t number, const v1::KernelShingles& shingles) {
                                       return splitter_.Probe(number, shingles);
                                     }));
     }
@@ -110,9 +109,7 @@ class SplitTask {
           }
           for (uint32_t i = 0; i < kernels; ++i) {
             if (!wanted(firsts_[shard] + i)) continue;
-            const auto& near = shingles.kernels(static_cast<int>(i)).near();
-            RETURN_IF_ERROR(
-                visit(firsts_[shard] + i, absl::MakeConstSpan(near.data(), near.size())));
+            RETURN_IF_ERROR(visit(firsts_[shard] + i, shingles.kernels(static_cast<int>(i))));
           }
           return absl::OkStatus();
         });

@@ -10,19 +10,21 @@
 //   - if their texts are one, up to their names or as prompt and completion;
 //   - if the pair stage says so: versions across sources, structural duplicates;
 //   - if the Jaccard similarity of their shingles is at or above the threshold, whatever else
-//     differs. Two kept kernels can be that similar (same_kernel.h), and no pair is named of them.
+//     differs. Two kept kernels can be that similar (same_kernel.h), and no pair is named of them;
+//   - if the module of one, or a whole file, has the source of the other: who trains on it has seen
+//     both.
 //
 // Each of these but the first two is told from the two texts alone, and each first is one of the
 // others. So a dataset that grows has the edges that it had: what was of train stays there, and
 // what was of another split stays, too, or comes to train by an edge to a new kernel.
 //
-// The last kind is found exactly, by SetJoin, and not by MinHash, which misses one in some hundred.
-// Most kernels begin in train, and pairs of these change nothing. So those alone are indexed that
-// are not of train by what is known when their pass begins, and every kernel of the graph is
-// probed. Union-find keeps the components, and with each its split: where two of different splits
-// become one, that is train's, and is not compared with train's any more. Every pair of which one
-// is not known to be of train is compared or known to be of one component, so that the order in
-// which pairs are found does not matter.
+// The last two kinds are found exactly, by SetJoin and ModuleJoin; MinHash would miss one in some
+// hundred of what is similar. Most kernels begin in train, and pairs of these change nothing. So
+// those alone are indexed that are not of train by what is known when their pass begins, and every
+// kernel of the graph is probed. Union-find keeps the components, and with each its split: where
+// two of different splits become one, that is train's, and is not compared with train's any more.
+// Every pair of which one is not known to be of train is compared or known to be of one component,
+// so that the order in which pairs are found does not matter.
 
 #include "services/deduplicator/core/split/splitter.h"
 
@@ -142,8 +144,9 @@ absl::Status Splitter::EndAdding() {
 }
 
 bool Splitter::BeginPass() {
-  if (join_) candidates_ += join_->candidates();
-  join_.reset();
+  if (alike_) candidates_ += alike_->candidates();
+  alike_.reset();
+  modules_.reset();
   loaded_.clear();
   begin_ = end_;
   int64_t shingles = 0;
@@ -155,7 +158,8 @@ bool Splitter::BeginPass() {
     shingles += sizes_[end_];
   }
   if (!any) return false;
-  join_.emplace(threshold_);
+  alike_.emplace(threshold_);
+  modules_.emplace();
   ++passes_;
   return true;
 }
@@ -169,20 +173,32 @@ absl::Status Splitter::CheckShingles(uint32_t number, absl::Span<const uint64_t>
   return Annotate(CheckSet(shingles), absl::StrCat("kernel ", number));
 }
 
-absl::Status Splitter::Load(uint32_t number, absl::Span<const uint64_t> shingles) {
-  RETURN_IF_ERROR(CheckShingles(number, shingles));
-  join_->Add(shingles);
+absl::Status Splitter::Load(uint32_t number, const v1::KernelShingles& shingles) {
+  const absl::Span<const uint64_t> near = absl::MakeConstSpan(shingles.near());
+  RETURN_IF_ERROR(CheckShingles(number, near));
+  alike_->Add(near);
+  modules_->Add(shingles);
   loaded_.push_back(number);
+  // How many runs a kernel has is known no sooner.
+  if (static_cast<int64_t>(modules_->runs()) >= shingles_) end_ = number + 1;
   return absl::OkStatus();
 }
 
-absl::Status Splitter::Probe(uint32_t number, absl::Span<const uint64_t> shingles) {
-  RETURN_IF_ERROR(CheckShingles(number, shingles));
+void Splitter::EndLoading() {
+  alike_->Build();
+  modules_->Build();
+}
+
+absl::Status Splitter::Probe(uint32_t number, const v1::KernelShingles& shingles) {
+  const absl::Span<const uint64_t> near = absl::MakeConstSpan(shingles.near());
+  RETURN_IF_ERROR(CheckShingles(number, near));
   // Of two that are of train nothing more is to be known, and the kernel itself is of its group.
   const auto wanted = [&](uint32_t index) {
     return RootOf(loaded_[index]) != RootOf(number) && (IsOpen(loaded_[index]) || IsOpen(number));
   };
-  join_->Probe(shingles, wanted, [&](uint32_t index) { Join(loaded_[index], number); });
+  const auto join = [&](uint32_t index) { Join(loaded_[index], number); };
+  alike_->Probe(near, wanted, join);
+  modules_->Probe(shingles, wanted, join);
   return absl::OkStatus();
 }
 

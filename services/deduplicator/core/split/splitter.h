@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
+#include "services/deduplicator/core/split/module_join.h"
 #include "services/deduplicator/core/split/repository_sides.h"
 #include "services/deduplicator/core/split/set_join.h"
 
@@ -29,8 +30,8 @@ namespace kernelmill::deduplicator {
 //     Probe         the kernels that Probes() names
 //   Take
 //
-// A pass has in memory the shingles of so many kernels as `shingles` says, of those alone that may
-// end in another split than train. Not thread-safe.
+// A pass has in memory some kernels of those alone that may end in another split than train: as
+// many shingles as `shingles` says, or as many runs of tokens. Not thread-safe.
 class Splitter {
  public:
   // `clusters` must outlive it.
@@ -48,9 +49,9 @@ class Splitter {
   bool Loads(uint32_t number) const { return number >= begin_ && number < end_ && IsOpen(number); }
   bool Probes(uint32_t number) const { return sides_[number] != v1::SPLIT_UNSPECIFIED; }
   // INVALID_ARGUMENT: not a set, or of another size than its signature says.
-  absl::Status Load(uint32_t number, absl::Span<const uint64_t> shingles);
-  void EndLoading() { join_->Build(); }
-  absl::Status Probe(uint32_t number, absl::Span<const uint64_t> shingles);
+  absl::Status Load(uint32_t number, const v1::KernelShingles& shingles);
+  void EndLoading();
+  absl::Status Probe(uint32_t number, const v1::KernelShingles& shingles);
 
   v1::Splits Take();
 
@@ -90,8 +91,9 @@ class Splitter {
 
   uint32_t begin_ = 0;  // the numbers of the pass
   uint32_t end_ = 0;
-  std::optional<SetJoin> join_;
-  std::vector<uint32_t> loaded_;  // the number of each set in `join_`
+  std::optional<SetJoin> alike_;
+  std::optional<ModuleJoin> modules_;
+  std::vector<uint32_t> loaded_;  // the number of each kernel in these
   int passes_ = 0;
   int64_t joined_ = 0;
   int64_t candidates_ = 0;

@@ -33,10 +33,20 @@ struct TestKernel {
   std::string name;  // in the results
   std::vector<uint64_t> shingles;
   v1::Fate fate = v1::FATE_KEPT;
-  std::string leader = "";  // of a duplicate
-  uint64_t renamed = 0;     // 0: its own
-  bool file = false;        // a whole file, of all the kernels that its source has after it
+  std::string leader = "";          // of a duplicate
+  uint64_t renamed = 0;             // 0: its own
+  bool file = false;                // a whole file, of all the kernels that its source has after it
+  std::vector<uint64_t> runs = {};  // of 13 tokens
+  std::vector<uint64_t> module_runs = {};  // that its source has not
 };
+
+v1::KernelShingles ShinglesOf(const TestKernel& kernel) {
+  v1::KernelShingles shingles;
+  shingles.mutable_near()->Add(kernel.shingles.begin(), kernel.shingles.end());
+  shingles.mutable_runs()->Add(kernel.runs.begin(), kernel.runs.end());
+  shingles.mutable_module_runs()->Add(kernel.module_runs.begin(), kernel.module_runs.end());
+  return shingles;
+}
 
 struct TestSource {
   std::string repository;
@@ -127,11 +137,11 @@ Result Divide(const Job& job, const v1::SplitPolicy& policy = Named(), double th
   EXPECT_THAT(splitter.EndAdding(), IsOk());
   while (splitter.BeginPass()) {
     for (uint32_t n = 0; n < kernels.size(); ++n) {
-      if (splitter.Loads(n)) EXPECT_THAT(splitter.Load(n, kernels[n]->shingles), IsOk());
+      if (splitter.Loads(n)) EXPECT_THAT(splitter.Load(n, ShinglesOf(*kernels[n])), IsOk());
     }
     splitter.EndLoading();
     for (uint32_t n = 0; n < kernels.size(); ++n) {
-      if (splitter.Probes(n)) EXPECT_THAT(splitter.Probe(n, kernels[n]->shingles), IsOk());
+      if (splitter.Probes(n)) EXPECT_THAT(splitter.Probe(n, ShinglesOf(*kernels[n])), IsOk());
     }
   }
   const v1::Splits splits = splitter.Take();
@@ -168,6 +178,32 @@ TEST(Splitter, AWholeFileIsOnTheSideOfTheKernelsThatStandInIt) {
                                  {"c", kTrain},  // beside it in a file that is train's
                                  {"g", kTest},
                                  {"d", kTest}}));
+}
+
+TEST(Splitter, AHelperIsOnTheSideOfTheModulesThatHaveIt) {
+  const auto kernel = [](const std::string& name, std::vector<uint64_t> runs,
+                         std::vector<uint64_t> module_runs = {}) {
+    static uint64_t next = 0;
+    return TestKernel{.name = name,
+                      .shingles = Range(next += 1000, 20),
+                      .runs = std::move(runs),
+                      .module_runs = std::move(module_runs)};
+  };
+  const Result result =
+      Divide({{"other", {kernel("train's", {1, 2, 3}, {7, 8, 9, 20, 21})}},
+              {"test1",
+               {kernel("helper of train's", {8, 9}), kernel("in part", {9, 10}),
+                kernel("has that helper", {30}, {8, 9}), kernel("has train's", {31}, {1, 2, 3, 4}),
+                kernel("helper", {40, 41}), kernel("has helper", {50, 51}, {40, 41, 42})}},
+              {"val1", {kernel("has another", {60}, {10, 11})}}});
+  EXPECT_EQ(result.sides, (Sides{{"train's", kTrain},
+                                 {"helper of train's", kTrain},
+                                 {"in part", kTest},
+                                 {"has that helper", kTrain},
+                                 {"has train's", kTrain},
+                                 {"helper", kTest},
+                                 {"has helper", kTest},
+                                 {"has another", kValidation}}));
 }
 
 TEST(Splitter, OnlyKeptKernelsOfNoHoldoutHaveASplit) {
@@ -266,6 +302,12 @@ Job RandomJob(std::mt19937& random, int sources, const std::string& prefix = "")
       TestKernel kernel{.name = absl::StrCat(prefix, made++)};
       const uint64_t size = 4 + random() % 60;
       kernel.shingles = Range(random() % 1000, size);
+      for (uint64_t run = random() % 3000, end = run + random() % 4; run < end; ++run) {
+        kernel.runs.push_back(run);
+      }
+      for (uint64_t run = random() % 3000, end = run + random() % 6; run < end; ++run) {
+        kernel.module_runs.push_back(run);
+      }
       if (random() % 8 == 0) kernel.fate = v1::FATE_REJECTED;
       if (random() % 8 == 0 && !kept.empty()) {
         kernel.fate = v1::FATE_DUPLICATE;
@@ -298,8 +340,14 @@ Sides BruteForce(const Job& job, const v1::SplitPolicy& policy, double threshold
       graph.emplace_back(&kernel, repositories.SideOf(source.repository, ""));
     }
   }
+  const auto has = [](const TestKernel& a, const TestKernel& b) {
+    return !b.runs.empty() && std::all_of(b.runs.begin(), b.runs.end(), [&a](uint64_t run) {
+      return std::count(a.runs.begin(), a.runs.end(), run) > 0 ||
+             std::count(a.module_runs.begin(), a.module_runs.end(), run) > 0;
+    });
+  };
   const auto joined = [&](const TestKernel& a, const TestKernel& b) {
-    return a.leader == b.name || b.leader == a.name ||
+    return a.leader == b.name || b.leader == a.name || has(a, b) || has(b, a) ||
            Similarity(Compare(a.shingles, b.shingles)) >= threshold;
   };
   for (bool changed = true; changed;) {
@@ -411,9 +459,12 @@ TEST(Splitter, RefusesWhatDoesNotFitTogether) {
   EXPECT_THAT(splitter.AddPairs(pairs), refused);
   ASSERT_THAT(splitter.EndAdding(), IsOk());
   ASSERT_TRUE(splitter.BeginPass());
-  EXPECT_THAT(splitter.Load(0, {1, 2}), refused) << "of another size";
-  EXPECT_THAT(splitter.Load(0, {3, 2, 1}), refused) << "not sorted";
-  EXPECT_THAT(splitter.Probe(1, {2, 2, 2}), refused) << "not a set";
+  EXPECT_THAT(splitter.Load(0, ShinglesOf({.name = "", .shingles = {1, 2}})), refused)
+      << "of another size";
+  EXPECT_THAT(splitter.Load(0, ShinglesOf({.name = "", .shingles = {3, 2, 1}})), refused)
+      << "not sorted";
+  EXPECT_THAT(splitter.Probe(1, ShinglesOf({.name = "", .shingles = {2, 2, 2}})), refused)
+      << "not a set";
 
   v1::Clusters leaderless = clusters;
   leaderless.mutable_decisions(0)->set_fate(v1::FATE_DUPLICATE);
