@@ -36,6 +36,10 @@ class IndexVisitor final : public dataset::DatasetVisitor {
         pairs_(index->manifest, index->clusters),
         opt_out_(index->manifest, index->clusters) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
+    // Or each would be there twice over, and more, while it grows.
+    const auto kernels = static_cast<size_t>(index_.clusters.decisions_size());
+    index_.kernels.reserve(kernels);
+    index_.candidates.reserve(kernels);
     index_.by_split["train"];
     if (!index_.manifest.has_splits()) return;
     for (const v1::Split split : {v1::SPLIT_VALIDATION, v1::SPLIT_TEST}) {

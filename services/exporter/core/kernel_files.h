@@ -25,10 +25,8 @@ class KernelFiles {
   absl::Status Append(KernelFile file, absl::string_view text);
 
   // Whether no example of that identity came before: of equal ones the first alone is a row.
-  bool IsNewExample(absl::string_view fim_sha1) {
-    std::array<char, 20> identity = {};
-    fim_sha1.copy(identity.data(), identity.size());
-    return examples_.insert(identity).second;
+  bool IsNewExample(const std::array<char, 20>& fim_sha1) {
+    return examples_.insert(fim_sha1).second;
   }
 
   // Writes what stands below the rows. Nothing can be appended after.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -149,17 +150,20 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
   Waiting waiting;
   waiting.number = number;
   waiting.tier = tier;
-  waiting.fim_sha1 = std::move(rows.fim_sha1);
-  waiting.text = std::move(rows.text);
+  waiting.example = !rows.fim_sha1.empty();
+  rows.fim_sha1.copy(waiting.fim_sha1.data(), waiting.fim_sha1.size());
   waiting.sizes = rows.sizes;
   if (index_.manifest.has_mix()) {
     waiting.tokens = std::make_unique<RowTokenCounts>(std::move(rows.tokens));
   }
-  if (held_bytes_ + waiting.text.size() > kHeldBytes) {
-    ASSIGN_OR_RETURN(waiting.extent, temp_file_.Append(waiting.text));
-    std::string().swap(waiting.text);  // an assignment would keep the memory
+  if (held_bytes_ + rows.text.size() > kHeldBytes) {
+    ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(rows.text));
+    waiting.offset = extent.offset;
+  } else {
+    held_bytes_ += rows.text.size();
+    waiting.held = static_cast<uint32_t>(held_.size());
+    held_.push_back(std::move(rows.text));
   }
-  held_bytes_ += waiting.text.size();
   for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
   waiting_.push_back(std::move(waiting));
@@ -172,21 +176,24 @@ absl::Status KernelWriter::EndSource() {
   });
   for (const Waiting& kernel : waiting_) RETURN_IF_ERROR(Write(kernel));
   waiting_.clear();
+  held_.clear();
   held_bytes_ = 0;
   RETURN_IF_ERROR(notices_.EndSource());
   RETURN_IF_ERROR(pairs_.EndSource());
   return temp_file_.Clear();
 }
 
+absl::StatusOr<std::string> KernelWriter::TakeText(const Waiting& kernel) {
+  if (kernel.held != Waiting::kSpilled) return std::move(held_[kernel.held]);
+  const auto size = std::accumulate(kernel.sizes.begin(), kernel.sizes.end(), int64_t{0});
+  return temp_file_.Read({kernel.offset, size});
+}
+
 absl::Status KernelWriter::Write(const Waiting& kernel) {
-  const bool example = !kernel.fim_sha1.empty();
-  const bool repeat = example && !files_.IsNewExample(kernel.fim_sha1);
-  if (example) ++(repeat ? fim_.excluded["repeat"] : fim_.rows);
-  std::string read;
-  if (kernel.extent.size > 0) {
-    ASSIGN_OR_RETURN(read, temp_file_.Read(kernel.extent));
-  }
-  absl::string_view left = read.empty() ? kernel.text : read;
+  const bool repeat = kernel.example && !files_.IsNewExample(kernel.fim_sha1);
+  if (kernel.example) ++(repeat ? fim_.excluded["repeat"] : fim_.rows);
+  ASSIGN_OR_RETURN(const std::string rows, TakeText(kernel));
+  absl::string_view left = rows;
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     const absl::string_view text = left.substr(0, kernel.sizes[file]);
     left.remove_prefix(text.size());

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,19 +48,23 @@ class KernelWriter final : public dataset::DatasetVisitor {
   const InstructCounts& instruct() const { return instruct_; }
 
  private:
-  // A kernel's rows.
+  // A kernel's rows. A source may have a million: some 80 bytes of each, but for held texts.
   struct Waiting {
+    static constexpr uint32_t kSpilled = UINT32_MAX;
+
     uint32_t number = 0;
     int32_t tier = 0;
-    std::string text;                                   // of each file in turn
-    TempFile::Extent extent;                            // of these where they are not held
-    std::array<uint32_t, kKernelFileCount> sizes = {};  // of each file's part
-    std::string fim_sha1;
-    std::unique_ptr<RowTokenCounts> tokens;  // where a mix may draw them
+    int64_t offset = 0;                                 // of a text that is spilled
+    uint32_t held = kSpilled;                           // of one that is held: its place
+    bool example = false;                               // it has the next field
+    std::array<char, 20> fim_sha1 = {};                 // of its fill-in-the-middle example
+    std::array<uint32_t, kKernelFileCount> sizes = {};  // of each file's part of the text
+    std::unique_ptr<RowTokenCounts> tokens;             // where a mix may draw them
   };
 
   absl::Status Keep(uint32_t number, int32_t tier, KernelRows& rows);
   absl::Status Write(const Waiting& kernel);
+  absl::StatusOr<std::string> TakeText(const Waiting& kernel);
 
   cas::BlobStore& store_;
   const DatasetIndex& index_;
@@ -69,8 +74,9 @@ class KernelWriter final : public dataset::DatasetVisitor {
   NoticesFile& notices_;
   MixFiles& mix_;
   RowTokens count_tokens_;
-  std::vector<Waiting> waiting_;  // of the source
-  size_t held_bytes_ = 0;         // of their texts
+  std::deque<Waiting> waiting_;    // of the source; grows without a second copy of itself
+  std::vector<std::string> held_;  // texts: of each file in turn
+  size_t held_bytes_ = 0;          // of these
   FimCounts fim_;
   InstructCounts instruct_;
 };

@@ -1,5 +1,8 @@
 #include "services/exporter/core/pair_files.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/csv.h"
@@ -33,6 +36,21 @@ bool IsOnOneSide(const DatasetIndex& index, const std::pair<uint32_t, uint32_t>&
   return index.SplitOf(pair.first) == index.SplitOf(pair.second);
 }
 
+// Of each source whether it has kept kernels of both languages.
+std::vector<bool> SourcesWithBoth(const DatasetIndex& index) {
+  std::vector<bool> cuda(index.sources.size());
+  std::vector<bool> triton(index.sources.size());
+  for (const uint32_t number : index.candidates) {
+    if (index.DecisionOn(number).fate() != v1::FATE_KEPT || index.IsFile(number)) continue;
+    const auto source = static_cast<size_t>(index.FileOf(number).source);
+    const uint8_t dsl = index.kernels[number].dsl;
+    if (dsl == v1::DSL_CUDA) cuda[source] = true;
+    if (dsl == v1::DSL_TRITON) triton[source] = true;
+  }
+  std::transform(cuda.begin(), cuda.end(), triton.begin(), cuda.begin(), std::logical_and<>());
+  return cuda;
+}
+
 }  // namespace
 
 absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const DatasetIndex& index,
@@ -51,6 +69,7 @@ PairFiles::PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& 
       records_(std::move(records)),
       examples_(std::move(examples)),
       texts_(std::move(texts)),
+      compared_(SourcesWithBoth(index)),
       rejected_pairs_(reviews.rejected.begin(), reviews.rejected.end()) {
   for (const auto* pairs : {&index.pairs, &reviews.accepted}) {
     for (const dataset::CuratedPair& pair : *pairs) {
@@ -63,12 +82,17 @@ PairFiles::PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& 
   }
 }
 
+bool PairFiles::IsCompared(uint32_t number) const {
+  return compared_[static_cast<size_t>(index_.FileOf(number).source)];
+}
+
 std::optional<PairFiles::Half> PairFiles::HalfOf(uint32_t number, const v1::Kernel& kernel) const {
   const bool curated = curated_kernels_.contains(number);
-  if (!curated && kernel.role() != v1::KERNEL_ROLE_KERNEL) return std::nullopt;
+  const bool compared = CudaTritonMatcher::Takes(kernel.dsl()) && IsCompared(number);
+  if (!curated && !(compared && kernel.role() == v1::KERNEL_ROLE_KERNEL)) return std::nullopt;
   Half half;
   half.name = kernel.name();
-  if (CudaTritonMatcher::Takes(kernel.dsl())) half.words = ReadWords(kernel);
+  if (compared) half.words = ReadWords(kernel);
   if (curated) half.text = kernel.module().empty() ? kernel.source() : kernel.module();
   return half;
 }

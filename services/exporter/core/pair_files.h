@@ -63,6 +63,9 @@ class PairFiles {
   };
   using Pair = std::pair<uint32_t, uint32_t>;
 
+  // Whether the source of a kernel has any to compare it with: kept ones of both languages.
+  bool IsCompared(uint32_t number) const;
+
   PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& reviews, FileWriter records,
             FileWriter examples, TempFile texts);
 
@@ -75,6 +78,7 @@ class PairFiles {
   FileWriter records_;
   FileWriter examples_;
   TempFile texts_;
+  std::vector<bool> compared_;  // by source
   // Of the source that is walked.
   CudaTritonMatcher matcher_;
   absl::flat_hash_map<uint32_t, std::string> names_;
