@@ -38,15 +38,12 @@ TEST(ModuleJoin, AModuleHasASourceWhereItHasAllOfItsRuns) {
   EXPECT_THAT(Find({Kernel({5, 6, 7}), Kernel({6, 9})}, Kernel({1}, {4, 5, 6, 7})), ElementsAre(0));
 }
 
-TEST(ModuleJoin, ASourceIsFoundInTheModulesThatHaveIt) {
-  EXPECT_THAT(
-      Find({Kernel({1}, {5, 6, 7}), Kernel({2}, {5, 7}), Kernel({5}, {6, 8})}, Kernel({6, 5})),
-      ElementsAre(0, 2));
+TEST(ModuleJoin, AModuleInWhichTheSourceMayStandIsNotFound) {
+  EXPECT_THAT(Find({Kernel({1}, {5, 6, 7})}, Kernel({6, 5})), IsEmpty());
 }
 
 TEST(ModuleJoin, OneSourceMayStandInAnother) {
-  EXPECT_THAT(Find({Kernel({1, 2, 3, 4})}, Kernel({2, 3})), ElementsAre(0));
-  EXPECT_THAT(Find({Kernel({2, 3})}, Kernel({1, 2, 3, 4})), ElementsAre(0));
+  EXPECT_THAT(Find({Kernel({2, 3}), Kernel({2, 3, 4, 5})}, Kernel({1, 2, 3, 4})), ElementsAre(0));
 }
 
 TEST(ModuleJoin, ATextWithoutRunsIsAnybodys) {
@@ -87,12 +84,12 @@ TEST(ModuleJoin, FindsWhatComparingAllFinds) {
     const v1::KernelShingles probe = Kernel(some(5), some(20));
     std::set<uint32_t> expected;
     for (uint32_t k = 0; k < added.size(); ++k) {
-      if (has(added[k], probe) || has(probe, added[k])) expected.insert(k);
+      if (has(probe, added[k])) expected.insert(k);
     }
     EXPECT_EQ(Find(added, probe), expected);
     all += expected.size();
   }
-  EXPECT_GT(all, 50u);
+  EXPECT_GT(all, 20u);
 }
 
 }  // namespace

@@ -10,21 +10,25 @@
 //   - if their texts are one, up to their names or as prompt and completion;
 //   - if the pair stage says so: versions across sources, structural duplicates;
 //   - if the Jaccard similarity of their shingles is at or above the threshold, whatever else
-//     differs. Two kept kernels can be that similar (same_kernel.h), and no pair is named of them;
-//   - if the module of one, or a whole file, has the source of the other: who trains on it has seen
-//     both.
+//     differs. Two kept kernels can be that similar (same_kernel.h), and no pair is named of them.
 //
 // Each of these but the first two is told from the two texts alone, and each first is one of the
 // others. So a dataset that grows has the edges that it had: what was of train stays there, and
 // what was of another split stays, too, or comes to train by an edge to a new kernel.
 //
-// The last two kinds are found exactly, by SetJoin and ModuleJoin; MinHash would miss one in some
-// hundred of what is similar. Most kernels begin in train, and pairs of these change nothing. So
-// those alone are indexed that are not of train by what is known when their pass begins, and every
-// kernel of the graph is probed. Union-find keeps the components, and with each its split: where
-// two of different splits become one, that is train's, and is not compared with train's any more.
-// Every pair of which one is not known to be of train is compared or known to be of one component,
-// so that the order in which pairs are found does not matter.
+// A kernel whose source stands in a text of another component, in a module or in a whole file, and
+// that is of another split, comes to train with its component: who trains there has seen it. What
+// takes it along stays where it is: a helper that train has, too, would draw all that use it out of
+// test. (Of 40 repositories 9 of 1,923 held-out kernels stood in such modules; 749 would have
+// gone.)
+//
+// What is alike is found exactly, by SetJoin, and not by MinHash, which misses one in some hundred;
+// what stands in another text by ModuleJoin. Most kernels begin in train, and pairs of these change
+// nothing. So those alone are indexed that are not of train by what is known when their pass
+// begins, and every kernel of the graph is probed. Union-find keeps the components, and with each
+// its split: where two of different splits become one, that is train's, and is not compared with
+// train's any more. Every pair of which one is not known to be of train is compared or known to be
+// of one component, so that the order in which pairs are found does not matter.
 
 #include "services/deduplicator/core/split/splitter.h"
 
@@ -179,8 +183,6 @@ absl::Status Splitter::Load(uint32_t number, const v1::KernelShingles& shingles)
   alike_->Add(near);
   modules_->Add(shingles);
   loaded_.push_back(number);
-  // How many runs a kernel has is known no sooner.
-  if (static_cast<int64_t>(modules_->runs()) >= shingles_) end_ = number + 1;
   return absl::OkStatus();
 }
 
@@ -196,13 +198,25 @@ absl::Status Splitter::Probe(uint32_t number, const v1::KernelShingles& shingles
   const auto wanted = [&](uint32_t index) {
     return RootOf(loaded_[index]) != RootOf(number) && (IsOpen(loaded_[index]) || IsOpen(number));
   };
-  const auto join = [&](uint32_t index) { Join(loaded_[index], number); };
-  alike_->Probe(near, wanted, join);
-  modules_->Probe(shingles, wanted, join);
+  alike_->Probe(near, wanted, [&](uint32_t index) { Join(loaded_[index], number); });
+  modules_->Probe(shingles, wanted,
+                  [&](uint32_t index) { held_.emplace_back(loaded_[index], number); });
   return absl::OkStatus();
 }
 
+void Splitter::MoveHeld() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const auto& [source, holder] : held_) {
+      if (!IsOpen(source) || SideOf(source) == SideOf(holder)) continue;
+      sides_[RootOf(source)] = v1::SPLIT_TRAIN;
+      moved = true;
+    }
+  }
+}
+
 v1::Splits Splitter::Take() {
+  MoveHeld();
   v1::Splits splits;
   splits.mutable_splits()->Reserve(static_cast<int>(size()));
   for (uint32_t number = 0; number < size(); ++number) {

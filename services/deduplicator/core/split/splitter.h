@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -31,7 +32,7 @@ namespace kernelmill::deduplicator {
 //   Take
 //
 // A pass has in memory some kernels of those alone that may end in another split than train: as
-// many shingles as `shingles` says, or as many runs of tokens. Not thread-safe.
+// many shingles as `shingles` says. Not thread-safe.
 class Splitter {
  public:
   // `clusters` must outlive it.
@@ -69,6 +70,8 @@ class Splitter {
   // Whether the kernel may still be of another split than train.
   bool IsOpen(uint32_t number) const;
   void Join(uint32_t a, uint32_t b);
+  // Moves what stands in the text of another split to train, until nothing does.
+  void MoveHeld();
   absl::Status JoinAll(const google::protobuf::RepeatedPtrField<v1::Pair>& pairs,
                        bool across_sources);
   absl::Status CheckShingles(uint32_t number, absl::Span<const uint64_t> shingles) const;
@@ -94,6 +97,8 @@ class Splitter {
   std::optional<SetJoin> alike_;
   std::optional<ModuleJoin> modules_;
   std::vector<uint32_t> loaded_;  // the number of each kernel in these
+  // A kernel that stands in the text of another, and that one, while both may be of one split.
+  std::vector<std::pair<uint32_t, uint32_t>> held_;
   int passes_ = 0;
   int64_t joined_ = 0;
   int64_t candidates_ = 0;

@@ -180,7 +180,7 @@ TEST(Splitter, AWholeFileIsOnTheSideOfTheKernelsThatStandInIt) {
                                  {"d", kTest}}));
 }
 
-TEST(Splitter, AHelperIsOnTheSideOfTheModulesThatHaveIt) {
+TEST(Splitter, WhatStandsInAModuleOfAnotherSplitIsOfTrain) {
   const auto kernel = [](const std::string& name, std::vector<uint64_t> runs,
                          std::vector<uint64_t> module_runs = {}) {
     static uint64_t next = 0;
@@ -189,20 +189,26 @@ TEST(Splitter, AHelperIsOnTheSideOfTheModulesThatHaveIt) {
                       .runs = std::move(runs),
                       .module_runs = std::move(module_runs)};
   };
-  const Result result =
-      Divide({{"other", {kernel("train's", {1, 2, 3}, {7, 8, 9, 20, 21})}},
-              {"test1",
-               {kernel("helper of train's", {8, 9}), kernel("in part", {9, 10}),
-                kernel("has that helper", {30}, {8, 9}), kernel("has train's", {31}, {1, 2, 3, 4}),
-                kernel("helper", {40, 41}), kernel("has helper", {50, 51}, {40, 41, 42})}},
-              {"val1", {kernel("has another", {60}, {10, 11})}}});
+  const Result result = Divide(
+      {{"other", {kernel("train's", {1, 2, 3}, {7, 8, 9, 20, 21})}},
+       {"test1",
+        {kernel("helper of train's", {8, 9}), kernel("in part", {9, 10}),
+         kernel("has that helper", {30}, {8, 9}), kernel("has train's", {31}, {1, 2, 3, 4}),
+         kernel("helper", {40, 41}), kernel("has helper", {50, 51}, {40, 41, 42}),
+         kernel("inner", {70, 71}), kernel("outer", {72, 73}, {70, 71}),
+         kernel("of validation's", {80, 81})}},
+       {"val1", {kernel("has outer", {60}, {72, 73}), kernel("has another", {61}, {80, 81, 82})}}});
   EXPECT_EQ(result.sides, (Sides{{"train's", kTrain},
                                  {"helper of train's", kTrain},
                                  {"in part", kTest},
-                                 {"has that helper", kTrain},
-                                 {"has train's", kTrain},
+                                 {"has that helper", kTest},
+                                 {"has train's", kTest},
                                  {"helper", kTest},
                                  {"has helper", kTest},
+                                 {"inner", kTrain},  // in a module that comes to train
+                                 {"outer", kTrain},
+                                 {"has outer", kValidation},
+                                 {"of validation's", kTrain},
                                  {"has another", kValidation}}));
 }
 
@@ -347,16 +353,19 @@ Sides BruteForce(const Job& job, const v1::SplitPolicy& policy, double threshold
     });
   };
   const auto joined = [&](const TestKernel& a, const TestKernel& b) {
-    return a.leader == b.name || b.leader == a.name || has(a, b) || has(b, a) ||
+    return a.leader == b.name || b.leader == a.name ||
            Similarity(Compare(a.shingles, b.shingles)) >= threshold;
   };
   for (bool changed = true; changed;) {
     changed = false;
     for (auto& [a, a_side] : graph) {
       for (auto& [b, b_side] : graph) {
-        if (a_side == b_side || !joined(*a, *b)) continue;
+        if (a_side == b_side) continue;
+        const bool alike = joined(*a, *b);
+        if (!alike && (b_side == kTrain || !has(*a, *b))) continue;
         changed = true;
-        a_side = b_side = kTrain;
+        b_side = kTrain;
+        if (alike) a_side = kTrain;
       }
     }
   }
