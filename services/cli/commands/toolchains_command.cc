@@ -7,8 +7,7 @@
 #include "services/cli/commands/commands.h"
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
-#include "services/compiler/sandbox/support.h"
-#include "services/compiler/toolchain/environment.h"
+#include "services/compiler/server/local_compiler.h"
 
 namespace kernelmill::cli {
 
@@ -18,7 +17,7 @@ absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console) 
   std::string text;
   bool ready = true;
   for (const toolchains::PinnedToolchain& pinned : toolchains::PinnedToolchains()) {
-    const auto environment = compiler::FindEnvironment(folder, pinned.name);
+    const auto environment = compiler::LocalToolchain(folder, pinned.name);
     ready &= environment.ok();
     object["toolchains"].push_back(
         {{"name", std::string(pinned.name)},
@@ -30,7 +29,7 @@ absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console) 
                     environment.ok() ? *environment : std::string(environment.status().message()),
                     "\n");
   }
-  const absl::Status sandbox = compiler::CheckSandbox();
+  const absl::Status sandbox = compiler::CheckLocalSandbox();
   ready &= sandbox.ok();
   object["sandbox"] = {{"ok", sandbox.ok()}, {"error", std::string(sandbox.message())}};
   absl::StrAppend(&text, "sandbox  ",

@@ -21,11 +21,10 @@
 #include "common/worker/stage.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
-#include "services/compiler/core/compiler.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
 #include "services/compiler/server/limited_compiler.h"
-#include "services/compiler/toolchain/toolchain_compiler.h"
+#include "services/compiler/server/local_compiler.h"
 #include "services/coordinator/server/coordinator_server.h"
 #include "services/deduplicator/server/deduplicator_service.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
@@ -86,9 +85,8 @@ absl::StatusOr<TempDir> NewSocketDir() {
 absl::StatusOr<std::unique_ptr<compiler::Compiler>> OpenCompiler(
     const std::optional<EmbeddedCompilerOptions>& options) {
   if (!options.has_value()) return nullptr;
-  return compiler::OpenToolchains(
-      {.folder = options->folder, .unsafe_no_sandbox = options->unsafe_no_sandbox},
-      options->toolchains);
+  return compiler::OpenLocalCompiler(options->folder, options->toolchains,
+                                     options->unsafe_no_sandbox);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "services/cli/commands/commands.h"
 #include "services/cli/program/groups.h"
-#include "services/compiler/toolchain/environment.h"
+#include "services/compiler/server/local_compiler.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -34,7 +34,7 @@ void AddTrace(CLI::App& command, std::string* file) {
 }
 
 void AddCompilerFlags(CLI::App& command, EmbeddedCompilerOptions& options) {
-  options.folder = compiler::DefaultToolchainsFolder();
+  options.folder = compiler::LocalToolchainsFolder();
   command.add_option("--toolchains", options.folder, "the folder of the installed toolchains")
       ->envname("KERNELMILL_TOOLCHAINS")
       ->capture_default_str();

@@ -4,7 +4,7 @@
 
 #include "services/cli/commands/commands.h"
 #include "services/cli/program/groups.h"
-#include "services/compiler/toolchain/environment.h"
+#include "services/compiler/server/local_compiler.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -19,7 +19,7 @@ void AddOnFiles(CommandLine& line, const char* name, const char* help,
 }
 
 void AddToolchains(CommandLine& line) {
-  const auto folder = std::make_shared<std::string>(compiler::DefaultToolchainsFolder());
+  const auto folder = std::make_shared<std::string>(compiler::LocalToolchainsFolder());
   CLI::App* sub = line.Add(
       "toolchains", "list the compilers that jobs may name, and whether they are installed here",
       [folder](Console& console) { return ListToolchains(*folder, console); });
