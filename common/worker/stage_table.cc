@@ -33,7 +33,7 @@ constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
     CallsHost(Source(StageId::kFetch, "fetch", 5)),
     Splittable(Shard(StageId::kExtract, "extract", 11)),
-    Source(StageId::kLink, "link", 9),
+    Source(StageId::kLink, "link", 10),
     Shard(StageId::kCompile, "compile", 1),
     Shard(StageId::kValidate, "validate", 7),
     Shard(StageId::kSign, "sign", 5),

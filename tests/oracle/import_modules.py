@@ -2,7 +2,7 @@
 """Imports every self-contained module of a dataset: what says that it stands alone has to.
 
 usage: import_modules.py KERNELS.jsonl [--jobs N] [--show N]
-Needs triton and torch from PyPI beside it; no GPU. Prints by repository how many kernels there are, how many
+Needs triton, torch and packaging from PyPI beside it; no GPU. Prints by repository how many kernels there are, how many
 call themselves self-contained, and how many of these import; then the failures by kind, most frequent first.
 Exit status: 0 all import, 1 some do not, 2 wrong usage.
 

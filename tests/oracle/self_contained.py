@@ -3,7 +3,7 @@
 
 usage: self_contained.py DATASET [OTHER_DATASET] [--why N]
 DATASET is the folder that an export wrote. A module is taken to be self-contained by its own text: no free name is
-left and its import statements load triton, torch and Python's own modules alone; where the record says otherwise
+left and its import statements, where they run, load triton, torch, packaging and Python's own modules alone; where the record says otherwise
 the kernel is counted in the last column. "before" counts those whose parts all stand in the kernel's own file.
 OTHER_DATASET, of the same job by another version, adds its share. --why N lists the N names and modules that most
 others lack, by repository.
@@ -15,16 +15,47 @@ import json
 import pathlib
 import sys
 
-INSTALLED = {"triton", "torch", "jax", "jaxlib"} | set(sys.stdlib_module_names)
+INSTALLED = {"triton", "torch", "jax", "jaxlib", "packaging"} | set(sys.stdlib_module_names)
+
+
+TAKES_IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+
+
+def installed(module):
+    return module.split(".")[0] in INSTALLED
+
+
+def loaded_by(node):
+    """What an import statement loads; relative ones with their dots."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return ["." * node.level + (node.module or "")] if isinstance(node, ast.ImportFrom) else []
+
+
+def walk_all(nodes):
+    return [inner for node in nodes for inner in ast.walk(node)]
+
+
+def guards(node):
+    """Whether a `try` goes on where an import in it fails."""
+    names = {name.id for handler in node.handlers if handler.type for name in ast.walk(handler.type) if isinstance(name, ast.Name)}
+    takes = any(handler.type is None for handler in node.handlers) or names & TAKES_IMPORT_ERRORS
+    return takes and not any(isinstance(inner, ast.Raise) for inner in walk_all(node.handlers))
 
 
 def modules_of(tree):
-    """What import statements anywhere in it load; relative ones with their dots."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield "." * node.level + (node.module or "")
+    """What import statements in it load that have to be there: in a `try` neither those that may fail, nor those of a handler that never runs."""
+    yield from loaded_by(tree)
+    parts = list(ast.iter_child_nodes(tree))
+    if isinstance(tree, ast.Try) and guards(tree):
+        imports = [node for node in walk_all(tree.body) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        absent = any(not installed(module) for node in imports for module in loaded_by(node))
+        if absent:
+            parts = tree.handlers + tree.orelse + tree.finalbody
+        elif imports and all(isinstance(node, ast.Import) for node in imports):
+            parts = tree.body + tree.orelse + tree.finalbody
+    for part in parts:
+        yield from modules_of(part)
 
 
 def lacking(record):
@@ -34,7 +65,7 @@ def lacking(record):
         tree = ast.parse(record["module"])
     except (SyntaxError, ValueError):
         return names + ["(does not parse)"]
-    return names + [m for m in modules_of(tree) if m.split(".")[0] not in INSTALLED]
+    return names + [m for m in modules_of(tree) if not installed(m)]
 
 
 def read(folder):

@@ -244,15 +244,25 @@ bool Closure::Find(const std::string& name) {
     found_[name].push_back(&definition);
     if (TakeImport(definition, name)) break;
     Choose(&definition);
+    if (scope_.Loses(definition, name)) missing_.push_back({name, LossOf(definition, name)});
     if (!BuildsOn(definition, name) || bytes_ > max_bytes_) break;
   }
   for (auto at = below; !found && at != candidates.end(); ++at) {
     if (!IsUsable(**at)) continue;
     found = true;
     found_[name].push_back(*at);
-    if (!TakeImport(**at, name)) Choose(*at);
+    if (TakeImport(**at, name)) break;
+    Choose(*at);
+    if (scope_.Loses(**at, name)) missing_.push_back({name, LossOf(**at, name)});
   }
   return found || FindByWildcard(name);
+}
+
+// Why a name is lost with an import in the blocks of a statement.
+absl::string_view Closure::LossOf(const v1::Definition& definition, const std::string& name) const {
+  const v1::ImportedName* imported = scope_.ImportedWithin(definition, name);
+  const bool own = imported != nullptr && scope_.IsOwn(text_, *imported);
+  return own ? kRepositoryImport : kPackageImport;
 }
 
 bool Closure::FindByWildcard(const std::string& name) {

@@ -120,6 +120,7 @@ class Closure {
   const Definitions& Named(const std::string& name) const;
   bool Find(const std::string& name);
   bool FindByWildcard(const std::string& name);
+  absl::string_view LossOf(const v1::Definition& definition, const std::string& name) const;
   bool IsUsable(const v1::Definition& definition) const;
   bool IsOwn(const v1::Definition& definition) const;
   bool TakeImport(const v1::Definition& definition, const std::string& name);

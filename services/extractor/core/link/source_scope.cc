@@ -27,6 +27,12 @@ void AddExported(const v1::Definition& definition, TextDefinitions& text) {
   text.exported.insert(definition.exported().begin(), definition.exported().end());
 }
 
+// Whether one import alone in the blocks of a statement binds the name.
+bool IsOneImport(const v1::Definition& definition, const std::string& name) {
+  return std::count_if(definition.imported().begin(), definition.imported().end(),
+                       [&](const v1::ImportedName& each) { return each.name() == name; }) == 1;
+}
+
 // Whether a wildcard import of the file brings the name, if the file has it.
 bool Exports(const TextDefinitions& text, const std::string& name) {
   if (text.has_all) return text.all_known && text.exported.contains(name);
@@ -38,11 +44,6 @@ bool Exports(const TextDefinitions& text, const std::string& name) {
 std::string DottedName(const v1::ImportedName& imported) {
   if (imported.member().empty()) return imported.module();
   return absl::StrCat(imported.module(), ".", imported.member());
-}
-
-bool ModulesAllowed(const v1::Definition& definition) {
-  return std::all_of(definition.modules().begin(), definition.modules().end(),
-                     [](const std::string& module) { return python::IsInstalledModule(module); });
 }
 
 bool IsWholeBlock(const v1::Definition& definition) {
@@ -78,6 +79,12 @@ void SourceScope::AddToText(const v1::Definition& definition) {
     imported_[std::make_pair(&definition, absl::string_view(imported.name()))] = &imported;
   }
   text.string_begin = definition.string_begin();
+  LiveImports live = LiveImportsOf(definition);
+  std::erase_if(live.needed, [](const std::string& module) { return IsAtHand(module); });
+  if (!live.needed.empty() || !live.lost.empty()) {
+    absent_[&definition] =
+        std::make_unique<const Absent>(Absent{std::move(live.needed), std::move(live.lost)});
+  }
   if (!IsWholeBlock(definition)) {
     text.all.push_back(&definition);
     const bool inner = IsImport(definition) && IndentationOf(definition.text()) > 0;
@@ -91,6 +98,18 @@ void SourceScope::AddToText(const v1::Definition& definition) {
     if (IsImportable(definition)) text.importable[name].push_back(&definition);
     if (name == "__all__") AddExported(definition, text);
   }
+}
+
+const std::vector<std::string>& SourceScope::AbsentModulesOf(
+    const v1::Definition& definition) const {
+  static const auto& none = *new std::vector<std::string>();
+  const auto found = absent_.find(&definition);
+  return found == absent_.end() ? none : found->second->modules;
+}
+
+bool SourceScope::Loses(const v1::Definition& definition, const std::string& name) const {
+  const auto found = absent_.find(&definition);
+  return found != absent_.end() && found->second->lost.contains(name);
 }
 
 const v1::ImportedName* SourceScope::ImportedAs(const v1::Definition& definition,
@@ -138,8 +157,9 @@ const Definitions& SourceScope::BindingsOf(const Origin& origin) {
 
 bool SourceScope::Closes(const Origin& origin) const {
   const Definitions& bindings = BindingsOf(origin);
-  return std::none_of(bindings.begin(), bindings.end(),
-                      [this](const v1::Definition* d) { return open_.contains(d); });
+  return std::none_of(bindings.begin(), bindings.end(), [&](const v1::Definition* d) {
+    return open_.contains(d) || Loses(*d, origin.name);
+  });
 }
 
 // The file that an import statement of the text loads, if anything is known of it.
@@ -165,6 +185,16 @@ const Origin* SourceScope::FindWithin(const TextDefinitions& text, const std::st
   return entry.get();
 }
 
+// Equal where import statements load the same.
+std::string SourceScope::KeyOf(const TextDefinitions& text,
+                               const v1::ImportedName& imported) const {
+  if (!IsOwn(text, imported)) return DottedName(imported);
+  const std::string path = paths_.Find(text.path, imported.level(), imported.module()).path;
+  if (path.empty() && imported.level() == 0) return DottedName(imported);
+  if (path.empty()) return absl::StrCat(text.path, ":", imported.name());
+  return absl::StrCat(path, ":", imported.member());
+}
+
 std::optional<Origin> SourceScope::Resolve(const TextDefinitions& text, const std::string& name,
                                            int depth) {
   const auto found = text.importable.find(name);
@@ -173,10 +203,11 @@ std::optional<Origin> SourceScope::Resolve(const TextDefinitions& text, const st
   if (bindings.size() > kMaxBindings) return std::nullopt;
   Origin origin = {&text, name, absl::StrCat(text.path, ":", name)};
   for (const v1::Definition* definition : bindings) {
-    const v1::ImportedName* imported = ImportedAs(*definition, name);
+    const v1::ImportedName* imported = ImportedWithin(*definition, name);
     if (imported == nullptr) continue;
-    if (!IsOwn(text, *imported)) {
-      if (bindings.size() == 1) origin.key = absl::StrCat("=", DottedName(*imported));
+    if (!IsImport(*definition) || !IsOwn(text, *imported)) {
+      const bool one = bindings.size() == 1 && IsOneImport(*definition, name);
+      if (one) origin.key = absl::StrCat("=", KeyOf(text, *imported));
       continue;
     }
     const TextDefinitions* file = FileOf(text, *imported);
@@ -212,7 +243,7 @@ void SourceScope::FindOpen() {
   };
   for (const v1::Definition& definition : definitions_) {
     if (!IsImportable(definition)) continue;
-    if (!ModulesAllowed(definition)) open(&definition);
+    if (!AbsentModulesOf(definition).empty()) open(&definition);
     const TextDefinitions& text = TextOf(definition.path(), 0);
     for (const std::string& use : UsesOf(text, definition)) {
       const Origin* origin = Find(text, use);
@@ -222,6 +253,7 @@ void SourceScope::FindOpen() {
       }
       for (const v1::Definition* needed : BindingsOf(*origin)) {
         users[needed].push_back(&definition);
+        if (Loses(*needed, origin->name)) open(&definition);
       }
     }
   }

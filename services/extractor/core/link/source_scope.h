@@ -13,6 +13,7 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/link/decorators.h"
 #include "services/extractor/core/link/import_paths.h"
+#include "services/extractor/core/link/live_imports.h"
 #include "services/extractor/core/link/member_reads.h"
 
 namespace kernelmill::extractor {
@@ -48,7 +49,7 @@ struct Origin {
 //
 // The basic idea: a name leads through import statements, also `*` and __init__.py, to the file
 // that binds it. It closes if it can be had with all that it needs in turn, which then is nothing
-// but other such names, Triton, torch, JAX and the standard library. Definitions that do not close
+// but other such names and modules that are at hand (LiveImports). Definitions that do not close
 // are found from those that need what is not there, against the direction of use: in one pass,
 // however the files import one another.
 //
@@ -129,6 +130,10 @@ class SourceScope {
   // The definition's uses and text without them.
   const Names& NamesOf(const v1::Definition& definition) const;
   const std::string& RestOf(const v1::Definition& definition) const;
+  // The modules that have to be there for the definition and are not at hand; dotted.
+  const std::vector<std::string>& AbsentModulesOf(const v1::Definition& definition) const;
+  // Whether what the definition binds the name to is lost without them.
+  bool Loses(const v1::Definition& definition, const std::string& name) const;
   // What the imports of a text make of a dotted name; empty where it leads to nothing outside of
   // the source.
   std::string ResolvedName(const TextDefinitions& text, const std::string& dotted);
@@ -153,8 +158,15 @@ class SourceScope {
     void SetRest(const v1::Definition& definition);
   };
 
+  // Of a definition that imports what is not at hand.
+  struct Absent {
+    std::vector<std::string> modules;
+    absl::flat_hash_set<std::string> lost;
+  };
+
   void AddToText(const v1::Definition& definition);
   const Origin* FindWithin(const TextDefinitions& text, const std::string& name, int depth);
+  std::string KeyOf(const TextDefinitions& text, const v1::ImportedName& imported) const;
   std::optional<Origin> Resolve(const TextDefinitions& text, const std::string& name, int depth);
   std::optional<Origin> ResolveWildcards(const TextDefinitions& text, const std::string& name,
                                          int depth);
@@ -183,14 +195,12 @@ class SourceScope {
   absl::flat_hash_map<std::pair<const v1::Definition*, absl::string_view>, const v1::ImportedName*>
       imported_;
   absl::flat_hash_map<const v1::Definition*, std::unique_ptr<Function>> functions_;
+  absl::flat_hash_map<const v1::Definition*, std::unique_ptr<const Absent>> absent_;
   absl::flat_hash_set<const v1::Definition*> open_;  // those that do not close
 };
 
 // What an absolute import binds its name to: module.member, or the module.
 std::string DottedName(const v1::ImportedName& imported);
-
-// Whether all modules that import statements in it load are Triton's, torch's or Python's.
-bool ModulesAllowed(const v1::Definition& definition);
 
 // Whether it is a statement that was also taken apart: see v1::Definition.block_first_line.
 bool IsWholeBlock(const v1::Definition& definition);

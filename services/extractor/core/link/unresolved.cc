@@ -17,9 +17,10 @@ class Collector {
   }
 
   void AddModulesOf(const v1::Definition& definition) {
-    if (ModulesAllowed(definition)) return;
+    const std::vector<std::string>& absent = scope_.AbsentModulesOf(definition);
+    if (absent.empty()) return;
     if (!IsImport(definition) || definition.imported().empty()) {
-      for (const std::string& module : definition.modules()) AddModule(definition, module);
+      for (const std::string& module : absent) AddModule(definition, module);
       return;
     }
     // A statement of the source's own stands there only for names that are listed themselves.
@@ -45,7 +46,7 @@ class Collector {
   }
 
   void AddModule(const v1::Definition& definition, const std::string& module) {
-    if (python::IsInstalledModule(module)) return;
+    if (IsAtHand(module)) return;
     v1::ImportedName imported;
     const size_t dots = std::min(module.find_first_not_of('.'), module.size());
     imported.set_level(static_cast<int32_t>(dots));
