@@ -35,6 +35,8 @@ constexpr absl::string_view kNeverTaken[] = {
     "Unsupported nested",
     "cannot import name",
     "cannot be used in a `triton.jit`",
+    "cannot be a @triton.jit function",
+    "libtriton.ir.builder' object has no attribute",
     "Did you forget to add @triton.jit",
 };
 
@@ -117,7 +119,9 @@ v1::CompileResult JudgeImport(const v1::ModuleImport& failed) {
   const bool absent = absl::StartsWith(error, "ModuleNotFoundError") ||
                       absl::StartsWith(error, "ImportError") ||
                       absl::StartsWith(error, "AttributeError");
-  if (absent && !of_triton) {
+  // A stand-in that the module took for a value.
+  const bool stand_in = absl::StrContains(error, "which is not installed");
+  if (stand_in || (absent && !of_triton)) {
     SetUnknown("import", result);
   } else if (ContainsAny(error, kDevice) && !of_triton) {
     SetUnknown("import:device", result);

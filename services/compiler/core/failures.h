@@ -29,7 +29,8 @@ void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
 
 // The result of a kernel whose module could not be loaded. The first row that holds:
 //
-//   something is not there that is no part of Triton          unknown, "import"
+//   something is not there that is no part of Triton, or      unknown, "import"
+//     its stand-in was taken for a value
 //   a device, a driver or a file is asked for                 unknown, "import:device"
 //   anything else: Triton lacks it, SyntaxError               error
 v1::CompileResult JudgeImport(const v1::ModuleImport& failed);

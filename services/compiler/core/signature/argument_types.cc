@@ -40,6 +40,8 @@ std::string AnnotatedType(absl::string_view annotation) {
 // not tell.
 std::string ElementByUsage(const ArgumentUsage::Level& level) {
   switch (level.need) {
+    case Need::kUint8:
+      return "u8";
     case Need::kInt8:
       return "i8";
     case Need::kInt16:
@@ -61,6 +63,12 @@ InferredType InferPointer(const KernelFacts& facts, size_t place) {
   const ArgumentUsage& usage = facts.usage.arguments[place];
   const ArgumentUsage::Level& element = usage.levels[1];
   const std::optional<NameRule> by_name = ElementByName(parameter.name);
+  if (!usage.element.empty()) {
+    return Of(absl::StrCat("*", TritonType(usage.element)), "usage:asserted");
+  }
+  // A scale among packed integers: names are not told apart by where they stand.
+  const bool packed = element.need == Need::kBits || element.need == Need::kIndex;
+  if (packed && by_name && by_name->value == "fp32") return Of(kFloatPointer, by_name->rule);
   if (const std::string type = ElementByUsage(element); !type.empty()) {
     // A name that says how wide an integer is says more than that it is one.
     const bool named = element.need == Need::kBits && by_name && by_name->value == "i64";

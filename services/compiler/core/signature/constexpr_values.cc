@@ -55,6 +55,9 @@ std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredTy
 
 bool IsDtype(absl::string_view name) {
   const std::string lower = absl::AsciiStrToLower(name);
+  for (absl::string_view number : {"max", "min", "value", "size", "bits", "bytes"}) {
+    if (absl::StrContains(lower, number)) return false;  // the largest number of a type
+  }
   return absl::EndsWith(lower, "dtype") || absl::StartsWith(lower, "dtype") ||
          absl::EndsWith(lower, "_type") || lower == "type";
 }
@@ -78,7 +81,7 @@ std::optional<InferredValue> ByComparison(const KernelFacts& facts, const Conste
 InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& variant) {
   const absl::string_view name = facts.function.parameters[place].name;
   const ConstexprUsage& usage = facts.usage.constexprs[place];
-  if (usage.called) return {};
+  if (usage.called) return {"None", "usage:called"};
   if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
     return {LanguageType(facts, variant.element), "usage:dtype"};
   }
@@ -96,8 +99,9 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   const std::optional<NameRule> by_name = ConstexprByName(name);
   if (by_name) {
     const bool flag = by_name->value == "True" || by_name->value == "False";
-    if (!flag) return {by_name->value, by_name->rule};
-    if (!number) return {variant.flags ? "True" : by_name->value, by_name->rule, true};
+    const bool fraction = !flag && IsFloatLiteral(by_name->value);
+    if (!flag && !(fraction && usage.integer)) return {by_name->value, by_name->rule};
+    if (flag && !number) return {variant.flags ? "True" : by_name->value, by_name->rule, true};
   }
   if (usage.shape) return {"64", "usage:shape"};
   if (!usage.compared.empty()) return {std::string(usage.compared[0]->text), "usage:compared"};

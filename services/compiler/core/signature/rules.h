@@ -15,6 +15,9 @@ namespace kernelmill::compiler {
 //   inductor            read     what triton_meta says of it
 //   annotation          read     x: tl.int32, tl.pointer_type(tl.float32)
 //   launch:none         read     None: the launch gives it, or may, in a try without such arguments
+//   usage:asserted      told     *T: static_assert(x.dtype.element_ty == tl.T)
+//   usage:dot_scaled    told     *u8: a scale of tl.dot_scaled, or packed numbers (e2m1)
+//   usage:dot           told     *i8: multiplied by tl.dot that sums in integers
 //   launch:dtype        guessed  *T: the launch makes the tensor with that type
 //   usage:bitcast       told     *i8, *i16, *i32: read as another type of as many bits
 //   usage:made_pointer  told     *i64: what is loaded becomes a pointer
@@ -48,6 +51,7 @@ namespace kernelmill::compiler {
 //   default              told     of the parameter
 //   unit_stride          told     1: the last stride of a tensor descriptor
 //   launch:none          read     as above
+//   usage:called         guessed  None: a function that is called under a condition
 //   usage:dtype          guessed  a type, that of the pointers
 //   usage:compared       guessed  the first literal that it is compared with
 //   usage:condition      guessed  False, then True
@@ -61,8 +65,7 @@ namespace kernelmill::compiler {
 //   option
 //   inductor, autotune, launch    as above: num_warps, num_stages, num_ctas, maxnreg
 //
-// An argument of which no rule tells the type, such as a descriptor made by the host or a
-// function that is given as a constexpr, is missing.
+// An argument of which no rule tells the type, such as a descriptor made by the host, is missing.
 enum class Certainty : uint8_t { kGuessed, kTold, kRead };
 
 // Of a rule of the tables.

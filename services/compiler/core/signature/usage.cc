@@ -97,6 +97,9 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   if (traits.shape) {
     for (size_t i = 1; i < call.parts.size(); ++i) VisitShape(scope, *call.parts[i]);
   }
+  if (name == "dot_scaled") VisitDotScaled(scope, call);
+  if (name == "dot") VisitDot(scope, call, Argument(call, "acc", 2));
+  if (name == "static_assert" && call.parts.size() > 1) VisitAssertion(scope, *call.parts[1]);
   if (name == "static_range") {
     for (size_t i = 1; i < call.parts.size(); ++i) {
       if (ConstexprUsage* usage = ConstexprOf(scope, *call.parts[i])) usage->unrolled = true;
@@ -110,6 +113,61 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   if ((name == "zeros" || name == "full")) {
     const Expression* dtype = Argument(call, "dtype", name == "full" ? 2 : 1);
     if (ConstexprUsage* usage = dtype ? ConstexprOf(scope, *dtype) : nullptr) usage->dtype = true;
+  }
+}
+
+// Scales are bytes, and so are two numbers of the format e2m1.
+void UsageFinder::VisitDotScaled(Scope& scope, const Expression& call) {
+  static constexpr absl::string_view kSides[] = {"lhs", "rhs"};
+  for (size_t side = 0; side < 2; ++side) {
+    const size_t first = 3 * side;
+    const std::string name(kSides[side]);
+    const Expression* scale = Argument(call, name + "_scale", first + 1);
+    if (scale != nullptr) Require(scope, *scale, 0, Need::kUint8, "usage:dot_scaled");
+    const Expression* format = Argument(call, name + "_format", first + 2);
+    const Expression* value = Argument(call, name, first);
+    if (value != nullptr && format != nullptr && absl::StrContains(format->text, "e2m1")) {
+      Require(scope, *value, 0, Need::kUint8, "usage:dot_scaled");
+    }
+  }
+}
+
+// What is summed up in integers is multiplied as such.
+void UsageFinder::VisitDot(Scope& scope, const Expression& call, const Expression* accumulator) {
+  const Expression* out = Argument(call, "out_dtype", 5);
+  const bool integers = (out != nullptr && LastName(*out) == "int32") ||
+                        (accumulator != nullptr && ClassOf(scope, *accumulator) == Class::kInt);
+  if (!integers) return;
+  for (size_t i = 0; i < 2; ++i) {
+    const Expression* operand = Argument(call, i == 0 ? "input" : "other", i);
+    if (operand != nullptr) Require(scope, *operand, 0, Need::kInt8, "usage:dot");
+  }
+}
+
+// The parameter whose element type an expression is: x.dtype.element_ty, or a name of that.
+ArgumentUsage* UsageFinder::OfElementType(Scope& scope, const Expression& expression, int depth) {
+  if (depth > 4 || --steps_left_ < 0) return nullptr;
+  if (expression.kind == Kind::kAttribute && expression.name == "element_ty") {
+    const Expression& type = *expression.parts[0];
+    if (type.kind != Kind::kAttribute || type.parts[0]->kind != Kind::kName) return nullptr;
+    const int at = scope.function.Find(type.parts[0]->name);
+    return at < 0 ? nullptr : &scope.usage.arguments[static_cast<size_t>(at)];
+  }
+  const auto values = expression.kind == Kind::kName ? scope.function.values.find(expression.name)
+                                                     : scope.function.values.end();
+  if (values == scope.function.values.end() || values->second.size() != 1) return nullptr;
+  return OfElementType(scope, *values->second[0], depth + 1);
+}
+
+// Of several types that are taken the first.
+void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
+  if (--steps_left_ < 0) return;
+  if (condition.kind == Kind::kBoolean) {
+    for (const Expression* part : condition.parts) VisitAssertion(scope, *part);
+  } else if (condition.kind == Kind::kCompare && condition.name == "==") {
+    ArgumentUsage* usage = OfElementType(scope, *condition.parts[0]);
+    const absl::string_view type = LastName(*condition.parts[1]);
+    if (usage != nullptr && usage->element.empty() && BitsOf(type) > 0) usage->element = type;
   }
 }
 
@@ -219,6 +277,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
         ArgumentUsage& own = scope.usage.arguments[static_cast<size_t>(at)];
         own.descriptor |= asked.descriptor;
         own.none_checked |= asked.none_checked;
+        if (own.element.empty()) own.element = asked.element;
         if (own.dimensions == 0) own.dimensions = asked.dimensions;
         if (usage.unit_strides.contains(helper.parameters[i].name)) {
           scope.usage.unit_strides.insert(argument->name);
@@ -233,6 +292,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
     own->shape |= theirs.shape;
     own->unrolled |= theirs.unrolled;
     own->number |= theirs.number;
+    own->integer |= theirs.integer;
     own->called |= theirs.called;
     own->none_checked |= theirs.none_checked;
     own->compared.insert(own->compared.end(), theirs.compared.begin(), theirs.compared.end());
@@ -246,7 +306,14 @@ void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
   const Expression& left = *expression.parts[0];
   const Expression& right = *expression.parts[1];
   for (const Expression* part : expression.parts) {
-    if (ConstexprUsage* usage = ConstexprOf(scope, *part)) usage->number = true;
+    if (ConstexprUsage* usage = ConstexprOf(scope, *part)) {
+      usage->number = true;
+      usage->integer |= sign == "//" || sign == "%" || sign == "<<" || sign == ">>";
+    }
+    const Expression& other = *expression.parts[part == expression.parts[0] ? 1 : 0];
+    if (sign == "+" && part->kind == Kind::kCall && LastName(*part) == "dot") {
+      VisitDot(scope, *part, &other);
+    }
   }
   if (sign == "//" || sign == "<<" || sign == ">>") {
     const absl::string_view rule = sign == "//" ? "usage:divides" : "usage:bitwise";
@@ -336,7 +403,9 @@ void UsageFinder::NeedNumbers(Scope& scope, const Expression& expression, absl::
     for (const Expression* part : expression.parts) NeedNumbers(scope, *part, rule);
     return;
   }
-  if (ConstexprUsage* usage = ConstexprOf(scope, expression)) usage->number = true;
+  if (ConstexprUsage* usage = ConstexprOf(scope, expression)) {
+    usage->number = usage->integer = true;
+  }
   Require(scope, expression, 0, Need::kIndex, rule);
 }
 

@@ -25,7 +25,8 @@ enum class Need : uint8_t {
   kBool,         // a mask or a condition
   kIndex,        // part of an address, a bound of a loop, divided or shifted as integers are
   kBits,         // & | ^ << >>
-  kInt8,         // read as another type of as many bits
+  kUint8,        // packed numbers or scales of tl.dot_scaled
+  kInt8,         // read as another type of as many bits, or multiplied as integers by tl.dot
   kInt16,
   kInt32,
   kInt64,  // made a pointer
@@ -43,6 +44,7 @@ struct ArgumentUsage {
   bool pointer = false;       // memory is accessed there
   bool descriptor = false;    // by its own methods: x.load([i])
   bool none_checked = false;  // compared with None
+  absl::string_view element;  // "uint8" of static_assert(x.dtype.element_ty == tl.uint8); or empty
   // How many dimensions a descriptor is accessed in; 0: unknown.
   size_t dimensions = 0;
 };
@@ -54,6 +56,7 @@ struct ConstexprUsage {
   bool shape = false;      // of a tensor: arange, zeros, reshape, block shapes
   bool unrolled = false;   // a bound of static_range
   bool number = false;     // in arithmetic, or a bound of a loop
+  bool integer = false;    // divided or shifted as integers are, or a bound of a loop
   bool called = false;
   bool none_checked = false;
   bool dot = false;  // of a shape that tl.dot takes
@@ -98,6 +101,10 @@ class UsageFinder {
   void VisitBinary(Scope& scope, const Expression& expression);
   void VisitCompare(Scope& scope, const Expression& expression);
   void VisitCondition(Scope& scope, const Expression& expression);
+  void VisitDotScaled(Scope& scope, const Expression& call);
+  void VisitDot(Scope& scope, const Expression& call, const Expression* accumulator);
+  void VisitAssertion(Scope& scope, const Expression& condition);
+  ArgumentUsage* OfElementType(Scope& scope, const Expression& expression, int depth = 0);
   void VisitShape(Scope& scope, const Expression& expression);
   void NeedNumbers(Scope& scope, const Expression& expression, absl::string_view rule);
 

@@ -108,30 +108,28 @@ class Absent:
 
 
 def is_absent(value):
-    return type(value) is Absent or (isinstance(value, types.ModuleType) and isinstance(value, AbsentModule))
+    return type(value) is Absent or (isinstance(value, types.ModuleType) and value.__dict__.get("_absent") is True)
 
 
-class AbsentModule(types.ModuleType):
-    """A module, so that `import a.b as c` and `from a import *` work."""
+def absent_module(name):
+    """A module, so that `import a.b as c` and `from a import *` work, of no class of ours: Triton asks for a module's type."""
+    module = types.ModuleType(name)
+    module._absent = True
+    module.__all__ = ()
+    module.__path__ = ()
 
-    __all__ = ()
-    __path__ = ()
-
-    def __getattr__(self, name):
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        path = f"{self.__name__}.{name}"
-        if path in _names:
-            value = importlib.import_module(path)
-        else:
-            value = reexport(name)
+    def member(attribute):
+        if attribute.startswith("__") and attribute.endswith("__"):
+            raise AttributeError(attribute)
+        path = f"{name}.{attribute}"
+        value = importlib.import_module(path) if path in _names else reexport(attribute)
         if value is None:
             value = Absent(path)
-        setattr(self, name, value)
+        setattr(module, attribute, value)
         return value
 
-    def __call__(self, *args, **kwargs):
-        return Absent(self.__name__)(*args, **kwargs)
+    module.__getattr__ = member
+    return module
 
 
 def reexport(name):
@@ -162,14 +160,14 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if package in sys.stdlib_module_names or package in self.guarded:
             return None
         loaded = sys.modules.get(package)
-        if loaded is not None and not isinstance(loaded, AbsentModule):
+        if loaded is not None and not is_absent(loaded):
             return None
         if loaded is None and package != name:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec):
-        return AbsentModule(spec.name)
+        return absent_module(spec.name)
 
     def exec_module(self, module):
         for name, value in _names.get(module.__name__, {}).items():

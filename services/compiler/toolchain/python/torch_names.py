@@ -81,6 +81,7 @@ def names(target):
         "torch.version": version,
         "torch.cuda": cuda,
         "torch._inductor.runtime.triton_helpers": triton_helpers,
+        "torch.utils._triton": {name: lambda *_: True for name in ("has_triton", "has_triton_package")},
     }
 
 
