@@ -4,7 +4,8 @@
 # `kernelmill submit` from outside, and compares the dataset with what `kernelmill crawl` makes in one
 # process: the digests must be equal. Takes everything down again, whatever happens (--keep: leaves it up).
 # --tls gives each process an identity (deploy/docker/tls.yml), and the client one too.
-# --compiler: the job compiles its kernels, by a compiler of the profile, and here by this machine's toolchains.
+# --compiler: the job has the demo repository alone, and compiles its kernels, by a compiler of the profile, and here by this
+# machine's toolchains.
 # With KERNELMILL_IMAGE set, that image (and KERNELMILL_COMPILER_IMAGE) is tested as it is; else it is built.
 # Needs a built build/release, root's right to talk to Docker, and the package registries.
 set -euo pipefail
@@ -106,7 +107,10 @@ serve_repository() {
 write_job() {
   sed "s|git: .*kernels-repo.git|git: $1|" deploy/jobs/quickstart.yaml >"$2"
   grep -q "git: $1" "$2"
-  [[ -z "$compiler" ]] || echo 'compile: {toolchains: [triton-3.9.0], targets: ["cuda:90"], keep: [ptx]}' >>"$2"
+  if [[ -n "$compiler" ]]; then
+    sed -i '/^  - package:/,/^    category:/d' "$2"
+    echo 'compile: {targets: ["cuda:90", "hip:gfx942"], keep: [ptx]}' >>"$2"
+  fi
 }
 
 # Waits until every container of the project is running, and healthy where it says so.

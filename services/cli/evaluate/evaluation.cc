@@ -18,7 +18,7 @@ namespace kernelmill::cli {
 namespace {
 
 // Compilers take seconds for each: so that progress is told, and an interrupt heard.
-constexpr size_t kCompiledSamples = 16;
+constexpr size_t kCompiledSamples = 64;
 
 // Kernels that are looked for in the dataset, each once, however often a model wrote it.
 class Queries {
