@@ -47,7 +47,8 @@ class WithoutToolchains(unittest.TestCase):
         job = self.folder / "plain.yaml"
         job.write_text(f"name: plain\nsources:\n  - path: {SOURCES}\n    name: ops\n")
         self.crawl(job)
-        self.assertNotIn("ir.jsonl", [path.name for path in (self.folder / "out").iterdir()])
+        self.assertEqual(rows(self.folder / "out", "ir.jsonl"), [])
+        self.assertEqual({row["compile"] for row in rows(self.folder / "out")}, {None})
 
     def test_toolchains_says_what_is_pinned_and_what_is_missing(self):
         done = harness.run(harness.BIN / "kernelmill", "toolchains", "--toolchains", self.none, "--json", check=False)
