@@ -135,11 +135,19 @@ class Compiled(unittest.TestCase):
             self.assertEqual(harness.dataset_digest(self.folder / other), harness.dataset_digest(self.out))
             self.assertEqual(harness.tree_hashes(self.folder / other), harness.tree_hashes(self.out))
 
-    def test_the_same_dataset_on_a_cluster_of_two_compilers(self):
+    def test_the_same_dataset_on_a_cluster_of_two_compilers_one_of_which_evaluate_asks(self):
         with harness.Cluster(self.folder / "cluster") as cluster:
             cluster.start_workers(each=2, toolchains=self.toolchains)
             cluster.client("submit", self.job, "--wait", "--out", self.folder / "two", timeout=900)
-        self.assertEqual(harness.dataset_digest(self.folder / "two"), harness.dataset_digest(self.out))
+            self.assertEqual(harness.dataset_digest(self.folder / "two"), harness.dataset_digest(self.out))
+            job = cluster.jobs()[0]["job"]
+            compiler = next(process for process in cluster.processes if process.role == "compiler")
+            cluster.client("evaluate", self.generations(), "--job", job, "--compiler", f"127.0.0.1:{compiler.port}",
+                           "--out", self.folder / "asked", timeout=600)
+        asked = {row["task_id"]: row for row in rows(self.folder / "asked", "samples.jsonl")}
+        self.assertEqual([one["status"] for one in asked["triton"]["compile"]], ["ok", "ok"])
+        self.assertEqual([one["status"] for one in asked["broken"]["compile"]], ["error", "error"])
+        self.assertEqual((asked["triton"]["match"]["kind"], asked["triton"]["match"]["path"]), ("exact", "triton_ops.py"))
 
     def test_a_compiler_killed_in_the_middle_loses_nothing(self):
         with harness.Cluster(self.folder / "killed") as cluster:
@@ -165,11 +173,14 @@ class Compiled(unittest.TestCase):
         rejected, = [row for row in harness.ledger(self.folder / "required") if row["fate"] == "rejected"]
         self.assertEqual((rejected["path"], rejected["reason"]), ("broken_ops.py", "quality:compiles"))
 
-    def test_evaluate_compiles_in_its_own_process(self):
+    def generations(self):
         samples = [{"task_id": name, "completion": (SOURCES / f"{name}_ops.py").read_text()} for name in ("triton", "broken")]
-        generations = self.folder / "generations.jsonl"
-        generations.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
-        done = harness.run(harness.BIN / "kernelmill", "evaluate", generations, "--toolchain", "triton-3.5.1", "--out",
+        path = self.folder / "generations.jsonl"
+        path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+        return path
+
+    def test_evaluate_compiles_in_its_own_process(self):
+        done = harness.run(harness.BIN / "kernelmill", "evaluate", self.generations(), "--toolchain", "triton-3.5.1", "--out",
                            self.folder / "evaluation", "--json", timeout=600)
         outcomes = {row["task_id"]: row["compile"][0]["status"] for row in rows(self.folder / "evaluation", "samples.jsonl")}
         self.assertEqual(outcomes, {"triton": "ok", "broken": "error"}, done.stdout)
