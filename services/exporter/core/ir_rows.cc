@@ -1,8 +1,9 @@
 #include "services/exporter/core/ir_rows.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -41,8 +42,8 @@ TextHashes HashesOf(const v1::CompiledKernel& compiled, const v1::CompilePolicy&
 
 class IrRenderer {
  public:
-  IrRenderer(const DatasetIndex& index, const dataset::ShardView& view)
-      : index_(index), view_(view) {
+  IrRenderer(const DatasetIndex& index, const dataset::ShardView& view, IrSink sink)
+      : index_(index), view_(view), sink_(sink) {
     for (int i = 0; i < view.kernels->kernels_size(); ++i) {
       if (index.DecisionOn(NumberOf(i)).fate() != v1::FATE_KEPT || index.IsFile(NumberOf(i))) {
         continue;
@@ -71,18 +72,18 @@ class IrRenderer {
                        ": its evidence speaks of another text: ", NameOf(key)));
     }
     kernel->second.erase(key);
-    absl::StrAppend(&rows_[number], Canonical(Row(place, text, sha256)), "\n");
-    return absl::OkStatus();
+    return sink_(number, absl::StrCat(Canonical(Row(place, text, sha256)), "\n"));
   }
 
-  absl::StatusOr<IrRows> Finish() {
+  // Once all have come.
+  absl::Status Finish() const {
     for (const auto& [number, hashes] : awaited_) {
       if (hashes.empty()) continue;
       return absl::DataLossError(absl::StrCat(
           "kernel ", index_.kernels[number].id(),
           ": a text that its evidence speaks of is lost: ", NameOf(hashes.begin()->first)));
     }
-    return std::move(rows_);
+    return absl::OkStatus();
   }
 
  private:
@@ -112,15 +113,15 @@ class IrRenderer {
 
   const DatasetIndex& index_;
   const dataset::ShardView& view_;
+  const IrSink sink_;
   std::map<uint32_t, TextHashes> awaited_;  // by the kernel's number, till they have come
-  IrRows rows_;
 };
 
 }  // namespace
 
-absl::StatusOr<IrRows> RenderIr(cas::BlobStore& store, const DatasetIndex& index,
-                                const dataset::ShardView& view) {
-  IrRenderer renderer(index, view);
+absl::Status RenderIr(cas::BlobStore& store, const DatasetIndex& index,
+                      const dataset::ShardView& view, IrSink sink) {
+  IrRenderer renderer(index, view, sink);
   const v1::ManifestSource& source = index.manifest.sources(view.source);
   if (view.shard < source.ir_parts_size()) {
     const auto parts = source.ir_parts().begin();

@@ -2,27 +2,27 @@
 #define KERNELMILL_SERVICES_EXPORTER_CORE_IR_ROWS_H_
 
 #include <cstdint>
-#include <map>
-#include <string>
 
-#include "absl/status/statusor.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
 #include "common/dataset/walk.h"
 #include "services/exporter/core/dataset_index.h"
 
 namespace kernelmill::exporter {
 
-// Lines of ir.jsonl by the numbers of their kernels.
-using IrRows = std::map<uint32_t, std::string>;
+// Takes a line of ir.jsonl of the kernel of that number.
+using IrSink = absl::FunctionRef<absl::Status(uint32_t number, absl::string_view line)>;
 
-// The lines of ir.jsonl of a shard's kept kernels: the texts that compilers made of each, as the
-// results are, redacted as the kernel is. Holds one blob of texts at a time beside them.
-// Thread-safe.
+// Hands over the lines of ir.jsonl of a shard's kept kernels: the texts that compilers made of
+// each, as the results are, redacted as the kernel is. Holds one blob of texts at a time, whatever
+// a shard has of them.
 //
 // DATA_LOSS: a text is not the one that the kernel's evidence speaks of, or one that it speaks of
-// and the job keeps is not there; else those of the store.
-absl::StatusOr<IrRows> RenderIr(cas::BlobStore& store, const DatasetIndex& index,
-                                const dataset::ShardView& view);
+// and the job keeps is not there; else those of the store and of `sink`.
+absl::Status RenderIr(cas::BlobStore& store, const DatasetIndex& index,
+                      const dataset::ShardView& view, IrSink sink);
 
 }  // namespace kernelmill::exporter
 

@@ -21,7 +21,7 @@ enum KernelFile : size_t {
   kInstructRows,  // instruct.jsonl
   kFunctionRows,  // triton_functions.json
   kFileRows,      // files.jsonl: of whole files, which give rows to no other
-  kIrRows,        // ir.jsonl: what compilers made of it (ir_rows.h)
+  kIrRows,        // ir.jsonl: what compilers made of it, which KernelRows has not (ir_rows.h)
   kKernelFileCount
 };
 

@@ -112,7 +112,6 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
   const uint32_t first = view.first_number;
   const bool keeps_files =
       index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
-  ASSIGN_OR_RETURN(IrRows ir, RenderIr(store_, index_, view));
   const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
@@ -126,7 +125,6 @@ absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> KernelWriter::PrepareSha
                              kept_in.at(view.kernels->kernels(i).path()));
     } else {
       kept.rows = RenderKernel(index_, number, seen.kernel(), seen.verdict(), count_tokens_);
-      if (const auto texts = ir.extract(number)) kept.rows.Append(kIrRows, texts.mapped());
       kept.half = pairs_.HalfOf(number, seen.kernel());
     }
     shard->kernels.push_back(std::move(kept));
@@ -143,7 +141,16 @@ absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
     if (kept.half) RETURN_IF_ERROR(pairs_.AddHalf(kept.number, *std::move(kept.half)));
   }
-  return absl::OkStatus();
+  return view.verdicts == nullptr ? absl::OkStatus() : KeepIr(view);
+}
+
+absl::Status KernelWriter::KeepIr(const dataset::ShardView& view) {
+  return RenderIr(store_, index_, view,
+                  [this](uint32_t number, absl::string_view line) -> absl::Status {
+                    ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(line));
+                    ir_[number].push_back(extent);
+                    return absl::OkStatus();
+                  });
 }
 
 absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows) {
@@ -178,6 +185,7 @@ absl::Status KernelWriter::EndSource() {
   waiting_.clear();
   held_.clear();
   held_bytes_ = 0;
+  ir_.clear();
   RETURN_IF_ERROR(notices_.EndSource());
   RETURN_IF_ERROR(pairs_.EndSource());
   return temp_file_.Clear();
@@ -204,6 +212,12 @@ absl::Status KernelWriter::Write(const Waiting& kernel) {
     for (const int64_t tokens : (*kernel.tokens)[file]) {
       mix_.AddRow(kConfigs[file], kernel.number, tokens, kernel.tier);
     }
+  }
+  const auto ir = ir_.find(kernel.number);
+  if (ir == ir_.end()) return absl::OkStatus();
+  for (const TempFile::Extent& extent : ir->second) {
+    ASSIGN_OR_RETURN(const std::string line, temp_file_.Read(extent));
+    RETURN_IF_ERROR(files_.Append(kIrRows, line));
   }
   return absl::OkStatus();
 }

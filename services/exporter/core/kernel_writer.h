@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
@@ -63,6 +64,8 @@ class KernelWriter final : public dataset::DatasetVisitor {
   };
 
   absl::Status Keep(uint32_t number, int32_t tier, KernelRows& rows);
+  // What compilers made of the shard's kernels is more than all their rows: it waits in the file.
+  absl::Status KeepIr(const dataset::ShardView& view);
   absl::Status Write(const Waiting& kernel);
   absl::StatusOr<std::string> TakeText(const Waiting& kernel);
 
@@ -77,6 +80,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
   std::deque<Waiting> waiting_;    // of the source; grows without a second copy of itself
   std::vector<std::string> held_;  // texts: of each file in turn
   size_t held_bytes_ = 0;          // of these
+  absl::flat_hash_map<uint32_t, std::vector<TempFile::Extent>> ir_;  // its lines, by kernel
   FimCounts fim_;
   InstructCounts instruct_;
 };
