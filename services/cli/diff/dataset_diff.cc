@@ -6,6 +6,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -182,15 +184,47 @@ class Comparison {
       Add(ChangeKind::kLicense, i, j,
           absl::StrCat(texts_.Of(a.license), " -> ", texts_.Of(b.license)));
     }
-    if (a.compiles != 0 && b.compiles != 0 && a.compiles != b.compiles) {
-      Add(ChangeKind::kCompile, i, j,
-          absl::StrCat(texts_.Of(a.compiles), " -> ", texts_.Of(b.compiles)));
-    }
+    const std::string compiled = CompileChange(a, b);
+    if (!compiled.empty()) Add(ChangeKind::kCompile, i, j, compiled);
     if (a.sha256 != b.sha256) {
       Add(ChangeKind::kText, i, j, WhyChanged(a));
     } else if (a.module != b.module) {
       Add(ChangeKind::kModule, i, j, WhyChanged(a));
     }
+  }
+
+  // "ok -> error, frontend: 2 of 8": for so many of the compilers and targets that both were asked
+  // for; where there are none, "exempt -> pass" of the check; empty where nothing changed.
+  std::string CompileChange(const ExportedKernel& a, const ExportedKernel& b) const {
+    if (a.compiles == 0 || b.compiles == 0) return "";
+    if (a.compiles == b.compiles && a.compiled == b.compiled) return "";
+    const Results of_a = ResultsOf(a);
+    const Results of_b = ResultsOf(b);
+    int64_t both = 0;
+    std::map<std::string, int64_t> changes;
+    for (const auto& [target, status] : of_a) {
+      const auto other = of_b.find(target);
+      if (other == of_b.end()) continue;
+      ++both;
+      if (status != other->second) ++changes[absl::StrCat(status, " -> ", other->second)];
+    }
+    std::vector<std::string> texts;
+    for (const auto& [change, count] : changes) {
+      texts.push_back(absl::StrCat(change, ": ", count, " of ", both));
+    }
+    if (both > 0 || a.compiles == b.compiles) return absl::StrJoin(texts, "; ");
+    return absl::StrCat(texts_.Of(a.compiles), " -> ", texts_.Of(b.compiles));
+  }
+
+  // By compiler and target.
+  using Results = std::map<absl::string_view, absl::string_view>;
+  Results ResultsOf(const ExportedKernel& kernel) const {
+    Results results;
+    for (const absl::string_view line :
+         absl::StrSplit(texts_.Of(kernel.compiled), '\n', absl::SkipEmpty())) {
+      results.insert(absl::StrSplit(line, absl::MaxSplits(": ", 1)));
+    }
+    return results;
   }
 
   // Between the commits of the two datasets, or within one.

@@ -16,7 +16,7 @@ namespace kernelmill::cli {
 //   came, went          it is kept in the second alone, in the first alone
 //   text, module        of a kernel that both keep: its text, or only what its module takes in
 //   license             likewise
-//   compile             likewise, where both jobs compile: whether it does
+//   compile             likewise, where both jobs compile: what a compiler that both ask made of it
 //   moved               likewise: the same text at another path or in another source
 //   fate                both ledgers have it and neither dataset keeps it: another fate or reason
 //   found, lost         the second ledger alone has it, the first alone; it is not kept there

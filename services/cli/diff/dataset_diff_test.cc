@@ -41,7 +41,8 @@ class Export {
     std::string of = {};
     std::string repository = "r";
     std::string module = "m";
-    std::string compiles = {};  // empty: the job compiles nothing
+    std::string compiles = {};               // empty: the job compiles nothing
+    std::vector<std::string> statuses = {};  // of each target
   };
 
   explicit Export(std::vector<Kernel> kernels, std::string commit = "1")
@@ -79,6 +80,7 @@ class Export {
       row["module"] = kernel.module;
       row["checks"] = {{"parses", "pass"},
                        {"compiles", kernel.compiles.empty() ? Json() : Json(kernel.compiles)}};
+      if (!kernel.compiles.empty()) row["compile"] = CompileOf(kernel);
       row["license"] = {{"expression", kernel.license}, {"found", {{{"expression", "X"}}}}};
       rows += row.dump() + "\n";
     }
@@ -101,6 +103,21 @@ class Export {
   }
 
  private:
+  static Json CompileOf(const Kernel& kernel) {
+    Json results = Json::array();
+    for (size_t i = 0; i < kernel.statuses.size(); ++i) {
+      const bool error = kernel.statuses[i] == "error";
+      results.push_back({{"toolchain", "t"},
+                         {"target", absl::StrCat("cuda:", i)},
+                         {"status", kernel.statuses[i]},
+                         {"stage", error ? Json("frontend") : Json()},
+                         {"registers", 7},
+                         {"forms", {{{"form", "ptx"}, {"sha256", "s"}}}}});
+    }
+    return {{"imports", {{{"toolchain", "t"}, {"status", "no result"}}}},
+            {"results", std::move(results)}};
+  }
+
   std::vector<Kernel> kernels_;
   std::string commit_;
 };
@@ -187,18 +204,25 @@ TEST_F(DatasetDiffTest, AKernelIsKnownByItsNameWhereItsTextChanged) {
   EXPECT_THAT(Changes(), ElementsAre("text a.py:9 another commit"));
 }
 
-TEST_F(DatasetDiffTest, WhetherAKernelCompilesIsComparedWhereBothJobsDo) {
-  const Export a({{.path = "a.py", .text = "1", .name = "a", .compiles = "pass"},
-                  {.path = "b.py", .text = "2", .name = "b", .compiles = "exempt"},
-                  {.path = "c.py", .text = "3", .name = "c", .compiles = "pass"},
-                  {.path = "d.py", .text = "4", .name = "d"}});
-  const Export b({{.path = "a.py", .text = "1", .name = "a", .compiles = "fail"},
-                  {.path = "b.py", .text = "2", .name = "b", .compiles = "exempt"},
-                  {.path = "c.py", .text = "3", .name = "c"},
-                  {.path = "d.py", .text = "4", .name = "d", .compiles = "pass"}});
-  Compare(a, b);
-  EXPECT_THAT(Changes(), ElementsAre("compile a.py:1 pass -> fail"));
-  EXPECT_THAT(DiffText(a_, b_, diff_, texts_, 10), HasSubstr("pass -> fail"));
+TEST_F(DatasetDiffTest, WhatCompilersSayIsComparedWhereBothJobsAskThem) {
+  const auto kernel = [](const std::string& path, const std::string& compiles,
+                         std::vector<std::string> statuses) {
+    return Export::Kernel{.path = path,
+                          .text = path,
+                          .name = path,
+                          .compiles = compiles,
+                          .statuses = std::move(statuses)};
+  };
+  Compare(Export({kernel("a.py", "pass", {"ok", "ok", "ok"}), kernel("b.py", "pass", {"ok", "ok"}),
+                  kernel("c.py", "exempt", {}), kernel("d.py", "pass", {"ok"}),
+                  kernel("e.py", "", {})}),
+          Export({kernel("a.py", "pass", {"ok", "error", "error"}),
+                  kernel("b.py", "pass", {"ok", "ok", "error"}), kernel("c.py", "fail", {"error"}),
+                  kernel("d.py", "", {}), kernel("e.py", "pass", {"ok"})}));
+  EXPECT_THAT(Changes(), ElementsAre("compile a.py:1 ok -> error, frontend: 2 of 3",
+                                     "compile c.py:1 exempt -> fail"))
+      << "b.py was not asked for the third target before";
+  EXPECT_THAT(DiffText(a_, b_, diff_, texts_, 10), HasSubstr("ok -> error, frontend: 2 of 3"));
 }
 
 TEST_F(DatasetDiffTest, WithoutANameAKernelIsKnownByItsOrderInTheFile) {

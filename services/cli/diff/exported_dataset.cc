@@ -29,7 +29,8 @@ absl::Status NoExport(absl::string_view file, absl::string_view what) {
 }
 
 // The texts and whole numbers at the top of a row, the expression of its licence and whether it
-// compiles, as "license" and "checks"; nothing else of it is kept.
+// compiles, as "license" and "checks"; of what compilers say of it each result's texts, as
+// "compile.status" and so on, and after each "compile". Nothing else of it is kept.
 class RowReader final : public nlohmann::json_sax<Json> {
  public:
   using OnText = std::function<void(const std::string& key, const std::string& text)>;
@@ -55,6 +56,7 @@ class RowReader final : public nlohmann::json_sax<Json> {
     const bool inner = (key_ == "license" && inner_key_ == "expression") ||
                        (key_ == "checks" && inner_key_ == "compiles");
     if (depth_ == 2 && inner) on_text_(key_, text);
+    if (InResult()) on_text_(absl::StrCat("compile.", result_key_), text);
     return true;
   }
   bool start_object(size_t) override {
@@ -63,6 +65,7 @@ class RowReader final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool end_object() override {
+    if (InResult()) on_text_("compile", "");
     --depth_;
     return true;
   }
@@ -77,6 +80,7 @@ class RowReader final : public nlohmann::json_sax<Json> {
   bool key(string_t& key) override {
     if (depth_ == 1) key_ = key;
     if (depth_ == 2) inner_key_ = key;
+    if (InResult()) result_key_ = key;
     return true;
   }
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
@@ -85,6 +89,11 @@ class RowReader final : public nlohmann::json_sax<Json> {
 
  private:
   static constexpr int kInArray = 1000;  // deeper than any object that is looked into
+
+  // In an object of the list compile.results, and in none within it.
+  bool InResult() const {
+    return depth_ == kInArray + 3 && key_ == "compile" && inner_key_ == "results";
+  }
 
   bool Number(int64_t value) {
     if (depth_ == 1) on_number_(key_, value);
@@ -97,6 +106,7 @@ class RowReader final : public nlohmann::json_sax<Json> {
   bool saw_object_ = false;
   std::string key_;
   std::string inner_key_;
+  std::string result_key_;
 };
 
 // Calls visit(line) for each line of the file.
@@ -165,6 +175,8 @@ absl::Status ReadKernels(const std::string& path, Texts& texts, ExportedDataset&
   uint32_t qualname = 0;
   uint32_t license = 0;
   uint32_t compiles = 0;
+  std::map<std::string, std::string> result;  // the texts of the one at hand
+  std::string compiled;
   RowReader reader(
       [&](const std::string& key, const std::string& text) {
         if (key == "id") whole = FromHex(text, &id);
@@ -172,11 +184,18 @@ absl::Status ReadKernels(const std::string& path, Texts& texts, ExportedDataset&
         if (key == "qualname") qualname = texts.Number(text);
         if (key == "license") license = texts.Number(text);
         if (key == "checks") compiles = texts.Number(text);
+        if (absl::StartsWith(key, "compile.")) result[key.substr(8)] = text;
+        if (key != "compile") return;
+        const std::string& stage = result["stage"];
+        absl::StrAppend(&compiled, result["toolchain"], ", ", result["target"], ": ",
+                        result["status"], stage.empty() ? "" : ", ", stage, "\n");
+        result.clear();
       },
       [](const std::string&, int64_t) {});
   return ForEachLine(path, [&](const std::string& line) {
     whole = false;
     compiles = 0;
+    compiled.clear();
     if (!reader.Read(line) || !whole) return absl::InvalidArgumentError("no row of a kernel");
     auto* kernel = const_cast<ExportedKernel*>(dataset.Find(id));
     if (kernel == nullptr) return absl::InvalidArgumentError("a kernel that the ledger has not");
@@ -184,6 +203,7 @@ absl::Status ReadKernels(const std::string& path, Texts& texts, ExportedDataset&
     kernel->qualname = qualname;
     kernel->license = license;
     kernel->compiles = compiles;
+    kernel->compiled = texts.Number(compiled);
     return absl::OkStatus();
   });
 }

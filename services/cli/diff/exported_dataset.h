@@ -44,6 +44,7 @@ struct ExportedKernel {
   // Likewise: "pass", "fail" or "exempt" of the check that it compiles; the empty text where the
   // job compiles nothing.
   uint32_t compiles = 0;
+  uint32_t compiled = 0;  // likewise: a line a compiler and target, "triton-3.5.1, cuda:90: ok"
   int32_t first_line = 0;
   bool kept = false;
 };
