@@ -63,6 +63,8 @@ absl::string_view NameOf(EndReason reason) {
       return "scratch bytes";
     case EndReason::kScratchEntries:
       return "scratch entries";
+    case EndReason::kSleep:
+      return "sleep";
   }
   return "unknown";
 }
@@ -169,7 +171,7 @@ Ending ConfinedProcess::Follow() {
   return ending;
 }
 
-absl::optional<Ending> ConfinedProcess::OverBounds() const {
+absl::optional<Ending> ConfinedProcess::OverBounds() {
   const SessionUsage usage = UsageOf(SessionMembers(pid_));
   if (usage.resident_bytes > limits_.total_memory_bytes) {
     return Over(EndReason::kMemory, "resident memory, bytes", usage.resident_bytes,
@@ -177,6 +179,11 @@ absl::optional<Ending> ConfinedProcess::OverBounds() const {
   }
   if (usage.tasks > limits_.total_tasks) {
     return Over(EndReason::kTasks, "processes and threads", usage.tasks, limits_.total_tasks);
+  }
+  if (SleepsTooLong(usage.works)) {
+    Ending ending;
+    ending.reason = EndReason::kSleep;
+    return ending;
   }
   const ScratchUsage scratch = scratch_.Usage(limits_.scratch_entries);
   if (scratch.bytes > limits_.scratch_bytes) {
@@ -192,6 +199,23 @@ absl::optional<Ending> ConfinedProcess::OverBounds() const {
                 kMaxScratchDepth, kMaxScratchDepth);
   }
   return absl::nullopt;
+}
+
+bool ConfinedProcess::SleepsTooLong(bool works) {
+  const absl::MutexLock lock(&mutex_);
+  if (works || !may_sleep_.has_value()) return false;
+  *may_sleep_ -= limits_.poll_period;
+  return *may_sleep_ < absl::ZeroDuration();
+}
+
+void ConfinedProcess::BeginWork(absl::Duration max_sleep) {
+  const absl::MutexLock lock(&mutex_);
+  may_sleep_ = max_sleep;
+}
+
+void ConfinedProcess::EndWork() {
+  const absl::MutexLock lock(&mutex_);
+  may_sleep_.reset();
 }
 
 void ConfinedProcess::Reap(Ending& ending) {

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "absl/types/optional.h"
 #include "common/base/file.h"
 #include "services/compiler/sandbox/policy.h"
@@ -62,6 +63,7 @@ enum class EndReason {
   kTasks,   // limits.total_tasks
   kScratchBytes,    // limits.scratch_bytes
   kScratchEntries,  // limits.scratch_entries, or a folder that cannot be looked into
+  kSleep,           // it has slept for longer than BeginWork says
 };
 
 struct Ending {
@@ -93,6 +95,11 @@ class ConfinedProcess {
   pid_t pid() const { return pid_; }
   const std::string& scratch() const { return scratch_.path(); }
 
+  // From here to EndWork it may sleep for `max_sleep` in all: be without a thread that runs, waits
+  // for a processor or for the disk. So what a busy machine keeps waiting is not taken for asleep.
+  void BeginWork(absl::Duration max_sleep);
+  void EndWork();
+
   // Asks the watcher to kill it and all its descendants. Nothing if it is over.
   void Kill();
   // Waits until it and all its descendants are gone.
@@ -109,7 +116,8 @@ class ConfinedProcess {
   absl::Status Fork(Launch& launch);
   // Until it ends, is over a bound or is to be killed.
   Ending Follow();
-  absl::optional<Ending> OverBounds() const;
+  absl::optional<Ending> OverBounds();
+  bool SleepsTooLong(bool works);
   void Reap(Ending& ending);
 
   Scratch scratch_;
@@ -119,6 +127,7 @@ class ConfinedProcess {
   FileDescriptor wake_;     // an eventfd: readable when it is to be killed
   mutable absl::Mutex mutex_;
   absl::optional<Ending> ended_ ABSL_GUARDED_BY(mutex_);
+  absl::optional<absl::Duration> may_sleep_ ABSL_GUARDED_BY(mutex_);  // while it has work
   std::thread watcher_;
 };
 

@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 #include "services/compiler/sandbox/support.h"
@@ -60,19 +65,61 @@ TEST_F(ConfinedProcessTest, FilesOutsideAndSocketsAreRefused) {
   EXPECT_EQ(Try("socket.socket(socket.AF_UNIX)").exit_code, kRefused);
 }
 
-TEST_F(ConfinedProcessTest, ItIsKilledBeforeTheWorkerWhereMemoryRunsOut) {
-  absl::StatusOr<TempDir> parent = TempDir::Create();
-  ASSERT_THAT(parent, IsOk());
-  ::chmod(parent->path().c_str(), 0711);
-  absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
-  ASSERT_THAT(policy, IsOk());
-  policy->scratch_parent = parent->path();
-  const auto process = ConfinedProcess::Start(
-      {{"/usr/bin/python3", "-I", "-c", "import time; time.sleep(60)"}, {}, {}}, *policy);
-  ASSERT_THAT(process, IsOk());
-  const auto score = ReadFile(absl::StrCat("/proc/", (*process)->pid(), "/oom_score_adj"), 100);
-  EXPECT_THAT(score, IsOk());
+// A confined Python that runs until it is killed.
+class RunningTest : public ConfinedProcessTest {
+ protected:
+  std::unique_ptr<ConfinedProcess> Start(const std::string& code) {
+    absl::StatusOr<TempDir> parent = TempDir::Create();
+    EXPECT_THAT(parent, IsOk());
+    parent_ = std::make_unique<TempDir>(*std::move(parent));
+    ::chmod(parent_->path().c_str(), 0711);
+    absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
+    EXPECT_THAT(policy, IsOk());
+    policy->scratch_parent = parent_->path();
+    auto process =
+        ConfinedProcess::Start({{"/usr/bin/python3", "-I", "-c", code}, {}, {}}, *policy);
+    EXPECT_THAT(process, IsOk());
+    return *std::move(process);
+  }
+
+  std::unique_ptr<TempDir> parent_;
+};
+
+TEST_F(RunningTest, ItIsKilledBeforeTheWorkerWhereMemoryRunsOut) {
+  const auto process = Start("import time; time.sleep(60)");
+  const auto score = ReadFile(absl::StrCat("/proc/", process->pid(), "/oom_score_adj"), 100);
+  ASSERT_THAT(score, IsOk());
   EXPECT_EQ(*score, "1000\n");
+}
+
+TEST_F(RunningTest, WhatSleepsInsteadOfWorkingIsEnded) {
+  const auto process = Start("import time; time.sleep(600)");
+  process->BeginWork(absl::Seconds(1));
+  EXPECT_EQ(process->Wait().reason, EndReason::kSleep);
+}
+
+TEST_F(RunningTest, WhatStopsItselfIsEnded) {
+  const auto process = Start("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)");
+  process->BeginWork(absl::Seconds(1));
+  EXPECT_EQ(process->Wait().reason, EndReason::kSleep);
+}
+
+TEST_F(RunningTest, OneThreadThatWorksIsWork) {
+  const auto process = Start(
+      "import threading, time\n"
+      "def work():\n"
+      "  until = time.monotonic() + 3\n"
+      "  while time.monotonic() < until: pass\n"
+      "thread = threading.Thread(target=work)\nthread.start()\nthread.join()\n");
+  process->BeginWork(absl::Seconds(2));
+  EXPECT_EQ(process->Wait().reason, EndReason::kExited);
+}
+
+TEST_F(RunningTest, WhatHasNoWorkMaySleep) {
+  const auto process = Start("import time; time.sleep(2)");
+  process->BeginWork(absl::Seconds(1));
+  process->EndWork();
+  EXPECT_EQ(process->Wait().reason, EndReason::kExited);
 }
 
 TEST_F(ConfinedProcessTest, ManyFilesEndIt) {

@@ -89,8 +89,9 @@ void BeKilledFirst() {
 
 bool SetLimits(const LaunchPlan& plan) {
   const SandboxLimits& limits = plan.limits;
-  // By user: where the user is the worker's own, its threads would count as well.
-  if (plan.change_user && !Limit(RLIMIT_NPROC, limits.total_tasks)) return false;
+  // By user: where the user is the worker's own, its threads would count as well. The watcher comes
+  // first; this is for what a bomb starts between two of its looks.
+  if (plan.change_user && !Limit(RLIMIT_NPROC, int64_t{16} * limits.total_tasks)) return false;
   return Limit(RLIMIT_AS, limits.address_space_bytes) && Limit(RLIMIT_FSIZE, limits.file_bytes) &&
          Limit(RLIMIT_NOFILE, limits.open_files) && Limit(RLIMIT_CPU, limits.cpu_seconds) &&
          Limit(RLIMIT_CORE, kNoCore) && Limit(RLIMIT_MEMLOCK, 0) && Limit(RLIMIT_MSGQUEUE, 0);

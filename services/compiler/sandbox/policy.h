@@ -21,7 +21,7 @@ struct SandboxLimits {
   int64_t file_bytes = int64_t{256} << 20;         // of each file that is written
   int open_files = 256;                            // of each process
   int64_t cpu_seconds = int64_t{24} * 3600;  // of each process; sandbox.py has those of a kernel
-  int64_t total_memory_bytes = int64_t{6}
+  int64_t total_memory_bytes = int64_t{5}
                                << 30;        // resident; shared pages count once for each process
   int total_tasks = 256;                     // threads of all processes
   int64_t scratch_bytes = int64_t{1} << 30;  // on the disk
@@ -38,9 +38,8 @@ struct Policy {
   // it can write to. A worker that is root drops to `uid`, which must be able to pass through it
   // and all above it.
   std::string scratch_parent;
-  // As whom the process runs when the worker is root; ignored otherwise. Give each slot its own:
-  // RLIMIT_NPROC counts by user. The default is the first of a range that systemd and Debian leave
-  // unused (60578 to 60705).
+  // As whom the process runs when the worker is root; ignored otherwise. Each has its own:
+  // SandboxUser.
   uid_t uid = 60578;
   SandboxLimits limits;
   // Neither Landlock, seccomp nor another user: for machines that cannot, by the operator's

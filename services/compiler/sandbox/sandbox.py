@@ -60,7 +60,7 @@ _ALLOW, _KILL, _EPERM = 0x7FFF0000, 0x80000000, 0x00050001
 _ARCH_X86_64 = 0xC000003E
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
-_CLONE_THREAD = 0x10000
+_CLONE_THREAD, _CLONE_VFORK = 0x10000, 0x4000
 _O_TMPFILE_BIT = 0o20000000
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 1, 4, 15, 16, 0x53564D41
 _PR_SET_NO_NEW_PRIVS = 38
@@ -98,7 +98,10 @@ def seccomp_filter(pid, execute):
     if not execute:
         for call in ("fork", "vfork", "execve"):
             program += _refuse(call)
-        program += _by_bit("clone", 0, _CLONE_THREAD, _ALLOW, _EPERM)
+        # Who waits for a vfork looks like one who waits for the disk.
+        program += (_instruction(_EQUAL, _CALLS["clone"], 0, 5) + _instruction(_LOAD, _ARGUMENTS) +
+                    _instruction(_ANY_BIT, _CLONE_VFORK, 2, 0) + _instruction(_ANY_BIT, _CLONE_THREAD, 0, 1) +
+                    _instruction(_RETURN, _ALLOW) + _instruction(_RETURN, _EPERM))
         program += _by_bit("open", 1, _O_TMPFILE_BIT, _EPERM, _ALLOW)
         program += _by_bit("openat", 2, _O_TMPFILE_BIT, _EPERM, _ALLOW)
     return program + _instruction(_RETURN, _ALLOW)
@@ -163,10 +166,10 @@ class Outcome:
       error      work raised: `data` is "ValueError: ..." in UTF-8, at most 4,000 bytes
       exit       it ended without an answer, by sys.exit or os._exit; `number` is the status
       garbled    what it wrote is no answer: only a stranger's code does that
-      time, cpu, memory, output, processes   it reached the bound of its layer, or of the zygote's (processes)
+      time, cpu, memory, output   it reached the bound of its layer
       forbidden  a system call for which the filters kill (SIGSYS)
       signal     a crash; `number` is the signal
-      refused    the layer could not be had; `data` says why. The machine's fault, not the kernel's
+      refused    it could not be started, or its layer not be had; `data` says why. The machine's fault, not the kernel's
     """
     kind: str
     data: bytes = b""
@@ -177,7 +180,7 @@ class Outcome:
 
     @property
     def limit(self):
-        return self.kind in ("time", "cpu", "memory", "output", "processes")
+        return self.kind in ("time", "cpu", "memory", "output")
 
 
 def enforced():
@@ -301,9 +304,9 @@ class Child:
         parent, self._started = os.getpid(), time.monotonic()
         try:
             self._pid = os.fork()
-        except OSError:  # another child has made so many threads
+        except OSError as error:
             self._pid = 0
-            self._outcome = Outcome("processes")
+            self._outcome = Outcome("refused", f"fork: {error}".encode())
         else:
             if self._pid == 0:
                 _child(work, layer, self._folder, (answers, requests, self._words), self._token, parent)

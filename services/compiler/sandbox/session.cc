@@ -22,6 +22,25 @@ namespace {
 // Fields of /proc/PID/stat after the name, from 0 (proc(5) counts the name as 2).
 constexpr size_t kState = 0, kSession = 3, kThreads = 17, kResident = 21;
 
+bool IsWork(absl::string_view state) { return state == "R" || state == "D"; }
+
+// The line of a process is about its first thread; the others have lines of their own.
+bool AnyThreadWorks(pid_t pid) {
+  const std::string path = absl::StrCat("/proc/", pid, "/task");
+  const std::unique_ptr<DIR, decltype(&::closedir)> folder(::opendir(path.c_str()), &::closedir);
+  if (folder == nullptr) return false;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    char line[1024];
+    const FileDescriptor fd(
+        ::open(absl::StrCat(path, "/", entry->d_name, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+    const ssize_t n = fd.is_open() ? ::read(fd.get(), line, sizeof(line)) : 0;
+    const absl::string_view text(line, static_cast<size_t>(n > 0 ? n : 0));
+    const size_t name_end = text.rfind(") ");
+    if (name_end != text.npos && IsWork(text.substr(name_end + 2, 1))) return true;
+  }
+  return false;
+}
+
 bool ReadMember(pid_t pid, pid_t session, SessionMember& member) {
   char line[1024];
   const FileDescriptor fd(
@@ -29,7 +48,11 @@ bool ReadMember(pid_t pid, pid_t session, SessionMember& member) {
   if (!fd.is_open()) return false;
   const ssize_t n = ::read(fd.get(), line, sizeof(line));
   member.pid = pid;
-  return n > 0 && ParseStat(absl::string_view(line, static_cast<size_t>(n)), session, member);
+  if (n <= 0 || !ParseStat(absl::string_view(line, static_cast<size_t>(n)), session, member)) {
+    return false;
+  }
+  if (!member.works && member.tasks > 1) member.works = AnyThreadWorks(pid);
+  return true;
 }
 
 // The descriptor is taken before the number is looked at: a process that has the number later is
@@ -71,6 +94,7 @@ bool ParseStat(absl::string_view line, pid_t session, SessionMember& member) {
     return false;
   }
   member.zombie = fields[kState] == "Z" || fields[kState] == "X";
+  member.works = IsWork(fields[kState]);
   member.resident_bytes = pages * ::sysconf(_SC_PAGESIZE);
   return true;
 }
@@ -94,6 +118,7 @@ SessionUsage UsageOf(const std::vector<SessionMember>& members) {
     if (member.zombie) continue;
     usage.tasks += member.tasks;
     usage.resident_bytes += member.resident_bytes;
+    usage.works = usage.works || member.works;
   }
   return usage;
 }

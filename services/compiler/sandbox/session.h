@@ -18,6 +18,7 @@ namespace kernelmill::compiler {
 struct SessionMember {
   pid_t pid = 0;
   bool zombie = false;
+  bool works = false;          // a thread of it runs, waits for a processor or for the disk
   int tasks = 0;               // threads
   int64_t resident_bytes = 0;  // pages that are shared count in each process
 };
@@ -32,6 +33,7 @@ std::vector<SessionMember> SessionMembers(pid_t session);
 struct SessionUsage {
   int tasks = 0;
   int64_t resident_bytes = 0;
+  bool works = false;
 };
 SessionUsage UsageOf(const std::vector<SessionMember>& members);
 

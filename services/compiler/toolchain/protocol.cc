@@ -199,9 +199,9 @@ absl::StatusOr<KernelReport> ParseReport(absl::string_view line, const KernelJob
   const Json value = Json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
   KernelReport report;
   if (!value.is_discarded() && ReadReport(value, job, report)) return report;
-  if (value.is_object() && value.contains("refused") && value["refused"].is_string()) {
-    return absl::FailedPreconditionError(absl::StrCat("this machine cannot confine a kernel: ",
-                                                      value["refused"].get<std::string>()));
+  if (value.is_object() && value.contains("machine") && value["machine"].is_string()) {
+    return absl::UnavailableError(absl::StrCat("a kernel could not be compiled on this machine: ",
+                                               value["machine"].get<std::string>()));
   }
   return absl::InternalError("the compiler's process gave no report of its job");
 }

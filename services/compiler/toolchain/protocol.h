@@ -17,8 +17,8 @@ std::string HarnessLine();
 // A kernel's job, without its toolchain.
 std::string JobLine(const KernelJob& job);
 
-// What python/zygote.py says of `job`. INTERNAL: it is no report of this job. FAILED_PRECONDITION:
-// the kernel could not be confined.
+// What python/zygote.py says of `job`. INTERNAL: it is no report of this job. UNAVAILABLE: the
+// machine could not compile it.
 absl::StatusOr<KernelReport> ParseReport(absl::string_view line, const KernelJob& job);
 
 }  // namespace kernelmill::compiler

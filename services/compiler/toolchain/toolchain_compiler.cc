@@ -1,6 +1,5 @@
 #include "services/compiler/toolchain/toolchain_compiler.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -17,14 +16,9 @@
 namespace kernelmill::compiler {
 namespace {
 
-// Users of the range that Policy.uid begins.
-constexpr int kMaxSlots = 128;
-
-absl::StatusOr<Policy> PolicyOf(const std::string& environment, const ToolchainOptions& options,
-                                int slot) {
+absl::StatusOr<Policy> PolicyOf(const std::string& environment, const ToolchainOptions& options) {
   ASSIGN_OR_RETURN(Policy policy, PythonPolicy(environment));
   policy.scratch_parent = options.temp_dir;
-  policy.uid += static_cast<uid_t>(slot % kMaxSlots);
   policy.unsafe_no_sandbox = options.unsafe_no_sandbox;
   return policy;
 }
@@ -32,7 +26,7 @@ absl::StatusOr<Policy> PolicyOf(const std::string& environment, const ToolchainO
 // Whether its Python starts, confined as its compilers will be.
 absl::Status CheckStart(const std::string& toolchain, const ToolchainOptions& options) {
   ASSIGN_OR_RETURN(const std::string environment, FindEnvironment(options.folder, toolchain));
-  ASSIGN_OR_RETURN(const Policy policy, PolicyOf(environment, options, 0));
+  ASSIGN_OR_RETURN(const Policy policy, PolicyOf(environment, options));
   const ConfinedCommand command = {{environment + "/bin/python3", "-I", "-S", "-c", ""}, {}, {}};
   ASSIGN_OR_RETURN(const auto process, ConfinedProcess::Start(command, policy));
   const Ending ending = process->Wait();
@@ -45,67 +39,38 @@ absl::Status CheckStart(const std::string& toolchain, const ToolchainOptions& op
 }  // namespace
 
 absl::StatusOr<KernelReport> ToolchainCompiler::Compile(const KernelJob& job) {
-  absl::Status last;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    ASSIGN_OR_RETURN(Running running, Take(job.toolchain));
-    absl::StatusOr<KernelReport> report = running.zygote->Compile(job);
-    GiveBack(job.toolchain, std::move(running));
-    if (report.ok()) return report;
-    last = report.status();
+  if (std::unique_ptr<Zygote> zygote = TakeIdle(job.toolchain); zygote != nullptr) {
+    absl::StatusOr<KernelReport> report = zygote->Compile(job);
+    const bool alive = zygote->alive();
+    GiveBack(job.toolchain, std::move(zygote));
+    if (alive) return report;
   }
-  return last;
+  ASSIGN_OR_RETURN(std::unique_ptr<Zygote> zygote, Start(job.toolchain));
+  absl::StatusOr<KernelReport> report = zygote->Compile(job);
+  GiveBack(job.toolchain, std::move(zygote));
+  return report;
 }
 
-absl::StatusOr<ToolchainCompiler::Running> ToolchainCompiler::Take(const std::string& toolchain) {
-  {
-    const absl::MutexLock lock(&mutex_);
-    std::vector<Running>& idle = idle_[toolchain];
-    if (!idle.empty()) {
-      Running running = std::move(idle.back());
-      idle.pop_back();
-      return running;
-    }
-  }
-  return Start(toolchain);
+std::unique_ptr<Zygote> ToolchainCompiler::TakeIdle(const std::string& toolchain) {
+  const absl::MutexLock lock(&mutex_);
+  std::vector<std::unique_ptr<Zygote>>& idle = idle_[toolchain];
+  if (idle.empty()) return nullptr;
+  std::unique_ptr<Zygote> zygote = std::move(idle.back());
+  idle.pop_back();
+  return zygote;
 }
 
-absl::StatusOr<ToolchainCompiler::Running> ToolchainCompiler::Start(const std::string& toolchain) {
+absl::StatusOr<std::unique_ptr<Zygote>> ToolchainCompiler::Start(
+    const std::string& toolchain) const {
   ASSIGN_OR_RETURN(const std::string environment, FindEnvironment(options_.folder, toolchain));
-  Running running;
-  running.slot = TakeSlot();
-  absl::StatusOr<Policy> policy = PolicyOf(environment, options_, running.slot);
-  absl::StatusOr<std::unique_ptr<Zygote>> zygote =
-      policy.ok() ? Zygote::Start(environment, *policy) : policy.status();
-  if (!zygote.ok()) {
-    FreeSlot(running.slot);
-    return zygote.status();
-  }
-  running.zygote = *std::move(zygote);
-  return running;
+  ASSIGN_OR_RETURN(const Policy policy, PolicyOf(environment, options_));
+  return Zygote::Start(environment, policy);
 }
 
-void ToolchainCompiler::GiveBack(const std::string& toolchain, Running running) {
-  if (!running.zygote->alive()) {
-    running.zygote.reset();
-    FreeSlot(running.slot);
-    return;
-  }
+void ToolchainCompiler::GiveBack(const std::string& toolchain, std::unique_ptr<Zygote> zygote) {
+  if (!zygote->alive()) return;
   const absl::MutexLock lock(&mutex_);
-  idle_[toolchain].push_back(std::move(running));
-}
-
-int ToolchainCompiler::TakeSlot() {
-  const absl::MutexLock lock(&mutex_);
-  const auto free = std::find(slots_.begin(), slots_.end(), false);
-  const int slot = static_cast<int>(free - slots_.begin());
-  if (free == slots_.end()) slots_.push_back(false);
-  slots_[slot] = true;
-  return slot;
-}
-
-void ToolchainCompiler::FreeSlot(int slot) {
-  const absl::MutexLock lock(&mutex_);
-  slots_[slot] = false;
+  idle_[toolchain].push_back(std::move(zygote));
 }
 
 absl::StatusOr<std::unique_ptr<Compiler>> OpenToolchains(const ToolchainOptions& options,

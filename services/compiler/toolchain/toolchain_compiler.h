@@ -25,7 +25,8 @@ struct ToolchainOptions {
 
 // Compiles by the toolchains of a folder. Each caller has a zygote of its own while it waits,
 // started on demand and kept for the next caller: there are as many of a toolchain as there were
-// callers at once. One that is lost takes its job with it, which is tried once more by a new one.
+// callers at once. One that is lost takes its job with it, which is tried once more by a new one;
+// so is a job for which one had to be ended that had compiled others before.
 class ToolchainCompiler : public Compiler {
  public:
   // `options` as OpenToolchains has checked them.
@@ -34,23 +35,16 @@ class ToolchainCompiler : public Compiler {
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override;
 
  private:
-  // A zygote, and the slot that it has alone: as root, a user of its own.
-  struct Running {
-    std::unique_ptr<Zygote> zygote;
-    int slot = 0;
-  };
-
-  absl::StatusOr<Running> Take(const std::string& toolchain);
-  absl::StatusOr<Running> Start(const std::string& toolchain);
+  // Null: none waits.
+  std::unique_ptr<Zygote> TakeIdle(const std::string& toolchain);
+  absl::StatusOr<std::unique_ptr<Zygote>> Start(const std::string& toolchain) const;
   // Keeps it for the next caller, or ends it if it is of no use any more.
-  void GiveBack(const std::string& toolchain, Running running);
-  int TakeSlot();
-  void FreeSlot(int slot);
+  void GiveBack(const std::string& toolchain, std::unique_ptr<Zygote> zygote);
 
   const ToolchainOptions options_;
   absl::Mutex mutex_;
-  absl::flat_hash_map<std::string, std::vector<Running>> idle_ ABSL_GUARDED_BY(mutex_);
-  std::vector<bool> slots_ ABSL_GUARDED_BY(mutex_);  // which are taken
+  absl::flat_hash_map<std::string, std::vector<std::unique_ptr<Zygote>>> idle_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 // A compiler by toolchains (`names`; empty: all that are pinned). FAILED_PRECONDITION: one of them

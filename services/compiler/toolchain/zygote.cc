@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMaxReport = 128 << 20;
 constexpr absl::Duration kStartTime = absl::Minutes(5);  // to import Triton, on a busy machine
 // Over what the harness allows each of its children, whom it kills itself.
-constexpr int kWallFactor = 25;
+constexpr int kWallFactor = 250;
 
 // Besides these it has what ConfinedProcess sets.
 std::vector<std::string> ZygoteEnvironment() {
@@ -70,8 +70,9 @@ KernelReport ReportOfEnding(const KernelJob& job, const Ending& ending) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Zygote>> Zygote::Start(const std::string& environment,
-                                                      const Policy& policy) {
-  auto zygote = std::unique_ptr<Zygote>(new Zygote());
+                                                      Policy policy) {
+  auto zygote = std::unique_ptr<Zygote>(new Zygote(SandboxUser::Take()));
+  policy.uid = zygote->user_.uid();
   ASSIGN_OR_RETURN(auto jobs, Channel());
   ASSIGN_OR_RETURN(auto reports, Channel());
   const FileDescriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -107,8 +108,10 @@ absl::StatusOr<KernelReport> Zygote::Exchange(const KernelJob& job) {
   }
   const absl::Time until = absl::Now() + absl::Seconds(60 + int64_t{kWallFactor} * job.max_seconds *
                                                                 (1 + job.targets.size()));
+  process_->BeginWork(absl::Seconds(job.max_seconds));
   RETURN_IF_ERROR(Write(JobLine(job), until));
   ASSIGN_OR_RETURN(const std::string line, ReadLine(until));
+  process_->EndWork();
   return ParseReport(line, job);
 }
 

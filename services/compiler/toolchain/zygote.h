@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,6 +12,7 @@
 #include "services/compiler/core/compiler.h"
 #include "services/compiler/sandbox/confined_process.h"
 #include "services/compiler/sandbox/policy.h"
+#include "services/compiler/sandbox/sandbox_user.h"
 
 namespace kernelmill::compiler {
 
@@ -19,28 +21,30 @@ namespace kernelmill::compiler {
 // thread-safe.
 class Zygote {
  public:
-  // `policy` is that of the environment (PythonPolicy). Returns when it has started; Triton is
-  // loaded while the first job waits. Errors are those of ConfinedProcess::Start.
+  // `policy` is that of the environment (PythonPolicy); its user is chosen here. Returns when it
+  // has started; Triton is loaded while the first job waits. Errors are those of
+  // ConfinedProcess::Start.
   static absl::StatusOr<std::unique_ptr<Zygote>> Start(const std::string& environment,
-                                                       const Policy& policy);
+                                                       Policy policy);
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
 
-  // UNAVAILABLE: the process was lost, or did not answer in time; INTERNAL: it did not say what it
-  // should; FAILED_PRECONDITION: it cannot confine a kernel. It is of no use then. A kernel for
-  // which all of it had to be ended, since it took too much memory or disk, has that in its report.
+  // UNAVAILABLE: the process was lost, did not answer in time, or the machine could not compile the
+  // kernel; INTERNAL: it did not say what it should. It is of no use then. A kernel for which all
+  // of it had to be ended, since it slept or took too much memory or disk, has that in its report.
   absl::StatusOr<KernelReport> Compile(const KernelJob& job);
 
   // Whether it can compile another kernel.
   bool alive() const { return alive_; }
 
  private:
-  Zygote() = default;
+  explicit Zygote(SandboxUser user) : user_(std::move(user)) {}
 
   absl::StatusOr<KernelReport> Exchange(const KernelJob& job);
   absl::Status Write(absl::string_view line, absl::Time until);
   absl::StatusOr<std::string> ReadLine(absl::Time until);
 
+  const SandboxUser user_;  // outlives the process
   FileDescriptor jobs_, reports_;
   std::string buffer_;
   bool ready_ = false;

@@ -3,6 +3,7 @@
 The IR is a stranger's, the code that runs here is ours and Triton's: what it reports is what the compiler did.
 """
 import contextlib
+import errno
 import hashlib
 import io
 import os
@@ -13,11 +14,15 @@ from triton._C.libtriton import ir
 from triton.backends.compiler import Language
 from triton.compiler.compiler import make_backend
 
-from kernelmill_harness import device, machine_code, messages
+from kernelmill_harness import children, device, machine_code, messages
 
 
 ASSEMBLER_FORMS = ("cubin", "hsaco")
 KILLED = re.compile(r"ptxas` failed with error code -(9|24|25)\b")  # SIGKILL, SIGXCPU, SIGXFSZ: its limits
+
+
+# What a machine lacks, and another one or another time may have.
+MACHINE = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENFILE)
 
 
 class Failed(Exception):
@@ -49,6 +54,8 @@ def forms_of(text, target, options, gluon, folder):
             with contextlib.redirect_stdout(log):
                 module = step(module, metadata)
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in MACHINE:
+                raise children.MachineFault(messages.of_exception(error)) from error
             stage = "assembler" if form in ASSEMBLER_FORMS else "passes"
             if KILLED.search(str(error)):
                 stage = "limit"
@@ -73,6 +80,8 @@ def report(text, target, options, gluon, keep, folder):
         forms, metadata, log = forms_of(text, target, options, gluon, folder)
     except Failed as failed:
         return {"status": "error", "stage": failed.stage, "message": messages.clean(said(failed.message))}
+    except children.MachineFault:
+        raise
     except Exception as error:  # pylint: disable=broad-except
         return {"status": "error", "stage": "passes", "message": messages.clean(messages.of_exception(error))}
     as_bytes = [(form, value if isinstance(value, bytes) else value.encode()) for form, value in forms]

@@ -1,6 +1,8 @@
 """The two children that a target needs, confined by sandbox.py, and what is said of one that gives no answer.
 
-A child that sleeps is ended as one that computes is: its processor time is bounded, and its wall time.
+Bounds are of processor time and memory, which are the same on every machine. One that sleeps is ended by the watcher
+(ConfinedProcess::BeginWork). The wall time is bounded too, so that nothing goes on for ever, but for no machine that is merely
+busy. What the machine brings about is MachineFault, and never in a report.
 """
 import json
 import os
@@ -10,14 +12,14 @@ import signal
 from kernelmill_harness import messages, sandbox
 
 
-WALL_FACTOR = 4  # a busy machine gives a process less than all of a core
-FRONTEND_MEMORY, BACKEND_MEMORY = 4 << 30, 6 << 30
+WALL_FACTOR = 40
+FRONTEND_MEMORY, BACKEND_MEMORY = 3 << 30, 4 << 30
 FRONTEND_FILES, BACKEND_FILES = 64 << 20, 256 << 20
 OUT_OF_MEMORY = re.compile(r"out of memory|bad_alloc|MemoryError", re.IGNORECASE)
 
 
-class SandboxRefused(Exception):
-    """A child could not be confined: the machine's fault."""
+class MachineFault(Exception):
+    """A child could not be started or confined, or was killed by nobody of ours: the kernel has no part in it."""
 
 
 class Frontend:
@@ -56,11 +58,17 @@ def call(work, seconds, answer_bytes):
     return."""
     def run():
         _settle()
-        return json.dumps(work(os.getcwd())).encode()
+        try:
+            return json.dumps(work(os.getcwd())).encode()
+        except MachineFault as fault:
+            return json.dumps({"machine": str(fault)}).encode()
 
     layer = sandbox.Layer(execute=True, seconds=seconds * WALL_FACTOR, cpu_seconds=seconds,
                           memory_bytes=BACKEND_MEMORY, file_bytes=BACKEND_FILES, answer_bytes=answer_bytes)
-    return _object(sandbox.run(run, layer), seconds)
+    report = _object(sandbox.run(run, layer), seconds)
+    if "machine" in report:
+        raise MachineFault(report["machine"])
+    return report
 
 
 def _settle():
@@ -82,7 +90,7 @@ def _object(outcome, seconds):
 def death(outcome, seconds):
     """Why there is no answer, for a report."""
     if outcome.kind == "refused":
-        raise SandboxRefused(outcome.data.decode("utf-8", "replace"))
+        raise MachineFault(outcome.data.decode("utf-8", "replace"))
     said = {
         "garbled": ("sandbox", "the module answered in the harness's place"),
         "forbidden": ("sandbox", "a system call that is forbidden"),
@@ -90,12 +98,13 @@ def death(outcome, seconds):
         "cpu": ("limit", f"more than {seconds} s of processor time"),
         "output": ("limit", "the answer or a file is too large"),
         "memory": ("limit", "not enough memory"),
-        "processes": ("limit", "too many threads"),
     }.get(outcome.kind)
     if said is not None:
         return {"stage": said[0], "died": said[1]}
     words = outcome.data.decode("utf-8", "replace") if outcome.kind == "error" else crash_line(outcome.words)
-    if OUT_OF_MEMORY.search(words) or (outcome.kind == "signal" and outcome.number == signal.SIGKILL):
+    if outcome.kind == "signal" and outcome.number == signal.SIGKILL:
+        raise MachineFault("a compiler was killed: the machine has too little memory")
+    if OUT_OF_MEMORY.search(words):
         return {"stage": "limit", "died": "not enough memory"}
     name = signal.Signals(outcome.number).name if outcome.kind == "signal" else "no answer"
     return {"stage": "crash", "died": messages.clean(f"{name}: {words}" if words else name)}

@@ -121,6 +121,6 @@ def main(jobs, reports):
     for job in jobs:
         try:
             report = kernel_report(json.loads(job))
-        except children.SandboxRefused as refused:
-            report = {"refused": str(refused)}
+        except children.MachineFault as fault:
+            report = {"machine": str(fault)}
         write_object(reports, report)
