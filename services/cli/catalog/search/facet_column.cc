@@ -1,0 +1,93 @@
+#include "services/cli/catalog/search/facet_column.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "services/cli/catalog/search/data_files.h"
+
+namespace kernelmill::cli {
+namespace {
+
+// The new number of each old one, by descending count, then by what `keys` has.
+template <typename Key>
+std::vector<uint32_t> NewNumbers(const std::vector<uint32_t>& counts,
+                                 const std::vector<Key>& keys) {
+  std::vector<uint32_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return counts[a] != counts[b] ? counts[a] > counts[b] : keys[a] < keys[b];
+  });
+  std::vector<uint32_t> numbers(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) numbers[order[i]] = i;
+  return numbers;
+}
+
+template <typename T>
+void Reorder(const std::vector<uint32_t>& numbers, std::vector<T>* items) {
+  std::vector<T> ordered(items->size());
+  for (size_t i = 0; i < items->size(); ++i) ordered[numbers[i]] = std::move((*items)[i]);
+  *items = std::move(ordered);
+}
+
+}  // namespace
+
+uint32_t FacetColumn::ValueNumber(const std::string& value) {
+  const auto [at, is_new] = value_numbers_.try_emplace(value, values_.size());
+  if (is_new) {
+    values_.push_back(value);
+    counts_.push_back(0);
+  }
+  return at->second;
+}
+
+void FacetColumn::Add(std::vector<std::string> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::vector<uint32_t> set;
+  for (const std::string& value : values) {
+    set.push_back(ValueNumber(value));
+    ++counts_[set.back()];
+  }
+  std::sort(set.begin(), set.end());
+  const auto [at, is_new] = set_numbers_.try_emplace(set, sets_.size());
+  if (is_new) {
+    sets_.push_back(std::move(set));
+    set_counts_.push_back(0);
+  }
+  ++set_counts_[at->second];
+  column_.push_back(at->second);
+}
+
+void FacetColumn::Order() {
+  const std::vector<uint32_t> value_numbers = NewNumbers(counts_, values_);
+  Reorder(value_numbers, &values_);
+  Reorder(value_numbers, &counts_);
+  for (std::vector<uint32_t>& set : sets_) {
+    for (uint32_t& value : set) value = value_numbers[value];
+    std::sort(set.begin(), set.end());
+  }
+  const std::vector<uint32_t> set_numbers = NewNumbers(set_counts_, sets_);
+  Reorder(set_numbers, &sets_);
+  Reorder(set_numbers, &set_counts_);
+  for (uint32_t& set : column_) set = set_numbers[set];
+  value_numbers_.clear();
+  set_numbers_.clear();
+}
+
+std::string EncodeColumn(absl::Span<const uint32_t> block) {
+  std::string plain;
+  std::string runs;
+  for (size_t i = 0; i < block.size();) {
+    size_t end = i;
+    while (end < block.size() && block[end] == block[i]) AppendVarint(block[end++], &plain);
+    AppendVarint(block[i], &runs);
+    AppendVarint(static_cast<uint32_t>(end - i), &runs);
+    i = end;
+  }
+  return runs.size() < plain.size() ? absl::StrCat("r", absl::Base64Escape(runs))
+                                    : absl::StrCat("p", absl::Base64Escape(plain));
+}
+
+}  // namespace kernelmill::cli

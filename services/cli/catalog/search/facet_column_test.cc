@@ -1,0 +1,61 @@
+#include "services/cli/catalog/search/facet_column.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace kernelmill::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(FacetColumnTest, FrequentValuesComeFirstAndEqualOnesByName) {
+  FacetColumn facet;
+  facet.Add({"MIT"});
+  facet.Add({"BSD-3-Clause"});
+  facet.Add({"Apache-2.0"});
+  facet.Add({"Apache-2.0"});
+  facet.Order();
+  EXPECT_THAT(facet.values(), ElementsAre("Apache-2.0", "BSD-3-Clause", "MIT"));
+  EXPECT_THAT(facet.counts(), ElementsAre(2u, 1u, 1u));
+  EXPECT_THAT(facet.column(), ElementsAre(2u, 1u, 0u, 0u));
+}
+
+TEST(FacetColumnTest, KernelsWithTheSameValuesShareASetWhateverTheirOrder) {
+  FacetColumn facet;
+  facet.Add({"norm", "softmax", "norm"});
+  facet.Add({"softmax", "norm"});
+  facet.Add({"softmax"});
+  facet.Order();
+  EXPECT_THAT(facet.values(), ElementsAre("softmax", "norm"));
+  EXPECT_THAT(facet.sets(), ElementsAre(ElementsAre(0u, 1u), ElementsAre(0u)));
+  EXPECT_THAT(facet.column(), ElementsAre(0u, 0u, 1u));
+}
+
+TEST(FacetColumnTest, AKernelWithoutValuesHasTheEmptySet) {
+  FacetColumn facet;
+  facet.Add({});
+  facet.Order();
+  EXPECT_THAT(facet.values(), IsEmpty());
+  EXPECT_THAT(facet.sets(), ElementsAre(IsEmpty()));
+}
+
+TEST(EncodeColumnTest, TheShorterFormIsTaken) {
+  std::string bytes;
+  const std::string runs = EncodeColumn(std::vector<uint32_t>{5, 5, 5, 5, 300});
+  ASSERT_TRUE(absl::Base64Unescape(runs.substr(1), &bytes));
+  EXPECT_EQ(runs[0], 'r');
+  EXPECT_EQ(bytes, std::string("\x05\x04\xac\x02\x01", 5));
+  const std::string plain = EncodeColumn(std::vector<uint32_t>{1, 2, 3});
+  ASSERT_TRUE(absl::Base64Unescape(plain.substr(1), &bytes));
+  EXPECT_EQ(plain[0], 'p');
+  EXPECT_EQ(bytes, "\x01\x02\x03");
+}
+
+}  // namespace
+}  // namespace kernelmill::cli

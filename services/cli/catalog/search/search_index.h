@@ -1,0 +1,65 @@
+#ifndef KERNELMILL_SERVICES_CLI_CATALOG_SEARCH_SEARCH_INDEX_H_
+#define KERNELMILL_SERVICES_CLI_CATALOG_SEARCH_SEARCH_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "services/cli/catalog/entries/catalog_kernel.h"
+#include "services/cli/catalog/search/facet_column.h"
+#include "services/cli/catalog/search/operation_lists.h"
+#include "services/cli/catalog/search/postings.h"
+
+namespace kernelmill::cli {
+
+struct SearchOptions {
+  std::string title = "GPU kernels";
+  size_t run_entries = 4 << 20;  // see Postings
+};
+
+// Writes what the first page finds kernels by: data/ (docs/architecture/catalog.md has the format),
+// index.html and lists/. Holds about a hundred bytes a kernel in memory, and the postings that are
+// not on disk yet. Equal kernels in equal order give equal bytes.
+class SearchIndex {
+ public:
+  // `site`: the folder of the site, which is there.
+  static absl::StatusOr<SearchIndex> Create(const std::string& site, SearchOptions options = {});
+
+  // The next kernel, in the dataset's order. `summary`: a sentence on what it computes; may be "".
+  absl::Status Add(const CatalogKernel& kernel, absl::string_view summary);
+
+  absl::Status Finish();
+
+ private:
+  SearchIndex(std::string site, SearchOptions options, Postings postings);
+
+  absl::Status AddWords(const CatalogKernel& kernel, absl::string_view summary);
+  void AddFacets(const CatalogKernel& kernel);
+  absl::Status AddRow(const CatalogKernel& kernel, absl::string_view summary);
+  void KeepIfBest(uint32_t score, const std::string& row);
+  absl::Status FlushRows();
+  absl::StatusOr<size_t> WriteFacets() const;
+  absl::StatusOr<size_t> WriteColumns() const;
+  std::string MetaJson(const std::vector<std::string>& shards, size_t facet_files,
+                       size_t column_blocks) const;
+
+  std::string site_;
+  SearchOptions options_;
+  Postings postings_;
+  OperationLists lists_;
+  std::vector<FacetColumn> facets_;  // as kFacets has them
+  std::vector<uint32_t> scores_;     // thousandths
+  std::vector<uint32_t> sizes_;      // tokens
+  std::vector<std::string> rows_;    // of the shard at work
+  size_t row_shards_ = 0;
+  std::vector<std::pair<uint32_t, std::string>> best_;  // by descending score: score and row
+};
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_CATALOG_SEARCH_SEARCH_INDEX_H_

@@ -1,0 +1,221 @@
+// The first page: from the address to results, and from what a person does to the address.
+import { loadColumns } from "./columns";
+import { load, receive, type Meta, type Row } from "./data";
+import { choose, copyQuery, emptyQuery, formatQuery, parseQuery, SORTS, type Query } from "./query";
+import { PAGE, search, type FacetCount } from "./search";
+import { addThemeButton, applyTheme } from "./theme";
+import { chosenChips, facetBox, pageLinks, resultItem, statusText, type FacetState } from "./view";
+
+applyTheme();
+receive();
+
+const byId = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+
+class App {
+  private query: Query = emptyQuery();
+  private readonly facets: FacetState = { expanded: new Set(), folded: new Set() };
+  private counts: FacetCount[] = [];
+  private round = 0;
+  /** Whether the address's entry is of the words being typed, so that the next letter replaces it. */
+  private typing = false;
+  private readonly box = byId<HTMLInputElement>("q");
+  private readonly results = byId<HTMLOListElement>("results");
+
+  constructor(private readonly meta: Meta) {
+    const wide = matchMedia("(min-width: 50rem)").matches;
+    byId<HTMLDetailsElement>("filters").open = wide;
+    // Few facets at first: the others open by a click.
+    for (const { key } of meta.facets.slice(4)) this.facets.folded.add(key);
+    byId("finder").addEventListener("submit", (event) => this.onSubmit(event));
+    this.box.addEventListener("input", () => this.onInput());
+    byId("sort").addEventListener("change", () => this.onSort());
+    byId("facets").addEventListener("change", (event) => this.onFacet(event));
+    byId("facets").addEventListener("click", (event) => this.onMore(event));
+    byId("facets").addEventListener("toggle", (event) => this.onToggle(event), true);
+    document.addEventListener("keydown", (event) => this.onKey(event));
+    addEventListener("popstate", () => this.fromAddress());
+    addEventListener("hashchange", () => this.fromAddress());
+  }
+
+  start(): void {
+    this.fromAddress(true);
+    // What a search needs comes while one looks at the first page.
+    setTimeout(() => void loadColumns(this.meta).catch(() => undefined), 50);
+  }
+
+  private fromAddress(first = false): void {
+    const query = parseQuery(location.hash, this.meta.facets.map((facet) => facet.key));
+    if (!first && formatQuery(query) === formatQuery(this.query)) return;
+    this.query = query;
+    this.typing = false;
+    this.box.value = query.text;
+    void this.show();
+  }
+
+  /** Goes to a query; `replace`: in place of the address's entry, so that "back" does not go letter by letter. */
+  private go(query: Query, replace: boolean): void {
+    this.query = query;
+    const address = formatQuery(query);
+    if (replace) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    void this.show();
+  }
+
+  private onInput(): void {
+    const query = { ...copyQuery(this.query), text: this.box.value.slice(0, 500), page: 1 };
+    this.go(query, this.typing);
+    this.typing = true;
+  }
+
+  private onSubmit(event: Event): void {
+    event.preventDefault();
+    this.typing = false;
+    this.focusResult(0);
+  }
+
+  private onSort(): void {
+    const wanted = byId<HTMLSelectElement>("sort").value;
+    this.typing = false;
+    this.go({ ...copyQuery(this.query), sort: SORTS.find((sort) => sort === wanted) ?? "relevance", page: 1 }, false);
+  }
+
+  private onFacet(event: Event): void {
+    const box = event.target as HTMLInputElement;
+    const key = box.dataset.facet;
+    if (!key) return;
+    const query = { ...copyQuery(this.query), page: 1 };
+    choose(query, key, box.value, box.checked);
+    this.typing = false;
+    this.go(query, false);
+  }
+
+  private onMore(event: Event): void {
+    const key = (event.target as HTMLElement).dataset.more;
+    if (!key) return;
+    if (!this.facets.expanded.delete(key)) this.facets.expanded.add(key);
+    // The first page knows the most frequent values alone.
+    void loadColumns(this.meta).then(() => this.show());
+  }
+
+  private onToggle(event: Event): void {
+    const details = event.target as HTMLDetailsElement;
+    const key = details.dataset.facetBox;
+    if (!key) return;
+    if (details.open) this.facets.folded.delete(key);
+    else this.facets.folded.add(key);
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = event.target as HTMLElement;
+    const typing = target === this.box;
+    if (event.key === "/" && !typing && !(target instanceof HTMLInputElement && target.type !== "checkbox")) {
+      event.preventDefault();
+      this.box.focus();
+      this.box.select();
+    } else if (event.key === "Escape") {
+      this.onEscape(typing);
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      this.onArrow(event, typing);
+    }
+  }
+
+  private onEscape(typing: boolean): void {
+    if (!typing) {
+      this.box.focus();
+    } else if (this.box.value) {
+      this.box.value = "";
+      this.typing = false;
+      this.onInput();
+    }
+  }
+
+  /** From the box down into the results, and through them. */
+  private onArrow(event: KeyboardEvent, typing: boolean): void {
+    const links = this.links();
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+    if (at < 0 && !typing) return;
+    event.preventDefault();
+    const next = event.key === "ArrowDown" ? at + 1 : at - 1;
+    if (next < 0) this.box.focus();
+    else this.focusResult(next);
+  }
+
+  private links(): HTMLAnchorElement[] {
+    return Array.from(this.results.querySelectorAll<HTMLAnchorElement>("a.kernel"));
+  }
+
+  private focusResult(at: number): void {
+    this.links()[at]?.focus();
+  }
+
+  private async show(): Promise<void> {
+    const round = ++this.round;
+    const query = this.query;
+    byId<HTMLSelectElement>("sort").value = query.sort;
+    try {
+      const unfiltered = query.text.trim() === "" && query.chosen.size === 0;
+      if (unfiltered && query.sort === "relevance" && query.page === 1 && this.facets.expanded.size === 0) {
+        this.showFirst(query);
+        return;
+      }
+      const begin = performance.now();
+      const result = await search(this.meta, query);
+      const rows = await this.rows(result.page);
+      if (round !== this.round) return; // a later search overtook this one
+      this.counts = result.facets;
+      this.render(query, rows, result.found, result.some, result.empty);
+      document.documentElement.dataset.searchMs = (performance.now() - begin).toFixed(1); // for measurements
+    } catch (error) {
+      if (round !== this.round) return;
+      byId("status").textContent = `The search failed: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+
+  private showFirst(query: Query): void {
+    this.counts = this.meta.facets.map((facet) => ({ key: facet.key, values: facet.top }));
+    this.render(query, this.meta.top, this.meta.kernels, false, false);
+    performance.mark("kernels-shown"); // for measurements
+  }
+
+  private async rows(kernels: number[]): Promise<Row[]> {
+    const per = this.meta.rowsPerShard;
+    const shards = await Promise.all(kernels.map((kernel) => load(`rows/${Math.floor(kernel / per)}`)));
+    return kernels.map((kernel, i) => shards[i]![kernel % per]!);
+  }
+
+  private render(query: Query, rows: Row[], found: number, some: boolean, empty: boolean): void {
+    byId("status").textContent = statusText(query, found, this.meta.kernels, some, empty);
+    this.results.replaceChildren(...rows.map((row) => resultItem(row, query)));
+    this.results.setAttribute("start", String(PAGE * (query.page - 1) + 1));
+    byId("pages").replaceChildren(...pageLinks(query, found));
+    byId("chosen").replaceChildren(...chosenChips(query, this.meta.facets));
+    this.renderFacets(query);
+    document.title = query.text ? `${query.text} - ${byId("title").textContent}` : (byId("title").textContent ?? "");
+  }
+
+  /** What had the focus has it again afterwards. */
+  private renderFacets(query: Query): void {
+    const active = document.activeElement as HTMLElement | null;
+    const { facet, more } = active?.dataset ?? {};
+    const value = active instanceof HTMLInputElement ? active.value : "";
+    const boxes = this.meta.facets.map((meta, i) => facetBox(meta, this.counts[i]!, query, this.facets));
+    const parent = byId("facets");
+    parent.replaceChildren(...boxes.filter((box) => box !== undefined));
+    const again = Array.from(parent.querySelectorAll<HTMLElement>("[data-facet], [data-more]")).find(
+      (one) => (facet && one.dataset.facet === facet && (one as HTMLInputElement).value === value) || (more && one.dataset.more === more),
+    );
+    again?.focus();
+  }
+}
+
+async function main(): Promise<void> {
+  addThemeButton();
+  try {
+    new App(await load("meta")).start();
+  } catch (error) {
+    byId("status").textContent = `The catalog's data is not beside this page: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+void main();

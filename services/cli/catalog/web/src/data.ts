@@ -1,0 +1,147 @@
+// The data files of a site, and how they come: each is a script that hands over one value by its name, since a page that
+// was opened from a folder may load scripts and nothing else.
+
+/** A row of results: what is shown of a kernel before its page is opened. */
+export type Row = [
+  id: string,
+  name: string,
+  repository: string,
+  path: string,
+  firstLine: number,
+  lastLine: number,
+  language: string,
+  licence: string,
+  tags: string[],
+  score: number, // thousandths
+  tokens: number,
+  selfContained: number, // 0 or 1
+  summary: string,
+];
+
+export interface FacetMeta {
+  key: string;
+  label: string;
+  /** "any": a kernel has one value, and several that are chosen widen; "all": it has several, and each chosen narrows. */
+  mode: "any" | "all";
+  values: number;
+  /** The most frequent values with their counts, for the first page. */
+  top: [value: string, count: number][];
+}
+
+export interface Meta {
+  kernels: number;
+  rowsPerShard: number;
+  kernelsPerBlock: number;
+  facets: FacetMeta[];
+  facetFiles: number;
+  columnBlocks: number;
+  /** The first word of each shard of postings, in order. */
+  postings: string[];
+  /** The first rows by score, for the first page. */
+  top: Row[];
+}
+
+/** One facet's dictionary, in parts: the values, and the sets of values that kernels have, as indexes of values. */
+export interface FacetPart {
+  facet: number;
+  values?: string[];
+  sets?: number[][];
+}
+
+/** A block of kernels: of each column the encoded numbers. */
+export interface ColumnBlock {
+  facets: string[];
+  score: string;
+  size: string;
+}
+
+export interface PostingShard {
+  /** The words, parted by blanks. */
+  words: string;
+  /** How many kernels each word of the shard lists here. */
+  counts: number[];
+  /** Where each word's list ends in the bytes. */
+  ends: number[];
+  bytes: string;
+}
+
+export interface DataFiles {
+  meta: Meta;
+  [facets: `facets-${number}`]: FacetPart[];
+  [columns: `columns-${number}`]: ColumnBlock;
+  [postings: `postings/${number}`]: PostingShard;
+  [rows: `rows/${number}`]: Row[];
+}
+
+declare global {
+  // What every data file calls.
+  var kernelmill: (name: string, value: unknown) => void;
+}
+
+const arrived = new Map<string, unknown>();
+const loading = new Map<string, Promise<unknown>>();
+
+export function receive(): void {
+  globalThis.kernelmill = (name, value) => void arrived.set(name, value);
+}
+
+/** One data file; once it is here, it is here. Fails where the file is not there. */
+export function load<Name extends keyof DataFiles & string>(name: Name): Promise<DataFiles[Name]> {
+  let promise = loading.get(name);
+  if (!promise) {
+    promise = arrived.has(name) ? Promise.resolve(arrived.get(name)) : loadScript(name);
+    loading.set(name, promise);
+  }
+  return promise as Promise<DataFiles[Name]>;
+}
+
+function loadScript(name: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = `data/${name}.js`;
+    script.onload = () => {
+      script.remove();
+      if (arrived.has(name)) resolve(arrived.get(name));
+      else reject(new Error(`data/${name}.js is no data file of this catalog`));
+      arrived.delete(name);
+    };
+    script.onerror = () => {
+      script.remove();
+      loading.delete(name); // so that the next search tries again
+      reject(new Error(`data/${name}.js cannot be loaded`));
+    };
+    document.head.append(script);
+  });
+}
+
+/** The bytes of a text in base64. */
+export function bytesOf(base64: string): Uint8Array {
+  const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64;
+  if (native) return native(base64);
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+/** Reads a column's block into `into` from `at` on: "p" and a varint a kernel, or "r" and runs of (value, length). */
+export function decodeColumn(encoded: string, into: Uint32Array, at: number): number {
+  const bytes = bytesOf(encoded.slice(1));
+  const runs = encoded[0] === "r";
+  let next = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 1; ; shift *= 128) {
+      const byte = bytes[next++]!;
+      value += (byte & 127) * shift;
+      if (byte < 128) return value;
+    }
+  };
+  while (next < bytes.length) {
+    const value = varint();
+    const end = at + (runs ? varint() : 1);
+    into.fill(value, at, end);
+    at = end;
+  }
+  return at;
+}

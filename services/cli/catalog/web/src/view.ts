@@ -1,0 +1,110 @@
+// How results and facets become elements. Every text goes in as text, never as HTML.
+import type { FacetMeta, Row } from "./data";
+import { choose, copyQuery, formatQuery, isChosen, type Query } from "./query";
+import { PAGE, type FacetCount } from "./search";
+
+type Child = Node | string;
+
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Record<string, string> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/** Text of a repository: apart from its surroundings whichever way it is written. */
+const quoted = (text: string, className = ""): HTMLElement => element("bdi", className ? { class: className } : {}, text);
+
+const plural = (count: number, word: string): string => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
+export function resultItem(row: Row, query: Query): HTMLLIElement {
+  const [id, name, repository, path, first, , language, licence, tags, score, tokens, selfContained, summary] = row;
+  const facts = [language, licence, plural(tokens, "token"), `score ${(score / 1000).toFixed(2)}`];
+  if (selfContained) facts.push("self-contained");
+  const item = element(
+    "li",
+    { class: "result" },
+    element("h2", {}, element("a", { href: `kernels/${id.slice(0, 2)}/${id}.html`, class: "kernel" }, quoted(name))),
+    element("p", { class: "place" }, quoted(repository), " · ", quoted(`${path}:${first}`)),
+  );
+  if (summary) item.append(element("p", { class: "summary" }, quoted(summary)));
+  const line = element("p", { class: "facts" }, ...facts.map((fact) => element("span", { class: "fact" }, fact)));
+  for (const tag of tags) line.append(tagLink(tag, query));
+  item.append(line);
+  return item;
+}
+
+function tagLink(tag: string, query: Query): HTMLElement {
+  const key = tag === "backward" ? "dir" : "op";
+  const next = copyQuery(query);
+  next.page = 1;
+  choose(next, key, tag, true);
+  return element("a", { class: "tag", href: formatQuery(next) }, tag.replaceAll("_", " "));
+}
+
+/** What a facet shows before one asks for more. */
+const SHOWN = 8;
+const MOST = 500;
+
+export interface FacetState {
+  /** Facets of which all values are shown. */
+  expanded: Set<string>;
+  folded: Set<string>;
+}
+
+export function facetBox(meta: FacetMeta, count: FacetCount, query: Query, state: FacetState): HTMLElement | undefined {
+  if (count.values.length === 0) return undefined;
+  const expanded = state.expanded.has(meta.key);
+  const shown = count.values.filter(([value], i) => i < (expanded ? MOST : SHOWN) || isChosen(query, meta.key, value));
+  const list = element("ul", { class: "plain" });
+  for (const [value, number] of shown) {
+    const box = element("input", { type: "checkbox", "data-facet": meta.key, value });
+    box.checked = isChosen(query, meta.key, value);
+    const text = element("span", { class: "value" }, quoted(value.replaceAll("_", " ")));
+    list.append(element("li", {}, element("label", {}, box, text, element("span", { class: "count" }, number.toLocaleString("en")))));
+  }
+  const details = element("details", { class: "facet", "data-facet-box": meta.key }, element("summary", {}, meta.label), list);
+  details.open = !state.folded.has(meta.key);
+  const all = count.values.length;
+  if (all > SHOWN) {
+    const label = expanded ? "Show fewer" : all > MOST ? `Show the first ${MOST} of ${all}` : `Show all ${all}`;
+    details.append(element("button", { type: "button", class: "more", "data-more": meta.key }, label));
+  }
+  return details;
+}
+
+export function chosenChips(query: Query, facets: readonly FacetMeta[]): HTMLElement[] {
+  const chips: HTMLElement[] = [];
+  for (const { key, label } of facets) {
+    for (const value of query.chosen.get(key) ?? []) {
+      const next = copyQuery(query);
+      next.page = 1;
+      choose(next, key, value, false);
+      const text = `${label}: ${value.replaceAll("_", " ")}`;
+      chips.push(element("a", { class: "chip", href: formatQuery(next), "aria-label": `Remove ${text}` }, quoted(text), " ×"));
+    }
+  }
+  return chips;
+}
+
+export function pageLinks(query: Query, found: number): HTMLElement[] {
+  const pages = Math.ceil(found / PAGE);
+  const link = (page: number, text: string, rel: string): HTMLElement =>
+    element("a", { href: formatQuery({ ...query, page }), rel, class: "page" }, text);
+  const links: HTMLElement[] = [];
+  if (query.page > 1) links.push(link(query.page - 1, "← Previous", "prev"));
+  if (pages > 1) links.push(element("span", {}, `Page ${query.page} of ${pages.toLocaleString("en")}`));
+  if (query.page < pages) links.push(link(query.page + 1, "Next →", "next"));
+  return links;
+}
+
+export function statusText(query: Query, found: number, total: number, some: boolean, empty: boolean): string {
+  if (empty && query.chosen.size === 0) return "Words of one letter, and words such as “the”, are not searched for.";
+  if (found === 0) return "No kernel is like that. Take a word or a filter away.";
+  const count = found === total ? plural(total, "kernel") : `${found.toLocaleString("en")} of ${plural(total, "kernel")}`;
+  return some ? `No kernel has all of the words; ${count} with some of them` : count;
+}
