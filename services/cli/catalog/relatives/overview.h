@@ -1,0 +1,92 @@
+#ifndef KERNELMILL_SERVICES_CLI_CATALOG_RELATIVES_OVERVIEW_H_
+#define KERNELMILL_SERVICES_CLI_CATALOG_RELATIVES_OVERVIEW_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "services/cli/catalog/entries/catalog_kernel.h"
+#include "services/cli/catalog/entries/kernel_row.h"
+
+namespace kernelmill::cli {
+
+// How alike two texts are, to some hundredths, in 128 bytes: the least hashes of their runs of five
+// tokens, by 64 shares of all hashes (one-permutation MinHash). Comments do not count.
+struct Sketch {
+  static constexpr size_t kBins = 64;
+  static constexpr uint16_t kEmpty = 0xffff;
+  std::array<uint16_t, kBins> least;
+};
+Sketch SketchOf(const CatalogKernel& kernel);
+double SimilarityOf(const Sketch& a, const Sketch& b);
+
+// What is known of a kernel while pages of others are written: a row without its texts.
+struct CatalogEntry {
+  std::string id;
+  RowOffset offset = 0;
+  std::string repository;
+  std::string path;
+  int first_line = 0;
+  std::string name;
+  std::string qualname;
+  std::string dsl;
+  std::string kind;
+  std::string license;
+  std::string summary;
+  std::string launcher;  // "PATH QUALNAME"; empty: none
+  std::vector<std::string> tags;
+  std::vector<std::string> features;
+  std::vector<std::string> dtypes;
+  int lines = 0;
+  double score = 0;
+  double comment_ratio = 0;
+  bool self_contained = false;
+  bool documented = false;
+  bool tested = false;
+  bool compiles = false;
+  bool strided = false;  // it takes strides
+  Sketch sketch;
+
+  bool backward() const;
+  bool HasTag(absl::string_view tag) const;
+};
+
+// A kernel that was left out of the dataset as another's duplicate.
+struct Duplicate {
+  std::string repository;
+  std::string path;
+  std::string url;
+  int first_line = 0;
+  std::string reason;
+  double similarity = 0;
+};
+struct Duplicates {
+  int64_t count = 0;
+  std::vector<Duplicate> first;  // of the ledger, up to kMaxDuplicates
+};
+inline constexpr size_t kMaxDuplicates = 20;
+
+// By the kept kernel's id. A folder without a ledger has none. INVALID_ARGUMENT: a line is no row.
+absl::StatusOr<absl::flat_hash_map<std::string, Duplicates>> ReadDuplicates(
+    const std::string& dataset);
+
+// A kept kernel that is like another, or belongs to it.
+struct Relative {
+  uint32_t entry = 0;
+  double similarity = 0;  // of their runs of five tokens, estimated
+  // "alike", "same name", "same launcher", "same file": the nearest of these that holds.
+  const char* why = "";
+};
+inline constexpr size_t kMaxRelatives = 8;
+
+// Of each entry its nearest relatives, the nearest first.
+std::vector<std::vector<Relative>> FindRelatives(const std::vector<CatalogEntry>& entries);
+
+}  // namespace kernelmill::cli
+
+#endif  // KERNELMILL_SERVICES_CLI_CATALOG_RELATIVES_OVERVIEW_H_

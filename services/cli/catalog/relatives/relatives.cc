@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/hash.h"
+#include "services/cli/catalog/relatives/overview.h"
+
+namespace kernelmill::cli {
+namespace {
+
+// The basic idea: kernels that are alike agree in two neighbouring bins of their sketches
+// somewhere, so a table from pairs of bins to kernels has them side by side; names, launchers and
+// files likewise. Who stands together is compared, but where too many do, which says nothing.
+constexpr size_t kCrowd = 48;
+constexpr double kAlike = 0.3;
+constexpr double kSameName = 0.05;
+
+enum class Tie : uint8_t { kAlike, kName, kLauncher, kFile };
+constexpr const char* kWhy[] = {"alike", "same name", "same launcher", "same file"};
+
+struct Place {
+  uint64_t key = 0;
+  uint32_t entry = 0;
+  bool operator<(const Place& other) const {
+    return std::tie(key, entry) < std::tie(other.key, other.entry);
+  }
+};
+
+struct Candidate {
+  uint32_t entry = 0;
+  Tie tie = Tie::kAlike;
+};
+
+using Candidates = std::vector<std::vector<Candidate>>;
+
+// Kernels with equal keys become each other's candidates.
+void AddNeighbours(std::vector<Place> places, Tie tie, Candidates* candidates) {
+  std::sort(places.begin(), places.end());
+  for (size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+    while (end < places.size() && places[end].key == places[begin].key) ++end;
+    if (end - begin > kCrowd) continue;
+    for (size_t i = begin; i < end; ++i) {
+      for (size_t j = begin; j < end; ++j) {
+        if (places[i].entry == places[j].entry) continue;
+        (*candidates)[places[i].entry].push_back({places[j].entry, tie});
+      }
+    }
+  }
+}
+
+void AddBand(const std::vector<CatalogEntry>& entries, size_t bin, Candidates* candidates) {
+  std::vector<Place> places;
+  for (uint32_t i = 0; i < entries.size(); ++i) {
+    const auto& least = entries[i].sketch.least;
+    if (least[bin] == Sketch::kEmpty || least[bin + 1] == Sketch::kEmpty) continue;
+    places.push_back({static_cast<uint64_t>(least[bin]) << 16 | least[bin + 1], i});
+  }
+  AddNeighbours(std::move(places), Tie::kAlike, candidates);
+}
+
+template <typename Key>
+void AddByText(const std::vector<CatalogEntry>& entries, Tie tie, const Key& key,
+               Candidates* candidates) {
+  std::vector<Place> places;
+  for (uint32_t i = 0; i < entries.size(); ++i) {
+    const std::string text = key(entries[i]);
+    if (!text.empty()) places.push_back({StableHash64(text), i});
+  }
+  AddNeighbours(std::move(places), tie, candidates);
+}
+
+bool Holds(Tie tie, double similarity) {
+  if (tie == Tie::kAlike) return similarity >= kAlike;
+  return tie != Tie::kName || similarity >= kSameName;
+}
+
+std::vector<Relative> Nearest(const std::vector<CatalogEntry>& entries, uint32_t entry,
+                              std::vector<Candidate> candidates) {
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.entry, a.tie) < std::tie(b.entry, b.tie);
+  });
+  std::vector<std::pair<Tie, Relative>> found;
+  for (size_t i = 0; i < candidates.size();) {
+    const uint32_t other = candidates[i].entry;
+    const double similarity = SimilarityOf(entries[entry].sketch, entries[other].sketch);
+    bool taken = false;
+    for (; i < candidates.size() && candidates[i].entry == other; ++i) {
+      if (taken || !Holds(candidates[i].tie, similarity)) continue;
+      const Tie tie = candidates[i].tie;
+      found.emplace_back(tie, Relative{other, similarity, kWhy[static_cast<int>(tie)]});
+      taken = true;
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return std::tuple(-a.second.similarity, a.first, a.second.entry) <
+           std::tuple(-b.second.similarity, b.first, b.second.entry);
+  });
+  std::vector<Relative> nearest;
+  for (size_t i = 0; i < std::min(found.size(), kMaxRelatives); ++i) {
+    nearest.push_back(found[i].second);
+  }
+  return nearest;
+}
+
+}  // namespace
+
+bool CatalogEntry::HasTag(absl::string_view tag) const {
+  return std::find(tags.begin(), tags.end(), tag) != tags.end();
+}
+
+bool CatalogEntry::backward() const { return HasTag("backward"); }
+
+std::vector<std::vector<Relative>> FindRelatives(const std::vector<CatalogEntry>& entries) {
+  Candidates candidates(entries.size());
+  for (size_t bin = 0; bin < Sketch::kBins; bin += 2) AddBand(entries, bin, &candidates);
+  AddByText(
+      entries, Tie::kName, [](const CatalogEntry& entry) { return entry.name; }, &candidates);
+  AddByText(
+      entries, Tie::kLauncher,
+      [](const CatalogEntry& entry) {
+        return entry.launcher.empty() ? "" : absl::StrCat(entry.repository, "\n", entry.launcher);
+      },
+      &candidates);
+  AddByText(
+      entries, Tie::kFile,
+      [](const CatalogEntry& entry) { return absl::StrCat(entry.repository, "\n", entry.path); },
+      &candidates);
+  std::vector<std::vector<Relative>> relatives(entries.size());
+  for (uint32_t i = 0; i < entries.size(); ++i) {
+    relatives[i] = Nearest(entries, i, std::exchange(candidates[i], {}));
+  }
+  return relatives;
+}
+
+}  // namespace kernelmill::cli
