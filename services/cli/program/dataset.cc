@@ -1,6 +1,7 @@
 #include <memory>
 #include <string>
 
+#include "services/cli/commands/catalog_command.h"
 #include "services/cli/commands/commands.h"
 #include "services/cli/commands/evaluate_command.h"
 #include "services/cli/commands/review_command.h"
@@ -62,6 +63,24 @@ void AddDiff(CommandLine& line) {
   sub->add_option("A", options->a, "the folder that the first was written to")->required();
   sub->add_option("B", options->b, "the folder of the second")->required();
   sub->add_option("--limit", options->limit, "at most so many kernels of each kind of change")
+      ->capture_default_str();
+  line.AddCommonFlags(*sub);
+}
+
+void AddCatalog(CommandLine& line) {
+  const auto options = std::make_shared<CatalogOptions>();
+  CLI::App* sub = line.Add(
+      "catalog", "write a static site of a dataset's kernels: search, pages, coverage",
+      [&line, options](Console& console) { return Catalog(*options, line.signal(), console); });
+  sub->add_option("DATASET", options->dataset, "the folder that crawl or export wrote")->required();
+  CLI::Option_group* what = sub->add_option_group("what", "what to write; one of");
+  what->add_option("--out", options->out_dir, "the folder of the site");
+  CLI::Option* wanted =
+      what->add_flag("--wanted", options->wanted,
+                     "no site: what the dataset lacks, as searches for a job's `discover`");
+  what->require_option(1);
+  sub->add_option("--limit", options->limit, "with --wanted: at most so many")
+      ->needs(wanted)
       ->capture_default_str();
   line.AddCommonFlags(*sub);
 }
@@ -141,6 +160,7 @@ void AddExportFlags(CLI::App& command, ExportTarget& target) {
 }
 
 void AddDatasetCommands(CommandLine& line) {
+  AddCatalog(line);
   AddReview(line);
   AddEvaluate(line);
   AddExport(line);

@@ -104,7 +104,8 @@ Said Direction(const CatalogKernel& kernel, const CodeFacts&) {
 }
 
 Said Role(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.role == "device") return {"A device function: kernels call it, nothing launches it."};
+  if (kernel.role == "device")
+    return {"It is taken for a device function: no launch of it was seen."};
   return {};
 }
 

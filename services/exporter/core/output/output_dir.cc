@@ -32,16 +32,11 @@ constexpr const char* kFiles[] = {kKernelsFile,      kFimFile,         kPairsFil
                                   kAnalysisPageFile, kProvenanceFile,  kWholeFilesFile,
                                   kMixFile,          kCroissantFile,   kIrFile};
 
-// A folder of an export: at any depth it holds folders and files whose names end so.
-struct Folder {
-  const char* name;
-  const char* ending;  // "": any
-};
-constexpr Folder kFolders[] = {{kTablesFolder, ".parquet"},
-                               {kTreeFolder, ""},
-                               {kMixFolder, ".npy"},
-                               {kFiguresFolder, ".png"},
-                               {kTokensFolder, ""}};
+constexpr OutputFolder kFolders[] = {{kTablesFolder, ".parquet"},
+                                     {kTreeFolder, ""},
+                                     {kMixFolder, ".npy"},
+                                     {kFiguresFolder, ".png"},
+                                     {kTokensFolder, ""}};
 
 constexpr int64_t kMaxReportBytes = 64 << 20;
 
@@ -71,13 +66,13 @@ bool IsOurReport(const std::string& path) {
   return report.is_object() && report.contains("generator") && report["generator"] == "kernelmill";
 }
 
-absl::Status Foreign(const fs::path& dir, const fs::path& path) {
-  return absl::FailedPreconditionError(absl::StrCat(dir.string(), ": holds ",
-                                                    path.lexically_relative(dir).string(),
-                                                    ", which is not of an export"));
+absl::Status Foreign(const OutputLayout& layout, const fs::path& dir, const fs::path& path) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      dir.string(), ": holds ", path.lexically_relative(dir).string(), ", ", layout.foreign));
 }
 
-absl::Status CheckFolder(const fs::path& dir, const Folder& folder) {
+absl::Status CheckFolder(const OutputLayout& layout, const fs::path& dir,
+                         const OutputFolder& folder) {
   std::error_code error;
   fs::recursive_directory_iterator entry(dir / folder.name, error);
   for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
@@ -86,31 +81,32 @@ absl::Status CheckFolder(const fs::path& dir, const Folder& folder) {
     if (type == fs::file_type::directory) continue;
     const bool ends_so = *folder.ending == '\0' || entry->path().extension() == folder.ending;
     if (type != fs::file_type::regular || !ends_so) {
-      return Foreign(dir, entry->path());
+      return Foreign(layout, dir, entry->path());
     }
   }
   return error ? ErrorStatus(error, dir / folder.name) : absl::OkStatus();
 }
 
-// Whether an export may have this entry.
-absl::Status CheckEntry(const fs::path& dir, const fs::directory_entry& entry) {
+// Whether the layout has this entry.
+absl::Status CheckEntry(const OutputLayout& layout, const fs::path& dir,
+                        const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
   std::error_code error;
   const fs::file_type type = entry.symlink_status(error).type();
   if (error) return ErrorStatus(error, entry.path());
   const auto* const folder =
-      std::find_if(std::begin(kFolders), std::end(kFolders),
-                   [&name](const Folder& each) { return name == each.name; });
-  if (folder != std::end(kFolders) && type == fs::file_type::directory) {
-    return CheckFolder(dir, *folder);
+      std::find_if(layout.folders.begin(), layout.folders.end(),
+                   [&name](const OutputFolder& each) { return name == each.name; });
+  if (folder != layout.folders.end() && type == fs::file_type::directory) {
+    return CheckFolder(layout, dir, *folder);
   }
-  if (std::find(std::begin(kFiles), std::end(kFiles), name) != std::end(kFiles)) {
+  if (std::find(layout.files.begin(), layout.files.end(), name) != layout.files.end()) {
     return absl::OkStatus();
   }
-  return Foreign(dir, entry.path());
+  return Foreign(layout, dir, entry.path());
 }
 
-absl::Status CheckResolved(const fs::path& dir) {
+absl::Status CheckResolved(const OutputLayout& layout, const fs::path& dir) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(dir, error);
   if (status.type() == fs::file_type::not_found) return absl::OkStatus();
@@ -122,12 +118,11 @@ absl::Status CheckResolved(const fs::path& dir) {
   fs::directory_iterator entry(dir, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     empty = false;
-    RETURN_IF_ERROR(CheckEntry(dir, *entry));
+    RETURN_IF_ERROR(CheckEntry(layout, dir, *entry));
   }
   if (error) return ErrorStatus(error, dir);
-  if (!empty && !IsOurReport((dir / kReportFile).string())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(dir.string(), ": is not empty and not an earlier export"));
+  if (!empty && !layout.is_ours((dir / layout.mark).string())) {
+    return absl::FailedPreconditionError(absl::StrCat(dir.string(), ": ", layout.other));
   }
   return absl::OkStatus();
 }
@@ -184,15 +179,26 @@ absl::Status RemoveContent(const fs::path& dir) {
 
 }  // namespace
 
+const OutputLayout& ExportLayout() {
+  static constexpr OutputLayout kLayout = {kFiles,
+                                           kFolders,
+                                           kReportFile,
+                                           IsOurReport,
+                                           "which is not of an export",
+                                           "is not empty and not an earlier export"};
+  return kLayout;
+}
+
 absl::Status CheckOutputDir(const std::string& out_dir) {
   ASSIGN_OR_RETURN(const fs::path path, Resolve(out_dir));
-  RETURN_IF_ERROR(CheckResolved(path));
+  RETURN_IF_ERROR(CheckResolved(ExportLayout(), path));
   return CheckWritable(path);
 }
 
-absl::StatusOr<StagingDir> StagingDir::Create(const std::string& out_dir) {
+absl::StatusOr<StagingDir> StagingDir::Create(const std::string& out_dir,
+                                              const OutputLayout& layout) {
   ASSIGN_OR_RETURN(const fs::path out, Resolve(out_dir));
-  RETURN_IF_ERROR(CheckResolved(out));
+  RETURN_IF_ERROR(CheckResolved(layout, out));
   std::error_code error;
   fs::create_directories(out.parent_path(), error);
   if (error) return ErrorStatus(error, out.parent_path());
@@ -201,7 +207,7 @@ absl::StatusOr<StagingDir> StagingDir::Create(const std::string& out_dir) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     ASSIGN_OR_RETURN(FileDescriptor folder, MakeAndLock(path));
     if (!folder.is_open()) continue;
-    StagingDir staging(out.string(), path, std::move(folder));
+    StagingDir staging(layout, out.string(), path, std::move(folder));
     RETURN_IF_ERROR(RemoveContent(path));
     return staging;
   }
@@ -218,7 +224,7 @@ StagingDir::~StagingDir() {
 absl::Status StagingDir::Commit() {
   RETURN_IF_ERROR(SyncDir(path_));
   // What is in the way may have changed since Create.
-  RETURN_IF_ERROR(CheckResolved(out_dir_));
+  RETURN_IF_ERROR(CheckResolved(*layout_, out_dir_));
   RETURN_IF_ERROR(Replace());
   return SyncDir(fs::path(out_dir_).parent_path());
 }

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/base/file.h"
 
 namespace kernelmill::exporter {
@@ -39,6 +40,22 @@ inline constexpr char kCardFile[] = "README.md";
 inline constexpr char kCroissantFile[] = "croissant.json";
 inline constexpr char kTablesFolder[] = "data";  // holds CONFIG/SPLIT-NNNNN.parquet
 
+// What a folder may hold that something of ours is written to: nothing else may lie in it, since it
+// is replaced as a whole.
+struct OutputFolder {
+  const char* name;
+  const char* ending;  // of all files in it, at any depth; "": any
+};
+struct OutputLayout {
+  absl::Span<const char* const> files;
+  absl::Span<const OutputFolder> folders;
+  const char* mark;  // a file that each has
+  bool (*is_ours)(const std::string& mark);
+  const char* foreign;  // what is said of another file in it
+  const char* other;    // and of a folder that has none of ours
+};
+const OutputLayout& ExportLayout();
+
 // Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
 // export that nobody has added to. FAILED_PRECONDITION otherwise: it would be lost.
 // PERMISSION_DENIED and others: nothing can be written there.
@@ -49,8 +66,10 @@ absl::Status CheckOutputDir(const std::string& out_dir);
 // and removed by the next. Movable, not thread-safe.
 class StagingDir {
  public:
-  // FAILED_PRECONDITION: as CheckOutputDir, or another export to `out_dir` is running.
-  static absl::StatusOr<StagingDir> Create(const std::string& out_dir);
+  // FAILED_PRECONDITION: as CheckOutputDir, by the layout, which must live on; or another export to
+  // `out_dir` is running.
+  static absl::StatusOr<StagingDir> Create(const std::string& out_dir,
+                                           const OutputLayout& layout = ExportLayout());
   StagingDir(StagingDir&& other) noexcept = default;
   StagingDir& operator=(StagingDir&&) = delete;
   // Removes the directory unless it was committed.
@@ -63,10 +82,15 @@ class StagingDir {
   absl::Status Commit();
 
  private:
-  StagingDir(std::string out_dir, std::string path, FileDescriptor folder)
-      : out_dir_(std::move(out_dir)), path_(std::move(path)), folder_(std::move(folder)) {}
+  StagingDir(const OutputLayout& layout, std::string out_dir, std::string path,
+             FileDescriptor folder)
+      : layout_(&layout),
+        out_dir_(std::move(out_dir)),
+        path_(std::move(path)),
+        folder_(std::move(folder)) {}
   absl::Status Replace();
 
+  const OutputLayout* layout_;
   std::string out_dir_;
   std::string path_;
   FileDescriptor folder_;  // locked
