@@ -88,6 +88,41 @@ TEST(CompileKernelsTest, AStandInForAPackageIsNotTheKernelsFault) {
       "Unsupported function referenced: <module 'torch' (<kernelmill_harness.absent.Finder "
       "object>)>");
   EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(ResultOf("Unsupported function referenced: <torch.x, which is not installed>").status(),
+            v1::COMPILE_STATUS_UNKNOWN);
+}
+
+v1::CompileResult ImportOf(const std::string& error) {
+  v1::ModuleImport failed;
+  failed.set_error(error);
+  return JudgeImport(failed);
+}
+
+TEST(CompileKernelsTest, WhatAModuleLacksIsTheKernelsFaultWhereItIsTritons) {
+  EXPECT_EQ(ImportOf("ModuleNotFoundError: No module named 'triton.ops'").status(),
+            v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(ImportOf("ModuleNotFoundError: No module named 'x'").missing(), "import");
+  EXPECT_EQ(ImportOf("KeyError: <x.vendor, which is not installed>").missing(), "import");
+}
+
+TEST(CompileKernelsTest, WhatTheSandboxRefusesSaysNothingOfTheKernelAndItsBoundsDo) {
+  EXPECT_EQ(ImportOf("sandbox: PermissionError: denied").missing(), "import:sandbox");
+  EXPECT_EQ(ImportOf("limit: more than 60 s").status(), v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(ImportOf("limit: more than 60 s").stage(), "limit");
+  v1::CompileResult result;
+  result.set_status(v1::COMPILE_STATUS_ERROR);
+  result.set_stage("sandbox");
+  JudgeFailure({}, /*compiles_elsewhere=*/false, result);
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(result.missing(), "sandbox");
+}
+
+TEST(CompileKernelsTest, WhatTritonHasRemovedIsAnError) {
+  EXPECT_EQ(ResultOf("NotImplementedError: Block pointers have been removed").status(),
+            v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(
+      ResultOf("'triton._C.libtriton.ir.builder' object has no attribute 'create_x'").status(),
+      v1::COMPILE_STATUS_ERROR);
 }
 
 TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {

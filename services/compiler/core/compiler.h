@@ -12,8 +12,9 @@ namespace kernelmill::compiler {
 // What one kernel may be called with. The first try that compiles for a target is that target's.
 struct Try {
   v1::KernelSignature signature;
-  // A constexpr's `value` in `signature` is a Python expression over the module's names and `args`, the other values
-  // by name, as the lambdas of @triton.heuristics take them. The compiler's Python evaluates it.
+  // A constexpr's `value` in `signature` is a Python expression over the module's names and `args`,
+  // the other values by name, as the lambdas of @triton.heuristics take them. The compiler's Python
+  // evaluates it.
 };
 
 struct KernelJob {
@@ -22,15 +23,15 @@ struct KernelJob {
   std::string function;   // Kernel.name, a name of the module
   bool gluon = false;
   std::vector<std::string> targets;  // "cuda:90", "hip:gfx942"
-  std::vector<Try> tries;            // may be empty: then the module is loaded, and nothing is compiled
-  std::vector<std::string> keep;     // forms whose text is wanted
-  int max_seconds = 60;              // of processor time a target
+  std::vector<Try> tries;  // may be empty: then the module is loaded, and nothing is compiled
+  std::vector<std::string> keep;  // forms whose text is wanted
+  int max_seconds = 60;           // of processor time a target
 };
 
 struct TargetReport {
   std::string target;
-  // Its place in KernelJob.tries: of the one that compiled, else of the one that came furthest (frontend, passes,
-  // assembler); -1: there were none.
+  // Its place in KernelJob.tries: of the one that compiled, else of the one that came furthest
+  // (frontend, passes, assembler); -1: there were none.
   int attempt = -1;
   // `signature`, `missing` aside. UNKNOWN is not for a compiler to say.
   v1::CompileResult result;
@@ -49,8 +50,9 @@ class Compiler {
  public:
   virtual ~Compiler() = default;
 
-  // FAILED_PRECONDITION: the toolchain is not installed, or the machine cannot confine it. UNAVAILABLE: the compiler's
-  // process was lost through no fault of the kernel's. All that the kernel itself brings about is in the report.
+  // FAILED_PRECONDITION: the toolchain is not installed, or the machine cannot confine it.
+  // UNAVAILABLE: the compiler's process was lost through no fault of the kernel's. All that the
+  // kernel itself brings about is in the report.
   virtual absl::StatusOr<KernelReport> Compile(const KernelJob& job) = 0;
 };
 

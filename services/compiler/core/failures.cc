@@ -28,6 +28,7 @@ constexpr absl::string_view kNeverTaken[] = {
     "positional arguments but",
     "takes from",
     "has been removed",
+    "have been removed",
     "invalid syntax",
     "unexpected indent",
     "nested functions are not supported",
@@ -85,7 +86,10 @@ void SetUnknown(std::string missing, v1::CompileResult& result) {
 
 bool NoSignatureHelps(absl::string_view message) {
   // What stands in for a package that is not installed beside the compiler: it is ours.
-  if (absl::StrContains(message, "kernelmill_harness")) return false;
+  if (absl::StrContains(message, "kernelmill_harness") ||
+      absl::StrContains(message, "which is not installed")) {
+    return false;
+  }
   // An attribute of a value depends on what the value is; one of Triton's modules does not.
   const bool attribute = absl::StrContains(message, "has no attribute") &&
                          absl::StrContains(message, "module 'triton");
@@ -101,6 +105,7 @@ void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
   if (absl::StrContains(message, "is no kernel of the module")) {
     return SetUnknown("function", result);
   }
+  if (result.stage() == "sandbox") return SetUnknown("sandbox", result);
   if (compiles_elsewhere) return;
   if (result.stage() == "frontend" && NoSignatureHelps(result.message())) return;
   // A name may be bound under a flag alone.
@@ -115,6 +120,14 @@ v1::CompileResult JudgeImport(const v1::ModuleImport& failed) {
   result.set_message(failed.error());
   result.set_line(failed.line());
   const absl::string_view error = failed.error();
+  if (absl::StartsWith(error, "sandbox: ")) {
+    SetUnknown("import:sandbox", result);
+    return result;
+  }
+  if (absl::StartsWith(error, "limit: ")) {
+    result.set_stage("limit");
+    return result;
+  }
   const bool of_triton = absl::StrContains(error, "triton");
   const bool absent = absl::StartsWith(error, "ModuleNotFoundError") ||
                       absl::StartsWith(error, "ImportError") ||

@@ -15,13 +15,15 @@ namespace kernelmill::compiler {
 //   what                                                      is
 //   no value for a constexpr could be computed                unknown, "constexpr:NAME"
 //   the module's name is no kernel                            unknown, "function"
+//   the sandbox refused what it did                           unknown, "sandbox"
 //   the same try compiles for another target                  error: the target cannot
 //   no signature changes it (NoSignatureHelps): Triton has    error
 //     no such function or syntax, a global is no constexpr
 //   a name is not defined, and no constexpr was guessed       error
 //     (it may be bound under a flag alone)
-//   something of the signature was guessed (rules.h)          unknown, "type:NAME",
-//   "constexpr:NAME" anything else                                             error
+//   something of the signature was guessed (rules.h)          unknown, "type:NAME" or
+//                                                               "constexpr:NAME"
+//   anything else                                             error
 //
 // The name is that of an argument that the message speaks of, else of the least certain one.
 void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
@@ -29,6 +31,8 @@ void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
 
 // The result of a kernel whose module could not be loaded. The first row that holds:
 //
+//   the sandbox refused what it does                          unknown, "import:sandbox"
+//   it is out of bounds: memory, time, files                  error, stage "limit"
 //   something is not there that is no part of Triton, or      unknown, "import"
 //     its stand-in was taken for a value
 //   a device, a driver or a file is asked for                 unknown, "import:device"

@@ -68,6 +68,21 @@ class TryMaker {
     added->set_rule(value.rule);
   }
 
+  // "tensordesc<fp16[64, 32]>"; empty: the block's size is not known.
+  std::string DescriptorType(size_t place, const Variant& variant) const {
+    std::string shape;
+    for (const absl::string_view step : facts_.usage.arguments[place].block) {
+      const int at = facts_.function.Find(step);
+      if (at < 0) return "";
+      const std::string size =
+          InferConstexpr(facts_, heuristics_, types_, static_cast<size_t>(at), variant).value;
+      int number = 0;
+      if (!absl::SimpleAtoi(size, &number)) return "";
+      absl::StrAppend(&shape, shape.empty() ? "" : ", ", number);
+    }
+    return shape.empty() ? "" : absl::StrCat("tensordesc<", variant.element, "[", shape, "]>");
+  }
+
   void AddArgument(size_t place, const Variant& variant, v1::KernelSignature& made,
                    std::string& missing) const {
     const absl::string_view name = facts_.function.parameters[place].name;
@@ -76,7 +91,10 @@ class TryMaker {
     added->set_name(std::string(name));
     added->set_rule(inferred.rule);
     added->set_type(inferred.type == "*?" ? absl::StrCat("*", variant.element) : inferred.type);
-    if (inferred.type == "tensordesc" && missing.empty()) missing = absl::StrCat("type:", name);
+    if (inferred.type == "tensordesc") {
+      added->set_type(DescriptorType(place, variant));
+      if (added->type().empty() && missing.empty()) missing = absl::StrCat("type:", name);
+    }
     const bool stride =
         place < static_cast<size_t>(facts_.kernel.parameters_size()) &&
         facts_.kernel.parameters(static_cast<int>(place)).role() == v1::PARAMETER_ROLE_STRIDE;

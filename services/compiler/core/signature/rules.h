@@ -33,6 +33,7 @@ namespace kernelmill::compiler {
 //   usage:math          told     float: exp, log and the like are taken of it
 //   launch:type         told     the launch gives a float, an integer or a flag
 //   default             told     of the parameter's own default
+//   descriptor          guessed  tensordesc<T[b]>: loaded by its own methods, at multiples of b
 //   usage:compared      guessed  i32: ordered against an index
 //   usage:condition     guessed  i1: an if depends on it
 //   usage:stored        guessed  *i32, *i1: an integer or a comparison is stored there
@@ -65,7 +66,8 @@ namespace kernelmill::compiler {
 //   option
 //   inductor, autotune, launch    as above: num_warps, num_stages, num_ctas, maxnreg
 //
-// An argument of which no rule tells the type, such as a descriptor made by the host, is missing.
+// An argument of which no rule tells the type, such as a descriptor of blocks that no offset tells
+// the size of, is missing.
 enum class Certainty : uint8_t { kGuessed, kTold, kRead };
 
 // Of a rule of the tables.

@@ -45,8 +45,9 @@ struct ArgumentUsage {
   bool descriptor = false;    // by its own methods: x.load([i])
   bool none_checked = false;  // compared with None
   absl::string_view element;  // "uint8" of static_assert(x.dtype.element_ty == tl.uint8); or empty
-  // How many dimensions a descriptor is accessed in; 0: unknown.
-  size_t dimensions = 0;
+  // Of a descriptor, by dimension: the constexpr that the offset is a multiple of, which is then as
+  // large as the block; empty: unknown.
+  std::vector<absl::string_view> block;
 };
 
 // What a body does with a constexpr.
@@ -95,6 +96,7 @@ class UsageFinder {
   void Walk(Scope& scope, const Expression& expression);
   void VisitCall(Scope& scope, const Expression& call);
   bool VisitMemory(Scope& scope, const Expression& call, absl::string_view name);
+  absl::string_view StepOf(Scope& scope, const Expression& offset, int depth = 0);
   void VisitDescriptor(Scope& scope, const Expression& call);
   void VisitCast(Scope& scope, const Expression& call);
   void VisitHelper(Scope& scope, const Expression& call, const Function& helper);
