@@ -1,4 +1,5 @@
 """What modules read of torch while they are loaded, for absent.Finder."""
+from kernelmill_harness.absent import AbsentClass
 from kernelmill_harness.device import PARTS, Properties, capability
 
 VERSION = "2.9.0"
@@ -9,6 +10,10 @@ DTYPES = {
     "uint64": 8, "uint32": 4, "uint16": 2, "uint8": 1, "bool": 1, "complex64": 8, "complex128": 16,
 }
 ALIASES = {"double": "float64", "float": "float32", "half": "float16", "long": "int64", "int": "int32", "short": "int16"}
+
+
+class Tensor(AbsentClass):
+    """A class, as annotations of jit functions name it."""
 
 
 class dtype:
@@ -76,7 +81,7 @@ def names(target):
     }
     triton_helpers = {"math": _triton_math()}
     return {
-        "torch": {**dtypes, "__version__": VERSION, "dtype": dtype, "device": device, "finfo": finfo, "iinfo": iinfo,
+        "torch": {**dtypes, "__version__": VERSION, "Tensor": Tensor, "dtype": dtype, "device": device, "finfo": finfo, "iinfo": iinfo,
                   "inf": float("inf"), "nan": float("nan"), "pi": 3.141592653589793, "e": 2.718281828459045},
         "torch.version": version,
         "torch.cuda": cuda,
