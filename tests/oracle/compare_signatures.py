@@ -14,6 +14,7 @@ Exit status: 0 nothing was refused, 1 something was, 2 wrong usage.
 accident small; they stop nobody who means harm.
 """
 import argparse
+import ast
 import collections
 import concurrent.futures
 import json
@@ -112,6 +113,11 @@ def value_of(text, namespace):
     return eval(text, {"triton": triton, "tl": triton.language, **namespace})  # pylint: disable=eval-used
 
 
+def type_of(text):
+    """As Triton has it; of a tuple of arguments a tuple of types."""
+    return ast.literal_eval(text) if text.startswith("(") else text
+
+
 def compile_here(kernel, record, target):
     """Why the compiler refuses the kernel with its real signature, or nothing."""
     import linecache
@@ -133,7 +139,7 @@ def compile_here(kernel, record, target):
     places = {name: i for i, name in enumerate(function.arg_names)}
     divisible = {(places[name],): [["tt.divisibility", 16]] for name, text in record["attrs"].items()
                  if name in places and "divisibility" in text}
-    signature = {name: record["signature"][name] for name in function.arg_names}
+    signature = {name: type_of(record["signature"][name]) for name in function.arg_names}
     source = ASTSource(function, signature, {(places[name],): value for name, value in values.items()}, divisible)
     triton.compile(source, target=device.gpu_target(target), options=record["options"])
     return ""
