@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """usage: broken_kernels.py make TRITONBENCH.git OUT   right.jsonl and broken.jsonl of TritonBench's own reference solutions
-       broken_kernels.py table OUT/samples.jsonl      which measure of `kernelmill evaluate` tells which break
+       broken_kernels.py table OUT/samples.jsonl...   which measure of `kernelmill evaluate` tells which break, and what compilers
+                                                      said of a solution before and after, by toolchain and target
 
 make: of each file of TritonBench-G (a bare repository) the part above its tests is a task. right.jsonl has it as it is;
 broken.jsonl has 200 that were broken on purpose, one place each, the kinds in turn, chosen by a fixed seed. Then
 
     kernelmill evaluate broken.jsonl --baseline right.jsonl --out OUT ...
 
-table: of each kind how many samples are lower in a measure than the same task unbroken. Standard library only."""
+table: of each kind how many samples are lower in a measure than the same task unbroken; of several files, such as parts of
+one evaluation, the sums. Standard library only."""
 
 import collections
 import json
@@ -119,12 +121,14 @@ def make(repository, out):
     print(f"{len(right)} solutions, {len(wrong)} broken: {dict(collections.Counter(kind for _, kind, _ in wrong))}")
 
 
-def table(file):
+def table(files):
     models = {"generations": {}, "baseline": {}}
-    for line in pathlib.Path(file).read_text(encoding="utf-8").splitlines():
+    said = {"generations": {}, "baseline": {}}
+    for line in (line for file in files for line in pathlib.Path(file).read_text(encoding="utf-8").splitlines()):
         row = json.loads(line)
         models[row["model"]][row["task_id"]] = {f"{group} {name}": value for group, values in row["measures"].items()
                                                 for name, value in values.items() if group in ("static", "decided", "overlap")}
+        said[row["model"]][row["task_id"]] = {(one["toolchain"], one["target"]): one["status"] for one in row["compile"]}
     caught = collections.defaultdict(collections.Counter)
     for task, measures in models["generations"].items():
         kind, right = task.split("/")[0], models["baseline"][task]
@@ -136,12 +140,16 @@ def table(file):
     print("| break | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
     for kind, counts in caught.items():
         print(f"| {kind} | " + " | ".join(str(counts[name]) for name in names) + " |")
+    turns = collections.Counter((task.split("/")[0], where, said["baseline"][task][where], after)
+                                for task, of in said["generations"].items() for where, after in of.items())
+    for (kind, where, before, after), count in sorted(turns.items()):
+        print(f"{kind}, {' '.join(where)}: {before} -> {after} {count}")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["make"] and len(sys.argv) == 4:
         make(*sys.argv[2:])
-    elif sys.argv[1:2] == ["table"] and len(sys.argv) == 3:
-        table(sys.argv[2])
+    elif sys.argv[1:2] == ["table"] and len(sys.argv) > 2:
+        table(sys.argv[2:])
     else:
         sys.exit(__doc__)

@@ -95,6 +95,14 @@ bool LacksPackage(const v1::CompileResult& result) {
          !absl::StrContains(result.message(), "'triton");
 }
 
+// What could not be told, and what came of guessing it.
+std::string WhyUnknown(const v1::CompileResult& result) {
+  const std::string came = absl::StrCat(result.stage(), ": ", result.message());
+  if (absl::StartsWith(result.missing(), "import")) return came;
+  const std::string missing = absl::StrCat(result.missing(), " could not be told");
+  return result.message().empty() ? missing : absl::StrCat(missing, "; as guessed: ", came);
+}
+
 CompileOutcome OutcomeOf(const Compiled& compiled, const std::string& toolchain,
                          const std::string& target) {
   CompileOutcome outcome{toolchain, target, v1::COMPILE_STATUS_UNKNOWN, "nothing was tried"};
@@ -108,7 +116,7 @@ CompileOutcome OutcomeOf(const Compiled& compiled, const std::string& toolchain,
     outcome.status = LacksPackage(result) ? v1::COMPILE_STATUS_UNKNOWN : result.status();
     outcome.message = result.status() == v1::COMPILE_STATUS_OK ? ""
                       : result.status() == v1::COMPILE_STATUS_UNKNOWN
-                          ? absl::StrCat(kernel, result.missing())
+                          ? absl::StrCat(kernel, WhyUnknown(result))
                           : absl::StrCat(kernel, result.stage(), ": ", result.message());
   }
   return outcome;

@@ -27,7 +27,7 @@ class CompileCheckTest : public ::testing::Test {
     policy_.add_toolchains("old");
     policy_.add_targets("cuda:90");
     services_.compiles["bad"] = ResultOf(v1::COMPILE_STATUS_ERROR, "frontend", "no such type");
-    services_.compiles["vague"] = ResultOf(v1::COMPILE_STATUS_UNKNOWN, "", "");
+    services_.compiles["vague"] = ResultOf(v1::COMPILE_STATUS_UNKNOWN, "frontend", "no pointer");
     services_.compiles["vague"].set_missing("type:x");
     services_.compiles["lonely"] = ResultOf(v1::COMPILE_STATUS_ERROR, "import",
                                             "ModuleNotFoundError: No module named 'einops'");
@@ -61,7 +61,8 @@ TEST_F(CompileCheckTest, UnknownIsNotFailed) {
   EXPECT_EQ(results[1].compiles[0].message, "bad: frontend: no such type");
   EXPECT_EQ(results[2].values.at(all), 0);
   EXPECT_FALSE(results[2].values.contains(decided));
-  EXPECT_EQ(results[2].compiles[0].message, "vague: type:x");
+  EXPECT_EQ(results[2].compiles[0].message,
+            "vague: type:x could not be told; as guessed: frontend: no pointer");
 }
 
 TEST_F(CompileCheckTest, WhatHasNoKernelOrDoesNotParseIsAnErrorWithoutATry) {
