@@ -1,4 +1,10 @@
+#include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -9,6 +15,8 @@
 
 namespace kernelmill::cli {
 namespace {
+
+constexpr size_t kReasons = 15;
 
 // Text of a file in a cell or a line of Markdown.
 std::string Cell(absl::string_view text) { return exporter::MarkdownCell(OneLine(text)); }
@@ -101,6 +109,42 @@ std::string CompileTable(const EvaluationReport& report) {
   return table + CompileRows("generations", report.summary);
 }
 
+// Without the kernel's name, which it begins with: other kernels fail for the same reason.
+absl::string_view ReasonOf(absl::string_view message) {
+  const size_t end = message.find(": ");
+  return end == absl::string_view::npos ? message : message.substr(end + 2);
+}
+
+// Why samples do not compile: what most samples have from any compiler.
+std::string ReasonTable(const EvaluatedModel& model) {
+  std::map<std::pair<std::string, std::string>, int> samples;
+  for (const std::vector<SampleResult>& task : model.results) {
+    for (const SampleResult& sample : task) {
+      std::set<std::pair<std::string, std::string>> reasons;
+      for (const CompileOutcome& outcome : sample.compiles) {
+        if (outcome.status == v1::COMPILE_STATUS_OK) continue;
+        reasons.emplace(outcome.status == v1::COMPILE_STATUS_ERROR ? "error" : "unknown",
+                        ReasonOf(outcome.message));
+      }
+      for (const auto& reason : reasons) ++samples[reason];
+    }
+  }
+  if (samples.empty()) return "";
+  std::vector<std::pair<std::pair<std::string, std::string>, int>> most(samples.begin(),
+                                                                        samples.end());
+  absl::c_stable_sort(most, [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string table =
+      absl::StrCat("\n## Why not\n\nWhat compilers said of most of the generations, ",
+                   std::min(most.size(), kReasons), " of ", most.size(),
+                   " answers; sheet.html and samples.jsonl have each sample's.\n\n"
+                   "| | of the first kernel that does not compile | samples |\n|---|---|---|\n");
+  if (most.size() > kReasons) most.resize(kReasons);
+  for (const auto& [reason, count] : most) {
+    absl::StrAppend(&table, "| ", reason.first, " | ", Cell(reason.second), " | ", count, " |\n");
+  }
+  return table;
+}
+
 std::string PassRows(const char* model, const std::vector<MeasureSummary>& summary) {
   std::string rows;
   for (const MeasureSummary& pass : summary) {
@@ -163,7 +207,7 @@ std::string ReportPage(const EvaluationReport& report) {
                     CompileTable(report),
                     "\n## pass@k\n\nA sample passes that compiles. Of the decided samples; \"of "
                     "all\": unknown counts as failed.\n\n",
-                    PassTable(report));
+                    PassTable(report), ReasonTable(report.model));
   } else {
     absl::StrAppend(&page, "\n## Compiled\n\nNothing was compiled (--no-compile).\n");
   }

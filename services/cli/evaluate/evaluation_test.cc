@@ -165,6 +165,20 @@ TEST_F(EvaluationTest, ModelsAreComparedOnTheTasksThatBothHave) {
   EXPECT_EQ(lines.size(), 62u);
 }
 
+TEST_F(EvaluationTest, PagesSayWhyMostSamplesDoNotCompile) {
+  services_.compiles["bad"].set_stage("frontend");
+  services_.compiles["bad"].set_message("wrong");
+  services_.compiles["other"] = services_.compiles["bad"];
+  options_.compile->add_toolchains("new");
+  EvaluationReport report;
+  report.compile = options_.compile;
+  report.model = Run({TaskOf("a", {"@jit bad", "@jit other", "@jit k"}), TaskOf("b", {"x"})});
+  report.summary = Summarize(report.model, {1});
+  const std::string page = ReportPage(report);
+  EXPECT_THAT(page, HasSubstr("| error | frontend: wrong | 2 |")) << "two samples, two toolchains";
+  EXPECT_THAT(page, HasSubstr("| error | no kernel in it | 1 |"));
+}
+
 TEST_F(EvaluationTest, PagesSayWhenNothingWasCompiled) {
   options_.compile.reset();
   EvaluationReport report;
