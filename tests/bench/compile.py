@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiling a kernel for sm_90 on one core: a fork of a warm process, with and without the sandbox, and a new interpreter
+"""Compiling two kernels for sm_90 on one core: a fork of a warm process, with and without the sandbox, and a new interpreter
 for each kernel.
 
 usage: compile.py [--toolchains DIR] [--kernels N] [--rounds N]
@@ -18,21 +18,35 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "build/release/bin/compile_bench"
 KINDS = ["confined", "unconfined", "anew"]
+KERNELS = ["add", "product"]
 
 
-def measure(toolchains, name, kind, kernels):
+def measure(toolchains, name, kind, kernel, kernels):
     core = str(min(os.sched_getaffinity(0)))
-    command = ["taskset", "-c", core, PROGRAM, toolchains, name, kind, str(kernels)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    command = ["taskset", "-c", core, PROGRAM, toolchains, name, kind, kernel, str(kernels)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def seconds_a_kernel(toolchains, name, kind, kernels):
+def seconds_a_kernel(toolchains, name, kind, kernel, kernels):
     """Of one kernel, without what starting takes: the difference of many to one. `anew` starts for each."""
     if kind == "anew":
-        row = measure(toolchains, name, kind, max(2, kernels // 10))
-        return row["cpu"] / max(2, kernels // 10), row
-    one, many = measure(toolchains, name, kind, 1), measure(toolchains, name, kind, kernels + 1)
+        count = max(2, kernels // 10)
+        row = measure(toolchains, name, kind, kernel, count)
+        return row["cpu"] / count, row
+    one, many = (measure(toolchains, name, kind, kernel, count) for count in (1, kernels + 1))
     return (many["cpu"] - one["cpu"]) / kernels, many
+
+
+def print_rows(options, name, kernel):
+    rows = {kind: [] for kind in KINDS}
+    for _ in range(options.rounds):
+        for kind in KINDS:
+            rows[kind].append(seconds_a_kernel(options.toolchains, name, kind, kernel, options.kernels))
+    base = statistics.median(seconds for seconds, _ in rows["anew"])
+    for kind in KINDS:
+        seconds = statistics.median(seconds for seconds, _ in rows[kind])
+        peak = statistics.median(row["peak_kib"] for _, row in rows[kind]) * 1.024 / 1e3
+        print(f"{name:14}{kernel:10}{kind:12}{1 / seconds:10.2f}{base / seconds:8.1f}{peak:9.0f}", flush=True)
 
 
 def main():
@@ -44,17 +58,10 @@ def main():
     names = sorted(path.name for path in pathlib.Path(options.toolchains).glob("*") if (path / ".requirements").exists())
     if not names:
         sys.exit(f"no toolchain in {options.toolchains}")
-    print(f"{'toolchain':14}{'':12}{'kernels/s':>10}{'TIMES':>8}{'peak MB':>9}")
+    print(f"{'toolchain':14}{'kernel':10}{'':12}{'kernels/s':>10}{'TIMES':>8}{'peak MB':>9}")
     for name in names:
-        rows = {kind: [] for kind in KINDS}
-        for _ in range(options.rounds):
-            for kind in KINDS:
-                rows[kind].append(seconds_a_kernel(options.toolchains, name, kind, options.kernels))
-        base = statistics.median(seconds for seconds, _ in rows["anew"])
-        for kind in KINDS:
-            seconds = statistics.median(seconds for seconds, _ in rows[kind])
-            peak = statistics.median(row["peak_kib"] for _, row in rows[kind]) * 1.024 / 1e3
-            print(f"{name:14}{kind:12}{1 / seconds:10.2f}{base / seconds:8.1f}{peak:9.0f}")
+        for kernel in KERNELS:
+            print_rows(options, name, kernel)
     print("kernels/s: of one core. TIMES: beside a new interpreter. peak MB: resident, of the largest process")
 
 

@@ -1,6 +1,9 @@
 #include "services/compiler/sandbox/support.h"
 
+#include <fcntl.h>
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +22,29 @@ namespace {
 bool HasSeccomp() {
   const unsigned verdict = SECCOMP_RET_KILL_PROCESS;
   return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &verdict) == 0;
+}
+
+// Whether /proc shows a process that nobody may look into, as confined ones are: with hidepid it
+// does not, and a watcher would see none of its descendants.
+bool ShowsProcesses() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return false;
+  const FileDescriptor read(fds[0]);
+  FileDescriptor write(fds[1]);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const char ready = ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 1 : 0;
+    [[maybe_unused]] const ssize_t written = ::write(write.get(), &ready, 1);
+    while (true) ::pause();
+  }
+  write.Close();
+  if (pid < 0) return false;
+  char ready = 0;
+  const bool shown = ::read(read.get(), &ready, 1) == 1 && ready == 1 &&
+                     ::access(absl::StrCat("/proc/", pid, "/stat").c_str(), R_OK) == 0;
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  return shown;
 }
 
 // In a child, for the answer is in whether it works: a container's root may lack the capability.
@@ -51,7 +77,7 @@ SandboxSupport ProbeSandbox() {
   support.close_range = ::syscall(SYS_close_range, UINT_MAX, UINT_MAX, 0) == 0;
   support.pidfd =
       FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))).is_open();
-  support.proc = ::access(absl::StrCat("/proc/", ::getpid(), "/stat").c_str(), R_OK) == 0;
+  support.proc = ShowsProcesses();
   support.change_user = MayChangeUser();
   return support;
 }
@@ -67,7 +93,7 @@ absl::Status StatusOf(const SandboxSupport& support) {
   if (!support.seccomp) missing.push_back("seccomp filters (Linux 4.14, CONFIG_SECCOMP_FILTER)");
   if (!support.close_range) missing.push_back("close_range (Linux 5.9)");
   if (!support.pidfd) missing.push_back("pidfd_open (Linux 5.3)");
-  if (!support.proc) missing.push_back("/proc");
+  if (!support.proc) missing.push_back("a /proc that shows all processes (no hidepid)");
   if (!support.change_user) {
     missing.push_back(
         "the right to change its user (CAP_SETUID and CAP_SETGID; or run the worker as another "

@@ -15,7 +15,7 @@ struct SandboxSupport {
   bool seccomp = false;  // filters, and their verdict KILL_PROCESS
   bool close_range = false;
   bool pidfd = false;
-  bool proc = false;         // /proc shows this process: the watcher finds descendants there
+  bool proc = false;         // /proc shows confined processes: the watcher finds descendants there
   bool change_user = false;  // not root, or root that may become somebody else
 };
 

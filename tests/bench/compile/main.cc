@@ -1,4 +1,4 @@
-// usage: compile_bench TOOLCHAINS TOOLCHAIN confined|unconfined|anew KERNELS
+// usage: compile_bench TOOLCHAINS TOOLCHAIN confined|unconfined|anew add|product KERNELS
 // Compiles a kernel KERNELS times for sm_90, one after the other, and prints seconds of the clock
 // and of the processor, with all that it starts, and the resident memory of the largest process, as
 // JSON. `anew`: a new interpreter, confined, for each kernel.
@@ -21,11 +21,16 @@
 namespace kernelmill::compiler {
 namespace {
 
-// A matrix product with its epilogue: neither the smallest kernel nor a large one.
+// The smallest kernel, and a matrix product with its epilogue.
 constexpr char kModule[] = R"(
 import torch
 import triton
 import triton.language as tl
+
+@triton.jit
+def add(a, b, out, M, BM: tl.constexpr):
+    i = tl.program_id(0) * BM + tl.arange(0, BM)
+    tl.store(out + i, tl.load(a + i, mask=i < M) + tl.load(b + i, mask=i < M), mask=i < M)
 
 @triton.jit
 def product(a, b, out, M, N, K, sa, sb, so, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
@@ -41,21 +46,24 @@ def product(a, b, out, M, N, K, sa, sb, so, BM: tl.constexpr, BN: tl.constexpr, 
     tl.store(out + i[:, None] * so + j[None, :], total.to(tl.float16), mask=(i[:, None] < M) & (j[None, :] < N))
 )";
 
-KernelJob ProductJob(const std::string& toolchain) {
+KernelJob JobOf(const std::string& toolchain, const std::string& kernel) {
   KernelJob job;
   job.toolchain = toolchain;
   job.module = kModule;
-  job.function = "product";
+  job.function = kernel;
   job.targets = {"cuda:90"};
   Try& attempt = job.tries.emplace_back();
-  for (const char* name : {"a", "b", "out", "M", "N", "K", "sa", "sb", "so"}) {
+  const bool add = kernel == "add";
+  const std::vector<std::string> arguments = {"a", "b", "out", "M", "N", "K", "sa", "sb", "so"};
+  for (const std::string& text :
+       add ? std::vector(arguments.begin(), arguments.begin() + 4) : arguments) {
     v1::ArgumentType& argument = *attempt.signature.add_arguments();
-    argument.set_name(name);
-    const std::string text = name;
+    argument.set_name(text);
     argument.set_type(text == "a" || text == "b" || text == "out" ? "*fp16" : "i32");
     argument.set_divisible_by_16(true);
   }
-  for (const char* name : {"BM", "BN", "BK"}) {
+  for (const std::string& name :
+       add ? std::vector<std::string>{"BM"} : std::vector<std::string>{"BM", "BN", "BK"}) {
     v1::ConstexprValue& value = *attempt.signature.add_constexprs();
     value.set_name(name);
     value.set_value("64");
@@ -82,8 +90,9 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Run(const ToolchainOptions& options, const std::string& toolchain, bool anew, int kernels) {
-  const KernelJob job = ProductJob(toolchain);
+int Run(const ToolchainOptions& options, const std::string& toolchain, bool anew,
+        const std::string& kernel, int kernels) {
+  const KernelJob job = JobOf(toolchain, kernel);
   absl::StatusOr<std::unique_ptr<Compiler>> compiler = OpenToolchains(options, {toolchain});
   if (!compiler.ok()) return Fail(compiler.status());
   const absl::Time start = absl::Now();
@@ -96,7 +105,8 @@ int Run(const ToolchainOptions& options, const std::string& toolchain, bool anew
     const auto report = (*compiler)->Compile(job);
     if (!report.ok()) return Fail(report.status());
     if (report->targets.empty() || report->targets[0].result.status() != v1::COMPILE_STATUS_OK) {
-      std::cerr << report->module_import.error() << "\n";
+      std::cerr << report->module_import.error()
+                << (report->targets.empty() ? "" : report->targets[0].result.message()) << "\n";
       return 1;
     }
   }
@@ -114,13 +124,14 @@ int Run(const ToolchainOptions& options, const std::string& toolchain, bool anew
 
 int main(int argc, char** argv) {
   int kernels = 0;
-  if (argc != 5 || !absl::SimpleAtoi(argv[4], &kernels)) {
-    std::cerr << "usage: compile_bench TOOLCHAINS TOOLCHAIN confined|unconfined|anew KERNELS\n";
+  if (argc != 6 || !absl::SimpleAtoi(argv[5], &kernels)) {
+    std::cerr << "usage: compile_bench TOOLCHAINS TOOLCHAIN confined|unconfined|anew add|product "
+                 "KERNELS\n";
     return 2;
   }
   const std::string how = argv[3];
   kernelmill::compiler::ToolchainOptions options;
   options.folder = argv[1];
   options.unsafe_no_sandbox = how == "unconfined";
-  return kernelmill::compiler::Run(options, argv[2], how == "anew", kernels);
+  return kernelmill::compiler::Run(options, argv[2], how == "anew", argv[4], kernels);
 }
