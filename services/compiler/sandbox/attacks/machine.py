@@ -47,6 +47,11 @@ def refused_fork():
                 lambda: call(56, 0x11, 0, 0, 0, 0))
 
 
+def refused_a_thread_that_is_waited_for():
+    """Who waits for it looks like one who waits for the disk, and not asleep."""
+    call(56, 0x100 | 0x200 | 0x400 | 0x800 | 0x4000 | 0x10000, 0, 0, 0, 0)
+
+
 def refused_fork_bomb():
     while True:
         os.fork()

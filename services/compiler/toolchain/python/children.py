@@ -53,9 +53,9 @@ class Frontend:
         return _object(self._child.answer(), self._seconds)
 
 
-def call(work, seconds, answer_bytes):
+def call(work, seconds, max_seconds, answer_bytes):
     """What `work(folder)` returns, run in a child B, which may run the compiler's programs; {"stage", "died"}: it did not
-    return."""
+    return. `seconds` is what is left of max_seconds: it differs from run to run, so that nothing is said of it."""
     def run():
         _settle()
         try:
@@ -65,7 +65,7 @@ def call(work, seconds, answer_bytes):
 
     layer = sandbox.Layer(execute=True, seconds=seconds * WALL_FACTOR, cpu_seconds=seconds,
                           memory_bytes=BACKEND_MEMORY, file_bytes=BACKEND_FILES, answer_bytes=answer_bytes)
-    report = _object(sandbox.run(run, layer), seconds)
+    report = _object(sandbox.run(run, layer), max_seconds)
     if "machine" in report:
         raise MachineFault(report["machine"])
     return report

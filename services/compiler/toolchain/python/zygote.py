@@ -87,7 +87,7 @@ def try_report(child, job, target, place, attempt):
     left = max(1, math.ceil(job["max_seconds"] - child.seconds()))
     report = children.call(
         lambda folder: backend.report(said["ir"], target, frontend.options_of(attempt), job["gluon"], job["keep"], folder),
-        left, REPORT_BYTES)
+        left, job["max_seconds"], REPORT_BYTES)
     if "died" in report:
         return died(report, "passes")
     if report["status"] == "ok":
