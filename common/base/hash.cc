@@ -16,9 +16,13 @@ std::string DigestWith(const EVP_MD* function, absl::string_view bytes) {
 }
 
 // The library looks for its code anew whenever it is given EVP_sha256(), which takes as long as
-// hashing a kernel.
+// hashing a kernel, and a lock that all threads share. So does EVP_sha1().
 const EVP_MD* FetchedSha256() {
   static const EVP_MD* function = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return function;
+}
+const EVP_MD* FetchedSha1() {
+  static const EVP_MD* function = EVP_MD_fetch(nullptr, "SHA1", nullptr);
   return function;
 }
 
@@ -26,7 +30,7 @@ const EVP_MD* FetchedSha256() {
 
 std::string Sha256(absl::string_view bytes) { return DigestWith(FetchedSha256(), bytes); }
 std::string Sha256Hex(absl::string_view bytes) { return absl::BytesToHexString(Sha256(bytes)); }
-std::string Sha1(absl::string_view bytes) { return DigestWith(EVP_sha1(), bytes); }
+std::string Sha1(absl::string_view bytes) { return DigestWith(FetchedSha1(), bytes); }
 
 uint64_t StableHash64(absl::string_view bytes, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);

@@ -116,7 +116,7 @@ class Walk {
     return InOrder<LoadedShard>(
         threads, pieces_.size(), static_cast<size_t>(threads) + 2,
         [this](size_t i) { return Load(i); },
-        [this](size_t i, LoadedShard loaded) { return Visit(pieces_[i], loaded); });
+        [this](size_t i, LoadedShard loaded) { return Visit(pieces_[i], std::move(loaded)); });
   }
 
  private:
@@ -144,6 +144,7 @@ class Walk {
   }
 
   absl::StatusOr<LoadedShard> Load(size_t i) {
+    DestroyVisited();
     const Piece& piece = pieces_[i];
     absl::StatusOr<LoadedShard> loaded = LoadPiece(piece);
     // Also after a failure, or the pieces after it would wait for ever.
@@ -178,8 +179,19 @@ class Walk {
     return loaded;
   }
 
-  absl::Status Visit(const Piece& piece, const LoadedShard& loaded) {
-    return Annotate(VisitPiece(piece, loaded), absl::StrCat("source ", piece.source));
+  absl::Status Visit(const Piece& piece, LoadedShard loaded) {
+    const absl::Status status = VisitPiece(piece, loaded);
+    const absl::MutexLock lock(&mutex_);
+    visited_.push_back(std::move(loaded));
+    return Annotate(status, absl::StrCat("source ", piece.source));
+  }
+
+  // A shard is thousands of small pieces of memory: to give them back takes longer than most
+  // visits, which all threads wait for.
+  void DestroyVisited() {
+    std::vector<LoadedShard> visited;
+    const absl::MutexLock lock(&mutex_);
+    visited.swap(visited_);
   }
 
   absl::Status VisitPiece(const Piece& piece, const LoadedShard& loaded) {
@@ -197,6 +209,8 @@ class Walk {
   Numbering numbering_;
   std::vector<Tree> trees_;                        // by source
   std::shared_ptr<const v1::SourceTree> current_;  // of the last visit: keeps it for the next
+  absl::Mutex mutex_;
+  std::vector<LoadedShard> visited_ ABSL_GUARDED_BY(mutex_);  // fewer than are in memory anyway
 };
 
 }  // namespace

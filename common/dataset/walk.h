@@ -64,9 +64,10 @@ bool IsFile(const v1::Kernel& kernel);
 absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas::Digest& dataset);
 
 // Walks everything that `manifest` names, apart from its clusters. Shards are loaded and prepared
-// on `threads` threads; two more shards than these are in memory at most. Visits are on the calling
-// thread. This is the numbering of kernels: by source, then shard, then place in the shard,
-// holdouts included. The decisions of Clusters and the numbers in PairSet follow it.
+// on `threads` threads; in memory are two more shards than these, and as many visited ones at most.
+// Visits are on the calling thread. This is the numbering of kernels: by source, then shard, then
+// place in the shard, holdouts included. The decisions of Clusters and the numbers in PairSet
+// follow it.
 //
 // Errors: those of the store; INTERNAL where the manifest or a shard does not fit together
 // (verdicts and kernels that are not as many).
