@@ -70,6 +70,7 @@ CatalogEntry EntryOf(const CatalogKernel& kernel, RowOffset offset, const CodeFa
   entry.tested = !kernel.tests.empty();
   entry.compiles = Compiles(kernel);
   entry.strided = TakesStrides(kernel);
+  entry.decorated = !OwnDecorators(kernel).empty();
   entry.sketch = SketchOf(kernel);
   return entry;
 }

@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kMaxRun = 4;  // words of a phrase
 constexpr double kFirstTier = 0.8;
+constexpr char kUntagged[] = "#untagged";  // in the table: a kernel without tags
 
 void AddRuns(const std::vector<std::string>& words, std::set<std::string>* phrases) {
   for (size_t i = 0; i < words.size(); ++i) {
@@ -31,7 +32,8 @@ void AddRuns(const std::vector<std::string>& words, std::set<std::string>* phras
 }
 
 bool CoversNothing(const CatalogEntry& entry) {
-  return entry.kind == "broken" || entry.kind == "test" || entry.kind == "helper";
+  return entry.kind == "broken" || entry.kind == "test" ||
+         (entry.kind == "helper" && !entry.decorated);
 }
 
 }  // namespace
@@ -75,6 +77,7 @@ void Coverage::Add(const CatalogEntry& entry, uint32_t number) {
     auto& best = best_of_tag_.try_emplace(tag, -1, 0).first->second;
     if (entry.score > best.first) best = {entry.score, number};
   }
+  if (entry.tags.empty()) add(kUntagged);
   for (const std::string& phrase : NamePhrases(entry)) add(phrase);
   for (auto part = parts.begin(); part != parts.end();) {
     const uint16_t operation = part->first;

@@ -80,6 +80,17 @@ TEST(Coverage, TestsAndWhatIsBrokenCoverNothing) {
   EXPECT_EQ(coverage.kernels(), 1);
 }
 
+TEST(Coverage, AHelperCountsWhereADecoratorOfTheRepositoryMayLaunchIt) {
+  CatalogEntry entry = Entry("softmax_kernel", {"softmax"});
+  entry.kind = "helper";
+  Coverage coverage(kTable);
+  coverage.Add(entry, 0);
+  EXPECT_EQ(coverage.operations()[0].found(), 0);
+  entry.decorated = true;
+  coverage.Add(entry, 1);
+  EXPECT_EQ(coverage.operations()[0].found(), 1);
+}
+
 TEST(Coverage, AsJsonNamesEachOperationOnceWithItsKernels) {
   const std::vector<CatalogEntry> entries = {Entry("softmax_kernel", {"softmax"})};
   Coverage coverage(kTable);

@@ -11,7 +11,7 @@ struct KnownOperation {
   absl::string_view name;
   absl::string_view list;  // whose it is: aten, kernelbench, seeds
   // What a kernel that does it has: parts joined by " & ", each a choice of "#tag" (an operation's
-  // tag) or a phrase of its names, run together, joined by "|".
+  // tag; "#untagged": it has none) or a phrase of its names, run together, joined by "|".
   absl::string_view parts;
   absl::string_view near;  // the tag of the operations that are most like it
   bool differentiable;     // so that a backward pass is wanted too

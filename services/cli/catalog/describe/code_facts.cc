@@ -78,28 +78,28 @@ void AddOnce(std::string entry, std::vector<std::string>* list) {
   if (std::find(list->begin(), list->end(), entry) == list->end()) list->push_back(entry);
 }
 
-// The text from one token to before another, on one line.
+bool Opens(absl::string_view text) { return text == "(" || text == "[" || text == "{"; }
+bool Closes(absl::string_view text) { return text == ")" || text == "]" || text == "}"; }
+
+// The text from one token to before another, on one line; nothing where it is long.
 std::string TextOf(const Tokens& tokens, size_t begin, size_t end) {
-  if (begin >= end) return "";
   std::string text;
-  const char* last = nullptr;
+  const Token* last = nullptr;
   for (size_t i = begin; i < end; ++i) {
     if (tokens[i].kind == Token::kComment) continue;
-    if (last != nullptr && tokens[i].text.data() != last) text += ' ';
+    const bool apart =
+        last != nullptr && tokens[i].text.data() != last->text.data() + last->text.size();
+    // What stood on lines of its own: "( x, )" is "(x,)".
+    if (apart && !Opens(last->text) && !Closes(tokens[i].text)) text += ' ';
     absl::StrAppend(&text, tokens[i].text);
-    last = tokens[i].text.data() + tokens[i].text.size();
+    last = &tokens[i];
   }
-  // What stood on lines of their own: "( x, )" is "(x,)".
-  absl::StripAsciiWhitespace(&text);
   return text.size() > kMaxText ? "" : text;
 }
 
 bool Is(const Tokens& tokens, size_t i, absl::string_view text) {
   return i < tokens.size() && tokens[i].text == text;
 }
-
-bool Opens(absl::string_view text) { return text == "(" || text == "[" || text == "{"; }
-bool Closes(absl::string_view text) { return text == ")" || text == "]" || text == "}"; }
 
 // Where the bracket at `open` closes; the list's end if nowhere.
 size_t Closing(const Tokens& tokens, size_t open) {
@@ -167,7 +167,8 @@ void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
     if (tokens[i].kind != Token::kName) continue;
     if ((text == "zeros" || text == "full" || text == "zeros_like") && Is(tokens, i + 1, "(")) {
       AddAccumulator(tokens, i + 1, &facts->accumulators);
-    } else if (text == "program_id" && Is(tokens, i + 1, "(")) {
+    } else if (text == "program_id" && Is(tokens, i + 1, "(") && i > 0 &&
+               tokens[i - 1].text != "def") {
       AddOnce(AxisOf(tokens, i + 1), &facts->program_axes);
     } else if (text == "element_ty" && i >= 4 && tokens[i - 2].text == "dtype" &&
                tokens[i - 3].text == "." && tokens[i - 4].kind == Token::kName) {
@@ -182,21 +183,44 @@ void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
   }
 }
 
-// The comment lines that stand between the signature and the first statement.
-std::string FirstComment(const Tokens& tokens) {
+// Where the body begins: behind the colon of the signature.
+size_t BodyOf(const Tokens& tokens) {
   size_t i = 0;
   while (i < tokens.size() && tokens[i].text != "def") ++i;
-  i = OutsideBrackets(tokens, i, tokens.size(), ":") + 1;
+  return std::min(tokens.size(), OutsideBrackets(tokens, i, tokens.size(), ":") + 1);
+}
+
+// The comment that stands before the first statement, where it is about all of the body and not
+// about that statement alone: it has two lines, or a blank one behind it.
+std::string FirstComment(const Tokens& tokens) {
+  size_t i = BodyOf(tokens);
   std::vector<absl::string_view> lines;
+  const char* end = nullptr;
   for (; i < tokens.size() && tokens[i].kind == Token::kComment; ++i) {
     absl::string_view line = tokens[i].text;
+    end = line.data() + line.size();
     while (absl::ConsumePrefix(&line, "#")) {
     }
     line = absl::StripAsciiWhitespace(line);
     if (!line.empty()) lines.push_back(line);
   }
+  if (lines.empty() || i == tokens.size()) return "";
+  const auto between = absl::string_view(end, static_cast<size_t>(tokens[i].text.data() - end));
+  const bool apart = std::count(between.begin(), between.end(), '\n') > 1;
   const std::string comment = absl::StrJoin(lines, " ");
-  return comment.size() > kMaxComment ? "" : comment;
+  return comment.size() > kMaxComment || (lines.size() == 1 && !apart) ? "" : comment;
+}
+
+// What a body that is one return statement returns.
+std::string OnlyReturn(const Tokens& tokens) {
+  size_t i = BodyOf(tokens);
+  while (i < tokens.size() && (tokens[i].kind == Token::kComment ||
+                               (tokens[i].kind == Token::kString && tokens[i].begins_statement))) {
+    ++i;
+  }
+  if (!Is(tokens, i, "return")) return "";
+  const size_t end = StatementEnd(tokens, i);
+  return end == tokens.size() ? TextOf(tokens, i + 1, end) : "";
 }
 
 // Where a name is launched: of NAME[grid](...) the bracket's place. Any name's where the kernel's
@@ -291,6 +315,7 @@ CodeFacts ReadCodeFacts(const CatalogKernel& kernel) {
   if (!cuda) {
     ReadKernelText(tokens, &facts);
     facts.comment = FirstComment(tokens);
+    facts.returned = OnlyReturn(tokens);
   }
   if (!kernel.launcher.has_value() || cuda) return facts;
   const Tokens launcher = code::Lex(kernel.launcher->text, language);

@@ -16,7 +16,8 @@ struct CodeFacts {
   std::vector<std::string> store_casts;      // x of .to(x.dtype.element_ty)
   std::vector<std::string> program_axes;     // what program_id is asked for: "0", "1"
   std::vector<std::string> loops;            // headers of its for loops: "range(0, K, BLOCK_K)"
-  std::string comment;                       // the comment that it begins with
+  std::string comment;                       // that it begins with, if about all of it
+  std::string returned;                      // where returning that is all that it does
   std::string grid;                          // of the launch
   std::vector<std::string> launcher_dtypes;  // as dtypes, of the launcher
   std::vector<std::string> requirements;     // what the launcher asserts: "x.is_contiguous()"

@@ -38,6 +38,21 @@ def k(x, y, n, BLOCK: tl.constexpr):
   EXPECT_EQ(facts.comment, "Adds what is there, block by block.");
 }
 
+TEST(CodeFacts, ACommentOfTheFirstStatementIsNoneOfTheKernel) {
+  EXPECT_EQ(ReadCodeFacts(Kernel("def k(x):\n    # set the offset\n    y = 1\n")).comment, "");
+  EXPECT_EQ(ReadCodeFacts(Kernel("def k(x):\n    # Adds rows.\n\n    y = 1\n")).comment,
+            "Adds rows.");
+}
+
+TEST(CodeFacts, WhatABodyOfOneStatementReturnsIsQuoted) {
+  EXPECT_EQ(
+      ReadCodeFacts(
+          Kernel("@jit\ndef k(x, y):\n    \"\"\"Doc.\"\"\"\n    return y - x * (\n        2)\n"))
+          .returned,
+      "y - x * (2)");
+  EXPECT_EQ(ReadCodeFacts(Kernel("def k(x):\n    y = 1\n    return y\n")).returned, "");
+}
+
 TEST(CodeFacts, TheGridIsTheLaunchsOwnOrWhatItsNameIsSetTo) {
   EXPECT_EQ(ReadCodeFacts(Kernel("x", "def f(a):\n    k[(a.shape[0], 2)](a)\n")).grid,
             "(a.shape[0], 2)");

@@ -26,6 +26,10 @@ std::vector<Sentence> Describe(const CatalogKernel& kernel, const CodeFacts& fac
 // else its operations.
 std::string Summary(const CatalogKernel& kernel);
 
+// Names of decorators that are neither Triton's nor Python's own: what launches a function may be
+// made by one.
+std::vector<std::string> OwnDecorators(const CatalogKernel& kernel);
+
 // A tag as people say it: "layer normalization" of "layer_norm"; the tag itself where it is new.
 std::string TagPhrase(const std::string& tag);
 

@@ -52,6 +52,14 @@ TEST(Description, ATagThatANarrowerOneImpliesIsLeftOut) {
   EXPECT_THAT(SentenceBy(kernel, "direction").text, HasSubstr("backward pass"));
 }
 
+TEST(Description, ADecoratorOfTheRepositoryIsNamed) {
+  CatalogKernel kernel = Softmax();
+  EXPECT_EQ(SentenceBy(kernel, "decorators").text, "");
+  kernel.decorators = {"@pointwise_dynamic(promotion=[0])", "@triton.jit"};
+  EXPECT_EQ(SentenceBy(kernel, "decorators").text,
+            "It is decorated by `pointwise_dynamic`, which is not the language's own.");
+}
+
 TEST(Summary, IsTheDocstringsFirstSentenceElseTheTags) {
   CatalogKernel kernel = Softmax();
   EXPECT_EQ(Summary(kernel), "Row-wise softmax.");

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/text.h"
 #include "services/cli/catalog/describe/description.h"
 
@@ -109,6 +110,17 @@ Said Role(const CatalogKernel& kernel, const CodeFacts&) {
   return {};
 }
 
+Said Returns(const CatalogKernel&, const CodeFacts& facts) {
+  if (facts.returned.empty()) return {};
+  return {absl::StrCat("It returns ", Code(facts.returned), ".")};
+}
+
+Said Decorators(const CatalogKernel& kernel, const CodeFacts&) {
+  const Texts own = OwnDecorators(kernel);
+  if (own.empty()) return {};
+  return {absl::StrCat("It is decorated by ", AndCode(own), ", which is not the language's own.")};
+}
+
 Said Target(const CatalogKernel& kernel, const CodeFacts&) {
   if (kernel.target.empty() || kernel.target == "generic" || kernel.dsl == "cuda") return {};
   return {absl::StrCat("It is written for hardware of ", kernel.target, " alone.")};
@@ -154,6 +166,9 @@ const absl::flat_hash_map<absl::string_view, absl::string_view>& Computations() 
       {"rand", "random numbers"},
       {"randn", "random numbers"},
       {"randint", "random numbers"},
+      {"rand4x", "random numbers"},
+      {"randn4x", "random numbers"},
+      {"randint4x", "random numbers"},
       {"philox", "random numbers"},
       {"trans", "transposition of tiles"},
       {"atomic_add", "atomic additions"},
@@ -363,7 +378,9 @@ constexpr Rule kRules[] = {
     {"tags", Tags},
     {"direction", Direction},
     {"launcher-docstring", LauncherDocstring},
+    {"returns", Returns},
     {"role", Role},
+    {"decorators", Decorators},
     {"kind", Kind},
     {"target", Target},
     {"generated", Generated},
@@ -393,6 +410,20 @@ std::string Capitalized(std::string text) {
 }
 
 }  // namespace
+
+std::vector<std::string> OwnDecorators(const CatalogKernel& kernel) {
+  Texts own;
+  for (const std::string& decorator : kernel.decorators) {
+    absl::string_view name = absl::StripPrefix(decorator, "@");
+    name = absl::StripAsciiWhitespace(name.substr(0, name.find('(')));
+    const absl::string_view first = FirstPart(name);
+    const bool known = first == "triton" || first == "gluon" || first == "tl" || first == "jax" ||
+                       name == "jit" || name == "autotune" || name == "heuristics" ||
+                       name == "staticmethod";
+    if (!known && kernel.dsl != "cuda") own.emplace_back(name);
+  }
+  return own;
+}
 
 std::vector<Sentence> Describe(const CatalogKernel& kernel, const CodeFacts& facts) {
   std::vector<Sentence> sentences;

@@ -142,8 +142,15 @@ std::string Line(absl::string_view key, absl::string_view markdown) {
   return markdown.empty() ? "" : absl::StrCat("- ", key, ": ", markdown, "\n");
 }
 
+// Within "<...>" nothing is escaped, so that what could end it must not stand there.
+bool IsPlainUrl(absl::string_view url) {
+  return !WebUrl(url).empty() && std::all_of(url.begin(), url.end(), [](char c) {
+    return c > 0x20 && c < 0x7f && c != '<' && c != '>';
+  });
+}
+
 std::string Place(const CatalogKernel& kernel) {
-  if (!WebUrl(kernel.url).empty()) return absl::StrCat("<", Shown(kernel.url), ">");
+  if (IsPlainUrl(kernel.url)) return absl::StrCat("<", kernel.url, ">");
   return absl::StrCat(Shown(kernel.repository), " ", Code(kernel.path), ", lines ",
                       kernel.first_line, " to ", kernel.last_line);
 }

@@ -49,7 +49,8 @@ struct CatalogEntry {
   bool documented = false;
   bool tested = false;
   bool compiles = false;
-  bool strided = false;  // it takes strides
+  bool strided = false;    // it takes strides
+  bool decorated = false;  // by what is not the language's own, which may launch it
   Sketch sketch;
 
   bool backward() const;
