@@ -33,6 +33,9 @@ absl::StatusOr<int> ListWanted(const CatalogOptions& options, Console& console) 
 absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSignal& signal,
                             Console& console) {
   if (options.wanted) return ListWanted(options, console);
+  if (options.out_dir.empty()) {
+    return absl::InvalidArgumentError("catalog needs --out, or --wanted");
+  }
   const auto progress = [&](int64_t done, int64_t all) {
     if (done % kReportEvery == 0) {
       console.Progress(console.json() ? JsonLine({{"done", done}, {"all", all}})

@@ -73,12 +73,11 @@ void AddCatalog(CommandLine& line) {
       "catalog", "write a static site of a dataset's kernels: search, pages, coverage",
       [&line, options](Console& console) { return Catalog(*options, line.signal(), console); });
   sub->add_option("DATASET", options->dataset, "the folder that crawl or export wrote")->required();
-  CLI::Option_group* what = sub->add_option_group("what", "what to write; one of");
-  what->add_option("--out", options->out_dir, "the folder of the site");
+  CLI::Option* out = sub->add_option("--out", options->out_dir, "the folder of the site");
   CLI::Option* wanted =
-      what->add_flag("--wanted", options->wanted,
-                     "no site: what the dataset lacks, as searches for a job's `discover`");
-  what->require_option(1);
+      sub->add_flag("--wanted", options->wanted,
+                    "no site: what the dataset lacks, as searches for a job's `discover`");
+  wanted->excludes(out);
   sub->add_option("--limit", options->limit, "with --wanted: at most so many")
       ->needs(wanted)
       ->capture_default_str();

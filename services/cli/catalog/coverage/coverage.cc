@@ -31,10 +31,8 @@ void AddRuns(const std::vector<std::string>& words, std::set<std::string>* phras
   }
 }
 
-bool CoversNothing(const CatalogEntry& entry) {
-  return entry.kind == "broken" || entry.kind == "test" ||
-         (entry.kind == "helper" && !entry.decorated);
-}
+// What somebody else has to launch is at best near to what is wanted.
+bool IsOnlyHelper(const CatalogEntry& entry) { return entry.kind == "helper" && !entry.decorated; }
 
 }  // namespace
 
@@ -66,7 +64,7 @@ Coverage::Coverage(absl::Span<const KnownOperation> operations)
 
 void Coverage::Add(const CatalogEntry& entry, uint32_t number) {
   ++kernels_;
-  if (CoversNothing(entry)) return;
+  if (entry.kind == "broken" || entry.kind == "test") return;
   std::set<std::pair<uint16_t, uint8_t>> parts;
   const auto add = [&](const std::string& choice) {
     const auto uses = uses_.find(choice);
@@ -83,7 +81,7 @@ void Coverage::Add(const CatalogEntry& entry, uint32_t number) {
     const uint16_t operation = part->first;
     int had = 0;
     for (; part != parts.end() && part->first == operation; ++part) ++had;
-    if (had == part_counts_[operation]) {
+    if (had == part_counts_[operation] && !IsOnlyHelper(entry)) {
       Count(entry, number, operations_[operation]);
     } else {
       KeepNearest(entry, number, operation, had);

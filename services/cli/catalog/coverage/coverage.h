@@ -49,7 +49,8 @@ class Coverage {
  public:
   explicit Coverage(absl::Span<const KnownOperation> operations = KnownOperations());
 
-  // The kernel with this number; what is broken, a test or a device function covers nothing.
+  // The kernel with this number; what is broken or a test counts for nothing, a device function as
+  // what is near.
   void Add(const CatalogEntry& entry, uint32_t number);
 
   // Call once, after the last Add, before what follows.

@@ -86,6 +86,7 @@ TEST(Coverage, AHelperCountsWhereADecoratorOfTheRepositoryMayLaunchIt) {
   Coverage coverage(kTable);
   coverage.Add(entry, 0);
   EXPECT_EQ(coverage.operations()[0].found(), 0);
+  EXPECT_EQ(coverage.operations()[0].nearest, 0u);
   entry.decorated = true;
   coverage.Add(entry, 1);
   EXPECT_EQ(coverage.operations()[0].found(), 1);
