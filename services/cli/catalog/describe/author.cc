@@ -15,7 +15,7 @@
 namespace kernelmill::cli {
 namespace {
 
-constexpr size_t kMaxHolders = 4;
+constexpr size_t kMaxHolders = 8;
 
 // What __author__ is set to in a text, where that is a string.
 std::string AuthorString(absl::string_view text) {
@@ -81,11 +81,14 @@ Author AuthorOf(const CatalogKernel& kernel) {
     const std::string author = AuthorString(*text);
     if (!author.empty()) return {author, "__author__"};
   }
+  // A file's holder is often one of those that the licence names.
   std::vector<std::string> holders;
   for (const std::string& line : kernel.license.copyrights) {
-    const std::string holder = CopyrightHolder(line);
-    const bool known = std::find(holders.begin(), holders.end(), holder) != holders.end();
-    if (!holder.empty() && !known && holders.size() < kMaxHolders) holders.push_back(holder);
+    for (const std::string& holder :
+         std::vector<std::string>(absl::StrSplit(CopyrightHolder(line), ", "))) {
+      const bool known = std::find(holders.begin(), holders.end(), holder) != holders.end();
+      if (!holder.empty() && !known && holders.size() < kMaxHolders) holders.push_back(holder);
+    }
   }
   if (!holders.empty()) return {absl::StrJoin(holders, ", "), "copyright"};
   const std::string owner = Owner(kernel.repository_url);

@@ -22,7 +22,7 @@ TEST(Author, IsWhoTheFileNamesElseTheHoldersElseTheOwner) {
   kernel.repository_url = "https://example.com/ada/kernels";
   EXPECT_EQ(AuthorOf(kernel).name, "ada");
   EXPECT_EQ(AuthorOf(kernel).evidence, "owner");
-  kernel.license.copyrights = {"Copyright 2023 A", "Copyright (c) 2024 A", "(c) B"};
+  kernel.license.copyrights = {"Copyright (c) 2024, A.", "Copyright 2023 A, B", "(c) B"};
   EXPECT_EQ(AuthorOf(kernel).name, "A, B");
   kernel.module = "__author__ = 'C'\nx = 1\n";
   EXPECT_EQ(AuthorOf(kernel).name, "C");
