@@ -29,7 +29,8 @@ done
 deploy/install.sh
 deploy/build.sh release -DKERNELMILL_TESTS=ON
 for tool in peers/install_bazel_remote peers/install_figures peers/install_readers peers/install_tiktoken \
-  peers/install_tokenizers packages/install_python kubernetes/install_tools ${trainers:+peers/install_trainers}; do
+  peers/install_tokenizers packages/install_python kubernetes/install_tools \
+  catalog/install_browser catalog/install_typescript ${trainers:+peers/install_trainers}; do
   "tests/$tool.sh" >/dev/null || {
     status=$?
     [[ $status -eq 77 ]] || exit "$status" # 77: cannot be had here, and it said so; its tests skip

@@ -11,7 +11,7 @@ function(literal variable file)
 endfunction()
 
 set(entries "")
-foreach(name app.js kernel.js site.css)
+foreach(name app.js icon.svg kernel.js site.css)
   literal(text "${FOLDER}/${name}")
   string(REPLACE "SIZE" "${text_size}" text "${text}")
   string(APPEND entries "    Asset{\"${name}\", absl::string_view${text}},\n")
@@ -24,7 +24,7 @@ file(WRITE "${OUT}" "// Made by assets.cmake.
 
 namespace kernelmill::cli {
 
-const std::array<Asset, 3> kAssets = {{
+const std::array<Asset, 4> kAssets = {{
 ${entries}}};
 
 const absl::string_view kIndexTemplate${text};

@@ -19,6 +19,7 @@ constexpr absl::string_view kHead = R"(<!DOCTYPE html>
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="@POLICY@">
 <title>@TITLE@</title>
+<link rel="icon" href="@ROOT@assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="@ROOT@assets/site.css">
 <script src="@ROOT@assets/kernel.js"></script>
 </head>

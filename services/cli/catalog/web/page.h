@@ -24,7 +24,7 @@ std::string PageFoot();
 // HTML, what a reader without scripts gets instead.
 std::string IndexPage(absl::string_view title, absl::string_view noscript);
 
-// Writes what the pages need into the folder `site`: assets/site.css, app.js and kernel.js.
+// Writes what the pages need into the folder `site`: assets/.
 absl::Status WriteAssets(const std::string& site);
 
 }  // namespace kernelmill::cli

@@ -191,6 +191,7 @@ class App {
     byId("pages").replaceChildren(...pageLinks(query, found));
     byId("chosen").replaceChildren(...chosenChips(query, this.meta.facets));
     this.renderFacets(query);
+    document.documentElement.dataset.shown = formatQuery(query); // for tests
     document.title = query.text ? `${query.text} - ${byId("title").textContent}` : (byId("title").textContent ?? "");
   }
 

@@ -50,24 +50,21 @@ export async function search(meta: Meta, query: Query): Promise<Result> {
 
 /** The sum of the words' weights where all of them are; where no kernel has all, of those that are. */
 export function combine(kernels: number, words: Float32Array[]): { weights: Float32Array; some: boolean } {
-  const all = new Float32Array(kernels);
-  const any = new Float32Array(kernels);
-  let found = false;
-  for (let kernel = 0; kernel < kernels; ++kernel) {
-    let sum = 0;
-    let missing = 0;
-    for (const weights of words) {
-      const weight = weights[kernel]!;
-      sum += weight;
-      if (weight === 0) ++missing;
-    }
-    any[kernel] = sum;
-    if (missing === 0) {
-      all[kernel] = sum;
-      found = true;
-    }
+  if (words.length === 1) return { weights: words[0]!, some: false };
+  const sum = new Float32Array(kernels);
+  const found = new Uint8Array(kernels); // how many of the words
+  for (const weights of words) addWord(weights, sum, found);
+  const all = sum.slice();
+  for (let kernel = 0; kernel < kernels; ++kernel) if (found[kernel] !== words.length) all[kernel] = 0;
+  return found.includes(words.length) ? { weights: all, some: false } : { weights: sum, some: true };
+}
+
+function addWord(weights: Float32Array, sum: Float32Array, found: Uint8Array): void {
+  for (let kernel = 0; kernel < weights.length; ++kernel) {
+    if (weights[kernel] === 0) continue;
+    sum[kernel]! += weights[kernel]!;
+    ++found[kernel]!;
   }
-  return found ? { weights: all, some: false } : { weights: any, some: words.length > 1 };
 }
 
 /** Of a facet: which of its sets the chosen values let through. */
@@ -84,38 +81,52 @@ interface Fitting {
   facets: FacetCount[];
 }
 
+/** A list of kernels that grows. */
+class Kernels {
+  private count = 0;
+  private readonly kernels: Uint32Array;
+  constructor(most: number) {
+    this.kernels = new Uint32Array(most);
+  }
+  add(kernel: number): void {
+    this.kernels[this.count++] = kernel;
+  }
+  all(): Uint32Array {
+    return this.kernels.subarray(0, this.count);
+  }
+}
+
 /** A facet of which any value will do counts what the others let through, so that one sees what a second choice would add. */
 function filter(columns: Columns, query: Query, weights: Float32Array | undefined, kernels: number): Fitting {
-  const facets = columns.facets;
-  const allowed = facets.map((facet) => {
+  const active = columns.facets.flatMap((facet) => {
     const chosen = query.chosen.get(facet.key);
-    return chosen ? allowedSets(facet, chosen) : undefined;
+    return chosen ? [{ facet, column: facet.column, allowed: allowedSets(facet, chosen), refused: new Kernels(kernels) }] : [];
   });
-  const active = facets.map((_, i) => i).filter((i) => allowed[i]);
-  const counts = facets.map((facet) => new Uint32Array(facet.sets.length));
-  const fitting = new Uint32Array(kernels);
-  let found = 0;
+  const fitting = new Kernels(kernels);
   for (let kernel = 0; kernel < kernels; ++kernel) {
     if (weights && weights[kernel] === 0) continue;
-    let failed = -1;
+    let only: Kernels | undefined;
     let failures = 0;
-    for (const i of active) {
-      if (allowed[i]![facets[i]!.column[kernel]!] === 0) {
-        failed = i;
-        ++failures;
-      }
+    for (const { column, allowed, refused } of active) {
+      if (allowed[column[kernel]!] !== 0) continue;
+      only = refused;
+      ++failures;
     }
-    if (failures === 0) {
-      fitting[found++] = kernel;
-      for (let i = 0; i < facets.length; ++i) ++counts[i]![facets[i]!.column[kernel]!]!;
-    } else if (failures === 1 && facets[failed]!.mode === "any") {
-      ++counts[failed]![facets[failed]!.column[kernel]!]!;
-    }
+    if (failures === 0) fitting.add(kernel);
+    else if (failures === 1) only!.add(kernel);
   }
-  return {
-    kernels: fitting.subarray(0, found),
-    facets: facets.map((facet, i) => ({ key: facet.key, values: countValues(facet, counts[i]!, query.chosen.get(facet.key) ?? []) })),
-  };
+  const facets = columns.facets.map((facet) => {
+    const counts = new Uint32Array(facet.sets.length);
+    countSets(facet.column, fitting.all(), counts);
+    const own = active.find((one) => one.facet === facet);
+    if (own && facet.mode === "any") countSets(facet.column, own.refused.all(), counts);
+    return { key: facet.key, values: countValues(facet, counts, query.chosen.get(facet.key) ?? []) };
+  });
+  return { kernels: fitting.all(), facets };
+}
+
+function countSets(column: Uint32Array, kernels: Uint32Array, counts: Uint32Array): void {
+  for (let i = 0; i < kernels.length; ++i) ++counts[column[kernels[i]!]!]!;
 }
 
 function countValues(facet: Facet, counts: Uint32Array, chosen: string[]): [string, number][] {
@@ -131,41 +142,43 @@ function countValues(facet: Facet, counts: Uint32Array, chosen: string[]): [stri
   return values.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/** The kernels of the query's page: the first PAGE * page by their keys, of which the last are shown. */
+/** The kernels of the query's page. */
 function order(columns: Columns, query: Query, weights: Float32Array | undefined, kernels: Uint32Array): number[] {
-  const key = sortKey(columns, query, weights);
-  const wanted = Math.min(kernels.length, PAGE * query.page);
   const from = PAGE * (query.page - 1);
   if (from >= kernels.length) return [];
-  return firstBy(kernels, key, wanted).slice(from);
+  return firstBy(kernels, sortKeys(columns, query, weights, kernels), PAGE * query.page).slice(from);
 }
 
-function sortKey({ score, size }: Columns, query: Query, weights: Float32Array | undefined): (kernel: number) => number {
-  switch (query.sort) {
-    case "short":
-      return (kernel) => -size[kernel]!;
-    case "long":
-      return (kernel) => size[kernel]!;
-    case "relevance":
-      if (weights) return (kernel) => weights[kernel]! * (1 + (SCORE_SHARE * score[kernel]!) / 1000);
-  }
-  return (kernel) => score[kernel]!;
-}
-
-/** The first `count` by descending key, in the dataset's order where keys are equal: keys sorted as numbers, then found again. */
-export function firstBy(kernels: Uint32Array, key: (kernel: number) => number, count: number): number[] {
-  const keys = Float64Array.from(kernels, key);
-  if (count >= kernels.length && count <= 2000) return sorted(Array.from(kernels), key);
-  const limit = keys.slice().sort()[keys.length - count]!;
-  const above: number[] = [];
-  const equal: number[] = [];
+/** What kernels are sorted by, the greatest first. */
+function sortKeys({ score, size }: Columns, query: Query, weights: Float32Array | undefined, kernels: Uint32Array): Float64Array {
+  const keys = new Float64Array(kernels.length);
+  const relevance = query.sort === "relevance" ? weights : undefined;
   for (let i = 0; i < kernels.length; ++i) {
-    if (keys[i]! > limit) above.push(kernels[i]!);
-    else if (keys[i] === limit) equal.push(kernels[i]!);
+    const kernel = kernels[i]!;
+    if (relevance) keys[i] = relevance[kernel]! * (1 + (SCORE_SHARE * score[kernel]!) / 1000);
+    else if (query.sort === "short") keys[i] = -size[kernel]!;
+    else if (query.sort === "long") keys[i] = size[kernel]!;
+    else keys[i] = score[kernel]!;
   }
-  return sorted(above, key).concat(equal.slice(0, count - above.length));
+  return keys;
 }
 
-function sorted(kernels: number[], key: (kernel: number) => number): number[] {
-  return kernels.sort((a, b) => key(b) - key(a) || a - b);
+/** How many are kept in order one by one; more are sorted. */
+const FEW = 400;
+
+/** The first `count` kernels by descending key, in the dataset's order where keys are equal. */
+export function firstBy(kernels: Uint32Array, keys: Float64Array, count: number): number[] {
+  if (count > FEW) {
+    const all = Array.from(kernels.keys()).sort((a, b) => keys[b]! - keys[a]! || a - b);
+    return all.slice(0, count).map((i) => kernels[i]!);
+  }
+  const first: number[] = []; // places in `kernels`
+  for (let i = 0; i < kernels.length; ++i) {
+    if (first.length === count && keys[i]! <= keys[first[count - 1]!]!) continue;
+    let at = first.length;
+    while (at > 0 && keys[first[at - 1]!]! < keys[i]!) --at;
+    first.splice(at, 0, i);
+    if (first.length > count) first.pop();
+  }
+  return first.map((i) => kernels[i]!);
 }
