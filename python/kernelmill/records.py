@@ -789,9 +789,9 @@ class Results:
     status: Literal["ok", "error", "unknown"]
     # its place in `signatures`; null where there was none to try
     signature: int | None
-    # of an error: import, frontend, passes, assembler or limit
+    # where it was refused: import, frontend, passes, assembler or limit
     stage: str | None
-    # of an error
+    # what the compiler said then
     message: str | None
     # of `module`, from 1
     line: int | None

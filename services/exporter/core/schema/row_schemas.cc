@@ -198,8 +198,10 @@ Field CompileResultsField() {
        Word("status", WordsOf(v1::CompileStatus_descriptor(), "COMPILE_STATUS_"),
             "unknown: what it is called with could not be told"),
        OrNull(Integer("signature", "its place in `signatures`; null where there was none to try")),
-       OrNull(String("stage", "of an error: import, frontend, passes, assembler or limit")),
-       OrNull(String("message", "of an error")), OrNull(Integer("line", "of `module`, from 1")),
+       OrNull(
+           String("stage", "where it was refused: import, frontend, passes, assembler or limit")),
+       OrNull(String("message", "what the compiler said then")),
+       OrNull(Integer("line", "of `module`, from 1")),
        OrNull(String("missing", "of unknown: what could not be told")),
        OrNull(Integer("registers", "of ok: a thread's; of hip vector registers")),
        OrNull(Integer("shared_bytes", "of ok: a block's shared memory")),
