@@ -26,23 +26,14 @@ namespace kernelmill::compiler {
 // Two layers. The outer one is this class: it starts a program (the zygote, a Python that imports
 // Triton and never runs a stranger's code) which from its first instruction on is confined as its
 // Policy says, together with all that descends of it. The inner one is sandbox.py beside this file:
-// the zygote calls sandbox.run(work, layer) for each kernel, which forks, gives up further rights,
-// calls `work` in the child and hands its bytes back.
+// the zygote makes a sandbox.Child for each kernel, a fork that gives up further rights before it
+// runs what is a stranger's. services/compiler/toolchain/zygote.cc is the caller of both:
 //
-//   ASSIGN_OR_RETURN(Policy policy, PythonPolicy(environment));
-//   policy.read.push_back(folder_of_harness_and_sandbox_py);
-//   policy.scratch_parent = scratch;        // of the worker; passable (0711) for policy.uid where
-//   the worker is root policy.uid += slot; policy.unsafe_no_sandbox = flag;        // otherwise:
-//   RETURN_IF_ERROR(CheckSandbox()) once, at start-up ConfinedCommand command; command.argv =
-//   {environment + "/bin/python3", "-I", "-B", harness}; command.env =
-//   {"TRITON_DISABLE_LINE_INFO=1"}; command.fds = {null.get(), null.get(), null.get(),
-//   requests.get(), results.get()};  // its 0, 1, 2, 3, 4 ASSIGN_OR_RETURN(auto zygote,
-//   ConfinedProcess::Start(command, policy));
-//   ... write requests, read results; the worker closes its copies of the zygote's ends after Start
-//   ... zygote->Kill();                         // a kernel took too long; or it has ended by
-//   itself const Ending ending = zygote->Wait();   // why: of the kernel that it was at, e.g.
-//   memory
-//   // Start another one: state, scratch folder and all processes of this one are gone.
+//   CheckSandbox() once, at start-up; SandboxUser::Take() and PythonPolicy(environment);
+//   ConfinedProcess::Start(command, policy), then close the process's ends of its channels;
+//   BeginWork, write a job, read its report, EndWork;
+//   Wait() says why it ended: of the kernel that it was at, e.g. memory. Start another one then:
+//   state, scratch folder and all processes of this one are gone.
 //
 // Besides `env` the program has KERNELMILL_SANDBOX ("enforced", or "off" under unsafe_no_sandbox,
 // by which sandbox.py knows that it cannot add a layer), and HOME, TMPDIR and KERNELMILL_SCRATCH,

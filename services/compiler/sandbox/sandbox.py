@@ -7,8 +7,9 @@ has none of these:
   folder       a new scratch folder is the only place to write to (Landlock); nothing outlives the kernel
   descriptors  /dev/null as 0 and 1, a file for a crash's last words as 2, and pipes of its own: 3 carries its own answers
                alone, 4 what it is asked
-  signals      to itself alone (seccomp; Landlock's scope where the kernel has it)
-  limits       processor time, address space, size of a file, open files; none can be raised
+  signals      to itself alone (seccomp; Landlock's scope where the kernel has it), and there no SIGKILL
+  limits       processor time, address space, size of a file, open files; none can be raised, nor changed at all where no
+               programs are executed
   programs     Layer(execute=False) may neither execute nor fork: threads are all that it can make, and its group and
                its address space are then all that there is of it. It may not remove files either, so that the bytes
                and entries of its folder are all that it has on the disk
@@ -81,6 +82,15 @@ def _unless(call, argument, values):
             tests + _instruction(_RETURN, _EPERM) + _instruction(_RETURN, _ALLOW))
 
 
+def _both(call, first, second):
+    """Refuses a call unless both tests hold: (where in seccomp_data, value, whether it must be equal)."""
+    (at, value, equal), (at_2, value_2, equal_2) = first, second
+    return (_instruction(_EQUAL, _CALLS[call], 0, 6) +
+            _instruction(_LOAD, at) + _instruction(_EQUAL, value, *((0, 3) if equal else (3, 0))) +
+            _instruction(_LOAD, at_2) + _instruction(_EQUAL, value_2, *((0, 1) if equal_2 else (1, 0))) +
+            _instruction(_RETURN, _ALLOW) + _instruction(_RETURN, _EPERM))
+
+
 def _by_bit(call, argument, bit, if_set, otherwise):
     return (_instruction(_EQUAL, _CALLS[call], 0, 4) + _instruction(_LOAD, _ARGUMENTS + 8 * argument) +
             _instruction(_ANY_BIT, bit, 0, 1) + _instruction(_RETURN, if_set) + _instruction(_RETURN, otherwise))
@@ -93,7 +103,13 @@ def seccomp_filter(pid, execute):
     for call in ("setpgid", "chmod", "fchmod", "fchmodat", "seccomp", "tkill", "execveat",
                  "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"):
         program += _refuse(call)
-    program += _unless("kill", 0, [pid]) + _unless("tgkill", 0, [pid])
+    if execute:
+        program += _unless("kill", 0, [pid]) + _unless("tgkill", 0, [pid])
+    else:
+        # Who is killed, by himself or by a bound that he has set himself, looks like one whom the machine killed.
+        program += _both("kill", (_ARGUMENTS, pid, True), (_ARGUMENTS + 8, signal.SIGKILL, False))
+        program += _both("tgkill", (_ARGUMENTS, pid, True), (_ARGUMENTS + 16, signal.SIGKILL, False))
+        program += _refuse("setrlimit") + _both("prlimit64", (_ARGUMENTS + 16, 0, True), (_ARGUMENTS + 20, 0, True))
     program += _unless("prctl", 0, [_PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA])
     if not execute:
         for call in ("fork", "vfork", "execve"):

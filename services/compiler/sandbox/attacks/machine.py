@@ -113,6 +113,19 @@ def refused_more_memory():
     raise PermissionError("both were refused")
 
 
+def refused_ends_that_look_like_the_machines():
+    """A compiler that the machine has killed is no kernel's fault: its task would be tried again."""
+    import resource
+
+    def lower():
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
+        except ValueError:  # as Python has EPERM
+            raise PermissionError("setrlimit") from None
+    all_refused(lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: call(234, os.getpid(), os.getpid(), 9), lower,
+                lambda: call(160, 0, ctypes.create_string_buffer(16)))
+
+
 def refused_priorities():
     all_refused(lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19), lambda: os.nice(5),
                 lambda: os.sched_setaffinity(os.getppid(), {0}))
