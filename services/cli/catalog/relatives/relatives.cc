@@ -13,6 +13,7 @@ namespace {
 // somewhere, so a table from pairs of bins to kernels has them side by side; names, launchers and
 // files likewise. Who stands together is compared, but where too many do, which says nothing.
 constexpr size_t kCrowd = 48;
+constexpr size_t kMaxCandidates = 128;
 constexpr double kAlike = 0.3;
 constexpr double kSameName = 0.05;
 
@@ -34,6 +35,20 @@ struct Candidate {
 
 using Candidates = std::vector<std::vector<Candidate>>;
 
+bool Before(const Candidate& a, const Candidate& b) {
+  return std::tie(a.entry, a.tie) < std::tie(b.entry, b.tie);
+}
+
+// Each once, and no more than kMaxCandidates, so that memory does not go with how alike all are.
+void Compact(std::vector<Candidate>& candidates) {
+  std::sort(candidates.begin(), candidates.end(), Before);
+  const auto same = [](const Candidate& a, const Candidate& b) {
+    return !Before(a, b) && !Before(b, a);
+  };
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), same), candidates.end());
+  if (candidates.size() > kMaxCandidates) candidates.resize(kMaxCandidates);
+}
+
 // Kernels with equal keys become each other's candidates.
 void AddNeighbours(std::vector<Place> places, Tie tie, Candidates* candidates) {
   std::sort(places.begin(), places.end());
@@ -45,6 +60,8 @@ void AddNeighbours(std::vector<Place> places, Tie tie, Candidates* candidates) {
         if (places[i].entry == places[j].entry) continue;
         (*candidates)[places[i].entry].push_back({places[j].entry, tie});
       }
+      std::vector<Candidate>& all = (*candidates)[places[i].entry];
+      if (all.size() > 2 * kMaxCandidates) Compact(all);
     }
   }
 }
@@ -77,9 +94,7 @@ bool Holds(Tie tie, double similarity) {
 
 std::vector<Relative> Nearest(const std::vector<CatalogEntry>& entries, uint32_t entry,
                               std::vector<Candidate> candidates) {
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.entry, a.tie) < std::tie(b.entry, b.tie);
-  });
+  Compact(candidates);
   std::vector<std::pair<Tie, Relative>> found;
   for (size_t i = 0; i < candidates.size();) {
     const uint32_t other = candidates[i].entry;
