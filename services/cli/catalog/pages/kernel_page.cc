@@ -72,7 +72,8 @@ std::string SourceSection(const CatalogKernel& kernel, code::Language language) 
                                               Link(kernel.url, kernel.path), ".</p>\n")
                                : "";
   return Section("source", "Source",
-                 absl::StrCat("<pre class=\"code\"><code>", code.html, "</code></pre>\n", rest));
+                 absl::StrCat("<pre class=\"code\" tabindex=\"0\"><code>", code.html,
+                              "</code></pre>\n", rest));
 }
 
 // A name that every file system takes.
@@ -112,7 +113,7 @@ std::string ModuleSection(const CatalogKernel& kernel) {
           "module</button> <a class=\"button\" download=\"",
           DownloadName(kernel), "\" href=\"data:text/plain;charset=utf-8;base64,", data,
           "\">Download the module</a></p>\n",
-          "<details>\n<summary>Show the module</summary>\n<pre class=\"code\"><code "
+          "<details>\n<summary>Show the module</summary>\n<pre class=\"code\" tabindex=\"0\"><code "
           "id=\"module-code\">",
           code, "</code></pre>\n</details>\n"));
 }

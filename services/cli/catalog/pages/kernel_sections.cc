@@ -178,7 +178,8 @@ std::string ParametersSection(const CatalogKernel& kernel) {
   const std::string signature = HighlightCode(kernel.signature, language, 1, false, 20'000).html;
   if (signature.empty() && table.empty()) return "";
   return Section("parameters", "Signature and parameters",
-                 absl::StrCat("<pre class=\"code\"><code>", signature, "</code></pre>\n", table));
+                 absl::StrCat("<pre class=\"code\" tabindex=\"0\"><code>", signature,
+                              "</code></pre>\n", table));
 }
 
 std::string AutotuneSection(const CatalogKernel& kernel) {
@@ -213,7 +214,8 @@ std::string LauncherSection(const CatalogKernel& kernel) {
     const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
     const HighlightedCode code =
         HighlightCode(launcher.text, language, launcher.first_line, false, kMaxLauncher);
-    absl::StrAppend(&html, "<pre class=\"code\"><code>", code.html, "</code></pre>\n",
+    absl::StrAppend(&html, "<pre class=\"code\" tabindex=\"0\"><code>", code.html,
+                    "</code></pre>\n",
                     code.cut ? "<p class=\"note\">The rest is not shown.</p>\n" : "");
   }
   return Section("usage", "Minimal usage: its launcher", html);
@@ -261,7 +263,8 @@ std::string ProvenanceSection(const CatalogKernel& kernel) {
   if (!commands.empty()) {
     again = absl::StrCat(
         "<h3>Get this file again</h3>\n<button type=\"button\" class=\"copy js-only\" "
-        "data-copy=\"get-file\">Copy the commands</button>\n<pre class=\"code\"><code "
+        "data-copy=\"get-file\">Copy the commands</button>\n<pre class=\"code\" "
+        "tabindex=\"0\"><code "
         "id=\"get-file\">",
         HtmlCode(commands), "</code></pre>\n");
   }
