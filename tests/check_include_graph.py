@@ -189,7 +189,7 @@ class Checker:
             if not wired:
                 self.problem("service", where, f"services/{here[1]} includes {included}")
             return
-        height = {"core": 0, "adapters": 1, "sandbox": 1, "toolchain": 1, "server": 2}
+        height = {"core": 0, "adapters": 1, "server": 2}
         mine, other = (height.get(x[2] if len(x) > 3 else "", 3) for x in (here, there))
         if mine < other and not self.is_test("/".join(here)):
             self.problem("upward", where, f"{here[2]} includes {included}")

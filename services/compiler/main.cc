@@ -10,12 +10,12 @@
 #include "common/server_process/server_process.h"
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
+#include "services/compiler/adapters/toolchain/environment.h"
+#include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 #include "services/compiler/server/compiler_metrics.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
 #include "services/compiler/server/limited_compiler.h"
-#include "services/compiler/toolchain/environment.h"
-#include "services/compiler/toolchain/toolchain_compiler.h"
 
 int main(int argc, char** argv) {
   kernelmill::config::ServerFlags server;

@@ -28,7 +28,7 @@ import tempfile
 import types
 
 SECONDS, BYTES_OF_FILES = 120, 256 << 20
-HARNESS = pathlib.Path(__file__).resolve().parents[2] / "services/compiler/toolchain/python"
+HARNESS = pathlib.Path(__file__).resolve().parents[2] / "services/compiler/adapters/toolchain/python"
 FLOATS = re.compile(r"^(\*?)(fp16|bf16|fp32)$")
 
 

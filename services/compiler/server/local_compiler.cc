@@ -1,8 +1,8 @@
 #include "services/compiler/server/local_compiler.h"
 
-#include "services/compiler/sandbox/support.h"
-#include "services/compiler/toolchain/environment.h"
-#include "services/compiler/toolchain/toolchain_compiler.h"
+#include "services/compiler/adapters/sandbox/support.h"
+#include "services/compiler/adapters/toolchain/environment.h"
+#include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 
 namespace kernelmill::compiler {
 

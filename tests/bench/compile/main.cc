@@ -15,8 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 #include "services/compiler/core/compiler.h"
-#include "services/compiler/toolchain/toolchain_compiler.h"
 
 namespace kernelmill::compiler {
 namespace {

@@ -1,0 +1,219 @@
+// Attacks on both layers by plain Python: a confined process forks a child of sandbox.py for each.
+#include "services/compiler/adapters/sandbox/attacks/attacks.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/base/file.h"
+#include "common/testing/status_matchers.h"
+#include "services/compiler/adapters/sandbox/attacks/victim.h"
+#include "services/compiler/adapters/sandbox/confined_process.h"
+#include "services/compiler/adapters/sandbox/support.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+
+// Runs modules of descriptor 3, one in each line, as a zygote does. Says of each what came of it
+// and what the next kernel sees: "refused TAB same".
+constexpr char kDriver[] = R"(
+import base64, json, os, signal, sys, types
+sandbox = types.ModuleType("sandbox")
+sys.modules["sandbox"] = sandbox
+lines = os.fdopen(3).read().splitlines()
+exec(base64.b64decode(lines[0]), sandbox.__dict__)
+layer = sandbox.Layer(execute=json.loads(os.environ["EXECUTE"]), seconds=4, cpu_seconds=2, memory_bytes=1 << 30, file_bytes=64 << 20)
+
+def load(text):
+    try:
+        exec(compile(text, "attack.py", "exec"), {"__name__": "attack"})
+    except PermissionError as error:
+        return f"refused {error}".encode()
+    except OSError as error:
+        return f"{'ended' if error.errno in (24, 27) else 'OSError'} {error}".encode()
+    return b"contained"
+
+def next_kernel():
+    opened = [n for n in range(64) if not is_closed(n)]
+    return repr([sorted(os.listdir()), sorted(set(os.environ) - {"LC_CTYPE"}), opened, os.getcwd() == os.environ["HOME"],
+                 hasattr(json, "poisoned"), sys.meta_path[0], callable(open), signal.pthread_sigmask(0, []),
+                 os.umask(0)]).encode()
+
+def is_closed(number):
+    try:
+        os.fstat(number)
+        return False
+    except OSError:
+        return True
+
+sandbox.protect_zygote()
+first = sandbox.run(next_kernel, layer)
+for line in lines[1:]:
+    came = sandbox.run(lambda: load(base64.b64decode(line)), layer)
+    after = sandbox.run(next_kernel, layer)
+    text = came.data.decode("utf-8", "replace") if came.kind in ("ok", "error") else came.kind
+    same = "same" if after.kind == "ok" and after.data == first.data else f"{after} instead of {first}"
+    os.write(4, f"{came.limit} {text}\t{same}".replace("\n", " ").encode() + b"\n")
+)";
+
+// As what the attacks run: as a module is loaded, as the compiler's own programs, without a
+// sandbox.
+enum class Layer { kModules, kExecutes, kNone };
+
+struct Outcome {
+  std::string text;  // "False refused [Errno 13] ...", "True cpu"
+  std::string next;  // "same"
+};
+
+std::string ReadAll(int fd) {
+  std::string text(1 << 16, '\0'), all;
+  for (ssize_t n = 0; (n = ::read(fd, text.data(), text.size())) > 0;) all.append(text, 0, n);
+  return all;
+}
+
+// What came of each, as far as the process lived.
+std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, Layer layer,
+                                SandboxLimits limits, Ending* ending) {
+  absl::StatusOr<TempDir> parent = TempDir::Create();
+  EXPECT_THAT(parent, IsOk());
+  ::chmod(parent->path().c_str(), 0711);
+  absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
+  EXPECT_THAT(policy, IsOk());
+  policy->scratch_parent = parent->path();
+  policy->limits = limits;
+  policy->unsafe_no_sandbox = layer == Layer::kNone;
+  std::string jobs = absl::Base64Escape(*ReadFile(KM_SANDBOX "/sandbox.py", 1 << 20)) + "\n";
+  for (const Attack& attack : attacks)
+    absl::StrAppend(&jobs, absl::Base64Escape(attack.module), "\n");
+  absl::StatusOr<TempDir> folder = TempDir::Create();
+  EXPECT_THAT(WriteFile(folder->path() + "/jobs", jobs), IsOk());
+  const FileDescriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const FileDescriptor file(::open((folder->path() + "/jobs").c_str(), O_RDONLY | O_CLOEXEC));
+  int fds[2];
+  EXPECT_EQ(::pipe2(fds, O_CLOEXEC), 0);
+  const FileDescriptor results(fds[0]);
+  FileDescriptor write(fds[1]);
+  auto process = ConfinedProcess::Start(
+      {{"/usr/bin/python3", "-I", "-B", "-c", kDriver},
+       {"PATH=/usr/bin:/bin",
+        absl::StrCat("EXECUTE=", layer == Layer::kExecutes ? "true" : "false")},
+       {null.get(), null.get(), STDERR_FILENO, file.get(), write.get()}},
+      *policy);
+  EXPECT_THAT(process, IsOk());
+  write.Close();
+  std::vector<Outcome> outcomes;
+  for (const absl::string_view line :
+       absl::StrSplit(ReadAll(results.get()), '\n', absl::SkipEmpty())) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(line, absl::MaxSplits('\t', 1));
+    outcomes.push_back({parts.first, parts.second});
+  }
+  *ending = (*process)->Wait();
+  return outcomes;
+}
+
+bool CameAsItMust(const Attack& attack, const std::string& text) {
+  switch (attack.fate) {
+    case Fate::kRefused:
+      return absl::StartsWith(text, "False refused ") || text == "False forbidden" ||
+             text == "False garbled";
+    case Fate::kSilenced:
+      return text == "False exit";
+    case Fate::kEnded:
+      return absl::StartsWith(text, "True ") || absl::StartsWith(text, "False ended ");
+    case Fate::kContained:
+      return text == "False contained";
+    case Fate::kOverrun:
+      return false;
+  }
+  return false;
+}
+
+class AttacksTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (const absl::Status status = CheckSandbox(); !status.ok()) GTEST_SKIP() << status;
+  }
+};
+
+void ExpectStopped(const std::string& file, Layer layer) {
+  absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
+  ASSERT_THAT(victim, IsOk());
+  const std::vector<Attack> attacks = AttacksOf(file, (*victim)->Description());
+  ASSERT_FALSE(attacks.empty());
+  Ending ending;
+  const std::vector<Outcome> outcomes = RunAttacks(attacks, layer, {}, &ending);
+  ASSERT_EQ(outcomes.size(), attacks.size()) << NameOf(ending.reason) << " " << ending.detail;
+  for (size_t i = 0; i < attacks.size(); ++i) {
+    SCOPED_TRACE(attacks[i].name);
+    EXPECT_TRUE(CameAsItMust(attacks[i], outcomes[i].text)) << outcomes[i].text;
+    EXPECT_EQ(outcomes[i].next, "same");
+  }
+  EXPECT_EQ(ending.exit_code, 0);
+  EXPECT_THAT((*victim)->Unharmed(), IsOk());
+}
+
+TEST_P(AttacksTest, EachIsStoppedAndTheNextKernelGoesOn) {
+  ExpectStopped(GetParam(), Layer::kModules);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, AttacksTest,
+                         ::testing::Values("channel", "files", "limits", "machine", "network",
+                                           "next_kernel"),
+                         [](const auto& info) { return info.param; });
+
+class BackendAttacksTest : public AttacksTest {};
+
+// What could be brought to attack by a kernel's text alone, as ptxas.
+TEST_F(BackendAttacksTest, FilesAndTheNetworkAreOutOfReachOfPrograms) {
+  ExpectStopped("files", Layer::kExecutes);
+  ExpectStopped("network", Layer::kExecutes);
+}
+
+// That the attacks are real: what the sandbox stops they can do without.
+TEST(UnconfinedAttacksTest, AttacksSucceed) {
+  for (const char* file : {"files", "network"}) {
+    for (size_t i = 0; i < AttacksOf(file, "").size(); ++i) {
+      absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
+      ASSERT_THAT(victim, IsOk());
+      const Attack attack = AttacksOf(file, (*victim)->Description())[i];
+      Ending ending;
+      const std::vector<Outcome> outcomes = RunAttacks({attack}, Layer::kNone, {}, &ending);
+      ASSERT_EQ(outcomes.size(), 1);
+      EXPECT_FALSE(absl::StartsWith(outcomes[0].text, "False refused"))
+          << attack.name << ": " << outcomes[0].text;
+    }
+  }
+}
+
+class WatcherTest : public AttacksTest {};
+
+TEST_F(WatcherTest, WhatTakesTooMuchEndsAllOfIt) {
+  SandboxLimits limits;
+  limits.scratch_bytes = 64 << 20;
+  limits.scratch_entries = 1000;
+  absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
+  ASSERT_THAT(victim, IsOk());
+  for (const Attack& attack : AttacksOf("watcher", (*victim)->Description())) {
+    SCOPED_TRACE(attack.name);
+    Ending ending;
+    EXPECT_EQ(RunAttacks({attack}, Layer::kModules, limits, &ending).size(), 0);
+    EXPECT_TRUE(ending.limit()) << NameOf(ending.reason);
+  }
+}
+
+}  // namespace
+}  // namespace kernelmill::compiler

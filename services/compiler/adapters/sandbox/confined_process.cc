@@ -1,0 +1,249 @@
+#include "services/compiler/adapters/sandbox/confined_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <future>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/status.h"
+#include "services/compiler/adapters/sandbox/landlock.h"
+#include "services/compiler/adapters/sandbox/launch.h"
+#include "services/compiler/adapters/sandbox/seccomp_filter.h"
+#include "services/compiler/adapters/sandbox/session.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& s : strings) pointers.push_back(const_cast<char*>(s.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::vector<std::string> Environment(const ConfinedCommand& command, const std::string& scratch,
+                                     bool confine) {
+  std::vector<std::string> env = command.env;
+  for (const char* name : {"HOME", "TMPDIR", "KERNELMILL_SCRATCH"})
+    env.push_back(absl::StrCat(name, "=", scratch));
+  env.push_back(absl::StrCat("KERNELMILL_SANDBOX=", confine ? "enforced" : "off"));
+  return env;
+}
+
+Ending Over(EndReason reason, absl::string_view what, int64_t is, int64_t bound) {
+  Ending ending;
+  ending.reason = reason;
+  ending.detail = absl::StrCat(what, ": ", is, " of ", bound);
+  return ending;
+}
+
+}  // namespace
+
+absl::string_view NameOf(EndReason reason) {
+  switch (reason) {
+    case EndReason::kExited:
+      return "exited";
+    case EndReason::kSignal:
+      return "signal";
+    case EndReason::kKilled:
+      return "killed";
+    case EndReason::kMemory:
+      return "memory";
+    case EndReason::kTasks:
+      return "processes";
+    case EndReason::kScratchBytes:
+      return "scratch bytes";
+    case EndReason::kScratchEntries:
+      return "scratch entries";
+    case EndReason::kSleep:
+      return "sleep";
+  }
+  return "unknown";
+}
+
+// What must live until the program executes.
+struct ConfinedProcess::Launch {
+  std::vector<std::string> argv, env;
+  FileDescriptor ruleset;
+  LaunchPlan plan;
+  std::promise<absl::Status> started;
+};
+
+absl::StatusOr<std::unique_ptr<ConfinedProcess>> ConfinedProcess::Start(
+    const ConfinedCommand& command, const Policy& policy) {
+  RETURN_IF_ERROR(CheckPolicy(policy));
+  if (command.argv.empty())
+    return absl::InvalidArgumentError("the sandbox has no program to start");
+  ASSIGN_OR_RETURN(Scratch scratch, Scratch::Create(policy.scratch_parent, policy.uid));
+  const bool confine = !policy.unsafe_no_sandbox;
+  // The watcher's as well: it may still be in set_value when this function returns.
+  const auto shared = std::make_shared<Launch>();
+  Launch& launch = *shared;
+  launch.argv = command.argv;
+  launch.env = Environment(command, scratch.path(), confine);
+  if (confine) {
+    ASSIGN_OR_RETURN(launch.ruleset, MakeRuleset(policy, scratch.path()));
+    launch.plan.filter = MakeSeccompFilter();
+  }
+  auto process =
+      std::unique_ptr<ConfinedProcess>(new ConfinedProcess(std::move(scratch), policy.limits));
+  LaunchPlan& plan = launch.plan;
+  plan.argv = Pointers(launch.argv);
+  plan.env = Pointers(launch.env);
+  plan.fds = command.fds;
+  plan.directory = process->scratch().c_str();
+  plan.limits = policy.limits;
+  plan.confine = confine;
+  plan.change_user = confine && ::geteuid() == 0;
+  plan.uid = policy.uid;
+  plan.ruleset = launch.ruleset.get();
+  process->wake_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
+  if (!process->wake_.is_open()) return ErrnoStatus(errno, "eventfd");
+  std::future<absl::Status> started = launch.started.get_future();
+  process->watcher_ = std::thread([shared, self = process.get()] { self->Watch(*shared); });
+  RETURN_IF_ERROR(started.get());
+  return process;
+}
+
+ConfinedProcess::~ConfinedProcess() {
+  Kill();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+void ConfinedProcess::Watch(Launch& launch) {
+  const absl::Status status = Fork(launch);
+  Ending ending;
+  if (status.ok()) {
+    launch.started.set_value(absl::OkStatus());
+    ending = Follow();
+  } else if (pid_ > 0) {
+    ::waitpid(pid_, nullptr, 0);
+  }
+  {
+    const absl::MutexLock lock(&mutex_);
+    ended_ = ending;
+  }
+  if (!status.ok()) launch.started.set_value(status);
+}
+
+absl::Status ConfinedProcess::Fork(Launch& launch) {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
+  const FileDescriptor read(fds[0]);
+  FileDescriptor write(fds[1]);
+  launch.plan.report = write.get();
+  launch.plan.parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) return ErrnoStatus(errno, "fork");
+  if (pid_ == 0) BecomeConfined(launch.plan);
+  write.Close();
+  LaunchReport report;
+  ssize_t n;
+  do {
+    n = ::read(read.get(), &report, sizeof(report));
+  } while (n < 0 && errno == EINTR);
+  if (n == sizeof(report)) return StatusOfLaunch(report, launch.argv.front());
+  process_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  if (process_.is_open()) return absl::OkStatus();
+  const int error = errno;
+  KillSession(pid_);
+  return ErrnoStatus(error, "pidfd_open");
+}
+
+Ending ConfinedProcess::Follow() {
+  const int period = static_cast<int>(absl::ToInt64Milliseconds(limits_.poll_period));
+  absl::optional<Ending> over;
+  pollfd fds[2] = {{process_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+  while (!over.has_value() && ::poll(fds, 2, period) <= 0) over = OverBounds();
+  Ending ending;
+  if (over.has_value()) ending = *over;
+  if (!over.has_value() && fds[0].revents == 0) ending.reason = EndReason::kKilled;
+  if (!KillSession(pid_)) absl::StrAppend(&ending.detail, " (something of it hangs in the kernel)");
+  Reap(ending);
+  return ending;
+}
+
+absl::optional<Ending> ConfinedProcess::OverBounds() {
+  const SessionUsage usage = UsageOf(SessionMembers(pid_));
+  if (usage.resident_bytes > limits_.total_memory_bytes) {
+    return Over(EndReason::kMemory, "resident memory, bytes", usage.resident_bytes,
+                limits_.total_memory_bytes);
+  }
+  if (usage.tasks > limits_.total_tasks) {
+    return Over(EndReason::kTasks, "processes and threads", usage.tasks, limits_.total_tasks);
+  }
+  if (SleepsTooLong(usage.works)) {
+    Ending ending;
+    ending.reason = EndReason::kSleep;
+    return ending;
+  }
+  const ScratchUsage scratch = scratch_.Usage(limits_.scratch_entries);
+  if (scratch.bytes > limits_.scratch_bytes) {
+    return Over(EndReason::kScratchBytes, "bytes of scratch files", scratch.bytes,
+                limits_.scratch_bytes);
+  }
+  if (scratch.entries > limits_.scratch_entries) {
+    return Over(EndReason::kScratchEntries, "scratch files", scratch.entries,
+                limits_.scratch_entries);
+  }
+  if (scratch.hidden) {
+    return Over(EndReason::kScratchEntries, "scratch folders that cannot be looked into, below",
+                kMaxScratchDepth, kMaxScratchDepth);
+  }
+  return absl::nullopt;
+}
+
+bool ConfinedProcess::SleepsTooLong(bool works) {
+  const absl::MutexLock lock(&mutex_);
+  if (works || !may_sleep_.has_value()) return false;
+  *may_sleep_ -= limits_.poll_period;
+  return *may_sleep_ < absl::ZeroDuration();
+}
+
+void ConfinedProcess::BeginWork(absl::Duration max_sleep) {
+  const absl::MutexLock lock(&mutex_);
+  may_sleep_ = max_sleep;
+}
+
+void ConfinedProcess::EndWork() {
+  const absl::MutexLock lock(&mutex_);
+  may_sleep_.reset();
+}
+
+void ConfinedProcess::Reap(Ending& ending) {
+  int status = 0;
+  pid_t reaped;
+  do {
+    reaped = ::waitpid(pid_, &status, 0);
+  } while (reaped < 0 && errno == EINTR);
+  if (WIFEXITED(status)) ending.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) ending.signal = WTERMSIG(status);
+  if (ending.reason == EndReason::kExited && ending.signal != 0) ending.reason = EndReason::kSignal;
+}
+
+void ConfinedProcess::Kill() {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof(one));
+}
+
+Ending ConfinedProcess::Wait() {
+  const absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(
+      +[](absl::optional<Ending>* ended) { return ended->has_value(); }, &ended_));
+  return *ended_;
+}
+
+absl::optional<Ending> ConfinedProcess::ended() const {
+  const absl::MutexLock lock(&mutex_);
+  return ended_;
+}
+
+}  // namespace kernelmill::compiler

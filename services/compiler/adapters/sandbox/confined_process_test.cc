@@ -1,0 +1,134 @@
+#include "services/compiler/adapters/sandbox/confined_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/file.h"
+#include "common/testing/status_matchers.h"
+#include "services/compiler/adapters/sandbox/support.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+
+// Runs a line of Python in the sandbox; it exits with 0 if it was let do all of it.
+Ending RunPython(const std::string& code, SandboxLimits limits = {}) {
+  absl::StatusOr<TempDir> parent = TempDir::Create();
+  EXPECT_THAT(parent, IsOk());
+  ::chmod(parent->path().c_str(), 0711);
+  absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
+  EXPECT_THAT(policy, IsOk());
+  policy->scratch_parent = parent->path();
+  policy->limits = limits;
+  auto process =
+      ConfinedProcess::Start({{"/usr/bin/python3", "-I", "-B", "-c", code}, {}, {}}, *policy);
+  EXPECT_THAT(process, IsOk());
+  return process.ok() ? (*process)->Wait() : Ending();
+}
+
+// On a machine that cannot confine nothing can be seen of it.
+class ConfinedProcessTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const absl::Status status = CheckSandbox(); !status.ok()) GTEST_SKIP() << status;
+  }
+};
+
+// How code ends that is let do what it tries, and that is refused for want of rights.
+constexpr int kDone = 0;
+constexpr int kRefused = 13;
+
+Ending Try(const std::string& code) {
+  return RunPython("import errno, socket\ntry:\n  " + code +
+                   "\nexcept OSError as error:\n"
+                   "  raise SystemExit(13 if error.errno in (errno.EACCES, errno.EPERM) else 1)");
+}
+
+TEST_F(ConfinedProcessTest, ScratchIsWritten) {
+  EXPECT_EQ(Try("open('a', 'w').write('x')").exit_code, kDone);
+}
+
+TEST_F(ConfinedProcessTest, FilesOutsideAndSocketsAreRefused) {
+  EXPECT_EQ(Try("open('/etc/passwd')").exit_code, kRefused);
+  EXPECT_EQ(Try("open('/proc/1/environ')").exit_code, kRefused);
+  EXPECT_EQ(Try("open('/tmp/outside', 'w')").exit_code, kRefused);
+  EXPECT_EQ(Try("socket.socket()").exit_code, kRefused);
+  EXPECT_EQ(Try("socket.socket(socket.AF_UNIX)").exit_code, kRefused);
+}
+
+// A confined Python that runs until it is killed.
+class RunningTest : public ConfinedProcessTest {
+ protected:
+  std::unique_ptr<ConfinedProcess> Start(const std::string& code) {
+    absl::StatusOr<TempDir> parent = TempDir::Create();
+    EXPECT_THAT(parent, IsOk());
+    parent_ = std::make_unique<TempDir>(*std::move(parent));
+    ::chmod(parent_->path().c_str(), 0711);
+    absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
+    EXPECT_THAT(policy, IsOk());
+    policy->scratch_parent = parent_->path();
+    auto process =
+        ConfinedProcess::Start({{"/usr/bin/python3", "-I", "-c", code}, {}, {}}, *policy);
+    EXPECT_THAT(process, IsOk());
+    return *std::move(process);
+  }
+
+  std::unique_ptr<TempDir> parent_;
+};
+
+TEST_F(RunningTest, ItIsKilledBeforeTheWorkerWhereMemoryRunsOut) {
+  const auto process = Start("import time; time.sleep(60)");
+  const auto score = ReadFile(absl::StrCat("/proc/", process->pid(), "/oom_score_adj"), 100);
+  ASSERT_THAT(score, IsOk());
+  EXPECT_EQ(*score, "1000\n");
+}
+
+TEST_F(RunningTest, WhatSleepsInsteadOfWorkingIsEnded) {
+  const auto process = Start("import time; time.sleep(600)");
+  process->BeginWork(absl::Seconds(1));
+  EXPECT_EQ(process->Wait().reason, EndReason::kSleep);
+}
+
+TEST_F(RunningTest, WhatStopsItselfIsEnded) {
+  const auto process = Start("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)");
+  process->BeginWork(absl::Seconds(1));
+  EXPECT_EQ(process->Wait().reason, EndReason::kSleep);
+}
+
+TEST_F(RunningTest, OneThreadThatWorksIsWork) {
+  const auto process = Start(
+      "import threading, time\n"
+      "def work():\n"
+      "  until = time.monotonic() + 3\n"
+      "  while time.monotonic() < until: pass\n"
+      "thread = threading.Thread(target=work)\nthread.start()\nthread.join()\n");
+  process->BeginWork(absl::Seconds(2));
+  EXPECT_EQ(process->Wait().reason, EndReason::kExited);
+}
+
+TEST_F(RunningTest, WhatHasNoWorkMaySleep) {
+  const auto process = Start("import time; time.sleep(2)");
+  process->BeginWork(absl::Seconds(1));
+  process->EndWork();
+  EXPECT_EQ(process->Wait().reason, EndReason::kExited);
+}
+
+TEST_F(ConfinedProcessTest, ManyFilesEndIt) {
+  SandboxLimits limits;
+  limits.scratch_entries = 50;
+  const Ending ending = RunPython(
+      "import time\nfor i in range(99): open(str(i), 'w').close()\ntime.sleep(60)", limits);
+  EXPECT_EQ(ending.reason, EndReason::kScratchEntries);
+}
+
+}  // namespace
+}  // namespace kernelmill::compiler

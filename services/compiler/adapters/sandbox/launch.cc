@@ -1,0 +1,177 @@
+#include "services/compiler/adapters/sandbox/launch.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+[[noreturn]] void Report(const LaunchPlan& plan, LaunchStep step) {
+  const LaunchReport report = {step, errno};
+  [[maybe_unused]] const ssize_t written = ::write(plan.report, &report, sizeof(report));
+  ::_exit(127);
+}
+
+// Leads a session of its own, and dies with the thread that started it. The parent may have died
+// before prctl.
+bool EnterSession(const LaunchPlan& plan) {
+  if (::setsid() < 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
+  if (::getppid() != plan.parent) ::_exit(127);
+  // Orphans below come to it, not to whoever is the machine's first process.
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return false;
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::umask(077);
+  return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
+}
+
+// The plan's descriptors get their numbers, the ruleset and the report those after them; all others
+// are closed.
+bool KeepDescriptors(LaunchPlan& plan) {
+  const int wanted = static_cast<int>(plan.fds.size());
+  // First out of the way of the numbers to be given.
+  const int above = wanted + 2;
+  for (int& fd : plan.fds) {
+    fd = ::fcntl(fd, F_DUPFD_CLOEXEC, above);
+    if (fd < 0) return false;
+  }
+  if (plan.ruleset >= 0) plan.ruleset = ::fcntl(plan.ruleset, F_DUPFD_CLOEXEC, above);
+  const int report = ::fcntl(plan.report, F_DUPFD_CLOEXEC, above);
+  if (report < 0 || ::dup3(report, wanted, O_CLOEXEC) < 0) return false;
+  plan.report = wanted;
+  if (plan.ruleset >= 0) {
+    if (::dup3(plan.ruleset, wanted + 1, O_CLOEXEC) < 0) return false;
+    plan.ruleset = wanted + 1;
+  }
+  for (int number = 0; number < wanted; ++number) {
+    if (::dup2(plan.fds[number], number) < 0) return false;
+  }
+  const unsigned first = static_cast<unsigned>(plan.ruleset >= 0 ? wanted + 2 : wanted + 1);
+  return ::syscall(SYS_close_range, first, UINT_MAX, 0) == 0;
+}
+
+bool Limit(__rlimit_resource resource, int64_t value) {
+  rlimit now;
+  if (::getrlimit(resource, &now) != 0) return false;
+  auto wanted = static_cast<rlim_t>(value);
+  if (now.rlim_max != RLIM_INFINITY && wanted > now.rlim_max) wanted = now.rlim_max;
+  const rlimit limit = {wanted, wanted};
+  return ::setrlimit(resource, &limit) == 0;
+}
+
+// With 0 Linux still hands a crash to the machine's own handler, if there is one, with all of its
+// memory; 1 is its word for nothing at all.
+constexpr int64_t kNoCore = 1;
+
+// Where memory runs out, this process and its children go first, and not the worker. A machine that
+// does not say is none to fail on.
+void BeKilledFirst() {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  [[maybe_unused]] const ssize_t written = ::write(fd, "1000", 4);
+  ::close(fd);
+}
+
+bool SetLimits(const LaunchPlan& plan) {
+  const SandboxLimits& limits = plan.limits;
+  // By user: where the user is the worker's own, its threads would count as well. The watcher comes
+  // first; this is for what a bomb starts between two of its looks.
+  if (plan.change_user && !Limit(RLIMIT_NPROC, int64_t{16} * limits.total_tasks)) return false;
+  return Limit(RLIMIT_AS, limits.address_space_bytes) && Limit(RLIMIT_FSIZE, limits.file_bytes) &&
+         Limit(RLIMIT_NOFILE, limits.open_files) && Limit(RLIMIT_CPU, limits.cpu_seconds) &&
+         Limit(RLIMIT_CORE, kNoCore) && Limit(RLIMIT_MEMLOCK, 0) && Limit(RLIMIT_MSGQUEUE, 0);
+}
+
+// Raw calls: those of the C library signal the other threads, which the child has not.
+bool ChangeUser(const LaunchPlan& plan) {
+  if (plan.change_user) {
+    const auto id = static_cast<unsigned long>(plan.uid);
+    if (::syscall(SYS_setgroups, 0, nullptr) != 0 || ::syscall(SYS_setresgid, id, id, id) != 0 ||
+        ::syscall(SYS_setresuid, id, id, id) != 0) {
+      return false;
+    }
+    // The change of user cleared the death signal.
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
+    if (::getppid() != plan.parent) ::_exit(127);
+  }
+  // A user who is not root may hold capabilities too.
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct nothing[2] = {};
+  return ::syscall(SYS_capset, &header, nothing) == 0;
+}
+
+bool InstallFilter(LaunchPlan& plan) {
+  const sock_fprog program = {static_cast<unsigned short>(plan.filter.size()), plan.filter.data()};
+  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+}  // namespace
+
+void BecomeConfined(LaunchPlan& plan) {
+  if (!EnterSession(plan)) Report(plan, LaunchStep::kSession);
+  if (!KeepDescriptors(plan)) Report(plan, LaunchStep::kDescriptors);
+  if (!SetLimits(plan)) Report(plan, LaunchStep::kLimits);
+  BeKilledFirst();
+  if (plan.confine) {
+    if (!ChangeUser(plan)) Report(plan, LaunchStep::kUser);
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) Report(plan, LaunchStep::kNoNewPrivileges);
+  }
+  // As the new user: one that cannot enter the folder learns it here.
+  if (::chdir(plan.directory) != 0) Report(plan, LaunchStep::kDirectory);
+  if (plan.confine) {
+    if (::syscall(SYS_landlock_restrict_self, plan.ruleset, 0) != 0)
+      Report(plan, LaunchStep::kLandlock);
+    ::close(plan.ruleset);
+    if (!InstallFilter(plan)) Report(plan, LaunchStep::kSeccomp);
+  }
+  ::execve(plan.argv[0], plan.argv.data(), plan.env.data());
+  Report(plan, LaunchStep::kExecute);
+}
+
+absl::Status StatusOfLaunch(const LaunchReport& report, const std::string& program) {
+  const auto because = [&](absl::string_view what) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the sandbox cannot start ", program, ": ", what, ": errno ", report.error));
+  };
+  switch (report.step) {
+    case LaunchStep::kSession:
+      return because("a session of its own");
+    case LaunchStep::kDescriptors:
+      return because("closing other descriptors (close_range, Linux 5.9)");
+    case LaunchStep::kDirectory:
+      return because("its user cannot enter the scratch folder");
+    case LaunchStep::kLimits:
+      return because("resource limits");
+    case LaunchStep::kUser:
+      return because(
+          "root may not change its user here (CAP_SETUID, CAP_SETGID): run the worker as another "
+          "user");
+    case LaunchStep::kNoNewPrivileges:
+      return because("no_new_privs");
+    case LaunchStep::kLandlock:
+      return because("Landlock");
+    case LaunchStep::kSeccomp:
+      return because("seccomp filters");
+    case LaunchStep::kExecute:
+      return because("its user cannot execute it");
+  }
+  return because("an unknown step");
+}
+
+}  // namespace kernelmill::compiler

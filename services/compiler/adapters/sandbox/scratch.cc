@@ -1,0 +1,128 @@
+#include "services/compiler/adapters/sandbox/scratch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+using Folder = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+// A folder, never through a link.
+Folder OpenFolder(int at, const char* name) {
+  const int fd = ::openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  Folder folder(fd < 0 ? nullptr : ::fdopendir(fd), &::closedir);
+  if (folder == nullptr && fd >= 0) ::close(fd);
+  return folder;
+}
+
+const char* NextName(DIR* folder) {
+  while (const dirent* entry = ::readdir(folder)) {
+    const absl::string_view name = entry->d_name;
+    if (name != "." && name != "..") return entry->d_name;
+  }
+  return nullptr;
+}
+
+void Count(DIR* folder, int depth, int max_entries, ScratchUsage& usage) {
+  while (const char* name = NextName(folder)) {
+    if (++usage.entries > max_entries) return;
+    struct stat status;
+    if (::fstatat(::dirfd(folder), name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;  // gone by now
+    usage.bytes += status.st_blocks * int64_t{512};
+    if (!S_ISDIR(status.st_mode)) continue;
+    const Folder below = OpenFolder(::dirfd(folder), name);
+    if (depth == kMaxScratchDepth || (below == nullptr && errno == EACCES)) usage.hidden = true;
+    if (depth < kMaxScratchDepth && below != nullptr)
+      Count(below.get(), depth + 1, max_entries, usage);
+  }
+}
+
+// Whoever made a folder may have left it without rights. chmod follows links, so links are left
+// alone.
+void GiveRights(int at, const char* name) {
+  struct stat status;
+  if (::fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode)) {
+    ::fchmodat(at, name, 0700, 0);
+  }
+}
+
+// Empties the folder `root`/`name` but for its folders, which become `root`'s under new names: no
+// depth of folders needs more than these two descriptors. False: something is left.
+bool Flatten(int root, const char* name, int64_t& next_name) {
+  GiveRights(root, name);
+  const Folder folder = OpenFolder(root, name);
+  if (folder == nullptr) return false;
+  bool emptied = true;
+  while (const char* entry = NextName(folder.get())) {
+    if (::unlinkat(::dirfd(folder.get()), entry, 0) == 0) continue;
+    GiveRights(::dirfd(folder.get()), entry);  // to move it changes its ".."
+    const std::string moved = absl::StrCat(".km-", next_name++);
+    if (::renameat(::dirfd(folder.get()), entry, root, moved.c_str()) != 0) emptied = false;
+  }
+  return emptied;
+}
+
+// Removes what lies in a folder. It is no process's any more, so nothing changes meanwhile.
+void Empty(const std::string& path) {
+  int64_t next_name = 0;
+  bool progress = true;
+  while (progress) {
+    const Folder root = OpenFolder(AT_FDCWD, path.c_str());
+    if (root == nullptr) return;
+    progress = false;
+    while (const char* name = NextName(root.get())) {
+      const std::string entry = name;
+      if (::unlinkat(::dirfd(root.get()), entry.c_str(), 0) == 0 ||
+          (Flatten(::dirfd(root.get()), entry.c_str(), next_name) &&
+           ::unlinkat(::dirfd(root.get()), entry.c_str(), AT_REMOVEDIR) == 0)) {
+        progress = true;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Scratch> Scratch::Create(const std::string& parent, uid_t uid) {
+  std::string path = absl::StrCat(parent, "/kernelmill-compile-XXXXXX");
+  if (::mkdtemp(path.data()) == nullptr) {
+    return ErrnoStatus(errno, absl::StrCat("a scratch folder in ", parent));
+  }
+  Scratch scratch(std::move(path));
+  if (::geteuid() == 0 && ::chown(scratch.path().c_str(), uid, static_cast<gid_t>(uid)) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("the owner of ", scratch.path()));
+  }
+  return scratch;
+}
+
+Scratch::~Scratch() {
+  if (path_.empty()) return;
+  Empty(path_);
+  ::rmdir(path_.c_str());
+}
+
+ScratchUsage Scratch::Usage(int max_entries) const {
+  ScratchUsage usage;
+  const Folder root = OpenFolder(AT_FDCWD, path_.c_str());
+  if (root == nullptr) {
+    usage.hidden = true;
+    return usage;
+  }
+  Count(root.get(), 1, max_entries, usage);
+  return usage;
+}
+
+}  // namespace kernelmill::compiler

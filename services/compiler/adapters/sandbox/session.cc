@@ -1,0 +1,138 @@
+#include "services/compiler/adapters/sandbox/session.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "common/base/file.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+// Fields of /proc/PID/stat after the name, from 0 (proc(5) counts the name as 2).
+constexpr size_t kState = 0, kSession = 3, kThreads = 17, kResident = 21;
+
+bool IsWork(absl::string_view state) { return state == "R" || state == "D"; }
+
+// The line of a process is about its first thread; the others have lines of their own.
+bool AnyThreadWorks(pid_t pid) {
+  const std::string path = absl::StrCat("/proc/", pid, "/task");
+  const std::unique_ptr<DIR, decltype(&::closedir)> folder(::opendir(path.c_str()), &::closedir);
+  if (folder == nullptr) return false;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    char line[1024];
+    const FileDescriptor fd(
+        ::open(absl::StrCat(path, "/", entry->d_name, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+    const ssize_t n = fd.is_open() ? ::read(fd.get(), line, sizeof(line)) : 0;
+    const absl::string_view text(line, static_cast<size_t>(n > 0 ? n : 0));
+    const size_t name_end = text.rfind(") ");
+    if (name_end != text.npos && IsWork(text.substr(name_end + 2, 1))) return true;
+  }
+  return false;
+}
+
+bool ReadMember(pid_t pid, pid_t session, SessionMember& member) {
+  char line[1024];
+  const FileDescriptor fd(
+      ::open(absl::StrCat("/proc/", pid, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return false;
+  const ssize_t n = ::read(fd.get(), line, sizeof(line));
+  member.pid = pid;
+  if (n <= 0 || !ParseStat(absl::string_view(line, static_cast<size_t>(n)), session, member)) {
+    return false;
+  }
+  if (!member.works && member.tasks > 1) member.works = AnyThreadWorks(pid);
+  return true;
+}
+
+// The descriptor is taken before the number is looked at: a process that has the number later is
+// never hit.
+void KillMember(pid_t pid, pid_t session) {
+  const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  SessionMember member;
+  if (!process.is_open() || !ReadMember(pid, session, member)) return;
+  ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+}
+
+// One look at all of them; true if none was alive.
+bool KillMembers(pid_t session) {
+  bool none = true;
+  for (const SessionMember& member : SessionMembers(session)) {
+    if (!member.zombie) {
+      none = false;
+      KillMember(member.pid, session);
+    } else if (member.pid != session) {
+      // Orphans are children of a worker that is its container's first process. Elsewhere this does
+      // nothing.
+      ::waitpid(member.pid, nullptr, WNOHANG);
+    }
+  }
+  return none;
+}
+
+}  // namespace
+
+bool ParseStat(absl::string_view line, pid_t session, SessionMember& member) {
+  const size_t name_end = line.rfind(')');
+  if (name_end == absl::string_view::npos || name_end + 2 > line.size()) return false;
+  const std::vector<absl::string_view> fields = absl::StrSplit(line.substr(name_end + 2), ' ');
+  int of = 0;
+  int64_t pages = 0;
+  if (fields.size() <= kResident || !absl::SimpleAtoi(fields[kSession], &of) || of != session ||
+      !absl::SimpleAtoi(fields[kThreads], &member.tasks) ||
+      !absl::SimpleAtoi(fields[kResident], &pages)) {
+    return false;
+  }
+  member.zombie = fields[kState] == "Z" || fields[kState] == "X";
+  member.works = IsWork(fields[kState]);
+  member.resident_bytes = pages * ::sysconf(_SC_PAGESIZE);
+  return true;
+}
+
+std::vector<SessionMember> SessionMembers(pid_t session) {
+  std::vector<SessionMember> members;
+  const std::unique_ptr<DIR, decltype(&::closedir)> folder(::opendir("/proc"), &::closedir);
+  if (folder == nullptr) return members;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    pid_t pid = 0;
+    SessionMember member;
+    if (absl::SimpleAtoi(entry->d_name, &pid) && ReadMember(pid, session, member))
+      members.push_back(member);
+  }
+  return members;
+}
+
+SessionUsage UsageOf(const std::vector<SessionMember>& members) {
+  SessionUsage usage;
+  for (const SessionMember& member : members) {
+    if (member.zombie) continue;
+    usage.tasks += member.tasks;
+    usage.resident_bytes += member.resident_bytes;
+    usage.works = usage.works || member.works;
+  }
+  return usage;
+}
+
+bool KillSession(pid_t session) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(10);
+  // /proc is no snapshot: a look may miss a child that was started behind it, and whose parent
+  // ended ahead of it.
+  for (int quiet = 0; quiet < 2;) {
+    quiet = KillMembers(session) ? quiet + 1 : 0;
+    if (absl::Now() > deadline) return false;
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  return true;
+}
+
+}  // namespace kernelmill::compiler

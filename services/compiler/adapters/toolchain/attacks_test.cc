@@ -1,0 +1,109 @@
+// Attacks by modules that are compiled: on real Triton, through both layers of the sandbox.
+#include "services/compiler/adapters/sandbox/attacks/attacks.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "services/compiler/adapters/sandbox/attacks/victim.h"
+#include "services/compiler/adapters/toolchain/testing/toolchain_fixture.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+KernelJob AttackJob(const std::string& toolchain, const Attack& attack) {
+  KernelJob job = AddJob(toolchain);
+  job.module = absl::StrCat(attack.module, job.module);
+  job.targets = {"cuda:90"};
+  job.max_seconds = 2;
+  return job;
+}
+
+// Of a report all that goes into a record.
+std::string Bytes(const absl::StatusOr<KernelReport>& report) {
+  if (!report.ok()) return report.status().ToString();
+  std::string bytes = report->module_import.SerializeAsString();
+  for (const TargetReport& target : report->targets) {
+    absl::StrAppend(&bytes, target.result.SerializeAsString(),
+                    target.signature.SerializeAsString());
+    for (const v1::IrText& text : target.kept) absl::StrAppend(&bytes, text.text());
+  }
+  return bytes;
+}
+
+void ExpectFate(const Attack& attack, const KernelReport& report) {
+  const std::string& error = report.module_import.error();
+  switch (attack.fate) {
+    case Fate::kRefused:
+      EXPECT_TRUE(absl::StartsWith(error, "sandbox: ")) << error;
+      break;
+    case Fate::kSilenced:
+      EXPECT_EQ(error, "no answer");
+      break;
+    case Fate::kEnded:
+    case Fate::kOverrun:
+      EXPECT_TRUE(absl::StartsWith(error, "limit: ")) << error;
+      break;
+    case Fate::kContained:
+      // Its own record may be of what it did to itself.
+      return;
+  }
+  EXPECT_FALSE(report.module_import.ok());
+  EXPECT_TRUE(report.targets.empty());
+}
+
+class ToolchainAttacksTest : public ToolchainTest {};
+
+TEST_P(ToolchainAttacksTest, EachIsStoppedAndTheNextKernelHasTheSameBytes) {
+  KernelJob add = AddJob(GetParam());
+  add.keep = {"ttir", "ptx"};
+  add.targets = {"cuda:90"};
+  const auto unharmed = compiler_->Compile(add);
+  ASSERT_TRUE(unharmed.ok()) << unharmed.status();
+  ASSERT_EQ(unharmed->targets.at(0).result.status(), v1::COMPILE_STATUS_OK);
+  const std::string quiet = Bytes(unharmed);
+  for (const std::string& file : AttackFiles()) {
+    const size_t count = AttacksOf(file, "").size();
+    for (size_t i = 0; i < count; ++i) {
+      absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
+      ASSERT_TRUE(victim.ok()) << victim.status();
+      const Attack attack = AttacksOf(file, (*victim)->Description())[i];
+      SCOPED_TRACE(attack.name);
+      const auto report = compiler_->Compile(AttackJob(GetParam(), attack));
+      ASSERT_TRUE(report.ok()) << report.status();
+      ExpectFate(attack, *report);
+      EXPECT_EQ(Bytes(compiler_->Compile(add)), quiet);
+      EXPECT_TRUE((*victim)->Unharmed().ok()) << (*victim)->Unharmed();
+    }
+  }
+}
+
+TEST_P(ToolchainAttacksTest, ANeverEndingCompileIsALimit) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.max_seconds = 2;
+  absl::StrAppend(&job.module, R"(
+
+@triton.jit
+def endless(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    for k in tl.static_range(1000000000):
+        tl.store(out + i + k, tl.load(x + i + k))
+)");
+  job.function = "endless";
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->module_import.ok());
+  ASSERT_EQ(report->targets.size(), 1);
+  EXPECT_EQ(report->targets[0].result.stage(), "limit") << report->targets[0].result.message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainAttacksTest, PinnedToolchainNames(),
+                         NameOfToolchain());
+
+}  // namespace
+}  // namespace kernelmill::compiler

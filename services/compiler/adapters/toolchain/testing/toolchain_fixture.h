@@ -1,0 +1,51 @@
+#ifndef KERNELMILL_SERVICES_COMPILER_ADAPTERS_TOOLCHAIN_TESTING_TOOLCHAIN_FIXTURE_H_
+#define KERNELMILL_SERVICES_COMPILER_ADAPTERS_TOOLCHAIN_TESTING_TOOLCHAIN_FIXTURE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "common/toolchains/toolchains.h"
+#include "gtest/gtest.h"
+#include "services/compiler/adapters/sandbox/support.h"
+#include "services/compiler/adapters/toolchain/environment.h"
+#include "services/compiler/adapters/toolchain/toolchain_compiler.h"
+#include "services/compiler/core/compiler.h"
+
+namespace kernelmill::compiler {
+
+// A kernel that adds, for all four targets.
+KernelJob AddJob(const std::string& toolchain);
+
+// A test of each pinned toolchain that is installed, on a machine that can confine.
+class ToolchainTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override;
+
+  // Null, with a failure, where it cannot be had.
+  static std::unique_ptr<Compiler> Open(bool unsafe_no_sandbox);
+
+  std::unique_ptr<Compiler> compiler_;
+};
+
+inline auto PinnedToolchainNames() {
+  std::vector<std::string> names;
+  for (const auto& toolchain : toolchains::PinnedToolchains()) names.emplace_back(toolchain.name);
+  return ::testing::ValuesIn(names);
+}
+
+// "triton_3_5_1"
+inline auto NameOfToolchain() {
+  return [](const ::testing::TestParamInfo<std::string>& info) {
+    std::string name = info.param;
+    for (char& c : name) {
+      if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
+    }
+    return name;
+  };
+}
+
+}  // namespace kernelmill::compiler
+
+#endif  // KERNELMILL_SERVICES_COMPILER_ADAPTERS_TOOLCHAIN_TESTING_TOOLCHAIN_FIXTURE_H_

@@ -1,0 +1,94 @@
+#include "services/compiler/adapters/toolchain/toolchain_compiler.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/toolchains/toolchains.h"
+#include "services/compiler/adapters/sandbox/confined_process.h"
+#include "services/compiler/adapters/sandbox/policy.h"
+#include "services/compiler/adapters/sandbox/support.h"
+#include "services/compiler/adapters/toolchain/environment.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+absl::StatusOr<Policy> PolicyOf(const std::string& environment, const ToolchainOptions& options) {
+  ASSIGN_OR_RETURN(Policy policy, PythonPolicy(environment));
+  policy.scratch_parent = options.temp_dir;
+  policy.unsafe_no_sandbox = options.unsafe_no_sandbox;
+  return policy;
+}
+
+// Whether its Python starts, confined as its compilers will be.
+absl::Status CheckStart(const std::string& toolchain, const ToolchainOptions& options) {
+  ASSIGN_OR_RETURN(const std::string environment, FindEnvironment(options.folder, toolchain));
+  ASSIGN_OR_RETURN(const Policy policy, PolicyOf(environment, options));
+  const ConfinedCommand command = {{environment + "/bin/python3", "-I", "-S", "-c", ""}, {}, {}};
+  ASSIGN_OR_RETURN(const auto process, ConfinedProcess::Start(command, policy));
+  const Ending ending = process->Wait();
+  if (ending.reason == EndReason::kExited && ending.exit_code == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the Python of the toolchain ", toolchain, " does not run in the sandbox: ",
+      NameOf(ending.reason), " ", ending.signal == 0 ? ending.exit_code : ending.signal));
+}
+
+}  // namespace
+
+absl::StatusOr<KernelReport> ToolchainCompiler::Compile(const KernelJob& job) {
+  if (std::unique_ptr<Zygote> zygote = TakeIdle(job.toolchain); zygote != nullptr) {
+    absl::StatusOr<KernelReport> report = zygote->Compile(job);
+    const bool alive = zygote->alive();
+    GiveBack(job.toolchain, std::move(zygote));
+    if (alive) return report;
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<Zygote> zygote, Start(job.toolchain));
+  absl::StatusOr<KernelReport> report = zygote->Compile(job);
+  GiveBack(job.toolchain, std::move(zygote));
+  return report;
+}
+
+std::unique_ptr<Zygote> ToolchainCompiler::TakeIdle(const std::string& toolchain) {
+  const absl::MutexLock lock(&mutex_);
+  std::vector<std::unique_ptr<Zygote>>& idle = idle_[toolchain];
+  if (idle.empty()) return nullptr;
+  std::unique_ptr<Zygote> zygote = std::move(idle.back());
+  idle.pop_back();
+  return zygote;
+}
+
+absl::StatusOr<std::unique_ptr<Zygote>> ToolchainCompiler::Start(
+    const std::string& toolchain) const {
+  ASSIGN_OR_RETURN(const std::string environment, FindEnvironment(options_.folder, toolchain));
+  ASSIGN_OR_RETURN(const Policy policy, PolicyOf(environment, options_));
+  return Zygote::Start(environment, policy);
+}
+
+void ToolchainCompiler::GiveBack(const std::string& toolchain, std::unique_ptr<Zygote> zygote) {
+  if (!zygote->alive()) return;
+  const absl::MutexLock lock(&mutex_);
+  idle_[toolchain].push_back(std::move(zygote));
+}
+
+absl::StatusOr<std::unique_ptr<Compiler>> OpenToolchains(const ToolchainOptions& options,
+                                                         const std::vector<std::string>& names) {
+  ToolchainOptions checked = options;
+  std::error_code error;
+  if (checked.temp_dir.empty()) checked.temp_dir = std::filesystem::temp_directory_path(error);
+  if (!error) checked.temp_dir = std::filesystem::absolute(checked.temp_dir, error);
+  if (error) return ErrnoStatus(error.value(), "temporary folder");
+  if (!options.unsafe_no_sandbox) RETURN_IF_ERROR(CheckSandbox());
+  std::vector<std::string> wanted = names;
+  if (wanted.empty()) {
+    for (const toolchains::PinnedToolchain& pinned : toolchains::PinnedToolchains()) {
+      wanted.emplace_back(pinned.name);
+    }
+  }
+  for (const std::string& name : wanted) RETURN_IF_ERROR(CheckStart(name, checked));
+  return std::make_unique<ToolchainCompiler>(std::move(checked));
+}
+
+}  // namespace kernelmill::compiler

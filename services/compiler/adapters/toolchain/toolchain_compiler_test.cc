@@ -1,0 +1,61 @@
+#include "services/compiler/adapters/toolchain/toolchain_compiler.h"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "common/testing/status_matchers.h"
+#include "services/compiler/adapters/toolchain/testing/toolchain_fixture.h"
+
+namespace kernelmill::compiler {
+namespace {
+
+using ::kernelmill::testing::StatusIs;
+
+class ToolchainCompilerTest : public ToolchainTest {};
+
+TEST_P(ToolchainCompilerTest, EveryTargetIsCompiled) {
+  const auto report = compiler_->Compile(AddJob(GetParam()));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->module_import.ok()) << report->module_import.error();
+  ASSERT_EQ(report->targets.size(), 4);
+  for (const TargetReport& target : report->targets) {
+    SCOPED_TRACE(target.target);
+    EXPECT_EQ(target.result.status(), v1::COMPILE_STATUS_OK) << target.result.message();
+    EXPECT_EQ(target.result.forms_size(), 5);
+    EXPECT_GT(target.result.registers(), 0);
+    EXPECT_GT(target.result.instructions(), 0);
+    EXPECT_EQ(target.signature.constexprs(0).value(), "128");
+  }
+}
+
+TEST_P(ToolchainCompilerTest, FormsAreThoseOfAnUnconfinedCompiler) {
+  const std::unique_ptr<Compiler> unconfined = Open(/*unsafe_no_sandbox=*/true);
+  ASSERT_NE(unconfined, nullptr);
+  const auto confined_report = compiler_->Compile(AddJob(GetParam()));
+  const auto report = unconfined->Compile(AddJob(GetParam()));
+  ASSERT_TRUE(confined_report.ok()) << confined_report.status();
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->targets.size(), 4);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(confined_report->targets[i].result.SerializeAsString(),
+              report->targets[i].result.SerializeAsString());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainCompilerTest, PinnedToolchainNames(),
+                         NameOfToolchain());
+
+TEST(OpenToolchainsTest, AToolchainThatIsNotInstalledIsNamed) {
+  ToolchainOptions options;
+  options.folder = "/nowhere";
+  options.unsafe_no_sandbox = true;
+  const auto compiler = OpenToolchains(options, {"triton-3.5.1"});
+  EXPECT_THAT(compiler, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(compiler.status().message(), ::testing::HasSubstr("triton-3.5.1"));
+}
+
+}  // namespace
+}  // namespace kernelmill::compiler
