@@ -45,6 +45,24 @@ TEST_P(ToolchainCompilerTest, FormsAreThoseOfAnUnconfinedCompiler) {
   }
 }
 
+TEST_P(ToolchainCompilerTest, WhatTheAssemblerRefusesIsAnErrorOfTheKernel) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  const std::string sum = "tl.load(x + i, m) + tl.load(y + i, m)";
+  job.module.replace(job.module.find(sum), sum.size(),
+                     "tl.inline_asm_elementwise('nonsense.b32 $0, $1;', '=r,r', "
+                     "[tl.load(x + i, m)], dtype=tl.float32, is_pure=True, pack=1)");
+  const auto refused = compiler_->Compile(job);
+  ASSERT_TRUE(refused.ok()) << refused.status();
+  ASSERT_EQ(refused->targets.size(), 1);
+  EXPECT_EQ(refused->targets[0].result.status(), v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(refused->targets[0].result.stage(), "assembler");
+  EXPECT_NE(refused->targets[0].result.message(), "");
+  const auto next = compiler_->Compile(AddJob(GetParam()));
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_EQ(next->targets[0].result.status(), v1::COMPILE_STATUS_OK);
+}
+
 INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainCompilerTest, PinnedToolchainNames(),
                          NameOfToolchain());
 

@@ -73,17 +73,22 @@ def said(message):
     return message.partition("Repro command")[0]
 
 
+def refusal(stage, message):
+    """The report of what the backend does not take; of which line it is, is not told any more."""
+    return {"status": "error", "stage": stage, "message": messages.clean(message), "line": 0}
+
+
 def report(text, target, options, gluon, keep, folder):
     """What one compile came to, as JSON has it."""
     knobs.nvidia.dump_ptxas_log = True  # it says what was spilled
     try:
         forms, metadata, log = forms_of(text, target, options, gluon, folder)
     except Failed as failed:
-        return {"status": "error", "stage": failed.stage, "message": messages.clean(said(failed.message))}
+        return refusal(failed.stage, said(failed.message))
     except children.MachineFault:
         raise
     except Exception as error:  # pylint: disable=broad-except
-        return {"status": "error", "stage": "passes", "message": messages.clean(messages.of_exception(error))}
+        return refusal("passes", messages.of_exception(error))
     as_bytes = [(form, value if isinstance(value, bytes) else value.encode()) for form, value in forms]
     return {
         "status": "ok",
