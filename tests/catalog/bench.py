@@ -5,6 +5,7 @@ usage: bench.py SITE [REPEATS]      a site that `kernelmill catalog` wrote
 
 The first page: from the click on the address until kernels are shown, in a new window. A search: from the last letter until the
 kernels and the counts of all facets are shown; `cold` with nothing loaded but the first page's columns, `warm` once more. From a folder.
+The files are those that the cold search loads: a figure that does not depend on what else the machine does.
 """
 
 import pathlib
@@ -14,6 +15,7 @@ import sys
 import catalog_site
 
 QUERIES = ["softmax", "layer norm", "fused attention backward", "load store mask offsets", "matm", "ro", "tl", "con", "int8 gemm triton"]
+NOTHING = "nosuchwordatall"  # a search that loads the columns and no rows
 SHOWN = "document.getElementById('results').childElementCount > 0"
 
 
@@ -48,17 +50,22 @@ def search(page, text):
 
 def searches(browser, home, repeats):
     for text in QUERIES:
-        cold, warm = [], []
+        cold, first, warm, files = [], [], [], []
         for _ in range(repeats):
             context = browser.new_context()
             page = context.new_page()
-            page.goto(home + "#sort=score")
+            page.goto(f"{home}#q={NOTHING}")
             catalog_site.wait(page, "document.documentElement.dataset.searchMs")
+            asked = []
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
             cold.append(search(page, text))
-            search(page, "")
+            first.append(float(page.evaluate("document.documentElement.dataset.firstMs")))
+            files.append((sum("/postings/" in url for url in asked), sum("/rows/" in url for url in asked)))
+            search(page, NOTHING)
             warm.append(search(page, text))
             context.close()
-        print(f"{text!r:28} cold {statistics.median(cold):7.1f} ms, warm {statistics.median(warm):7.1f} ms, the slowest {max(cold + warm):7.1f} ms")
+        print(f"{text!r:28} cold {statistics.median(cold):7.1f} ms, the first kernel {statistics.median(first):7.1f} ms, "
+              f"warm {statistics.median(warm):7.1f} ms, the slowest {max(cold + warm):7.1f} ms; files: {files[-1][0]} of words, {files[-1][1]} of rows")
 
 
 def main():

@@ -60,6 +60,12 @@ class Site(unittest.TestCase):
     def names(self, page):
         return page.locator("#results a.kernel").all_inner_texts()
 
+    def scores(self, page):
+        return re.findall(r"score (\d\.\d\d)", page.inner_text("#results"))
+
+    def best_scores(self):
+        return [f"{row['quality']['score']:.2f}" for row in sorted(self.rows, key=lambda row: -row["quality"]["score"])]
+
     def count(self, condition):
         return sum(1 for row in self.rows if condition(row))
 
@@ -68,8 +74,7 @@ class Site(unittest.TestCase):
     def test_the_first_page_shows_the_best_kernels_and_asks_for_nothing_elsewhere(self):
         page = self.page()
         self.expect_found(page, len(self.rows))
-        best = sorted(self.rows, key=lambda row: -row["quality"]["score"])[0]
-        self.assertEqual(self.names(page)[0], best["qualname"])
+        self.assertEqual(self.scores(page), self.best_scores()[:20])
         page.fill("#q", "softmax")
         catalog_site.wait(page, "document.documentElement.dataset.searchMs")
         self.assertEqual([url for url in self.requests if not url.startswith("file://")], [])
@@ -189,8 +194,15 @@ class Site(unittest.TestCase):
         page.wait_for_selector("#pages a[rel=next]")
         page.click("#pages a[rel=next]")
         catalog_site.wait(page, "location.hash.includes('page=2') && document.getElementById('results').start === 21")
-        ordered = sorted(range(len(self.rows)), key=lambda i: (-self.rows[i]["quality"]["score"], i))
-        self.assertEqual(self.names(page)[0], self.rows[ordered[20]]["qualname"])
+        self.expect_found(page, len(self.rows))
+        self.assertEqual(self.scores(page), self.best_scores()[20:40])
+        further = self.kernels(page)
+        page.go_back()
+        self.expect_found(page, len(self.rows))
+        self.assertEqual(further & self.kernels(page), set())
+
+    def kernels(self, page):
+        return {link.get_attribute("href") for link in page.locator("#results a.kernel").all()}
 
     # ------------------------------------------------------------ by hand
 

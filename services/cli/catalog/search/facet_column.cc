@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "services/cli/catalog/search/data_files.h"
+#include "services/cli/catalog/search/numbering.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -19,16 +20,7 @@ std::vector<uint32_t> NewNumbers(const std::vector<uint32_t>& counts,
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     return counts[a] != counts[b] ? counts[a] > counts[b] : keys[a] < keys[b];
   });
-  std::vector<uint32_t> numbers(order.size());
-  for (uint32_t i = 0; i < order.size(); ++i) numbers[order[i]] = i;
-  return numbers;
-}
-
-template <typename T>
-void Reorder(const std::vector<uint32_t>& numbers, std::vector<T>* items) {
-  std::vector<T> ordered(items->size());
-  for (size_t i = 0; i < items->size(); ++i) ordered[numbers[i]] = std::move((*items)[i]);
-  *items = std::move(ordered);
+  return PlacesIn(order);
 }
 
 }  // namespace
@@ -75,6 +67,8 @@ void FacetColumn::Order() {
   value_numbers_.clear();
   set_numbers_.clear();
 }
+
+void FacetColumn::Renumber(const std::vector<uint32_t>& places) { Reorder(places, &column_); }
 
 std::string EncodeColumn(absl::Span<const uint32_t> block) {
   std::string plain;

@@ -24,6 +24,9 @@ class FacetColumn {
   // called once, after the last Add.
   void Order();
 
+  // Puts each kernel's set at the kernel's new number.
+  void Renumber(const std::vector<uint32_t>& places);
+
   const std::vector<std::string>& values() const { return values_; }
   // How many kernels have each value.
   const std::vector<uint32_t>& counts() const { return counts_; }

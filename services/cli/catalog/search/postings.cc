@@ -16,6 +16,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/cli/catalog/search/data_files.h"
+#include "services/cli/catalog/search/numbering.h"
 
 // A run: for each word, ascending, its size (1 byte), its bytes, how many entries it has (4), and
 // of each the kernel (4), the fields (1) and the count in code (1); numbers with the low byte
@@ -227,8 +228,10 @@ std::string Postings::Encode(const std::vector<Entry>& list, size_t begin, size_
   return bytes;
 }
 
-absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site) {
+absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site,
+                                                         const std::vector<uint32_t>& places) {
   RETURN_IF_ERROR(WriteRun());
+  Reorder(places, &lengths_);
   const double sum = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
   mean_length_ = sum > 0 ? sum / static_cast<double>(lengths_.size()) : 1;
   ASSIGN_OR_RETURN(MergedRuns runs, MergedRuns::Open(runs_));
@@ -240,9 +243,11 @@ absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site
     const std::string& bytes = next->second;
     list.clear();
     for (size_t at = 0; at < bytes.size(); at += kEntryBytes) {
-      list.push_back({ReadUint32(&bytes[at]),
+      list.push_back({places[ReadUint32(&bytes[at])],
                       {static_cast<uint8_t>(bytes[at + 4]), static_cast<uint8_t>(bytes[at + 5])}});
     }
+    std::sort(list.begin(), list.end(),
+              [](const Entry& a, const Entry& b) { return a.kernel < b.kernel; });
     for (size_t begin = 0, end = 0; begin < list.size(); begin = end) {
       const std::string encoded = Encode(list, begin, &end);
       RETURN_IF_ERROR(shards.Add(next->first, static_cast<uint32_t>(end - begin), encoded));

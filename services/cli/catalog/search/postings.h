@@ -51,8 +51,10 @@ class Postings {
   // The next kernel; `length`: how many words its code has.
   absl::Status Add(const WordUses& uses, uint32_t length);
 
-  // Writes data/postings/N.js and answers the first word of each shard.
-  absl::StatusOr<std::vector<std::string>> Write(const std::string& site);
+  // Writes data/postings/N.js and answers the first word of each shard. `places`: the number that
+  // the site gives each kernel.
+  absl::StatusOr<std::vector<std::string>> Write(const std::string& site,
+                                                 const std::vector<uint32_t>& places);
 
  private:
   struct Entry {
@@ -70,7 +72,7 @@ class Postings {
   absl::flat_hash_map<std::string, std::vector<Entry>> words_;
   size_t entries_ = 0;  // in words_
   std::vector<std::string> runs_;
-  std::vector<uint32_t> lengths_;  // each kernel's
+  std::vector<uint32_t> lengths_;  // each kernel's; while it is written, by the site's numbers
   double mean_length_ = 1;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -11,6 +12,7 @@
 #include "common/base/text.h"
 #include "services/cli/catalog/search/data_files.h"
 #include "services/cli/catalog/search/kernel_words.h"
+#include "services/cli/catalog/search/numbering.h"
 #include "services/cli/catalog/web/page.h"
 #include "services/cli/catalog/web/site_file.h"
 #include "services/cli/text/html_text.h"
@@ -18,7 +20,6 @@
 namespace kernelmill::cli {
 namespace {
 
-constexpr size_t kRowsInShard = 64;
 constexpr size_t kKernelsInBlock = 1 << 15;
 constexpr size_t kTopRows = 20;    // what the first page shows
 constexpr size_t kTopValues = 24;  // of a facet, on the first page
@@ -56,6 +57,8 @@ Values CompilesOn(const CatalogKernel& kernel) {
   }
   return values;
 }
+
+constexpr size_t kOperations = 0;  // of kFacets
 
 struct FacetKind {
   absl::string_view key;  // in addresses
@@ -99,25 +102,24 @@ uint32_t Size(int64_t tokens) {
   return static_cast<uint32_t>(std::clamp<int64_t>(tokens, 0, UINT32_MAX));
 }
 
-// As web/src/data.ts has a row.
-std::string RowJson(const CatalogKernel& kernel, absl::string_view summary) {
-  const auto text = [](absl::string_view value, size_t most) {
-    return JsonString(ShownText(value, most));
-  };
-  Values tags = Shown(kernel.tags);
-  if (tags.size() > kMaxTagsShown) tags.resize(kMaxTagsShown);
-  return absl::StrCat(
-      "[",
-      absl::StrJoin(
-          {text(kernel.id, kMaxName), text(kernel.qualname, kMaxName),
-           text(kernel.repository, kMaxName), text(kernel.path, kMaxPath),
-           absl::StrCat(kernel.first_line), absl::StrCat(kernel.last_line),
-           text(kernel.dsl, kMaxName), text(kernel.license.expression, kMaxName), JsonTexts(tags),
-           absl::StrCat(Thousandths(kernel.score)), absl::StrCat(Size(kernel.tokens)),
-           std::string(kernel.self_contained ? "1" : "0"),
-           text(summary.empty() ? kernel.docstring : summary, kMaxSummary)},
-          ","),
-      "]");
+// As web/src/data.ts has a row. A shown text has neither a tab nor a line end.
+std::string RowLine(const CatalogKernel& kernel, absl::string_view summary) {
+  std::vector<std::string> fields = {
+      ShownText(kernel.id, kMaxName),
+      ShownText(kernel.qualname, kMaxName),
+      ShownText(kernel.repository, kMaxName),
+      ShownText(kernel.path, kMaxPath),
+      absl::StrCat(kernel.first_line),
+      ShownText(kernel.dsl, kMaxName),
+      ShownText(kernel.license.expression, kMaxName),
+      absl::StrCat(Thousandths(kernel.score)),
+      absl::StrCat(Size(kernel.tokens)),
+      kernel.self_contained ? "1" : "0",
+      ShownText(summary.empty() ? kernel.docstring : summary, kMaxSummary)};
+  const Values tags = Shown(kernel.tags);
+  fields.insert(fields.end(), tags.begin(),
+                tags.begin() + static_cast<ptrdiff_t>(std::min(kMaxTagsShown, tags.size())));
+  return absl::StrJoin(fields, "\t");
 }
 
 // Values or sets of a facet as parts that facets-N.js are made of.
@@ -140,16 +142,18 @@ std::string BlockJson(const std::vector<uint32_t>& column, size_t begin) {
 
 }  // namespace
 
-SearchIndex::SearchIndex(std::string site, SearchOptions options, Postings postings)
+SearchIndex::SearchIndex(std::string site, SearchOptions options, Postings postings, RowFiles rows)
     : site_(std::move(site)),
       options_(std::move(options)),
       postings_(std::move(postings)),
       lists_(site_),
-      facets_(kFacets.size()) {}
+      facets_(kFacets.size()),
+      rows_(std::move(rows)) {}
 
 absl::StatusOr<SearchIndex> SearchIndex::Create(const std::string& site, SearchOptions options) {
   ASSIGN_OR_RETURN(Postings postings, Postings::Create(site, options.run_entries));
-  return SearchIndex(site, std::move(options), std::move(postings));
+  ASSIGN_OR_RETURN(RowFiles rows, RowFiles::Create(site));
+  return SearchIndex(site, std::move(options), std::move(postings), std::move(rows));
 }
 
 absl::Status SearchIndex::Add(const CatalogKernel& kernel, absl::string_view summary) {
@@ -158,30 +162,38 @@ absl::Status SearchIndex::Add(const CatalogKernel& kernel, absl::string_view sum
   for (size_t i = 0; i < kFacets.size(); ++i) facets_[i].Add(kFacets[i].values(kernel));
   scores_.push_back(Thousandths(kernel.score));
   sizes_.push_back(Size(kernel.tokens));
-  RETURN_IF_ERROR(AddRow(kernel, summary));
+  RETURN_IF_ERROR(rows_.Add(RowLine(kernel, summary)));
   return lists_.Add(kernel);
 }
 
-absl::Status SearchIndex::AddRow(const CatalogKernel& kernel, absl::string_view summary) {
-  rows_.push_back(RowJson(kernel, summary));
-  KeepIfBest(scores_.back(), rows_.back());
-  return rows_.size() < kRowsInShard ? absl::OkStatus() : FlushRows();
+// The kernels as the site numbers them: those of the same operations together, the best first, as
+// a search shows mostly these. Equal ones stay in the dataset's order.
+std::vector<uint32_t> SearchIndex::SiteOrder() const {
+  const FacetColumn& operations = facets_[kOperations];
+  std::vector<uint32_t> order(scores_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const uint32_t set_a = operations.column()[a];
+    const uint32_t set_b = operations.column()[b];
+    // Sets with the same first values are neighbours.
+    if (set_a != set_b) return operations.sets()[set_a] < operations.sets()[set_b];
+    return scores_[a] > scores_[b];
+  });
+  return order;
 }
 
-void SearchIndex::KeepIfBest(uint32_t score, const std::string& row) {
-  const auto at = std::find_if(best_.begin(), best_.end(),
-                               [&](const auto& other) { return other.first < score; });
-  if (at == best_.end() && best_.size() == kTopRows) return;
-  best_.insert(at, {score, row});
-  if (best_.size() > kTopRows) best_.pop_back();
-}
-
-absl::Status SearchIndex::FlushRows() {
-  if (rows_.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(WriteDataFile(site_, absl::StrCat("rows/", row_shards_++),
-                                absl::StrCat("[", absl::StrJoin(rows_, ",\n"), "]")));
-  rows_.clear();
-  return absl::OkStatus();
+// What the first page shows: the best by score, as the page itself would sort them.
+absl::StatusOr<std::vector<std::string>> SearchIndex::BestRows(const std::vector<uint32_t>& order) {
+  std::vector<uint32_t> best(order);
+  std::stable_sort(best.begin(), best.end(),
+                   [&](uint32_t a, uint32_t b) { return scores_[a] > scores_[b]; });
+  best.resize(std::min(kTopRows, best.size()));
+  std::vector<std::string> rows;
+  for (const uint32_t kernel : best) {
+    ASSIGN_OR_RETURN(std::string row, rows_.Read(kernel));
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 absl::StatusOr<size_t> SearchIndex::WriteFacets() const {
@@ -219,8 +231,7 @@ absl::StatusOr<size_t> SearchIndex::WriteColumns() const {
   return blocks;
 }
 
-std::string SearchIndex::MetaJson(const std::vector<std::string>& shards, size_t facet_files,
-                                  size_t column_blocks) const {
+std::string SearchIndex::FacetsJson() const {
   std::vector<std::string> facets;
   for (size_t i = 0; i < kFacets.size(); ++i) {
     const FacetColumn& facet = facets_[i];
@@ -233,22 +244,28 @@ std::string SearchIndex::MetaJson(const std::vector<std::string>& shards, size_t
                                   "\",\"values\":", facet.values().size(), ",\"top\":[",
                                   absl::StrJoin(top, ","), "]}"));
   }
-  std::vector<std::string> rows;
-  for (const auto& [score, row] : best_) rows.push_back(row);
-  return absl::StrCat("{\"kernels\":", scores_.size(), ",\"rowsPerShard\":", kRowsInShard,
-                      ",\"kernelsPerBlock\":", kKernelsInBlock, ",\"facets\":[",
-                      absl::StrJoin(facets, ",\n"), "],\"facetFiles\":", facet_files,
-                      ",\"columnBlocks\":", column_blocks, ",\"postings\":", JsonTexts(shards),
-                      ",\n\"top\":[", absl::StrJoin(rows, ",\n"), "]}");
+  return absl::StrCat("[", absl::StrJoin(facets, ",\n"), "]");
 }
 
 absl::Status SearchIndex::Finish() {
-  RETURN_IF_ERROR(FlushRows());
   for (FacetColumn& facet : facets_) facet.Order();
-  ASSIGN_OR_RETURN(const std::vector<std::string> shards, postings_.Write(site_));
+  const std::vector<uint32_t> order = SiteOrder();
+  ASSIGN_OR_RETURN(const std::vector<std::string> best, BestRows(order));
+  ASSIGN_OR_RETURN(const std::vector<uint32_t> row_files, rows_.Write(site_, order));
+  const std::vector<uint32_t> places = PlacesIn(order);
+  for (FacetColumn& facet : facets_) facet.Renumber(places);
+  Reorder(places, &scores_);
+  Reorder(places, &sizes_);
+  ASSIGN_OR_RETURN(const std::vector<std::string> shards, postings_.Write(site_, places));
   ASSIGN_OR_RETURN(const size_t facet_files, WriteFacets());
   ASSIGN_OR_RETURN(const size_t column_blocks, WriteColumns());
-  RETURN_IF_ERROR(WriteDataFile(site_, "meta", MetaJson(shards, facet_files, column_blocks)));
+  RETURN_IF_ERROR(WriteDataFile(
+      site_, "meta",
+      absl::StrCat("{\"kernels\":", scores_.size(), ",\"kernelsPerBlock\":", kKernelsInBlock,
+                   ",\"facets\":", FacetsJson(), ",\"facetFiles\":", facet_files,
+                   ",\"columnBlocks\":", column_blocks, ",\"postings\":", JsonTexts(shards),
+                   ",\"rows\":", JsonNumbers(row_files),
+                   ",\n\"top\":", JsonString(absl::StrJoin(best, "\n")), "}")));
   RETURN_IF_ERROR(lists_.Finish());
   const std::string noscript = absl::StrCat(
       "<p class=\"note\">Searching needs scripts. Every kernel also stands in the list of its "

@@ -14,6 +14,7 @@
 #include "services/cli/catalog/search/facet_column.h"
 #include "services/cli/catalog/search/operation_lists.h"
 #include "services/cli/catalog/search/postings.h"
+#include "services/cli/catalog/search/row_files.h"
 
 namespace kernelmill::cli {
 
@@ -30,23 +31,20 @@ class SearchIndex {
   // `site`: the folder of the site, which is there.
   static absl::StatusOr<SearchIndex> Create(const std::string& site, SearchOptions options = {});
 
-  // The next kernel, in the dataset's order. `summary`: a sentence on what it computes; may be "".
+  // The next kernel, in the dataset's order; the site numbers them anew. `summary`: a sentence on
+  // what it computes; may be "".
   absl::Status Add(const CatalogKernel& kernel, absl::string_view summary);
 
   absl::Status Finish();
 
  private:
-  SearchIndex(std::string site, SearchOptions options, Postings postings);
+  SearchIndex(std::string site, SearchOptions options, Postings postings, RowFiles rows);
 
-  absl::Status AddWords(const CatalogKernel& kernel, absl::string_view summary);
-  void AddFacets(const CatalogKernel& kernel);
-  absl::Status AddRow(const CatalogKernel& kernel, absl::string_view summary);
-  void KeepIfBest(uint32_t score, const std::string& row);
-  absl::Status FlushRows();
+  std::vector<uint32_t> SiteOrder() const;
+  absl::StatusOr<std::vector<std::string>> BestRows(const std::vector<uint32_t>& order);
   absl::StatusOr<size_t> WriteFacets() const;
   absl::StatusOr<size_t> WriteColumns() const;
-  std::string MetaJson(const std::vector<std::string>& shards, size_t facet_files,
-                       size_t column_blocks) const;
+  std::string FacetsJson() const;
 
   std::string site_;
   SearchOptions options_;
@@ -55,9 +53,7 @@ class SearchIndex {
   std::vector<FacetColumn> facets_;  // as kFacets has them
   std::vector<uint32_t> scores_;     // thousandths
   std::vector<uint32_t> sizes_;      // tokens
-  std::vector<std::string> rows_;    // of the shard at work
-  size_t row_shards_ = 0;
-  std::vector<std::pair<uint32_t, std::string>> best_;  // by descending score: score and row
+  RowFiles rows_;
 };
 
 }  // namespace kernelmill::cli

@@ -19,6 +19,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "services/cli/catalog/search/data_files.h"
+#include "services/cli/catalog/search/facet_column.h"
 #include "services/cli/catalog/web/site_file.h"
 
 namespace kernelmill::cli {
@@ -29,6 +30,7 @@ using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 
 CatalogKernel Kernel(int number, const std::string& name) {
   CatalogKernel kernel;
@@ -79,6 +81,19 @@ nlohmann::json Data(const Files& files, const std::string& name) {
   EXPECT_TRUE(absl::EndsWith(at->second, ");\n"));
   return nlohmann::json::parse(
       at->second.substr(begin.size(), at->second.size() - begin.size() - 3));
+}
+
+// Each line's fields.
+std::vector<std::vector<std::string>> Fields(const std::string& lines) {
+  std::vector<std::vector<std::string>> rows;
+  for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
+    rows.push_back(absl::StrSplit(line, '\t'));
+  }
+  return rows;
+}
+
+std::vector<std::vector<std::string>> RowsOf(const Files& files, size_t number) {
+  return Fields(Data(files, absl::StrCat("rows/", number)).get<std::string>());
 }
 
 // The kernels that have a word, and its weight in each.
@@ -136,9 +151,10 @@ TEST(SearchIndexTest, FirstPageHasTheBestKernelsAndCounts) {
   kernels[3].tags = {"softmax", "backward"};
   const nlohmann::json meta = Data(FilesOf(kernels), "meta");
   EXPECT_EQ(meta["kernels"], 70);
-  EXPECT_EQ(meta["top"].size(), 20u);
-  EXPECT_EQ(meta["top"][0][0], kernels[66].id);
-  EXPECT_EQ(meta["top"][1][0], kernels[0].id);
+  const auto top = Fields(meta["top"]);
+  ASSERT_EQ(top.size(), 20u);
+  EXPECT_EQ(top[0][0], kernels[66].id);
+  EXPECT_EQ(top[1][0], kernels[0].id);
   EXPECT_EQ(meta["facets"][0]["top"], nlohmann::json::parse(R"([["softmax", 1]])"));
   EXPECT_EQ(meta["facets"][1]["top"],
             nlohmann::json::parse(R"([["forward or not told", 69], ["backward", 1]])"));
@@ -153,21 +169,67 @@ TEST(SearchIndexTest, WhatNobodyCompiledIsNoValueOfCompilesOn) {
   EXPECT_EQ(meta["facets"][7]["top"], nlohmann::json::parse(R"([["triton-3.5 · sm90", 1]])"));
 }
 
-TEST(SearchIndexTest, RowsAreCutIntoShards) {
+TEST(SearchIndexTest, RowsAreCutIntoFilesWhoseFirstKernelsAreTold) {
   std::vector<CatalogKernel> kernels;
-  for (int i = 0; i < 70; ++i) kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
+  for (int i = 0; i < 2000; ++i) kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
   const Files files = FilesOf(kernels);
-  EXPECT_EQ(Data(files, "rows/0").size(), 64u);
-  EXPECT_EQ(Data(files, "rows/1").size(), 6u);
-  EXPECT_EQ(Data(files, "rows/1")[5][1], "kernel69");
+  const auto firsts = Data(files, "meta")["rows"].get<std::vector<size_t>>();
+  ASSERT_GT(firsts.size(), 1u);
+  size_t next = 0;
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    EXPECT_EQ(firsts[i], next);
+    for (const std::vector<std::string>& row : RowsOf(files, i)) {
+      EXPECT_EQ(row[1], absl::StrCat("kernel", next++));
+    }
+  }
+  EXPECT_EQ(next, kernels.size());
+}
+
+TEST(SearchIndexTest, RowsOfTheLongestTextsStayBelowAFilesBound) {
+  std::vector<CatalogKernel> kernels;
+  for (int i = 0; i < 100; ++i) {
+    CatalogKernel kernel = Kernel(i, std::string(500, '\x01'));
+    kernel.repository = kernel.path = kernel.docstring = kernel.dsl = std::string(1000, '"');
+    kernel.license.expression = std::string(1000, '\\');
+    for (int tag = 0; tag < 20; ++tag) kernel.tags.push_back(std::string(300, '\\'));
+    kernels.push_back(kernel);
+  }
+  EXPECT_GT(Data(FilesOf(kernels), "meta")["rows"].size(), 1u);
+}
+
+TEST(SearchIndexTest, KernelsOfTheSameOperationsLieTogetherTheBestFirst) {
+  std::vector<CatalogKernel> kernels;
+  for (int i = 0; i < 12; ++i) {
+    kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
+    kernels.back().tags = {i % 2 ? "softmax" : "matmul"};
+    kernels.back().score = i == 9 ? 0.9 : 0.5;
+    kernels.back().source = i == 9 ? "onlyhere" : "elsewhere";
+  }
+  const Files files = FilesOf(kernels);
+  std::vector<std::string> names;
+  for (const std::vector<std::string>& row : RowsOf(files, 0)) names.push_back(row[1]);
+  EXPECT_THAT(names,
+              ElementsAre("kernel0", "kernel2", "kernel4", "kernel6", "kernel8", "kernel10",
+                          "kernel9", "kernel1", "kernel3", "kernel5", "kernel7", "kernel11"));
+  // Words and columns number kernels as the rows do.
+  EXPECT_THAT(PostingsOf(files, "onlyhere"), ElementsAre(Pair(6, Gt(0))));
+  EXPECT_EQ(Data(files, "columns-0")["score"],
+            EncodeColumn({500, 500, 500, 500, 500, 500, 900, 500, 500, 500, 500, 500}));
+  EXPECT_EQ(Data(files, "columns-0")["size"],
+            EncodeColumn({100, 102, 104, 106, 108, 110, 109, 101, 103, 105, 107, 111}));
+  EXPECT_EQ(Data(files, "columns-0")["facets"][0],
+            EncodeColumn({0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}));
 }
 
 TEST(SearchIndexTest, HostileTextIsSpelledOutAndEscaped) {
   CatalogKernel kernel = Kernel(0, "a\u202e</script><b>");
   kernel.repository = "evil/<img src=x onerror=alert(1)>";
   kernel.path = "a\"'b\x1b.py";
+  kernel.docstring = "a\ttab\nand a line";
   const Files files = FilesOf({kernel});
-  EXPECT_EQ(Data(files, "rows/0")[0][1], "a\\u202e</script><b>");
+  ASSERT_EQ(RowsOf(files, 0).size(), 1u);
+  EXPECT_EQ(RowsOf(files, 0)[0].size(), 11u);
+  EXPECT_EQ(RowsOf(files, 0)[0][1], "a\\u202e</script><b>");
   const std::string& list = files.at("lists/other.html");
   EXPECT_THAT(list, HasSubstr("a\\u202e&lt;/script&gt;&lt;b&gt;"));
   EXPECT_THAT(list, HasSubstr("a&quot;&#39;b\\x1b.py:3"));

@@ -1,7 +1,8 @@
 // The first page: from the address to results, and from what a person does to the address.
 import { loadColumns } from "./columns";
-import { load, receive, type Meta, type Row } from "./data";
+import { load, readRow, receive, type Meta, type Row } from "./data";
 import { choose, copyQuery, emptyQuery, formatQuery, parseQuery, SORTS, type Query } from "./query";
+import { loadRows } from "./rows";
 import { PAGE, search, type FacetCount } from "./search";
 import { addThemeButton, applyTheme } from "./theme";
 import { chosenChips, facetBox, pageLinks, resultItem, statusText, type FacetState } from "./view";
@@ -156,42 +157,57 @@ class App {
     try {
       const unfiltered = query.text.trim() === "" && query.chosen.size === 0;
       if (unfiltered && query.sort === "relevance" && query.page === 1 && this.facets.expanded.size === 0) {
-        this.showFirst(query);
+        await this.showFirst(query, round);
         return;
       }
       const begin = performance.now();
       const result = await search(this.meta, query);
-      const rows = await this.rows(result.page);
       if (round !== this.round) return; // a later search overtook this one
+      const rows = loadRows(this.meta, result.page);
+      void Promise.allSettled(rows); // one that fails is told of where it is awaited
+      await rows[0];
+      if (round !== this.round) return;
       this.counts = result.facets;
-      this.render(query, rows, result.found, result.some, result.empty);
+      this.render(query, result.found, result.some, result.empty);
+      document.documentElement.dataset.firstMs = (performance.now() - begin).toFixed(1); // for measurements
+      if (!(await this.paint(query, rows, round))) return;
       document.documentElement.dataset.searchMs = (performance.now() - begin).toFixed(1); // for measurements
     } catch (error) {
       if (round !== this.round) return;
+      this.results.style.minHeight = "";
       byId("status").textContent = `The search failed: ${error instanceof Error ? error.message : String(error)}`;
     }
   }
 
-  private showFirst(query: Query): void {
+  private async showFirst(query: Query, round: number): Promise<void> {
     this.counts = this.meta.facets.map((facet) => ({ key: facet.key, values: facet.top }));
-    this.render(query, this.meta.top, this.meta.kernels, false, false);
-    performance.mark("kernels-shown"); // for measurements
+    this.render(query, this.meta.kernels, false, false);
+    const rows = this.meta.top ? this.meta.top.split("\n").map((line) => Promise.resolve(readRow(line))) : [];
+    if (await this.paint(query, rows, round)) performance.mark("kernels-shown"); // for measurements
   }
 
-  private async rows(kernels: number[]): Promise<Row[]> {
-    const per = this.meta.rowsPerShard;
-    const shards = await Promise.all(kernels.map((kernel) => load(`rows/${Math.floor(kernel / per)}`)));
-    return kernels.map((kernel, i) => shards[i]![kernel % per]!);
-  }
-
-  private render(query: Query, rows: Row[], found: number, some: boolean, empty: boolean): void {
-    byId("status").textContent = statusText(query, found, this.meta.kernels, some, empty);
-    this.results.replaceChildren(...rows.map((row) => resultItem(row, query)));
+  /** Shows rows as they come, each below those before it, so that nothing moves that is shown. False if a later search overtook this one. */
+  private async paint(query: Query, rows: Promise<Row>[], round: number): Promise<boolean> {
     this.results.setAttribute("start", String(PAGE * (query.page - 1) + 1));
+    this.results.replaceChildren();
+    for (const row of rows) {
+      const item = resultItem(await row, query);
+      if (round !== this.round) return false;
+      this.results.append(item);
+    }
+    this.results.style.minHeight = "";
+    document.documentElement.dataset.shown = formatQuery(query); // for tests
+    return true;
+  }
+
+  /** All but the rows. */
+  private render(query: Query, found: number, some: boolean, empty: boolean): void {
+    // The page stays as high as it is until all rows are here, so that it does not jump.
+    this.results.style.minHeight = `${this.results.offsetHeight}px`;
+    byId("status").textContent = statusText(query, found, this.meta.kernels, some, empty);
     byId("pages").replaceChildren(...pageLinks(query, found));
     byId("chosen").replaceChildren(...chosenChips(query, this.meta.facets));
     this.renderFacets(query);
-    document.documentElement.dataset.shown = formatQuery(query); // for tests
     document.title = query.text ? `${query.text} - ${byId("title").textContent}` : (byId("title").textContent ?? "");
   }
 

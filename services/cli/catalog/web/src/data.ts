@@ -2,21 +2,31 @@
 // was opened from a folder may load scripts and nothing else.
 
 /** A row of results: what is shown of a kernel before its page is opened. */
-export type Row = [
-  id: string,
-  name: string,
-  repository: string,
-  path: string,
-  firstLine: number,
-  lastLine: number,
-  language: string,
-  licence: string,
-  tags: string[],
-  score: number, // thousandths
-  tokens: number,
-  selfContained: number, // 0 or 1
-  summary: string,
-];
+export interface Row {
+  id: string;
+  name: string;
+  repository: string;
+  path: string;
+  firstLine: string;
+  language: string;
+  licence: string;
+  score: number; // thousandths
+  tokens: number;
+  selfContained: boolean;
+  summary: string;
+  tags: string[];
+}
+
+/** Rows as files have them, since a text is read faster than lists are: a line a kernel, its fields parted by tabs, the tags at its end. */
+export type RowLines = string;
+
+export function readRow(line: string): Row {
+  const [id, name, repository, path, firstLine, language, licence, score, tokens, selfContained, summary, ...tags] = line.split("\t");
+  return {
+    id: id!, name: name!, repository: repository!, path: path!, firstLine: firstLine!, language: language!, licence: licence!,
+    score: Number(score), tokens: Number(tokens), selfContained: selfContained === "1", summary: summary!, tags,
+  };
+}
 
 export interface FacetMeta {
   key: string;
@@ -30,15 +40,16 @@ export interface FacetMeta {
 
 export interface Meta {
   kernels: number;
-  rowsPerShard: number;
   kernelsPerBlock: number;
   facets: FacetMeta[];
   facetFiles: number;
   columnBlocks: number;
   /** The first word of each shard of postings, in order. */
   postings: string[];
+  /** The first kernel of each file of rows, ascending. */
+  rows: number[];
   /** The first rows by score, for the first page. */
-  top: Row[];
+  top: RowLines;
 }
 
 /** One facet's dictionary, in parts: the values, and the sets of values that kernels have, as indexes of values. */
@@ -70,7 +81,7 @@ export interface DataFiles {
   [facets: `facets-${number}`]: FacetPart[];
   [columns: `columns-${number}`]: ColumnBlock;
   [postings: `postings/${number}`]: PostingShard;
-  [rows: `rows/${number}`]: Row[];
+  [rows: `rows/${number}`]: RowLines;
 }
 
 declare global {

@@ -22,14 +22,14 @@ const quoted = (text: string, className = ""): HTMLElement => element("bdi", cla
 const plural = (count: number, word: string): string => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 export function resultItem(row: Row, query: Query): HTMLLIElement {
-  const [id, name, repository, path, first, , language, licence, tags, score, tokens, selfContained, summary] = row;
+  const { id, name, repository, path, firstLine, language, licence, score, tokens, selfContained, summary, tags } = row;
   const facts = [language, licence, plural(tokens, "token"), `score ${(score / 1000).toFixed(2)}`];
   if (selfContained) facts.push("self-contained");
   const item = element(
     "li",
     { class: "result" },
     element("h2", {}, element("a", { href: `kernels/${id.slice(0, 2)}/${id}.html`, class: "kernel" }, quoted(name))),
-    element("p", { class: "place" }, quoted(repository), " · ", quoted(`${path}:${first}`)),
+    element("p", { class: "place" }, quoted(repository), " · ", quoted(`${path}:${firstLine}`)),
   );
   if (summary) item.append(element("p", { class: "summary" }, quoted(summary)));
   const line = element("p", { class: "facts" }, ...facts.map((fact) => element("span", { class: "fact" }, fact)));
