@@ -165,10 +165,9 @@ class App {
       if (round !== this.round) return; // a later search overtook this one
       const rows = loadRows(this.meta, result.page);
       void Promise.allSettled(rows); // one that fails is told of where it is awaited
-      await rows[0];
-      if (round !== this.round) return;
       this.counts = result.facets;
-      this.render(query, result.found, result.some, result.empty);
+      this.render(query, result.found, result.some, result.empty); // while the rows come
+      await rows[0];
       document.documentElement.dataset.firstMs = (performance.now() - begin).toFixed(1); // for measurements
       if (!(await this.paint(query, rows, round))) return;
       document.documentElement.dataset.searchMs = (performance.now() - begin).toFixed(1); // for measurements
@@ -188,6 +187,8 @@ class App {
 
   /** Shows rows as they come, each below those before it, so that nothing moves that is shown. False if a later search overtook this one. */
   private async paint(query: Query, rows: Promise<Row>[], round: number): Promise<boolean> {
+    await rows[0]; // until then what was found before stays
+    if (round !== this.round) return false;
     this.results.setAttribute("start", String(PAGE * (query.page - 1) + 1));
     this.results.replaceChildren();
     for (const row of rows) {
