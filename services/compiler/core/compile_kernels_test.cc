@@ -123,6 +123,8 @@ TEST(CompileKernelsTest, WhatTritonHasRemovedIsAnError) {
   EXPECT_EQ(
       ResultOf("'triton._C.libtriton.ir.builder' object has no attribute 'create_x'").status(),
       v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(ResultOf("TypeError(\"'dtype' object is not callable\")").status(),
+            v1::COMPILE_STATUS_ERROR);
 }
 
 TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {

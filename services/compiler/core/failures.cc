@@ -39,6 +39,7 @@ constexpr absl::string_view kNeverTaken[] = {
     "cannot be a @triton.jit function",
     "libtriton.ir.builder' object has no attribute",
     "Did you forget to add @triton.jit",
+    "'dtype' object is not callable",
 };
 
 constexpr absl::string_view kDevice[] = {
