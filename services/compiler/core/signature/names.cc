@@ -48,29 +48,31 @@ std::optional<NameRule> FirstOf(absl::string_view name, std::initializer_list<Fr
 
 std::optional<NameRule> ElementByName(absl::string_view name) {
   return FirstOf(
-      name, {
-                {"scale", "fp32"},  {"idx", "i32"},          {"indices", "i32"}, {"_index", "i32"},
-                {"indptr", "i32"},  {"cu_seq", "i32"},       {"seqlen", "i32"},  {"seq_len", "i32"},
-                {"offsets", "i32"}, {"label", "i64"},        {"target", "i64"},  {"_ids_", "i32"},
-                {"_table", "i32"},  {"slot_mapping", "i64"}, {"_slots_", "i32"}, {"_perm_", "i32"},
-                {"_lens_", "i32"},  {"_lengths_", "i32"},    {"_count", "i32"},  {"_num_", "i32"},
-                {"_loc_", "i32"},   {"_lock", "i32"},        {"_mask_", "i1"},   {"lse", "fp32"},
-                {"_rstd_", "fp32"}, {"_mean_", "fp32"},      {"_seed_", "i64"},
-            });
+      name,
+      {
+          {"_length", "i32"},  {"input_ids", "i64"}, {"scale", "fp32"},  {"idx", "i32"},
+          {"indices", "i32"},  {"_index", "i32"},    {"indptr", "i32"},  {"cu_seq", "i32"},
+          {"seqlen", "i32"},   {"seq_len", "i32"},   {"offsets", "i32"}, {"label", "i64"},
+          {"target", "i64"},   {"_ids_", "i32"},     {"_table", "i32"},  {"slot_mapping", "i64"},
+          {"_slots_", "i32"},  {"_perm_", "i32"},    {"_lens_", "i32"},  {"_count", "i32"},
+          {"_num_", "i32"},    {"_loc_", "i32"},     {"_lock", "i32"},   {"_mask_", "i1"},
+          {"lse", "fp32"},     {"_rstd_", "fp32"},   {"_mean_", "fp32"}, {"_seed_", "i64"},
+          {"_offset_", "i32"}, {"_start_", "i32"},   {"_sizes_", "i32"}, {"tile_expert", "i32"},
+      });
 }
 
 std::optional<NameRule> ScalarByName(absl::string_view name) {
   return FirstOf(name,
                  {
-                     {"_eps", "fp32"},      {"epsilon", "fp32"},       {"scale", "fp32"},
-                     {"_lr_", "fp32"},      {"learning_rate", "fp32"}, {"dropout", "fp32"},
-                     {"_p_", "fp32"},       {"alpha", "fp32"},         {"_beta", "fp32"},
-                     {"gamma", "fp32"},     {"momentum", "fp32"},      {"weight_decay", "fp32"},
-                     {"decay", "fp32"},     {"smoothing", "fp32"},     {"softcap", "fp32"},
-                     {"logit_cap", "fp32"}, {"slope", "fp32"},         {"temperature", "fp32"},
-                     {"threshold", "fp32"}, {"_prob", "fp32"},         {"_std_", "fp32"},
-                     {"factor", "fp32"},    {"_min_val", "fp32"},      {"_max_val", "fp32"},
-                     {"clamp", "fp32"},     {"_seed", "i64"},
+                     {"stride_", "i32"},       {"_eps", "fp32"},      {"epsilon", "fp32"},
+                     {"scale", "fp32"},        {"_lr_", "fp32"},      {"learning_rate", "fp32"},
+                     {"dropout", "fp32"},      {"_p_", "fp32"},       {"alpha", "fp32"},
+                     {"_beta", "fp32"},        {"gamma", "fp32"},     {"momentum", "fp32"},
+                     {"weight_decay", "fp32"}, {"decay", "fp32"},     {"smoothing", "fp32"},
+                     {"softcap", "fp32"},      {"logit_cap", "fp32"}, {"slope", "fp32"},
+                     {"temperature", "fp32"},  {"threshold", "fp32"}, {"_prob", "fp32"},
+                     {"_std_", "fp32"},        {"factor", "fp32"},    {"_min_val", "fp32"},
+                     {"_max_val", "fp32"},     {"clamp", "fp32"},     {"_seed", "i64"},
                  });
 }
 

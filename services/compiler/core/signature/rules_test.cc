@@ -206,6 +206,22 @@ TEST(TypeRulesTest, Descriptor) {
   EXPECT_EQ(Told(parameters, {"tl.store(x, d.load([0, 0]))"}, "d"), "missing type:d");
 }
 
+TEST(TypeRulesTest, AStrideOfScalesIsAnInteger) {
+  EXPECT_EQ(Told("x, stride_scale_b", {"tl.store(x, stride_scale_b)"}, "stride_scale_b"),
+            "i32 name:stride");
+}
+
+TEST(TypeRulesTest, NamesOfPlacesPointToIntegers) {
+  for (const std::string name :
+       {"block_offset", "row_start_ptr", "m_sizes_ptr", "tile_expert", "input_ids_length"}) {
+    EXPECT_THAT(
+        Told(absl::StrCat(name, ", o"), {absl::StrCat("tl.store(o, tl.load(", name, "))")}, name),
+        ::testing::StartsWith("*i32 name:"));
+  }
+  EXPECT_EQ(Told("INPUT_IDS, o", {"tl.store(o, tl.load(INPUT_IDS))"}, "INPUT_IDS"),
+            "*i64 name:input_ids");
+}
+
 TEST(TypeRulesTest, Compared) {
   EXPECT_EQ(Told("x, q", {"tl.store(x, 1.0, mask=tl.arange(0, 16) < q)"}, "q"),
             "i32 usage:compared");
