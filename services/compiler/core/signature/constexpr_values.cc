@@ -6,10 +6,12 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/code/python.h"
 #include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/names.h"
+#include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -127,6 +129,64 @@ std::optional<InferredValue> ByLaunch(const KernelFacts& facts,
   return std::nullopt;
 }
 
+constexpr int64_t kMostMultiple = 1 << 20;
+
+// A guessed size that shapes divide: the power of two that leaves 1 of it or more.
+InferredValue AtLeast(InferredValue value, int64_t least) {
+  int64_t number = 0;
+  if (least <= 0 || !absl::SimpleAtoi(value.value, &number) || number >= least) return value;
+  int64_t power = 1;
+  while (power < least) power *= 2;
+  return {absl::StrCat(power), "usage:divided"};
+}
+
+// By all rules but usage:multiple.
+InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& heuristics,
+                              const std::vector<InferredType>& types, size_t place,
+                              const Variant& variant) {
+  const FunctionParameter& parameter = facts.function.parameters[place];
+  if (facts.inductor != nullptr) {
+    const auto known = facts.inductor->constants.find(parameter.name);
+    if (known != facts.inductor->constants.end()) return {known->second, "inductor"};
+  }
+  const v1::Autotune& autotune = facts.kernel.autotune();
+  if (variant.config < autotune.configs_size()) {
+    for (const v1::NamedText& argument : autotune.configs(variant.config).kwargs()) {
+      if (argument.name() == parameter.name) return {argument.text(), "autotune"};
+    }
+  }
+  if (const auto text = heuristics.find(parameter.name); text != heuristics.end()) {
+    return {CallHeuristic(facts, types, text->second, variant), "heuristics"};
+  }
+  if (facts.usage.unit_strides.contains(parameter.name)) return {"1", "unit_stride"};
+  if (std::optional<InferredValue> value = ByLaunch(facts, types, place, variant))
+    return *std::move(value);
+  if (parameter.default_value != nullptr)
+    return {std::string(parameter.default_value->text), "default"};
+  return AtLeast(ByUsage(facts, place, variant), facts.usage.constexprs[place].least);
+}
+
+// What a product of numbers and constexprs is; 0: not known.
+int64_t Evaluate(const KernelFacts& facts, const HeuristicTexts& heuristics,
+                 const std::vector<InferredType>& types, const Expression& expression,
+                 const Variant& variant) {
+  int64_t number = 0;
+  if (expression.kind == Kind::kNumber) {
+    return absl::SimpleAtoi(expression.text, &number) ? number : 0;
+  }
+  if (expression.kind == Kind::kBinary && expression.name == "*") {
+    const int64_t left = Evaluate(facts, heuristics, types, *expression.parts[0], variant);
+    const int64_t right = Evaluate(facts, heuristics, types, *expression.parts[1], variant);
+    return left > 0 && right > 0 && left <= kMostMultiple && right <= kMostMultiple ? left * right
+                                                                                    : 0;
+  }
+  const int at = expression.kind == Kind::kName ? facts.function.Find(expression.name) : -1;
+  if (at < 0) return 0;
+  const auto place = static_cast<size_t>(at);
+  const InferredValue value = WithoutMultiple(facts, heuristics, types, place, variant);
+  return absl::SimpleAtoi(value.value, &number) ? number : 0;
+}
+
 }  // namespace
 
 HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) {
@@ -147,26 +207,16 @@ HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) 
 InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heuristics,
                              const std::vector<InferredType>& types, size_t place,
                              const Variant& variant) {
-  const FunctionParameter& parameter = facts.function.parameters[place];
-  if (facts.inductor != nullptr) {
-    const auto known = facts.inductor->constants.find(parameter.name);
-    if (known != facts.inductor->constants.end()) return {known->second, "inductor"};
+  InferredValue value = WithoutMultiple(facts, heuristics, types, place, variant);
+  const Expression* of = facts.usage.constexprs[place].multiple_of;
+  int64_t number = 0;
+  if (of == nullptr || CertaintyOf(value.rule) != Certainty::kGuessed ||
+      !absl::SimpleAtoi(value.value, &number) || number <= 0) {
+    return value;
   }
-  const v1::Autotune& autotune = facts.kernel.autotune();
-  if (variant.config < autotune.configs_size()) {
-    for (const v1::NamedText& argument : autotune.configs(variant.config).kwargs()) {
-      if (argument.name() == parameter.name) return {argument.text(), "autotune"};
-    }
-  }
-  if (const auto text = heuristics.find(parameter.name); text != heuristics.end()) {
-    return {CallHeuristic(facts, types, text->second, variant), "heuristics"};
-  }
-  if (facts.usage.unit_strides.contains(parameter.name)) return {"1", "unit_stride"};
-  if (std::optional<InferredValue> value = ByLaunch(facts, types, place, variant))
-    return *std::move(value);
-  if (parameter.default_value != nullptr)
-    return {std::string(parameter.default_value->text), "default"};
-  return ByUsage(facts, place, variant);
+  const int64_t unit = Evaluate(facts, heuristics, types, *of, variant);
+  if (unit <= 0 || unit > kMostMultiple || number % unit == 0) return value;
+  return {absl::StrCat((number + unit - 1) / unit * unit), "usage:multiple"};
 }
 
 }  // namespace kernelmill::compiler

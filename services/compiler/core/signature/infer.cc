@@ -22,6 +22,37 @@ std::vector<absl::string_view> NamesOf(const Function& function) {
   return names;
 }
 
+// B of `x["B"]`; empty: it is none.
+absl::string_view Key(const Expression& expression) {
+  if (expression.kind != Expression::kSubscript || expression.parts.size() != 2) return "";
+  absl::string_view text = expression.parts[1]->text;
+  if (expression.parts[1]->kind != Expression::kString || text.size() < 3) return "";
+  return text.substr(1, text.size() - 2);
+}
+
+// The sizes that a hook before the launch gives the blocks of a descriptor, constexprs or literals:
+// nargs["x"].block_shape = [BLOCK, 64]. Empty: there is none.
+std::vector<absl::string_view> BlockOfHook(const ModuleFunctions& module, absl::string_view name) {
+  for (const Function& function : module.all()) {
+    for (const Statement& statement : function.statements) {
+      if (statement.kind != Statement::kAssign || statement.target == nullptr) continue;
+      const Expression& target = *statement.target;
+      if (target.kind != Expression::kAttribute || target.name != "block_shape" ||
+          Key(*target.parts[0]) != name || statement.value->kind != Expression::kSequence) {
+        continue;
+      }
+      std::vector<absl::string_view> block;
+      for (const Expression* part : statement.value->parts) {
+        const bool whole = part->kind == Expression::kName || part->kind == Expression::kNumber;
+        const absl::string_view size = whole ? part->text : Key(*part);
+        if (!size.empty()) block.push_back(size);
+      }
+      if (block.size() == statement.value->parts.size()) return block;
+    }
+  }
+  return {};
+}
+
 // Makes the tries of one kernel.
 class TryMaker {
  public:
@@ -71,13 +102,17 @@ class TryMaker {
   // "tensordesc<fp16[64, 32]>"; empty: the block's size is not known.
   std::string DescriptorType(size_t place, const Variant& variant) const {
     std::string shape;
-    for (const absl::string_view step : facts_.usage.arguments[place].block) {
+    std::vector<absl::string_view> block =
+        BlockOfHook(facts_.module, facts_.function.parameters[place].name);
+    if (block.empty()) block = facts_.usage.arguments[place].block;
+    for (const absl::string_view step : block) {
       const int at = facts_.function.Find(step);
-      if (at < 0) return "";
       const std::string size =
-          InferConstexpr(facts_, heuristics_, types_, static_cast<size_t>(at), variant).value;
+          at < 0
+              ? std::string(step)
+              : InferConstexpr(facts_, heuristics_, types_, static_cast<size_t>(at), variant).value;
       int number = 0;
-      if (!absl::SimpleAtoi(size, &number)) return "";
+      if (!absl::SimpleAtoi(size, &number) || number < 1) return "";
       absl::StrAppend(&shape, shape.empty() ? "" : ", ", number);
     }
     return shape.empty() ? "" : absl::StrCat("tensordesc<", variant.element, "[", shape, "]>");

@@ -33,7 +33,8 @@ namespace kernelmill::compiler {
 //   usage:math          told     float: exp, log and the like are taken of it
 //   launch:type         told     the launch gives a float, an integer or a flag
 //   default             told     of the parameter's own default
-//   descriptor          guessed  tensordesc<T[b]>: loaded by its own methods, at multiples of b
+//   descriptor          guessed  tensordesc<T[b]>: loaded by its own methods. b: block_shape that a
+//                                hook gives it, or the offsets are multiples of b
 //   usage:compared      guessed  i32: ordered against an index
 //   usage:condition     guessed  i1: an if depends on it
 //   usage:stored        guessed  *i32, *i1: an integer or a comparison is stored there
@@ -61,7 +62,9 @@ namespace kernelmill::compiler {
 //   usage:none           guessed  None: it is compared with None
 //   name:FRAGMENT        guessed  names.cc: BLOCK, HEAD_DIM, GROUP, num_warps
 //   usage:shape          guessed  64
-//   guess:int            guessed  16
+//   usage:divided        guessed  256: a shape has it // 32 // 8, and the guess is less
+//   usage:multiple       guessed  a multiple of C: static_assert(it % C == 0), and the guess is
+//   none guess:int            guessed  16
 //
 //   option
 //   inductor, autotune, launch    as above: num_warps, num_stages, num_ctas, maxnreg

@@ -204,6 +204,17 @@ TEST(TypeRulesTest, Descriptor) {
            "d"),
       "tensordesc<fp32[64, 16]> descriptor");
   EXPECT_EQ(Told(parameters, {"tl.store(x, d.load([0, 0]))"}, "d"), "missing type:d");
+  EXPECT_EQ(
+      Told(parameters, {"for i in tl.range(0, 512, N):", "    tl.store(x, d.load([i]))"}, "d"),
+      "tensordesc<fp32[64]> descriptor");
+}
+
+TEST(TypeRulesTest, ADescriptorHasTheBlockThatAHookGivesIt) {
+  v1::Kernel kernel = KernelOf("d, x, BLOCK: tl.constexpr", {"tl.store(x, d.load([0, 0, 0]))"});
+  kernel.set_module(absl::StrCat(
+      "def hook(nargs):\n    BLOCK = nargs['BLOCK']\n    nargs['d'].block_shape = [BLOCK // 2]\n",
+      "    nargs['d'].block_shape = [1, BLOCK, nargs['BLOCK']]\n", kernel.module()));
+  EXPECT_EQ(Told(kernel, "d"), "tensordesc<fp32[1, 64, 64]> descriptor");
 }
 
 TEST(TypeRulesTest, AStrideOfScalesIsAnInteger) {
@@ -377,6 +388,38 @@ TEST(ValueRulesTest, AScaleThatIntegersAreDividedByIsNoFraction) {
 TEST(ValueRulesTest, Shape) {
   EXPECT_EQ(Told("x, Q: tl.constexpr", {"tl.store(x, tl.zeros((Q,), tl.float32))"}, "Q"),
             "64 usage:shape");
+}
+
+TEST(ValueRulesTest, Divided) {
+  const std::string parameters = "x, BLOCK: tl.constexpr";
+  EXPECT_EQ(
+      Told(parameters,
+           {"GROUP: tl.constexpr = 32", "tl.store(x, tl.load(x).reshape(BLOCK // GROUP // 8))"},
+           "BLOCK"),
+      "256 usage:divided");
+  EXPECT_EQ(Told(parameters, {"tl.store(x, tl.load(x).reshape(BLOCK // 4, 4))"}, "BLOCK"),
+            "64 name:block");
+}
+
+TEST(ValueRulesTest, DividedInAHelper) {
+  v1::Kernel kernel =
+      KernelOf("x, BLOCK: tl.constexpr", {"tl.store(x, f(tl.load(x), BLOCK // 32))"});
+  kernel.set_module(absl::StrCat(kernel.module(),
+                                 "@triton.jit\ndef f(x, K: tl.constexpr, S: tl.constexpr = 8):\n",
+                                 "    return x.reshape(K // S, S)\n"));
+  EXPECT_EQ(Told(kernel, "BLOCK"), "256 usage:divided");
+}
+
+TEST(ValueRulesTest, Multiple) {
+  const std::string parameters = "x, K: tl.constexpr, BLOCK: tl.constexpr";
+  EXPECT_EQ(
+      Told(parameters, {"tl.static_assert(K % (4 * BLOCK) == 0)", "tl.store(x, K * BLOCK)"}, "K"),
+      "256 usage:multiple");
+  // Each of the other: no circle.
+  EXPECT_EQ(Told(parameters,
+                 {"tl.static_assert(K % BLOCK == 0 and BLOCK % K == 0)", "tl.store(x, K * BLOCK)"},
+                 "BLOCK"),
+            "64 name:block");
 }
 
 TEST(ValueRulesTest, GuessInt) {

@@ -134,6 +134,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
         }
       }
     }
+    if (usage.constexprs[i].least > 0) RequireLeast(scope, *argument, usage.constexprs[i].least);
     ConstexprUsage* own = ConstexprOf(scope, *argument);
     if (own == nullptr) continue;
     const ConstexprUsage& theirs = usage.constexprs[i];
@@ -244,6 +245,7 @@ void UsageFinder::VisitShape(Scope& scope, const Expression& expression) {
       expression.kind != Kind::kBinary) {
     return;
   }
+  if (expression.name == "//") RequireLeast(scope, expression, 1);
   for (const Expression* part : expression.parts) VisitShape(scope, *part);
 }
 

@@ -60,7 +60,9 @@ struct ConstexprUsage {
   bool integer = false;    // divided or shifted as integers are, or a bound of a loop
   bool called = false;
   bool none_checked = false;
-  bool dot = false;  // of a shape that tl.dot takes
+  bool dot = false;                         // of a shape that tl.dot takes
+  int64_t least = 0;                        // what a shape divides it by: 256 of B // 32 // 8
+  const Expression* multiple_of = nullptr;  // C of static_assert(B % C == 0)
   std::vector<const Expression*>
       compared;               // literals and names that it is compared with, each once
   absl::string_view keyword;  // of a call that it is given to whole; the first
@@ -108,6 +110,8 @@ class UsageFinder {
   void VisitAssertion(Scope& scope, const Expression& condition);
   ArgumentUsage* OfElementType(Scope& scope, const Expression& expression, int depth = 0);
   void VisitShape(Scope& scope, const Expression& expression);
+  void RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth = 0);
+  int64_t NumberOf(Scope& scope, const Expression& expression, int depth = 0);
   void NeedNumbers(Scope& scope, const Expression& expression, absl::string_view rule);
 
   void Require(Scope& scope, const Expression& expression, size_t level, Need need,

@@ -60,7 +60,13 @@ void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
   if (condition.kind == Kind::kBoolean) {
     for (const Expression* part : condition.parts) VisitAssertion(scope, *part);
   } else if (condition.kind == Kind::kCompare && condition.name == "==") {
-    ArgumentUsage* usage = OfElementType(scope, *condition.parts[0]);
+    const Expression& left = *condition.parts[0];
+    if (left.kind == Kind::kBinary && left.name == "%" && condition.parts[1]->text == "0") {
+      ConstexprUsage* size = ConstexprOf(scope, *left.parts[0]);
+      if (size != nullptr && size->multiple_of == nullptr) size->multiple_of = left.parts[1];
+      return;
+    }
+    ArgumentUsage* usage = OfElementType(scope, left);
     const absl::string_view type = LastName(*condition.parts[1]);
     if (usage != nullptr && usage->element.empty() && BitsOf(type) > 0) usage->element = type;
   }
@@ -127,6 +133,11 @@ absl::string_view UsageFinder::StepOf(Scope& scope, const Expression& offset, in
       if (!step.empty()) return step;
     }
     return "";
+  }
+  if (offset.kind == Kind::kCall && LastName(offset) == "range") {  // of a loop's variable
+    const Expression* step = Argument(offset, "step", 2);
+    const bool named = step != nullptr && ConstexprOf(scope, *step) != nullptr;
+    return named ? step->name : absl::string_view();
   }
   if (offset.kind == Kind::kCall && offset.parts[0]->kind == Kind::kAttribute) {
     return StepOf(scope, *offset.parts[0]->parts[0], depth + 1);  // x.to(tl.int32)

@@ -1,4 +1,7 @@
 // Of UsageFinder: a need is followed back to the parameters that a value is made of.
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/usage_scope.h"
@@ -131,6 +134,48 @@ void UsageFinder::RequireOfReturn(Scope& scope, const Expression& call, const Fu
       const ArgumentUsage::Level& asked = usage.arguments[i].levels[at];
       if (!asked.rule.empty()) Require(scope, *argument, at, asked.need, asked.rule);
     }
+  }
+}
+
+// The number that an expression is: a literal, a parameter's default, or a name of one; 0: none.
+int64_t UsageFinder::NumberOf(Scope& scope, const Expression& expression, int depth) {
+  if (--steps_left_ < 0 || depth > 4) return 0;
+  if (expression.kind == Kind::kNumber) {
+    int64_t number = 0;
+    return absl::SimpleAtoi(expression.text, &number) && number > 0 ? number : 0;
+  }
+  if (expression.kind == Kind::kCall && LastName(expression) == "constexpr") {
+    const Expression* value = Argument(expression, "value", 0);
+    return value == nullptr ? 0 : NumberOf(scope, *value, depth + 1);
+  }
+  if (expression.kind != Kind::kName) return 0;
+  if (const int at = scope.function.Find(expression.name); at >= 0) {
+    const Expression* own = scope.function.parameters[static_cast<size_t>(at)].default_value;
+    return own == nullptr ? 0 : NumberOf(scope, *own, depth + 1);
+  }
+  for (const Function* function : {&scope.function, &module_.module_level()}) {
+    const auto values = function->values.find(expression.name);
+    if (values == function->values.end()) continue;
+    return values->second.size() == 1 ? NumberOf(scope, *values->second[0], depth + 1) : 0;
+  }
+  return 0;
+}
+
+// The parameter that a size is a quotient or a product of is so large that the size is `least`.
+void UsageFinder::RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth) {
+  static constexpr int64_t kMostLeast = 1024;  // larger ones are no sizes of blocks
+  if (--steps_left_ < 0 || depth > 12 || least > kMostLeast) return;
+  if (ConstexprUsage* usage = ConstexprOf(scope, size)) {
+    usage->least = std::max(usage->least, least);
+  } else if (size.kind == Kind::kName) {
+    const auto values = scope.function.values.find(size.name);
+    if (values == scope.function.values.end() || values->second.size() != 1) return;
+    RequireLeast(scope, *values->second[0], least, depth + 1);
+  } else if (size.kind == Kind::kBinary && (size.name == "//" || size.name == "*")) {
+    const int64_t number = NumberOf(scope, *size.parts[1]);
+    if (number <= 0 || number > kMostLeast) return;
+    const int64_t of_left = size.name == "//" ? least * number : (least + number - 1) / number;
+    RequireLeast(scope, *size.parts[0], of_left, depth + 1);
   }
 }
 
