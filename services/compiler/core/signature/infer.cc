@@ -30,9 +30,18 @@ absl::string_view Key(const Expression& expression) {
   return text.substr(1, text.size() - 2);
 }
 
+// B of nargs["B"], also of a name that a hook gives it.
+absl::string_view SizeOfHook(const Function& hook, const Expression& size) {
+  const auto values = hook.values.find(size.text);
+  const bool named = values != hook.values.end() && values->second.size() == 1;
+  const absl::string_view key = Key(named ? *values->second[0] : size);
+  return key.empty() ? size.text : key;
+}
+
 // The sizes that a hook before the launch gives the blocks of a descriptor, constexprs or literals:
 // nargs["x"].block_shape = [BLOCK, 64]. Empty: there is none.
-std::vector<absl::string_view> BlockOfHook(const ModuleFunctions& module, absl::string_view name) {
+std::vector<absl::string_view> BlockOfHook(const ModuleFunctions& module, const Function& kernel,
+                                           absl::string_view name) {
   for (const Function& function : module.all()) {
     for (const Statement& statement : function.statements) {
       if (statement.kind != Statement::kAssign || statement.target == nullptr) continue;
@@ -43,9 +52,9 @@ std::vector<absl::string_view> BlockOfHook(const ModuleFunctions& module, absl::
       }
       std::vector<absl::string_view> block;
       for (const Expression* part : statement.value->parts) {
-        const bool whole = part->kind == Expression::kName || part->kind == Expression::kNumber;
-        const absl::string_view size = whole ? part->text : Key(*part);
-        if (!size.empty()) block.push_back(size);
+        const absl::string_view size = SizeOfHook(function, *part);
+        const bool known = part->kind == Expression::kNumber || kernel.Find(size) >= 0;
+        if (known) block.push_back(size);
       }
       if (block.size() == statement.value->parts.size()) return block;
     }
@@ -103,7 +112,7 @@ class TryMaker {
   std::string DescriptorType(size_t place, const Variant& variant) const {
     std::string shape;
     std::vector<absl::string_view> block =
-        BlockOfHook(facts_.module, facts_.function.parameters[place].name);
+        BlockOfHook(facts_.module, facts_.function, facts_.function.parameters[place].name);
     if (block.empty()) block = facts_.usage.arguments[place].block;
     for (const absl::string_view step : block) {
       const int at = facts_.function.Find(step);

@@ -212,8 +212,8 @@ TEST(TypeRulesTest, Descriptor) {
 TEST(TypeRulesTest, ADescriptorHasTheBlockThatAHookGivesIt) {
   v1::Kernel kernel = KernelOf("d, x, BLOCK: tl.constexpr", {"tl.store(x, d.load([0, 0, 0]))"});
   kernel.set_module(absl::StrCat(
-      "def hook(nargs):\n    BLOCK = nargs['BLOCK']\n    nargs['d'].block_shape = [BLOCK // 2]\n",
-      "    nargs['d'].block_shape = [1, BLOCK, nargs['BLOCK']]\n", kernel.module()));
+      "def hook(nargs):\n    B = nargs['BLOCK']\n    nargs['d'].block_shape = [B // 2]\n",
+      "    nargs['d'].block_shape = [1, B, nargs['BLOCK']]\n", kernel.module()));
   EXPECT_EQ(Told(kernel, "d"), "tensordesc<fp32[1, 64, 64]> descriptor");
 }
 
