@@ -1,13 +1,13 @@
 """The field module: would it load where Triton and torch are installed?"""
 import ast
 import re
-import sys
 import textwrap
+
+from needed_imports import installed, modules_of
 
 from .dataset import check, place_of
 from .names import parses, undefined
 
-INSTALLED = {"triton", "torch", "jax", "jaxlib"} | set(sys.stdlib_module_names)
 BLOAT = 20
 
 
@@ -42,17 +42,7 @@ def _foreign_imports(record):
     tree = _tree(record)
     if tree is None:
         return "does not parse"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = ["." * node.level + (node.module or "")]
-        else:
-            continue
-        for name in names:
-            if name.split(".")[0] not in INSTALLED:
-                return name
-    return None
+    return next((name for name in modules_of(tree) if not installed(name)), None)
 
 
 def _falsely_alone(record):

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import hashlib
 import io
-import os
 import re
 
 from triton import knobs
@@ -31,7 +30,7 @@ class Failed(Exception):
         self.stage, self.message = stage, message
 
 
-def forms_of(text, target, options, gluon, folder):
+def forms_of(text, target, options, gluon):
     """[(form, text or bytes)] in the order in which they are made, and the backend's metadata and the assembler's log."""
     backend = make_backend(device.gpu_target(target))
     context = ir.context()
@@ -39,10 +38,10 @@ def forms_of(text, target, options, gluon, folder):
         context.disable_multithreading()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    path = os.path.join(folder, "kernel.mlir")
-    with open(path, "w", encoding="utf-8") as file:
+    # Its name comes into the IR as a location: a path of the scratch folder would be another each time.
+    with open("kernel.mlir", "w", encoding="utf-8") as file:
         file.write(text)
-    module = ir.parse_mlir_module(path, context)
+    module = ir.parse_mlir_module("kernel.mlir", context)
     module.context = context
     parsed = backend.parse_options(options)
     metadata = dict(parsed.__dict__)
@@ -78,11 +77,11 @@ def refusal(stage, message):
     return {"status": "error", "stage": stage, "message": messages.clean(message), "line": 0}
 
 
-def report(text, target, options, gluon, keep, folder):
+def report(text, target, options, gluon, keep):
     """What one compile came to, as JSON has it."""
     knobs.nvidia.dump_ptxas_log = True  # it says what was spilled
     try:
-        forms, metadata, log = forms_of(text, target, options, gluon, folder)
+        forms, metadata, log = forms_of(text, target, options, gluon)
     except Failed as failed:
         return refusal(failed.stage, said(failed.message))
     except children.MachineFault:

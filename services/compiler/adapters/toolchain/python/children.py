@@ -54,12 +54,12 @@ class Frontend:
 
 
 def call(work, seconds, max_seconds, answer_bytes):
-    """What `work(folder)` returns, run in a child B, which may run the compiler's programs; {"stage", "died"}: it did not
-    return. `seconds` is what is left of max_seconds: it differs from run to run, so that nothing is said of it."""
+    """What `work()` returns, run in a folder of its own by a child B, which may run the compiler's programs; {"stage",
+    "died"}: it did not return. `seconds` is what is left of max_seconds: it differs from run to run, so nothing is said of it."""
     def run():
         _settle()
         try:
-            return json.dumps(work(os.getcwd())).encode()
+            return json.dumps(work()).encode()
         except MachineFault as fault:
             return json.dumps({"machine": str(fault)}).encode()
 

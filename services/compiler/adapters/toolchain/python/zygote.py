@@ -86,7 +86,7 @@ def try_report(child, job, target, place, attempt):
                 "message": text(said.get("message"), messages.MESSAGE_BYTES), "line": line(said)}
     left = max(1, math.ceil(job["max_seconds"] - child.seconds()))
     report = children.call(
-        lambda folder: backend.report(said["ir"], target, frontend.options_of(attempt), job["gluon"], job["keep"], folder),
+        lambda: backend.report(said["ir"], target, frontend.options_of(attempt), job["gluon"], job["keep"]),
         left, job["max_seconds"], REPORT_BYTES)
     if "died" in report:
         return died(report, "passes")
