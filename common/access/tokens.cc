@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
+#include "common/base/hex.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 
@@ -84,9 +85,7 @@ absl::StatusOr<Tokens::Hashes> Tokens::Parse(absl::string_view text, const std::
     ++number;
     line = absl::StripAsciiWhitespace(line.substr(0, line.find('#')));
     if (line.empty()) continue;
-    const bool hex = std::all_of(line.begin(), line.end(),
-                                 [](unsigned char c) { return absl::ascii_isxdigit(c); });
-    if (line.size() != 64 || !hex) {
+    if (!IsHex(line, 64)) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ":", number, ": not the SHA-256 of a token in 64 hexadecimal digits"));
     }

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
+#include "common/base/hex.h"
 #include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -40,6 +41,13 @@ TEST(Url, ARepositorysKeyIsTheSameHoweverItIsWritten) {
   EXPECT_EQ(RepositoryKey("fla-core==0.6.0"), "fla-core");
   EXPECT_EQ(RepositoryKey("./Kernels"), "./kernels");
   EXPECT_EQ(RepositoryKey("https://git.example.org:8443/a@b"), "git.example.org:8443/a@b");
+}
+
+TEST(Url, BytesThatAreNotKeptAreEncoded) {
+  EXPECT_EQ(PercentEncoded("a b/ü.py~-_+", kUnreserved), "a%20b%2F%C3%BC.py~-_%2B");
+  EXPECT_EQ(PercentEncoded("a b/ü.py~-_+", kUnreservedInPath), "a%20b/%C3%BC.py~-_%2B");
+  EXPECT_EQ(PercentEncoded("layer_norm-2d", "_"), "layer_norm%2D2d");
+  EXPECT_EQ(PercentEncoded(absl::string_view("\0\x7f", 2), ""), "%00%7F");
 }
 
 TEST(Text, BrokenUtf8IsRepairedByteByByte) {
@@ -77,6 +85,15 @@ TEST(Text, PartsOfADottedName) {
   EXPECT_EQ(FirstPart("load"), "load");
   EXPECT_EQ(LastPart("load"), "load");
   EXPECT_EQ(LastPart("a."), "");
+}
+
+TEST(Text, HexHasAsManyDigitsAsAreAskedFor) {
+  EXPECT_TRUE(IsHex("00ffAB", 6));
+  EXPECT_FALSE(IsHex("00ffAB", 5));
+  EXPECT_FALSE(IsHex("00ffAg", 6));
+  EXPECT_FALSE(IsHex("\xc3\xbc", 2));
+  EXPECT_TRUE(IsLowerHex("00ffab", 6));
+  EXPECT_FALSE(IsLowerHex("00ffAb", 6));
 }
 
 TEST(Path, BaseNameAndFolder) {

@@ -41,4 +41,18 @@ std::string RepositoryKey(absl::string_view name) {
   return absl::AsciiStrToLower(rest);
 }
 
+std::string PercentEncoded(absl::string_view text, absl::string_view kept) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (absl::ascii_isalnum(byte) || absl::StrContains(kept, c)) {
+      out.push_back(c);
+    } else {
+      out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+    }
+  }
+  return out;
+}
+
 }  // namespace kernelmill

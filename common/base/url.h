@@ -16,6 +16,14 @@ bool HasCredentials(absl::string_view url);
 // "github.com/A/B/" are "github.com/a/b"; "fla-core==0.6.0" is "fla-core".
 std::string RepositoryKey(absl::string_view name);
 
+// Beside letters and digits, what RFC 3986 lets stand in any part of a URL as it is, and that with
+// what divides a path.
+inline constexpr absl::string_view kUnreserved = "-._~";
+inline constexpr absl::string_view kUnreservedInPath = "-._~/";
+
+// `text` with each byte as %XX that is neither an ASCII letter or digit nor one of `kept`.
+std::string PercentEncoded(absl::string_view text, absl::string_view kept);
+
 }  // namespace kernelmill
 
 #endif  // KERNELMILL_COMMON_BASE_URL_H_

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/base/hex.h"
 #include "common/base/text.h"
 
 namespace kernelmill::cas {
@@ -22,10 +23,7 @@ Digest DigestOf(absl::string_view bytes) {
 
 absl::Status CheckDigest(const Digest& digest) {
   const std::string& hash = digest.hash();
-  const bool hex = std::all_of(hash.begin(), hash.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
-  if (hash.size() != 64 || !hex) {
+  if (!IsLowerHex(hash, 64)) {
     return absl::InvalidArgumentError(
         absl::StrCat("not a SHA-256 in lowercase hexadecimal: ", JsonString(hash.substr(0, 80))));
   }

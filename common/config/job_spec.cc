@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
@@ -40,12 +41,6 @@ constexpr double kNotFoundHours = 31 * 24;
 
 absl::Status Wrong(absl::string_view where, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
-}
-
-bool IsHex(absl::string_view text, size_t digits) {
-  return text.size() == digits && std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
-         });
 }
 
 absl::Status CheckName(absl::string_view name) {
@@ -172,7 +167,7 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   RETURN_IF_ERROR(CheckNoCredentials(where + ".name", source.name()));
   RETURN_IF_ERROR(CheckText(where + ".category", source.category()));
   RETURN_IF_ERROR(CheckUrl(where + ".url", source.url()));
-  if (!source.sha256().empty() && !IsHex(source.sha256(), 64)) {
+  if (!source.sha256().empty() && !IsLowerHex(source.sha256(), 64)) {
     return Wrong(where + ".sha256", "is not 64 lowercase hexadecimal digits");
   }
   for (const std::string& glob : source.include()) {
@@ -528,7 +523,7 @@ v1::Source FoundSource(const v1::Source& discover, const std::string& git_url) {
 }
 
 bool IsPinned(const v1::Source& source) {
-  return source.has_git() ? IsHex(source.ref(), 40) : IsHex(source.sha256(), 64);
+  return source.has_git() ? IsLowerHex(source.ref(), 40) : IsLowerHex(source.sha256(), 64);
 }
 
 v1::Source FetchPart(const v1::Source& source) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "common/config/job_spec.h"
 
@@ -16,12 +17,6 @@ namespace {
 
 absl::Status Wrong(absl::string_view where, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
-}
-
-bool IsSha256(absl::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
-         });
 }
 
 // What stands before the version of name==version, as pip compares names; empty of what is none.
@@ -91,7 +86,7 @@ absl::Status CheckOptOut(const std::string& where, const v1::OptOut& entry) {
   if (!entry.owner().empty() && PartsOf(entry.owner()).size() < 2) {
     return Wrong(where + ".owner", "is no host/owner");
   }
-  if (!entry.sha256().empty() && !IsSha256(entry.sha256())) {
+  if (!entry.sha256().empty() && !IsLowerHex(entry.sha256(), 64)) {
     return Wrong(where + ".sha256", "is not 64 lowercase hexadecimal digits");
   }
   if (entry.path().empty()) return absl::OkStatus();

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/file.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/config/csv.h"
@@ -61,15 +62,11 @@ class OptOutReader {
   std::vector<v1::OptOut> entries_;
 };
 
-bool IsHash(absl::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
-}
-
 // What a line of a text file names.
 v1::OptOut EntryOf(const std::string& row) {
   v1::OptOut entry;
   const std::string canonical = CanonicalRepository(row);
-  if (IsHash(row)) {
+  if (IsHex(row, 64)) {
     entry.set_sha256(row);
   } else if (std::count(canonical.begin(), canonical.end(), '/') == 1) {
     entry.set_owner(row);  // host/owner
@@ -87,7 +84,7 @@ absl::Status ReadText(absl::string_view text, OptOutReader& out) {
     row = row.substr(0, row.find(absl::StartsWith(row, "#") ? "#" : " #"));
     row = absl::StripAsciiWhitespace(row);
     if (row.empty()) continue;
-    if (!IsHash(row) && !absl::StrContains(row, '/')) {
+    if (!IsHex(row, 64) && !absl::StrContains(row, '/')) {
       return FileError(out.file(), line, "no URL, host/owner, host/owner/name or SHA-256");
     }
     RETURN_IF_ERROR(out.Add(line, EntryOf(std::string(row))));

@@ -1,6 +1,5 @@
 #include "common/config/review_list.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/file.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "common/config/job_file_tree.h"
 #include "common/config/job_spec.h"
@@ -25,12 +25,6 @@ constexpr int64_t kMaxFileBytes = 64 << 20;
 
 absl::Status Wrong(absl::string_view where, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
-}
-
-bool IsHex(absl::string_view text, size_t digits) {
-  return text.size() == digits && std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
-         });
 }
 
 bool IsDate(absl::string_view text) {
@@ -92,7 +86,7 @@ absl::Status CheckReference(const std::string& where, const v1::KernelReference&
   RETURN_IF_ERROR(CheckText(where + ".name", kernel.name()));
   absl::string_view id = kernel.id();
   const size_t digits = absl::ConsumePrefix(&id, kSha256Prefix) ? 64 : 32;
-  if (!kernel.id().empty() && !IsHex(id, digits)) {
+  if (!kernel.id().empty() && !IsLowerHex(id, digits)) {
     return Wrong(where + ".id", absl::StrCat("is not ", digits, " lowercase hexadecimal digits"));
   }
   if (kernel.line() < 0) return Wrong(where + ".line", "is negative");

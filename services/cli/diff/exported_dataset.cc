@@ -9,12 +9,12 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "common/config/job_file_tree.h"
 #include "services/exporter/core/output/output_dir.h"
@@ -124,9 +124,7 @@ absl::Status ForEachLine(const std::string& path, const Visit& visit) {
 
 template <size_t size>
 bool FromHex(const std::string& hex, std::array<char, size>* bytes) {
-  if (hex.size() != 2 * size || !std::all_of(hex.begin(), hex.end(), absl::ascii_isxdigit)) {
-    return false;
-  }
+  if (!IsHex(hex, 2 * size)) return false;
   const std::string raw = absl::HexStringToBytes(hex);
   std::copy(raw.begin(), raw.end(), bytes->begin());
   return true;

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "common/base/hex.h"
+#include "common/base/url.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -42,24 +44,6 @@ const SiteForm* SiteOf(absl::string_view url) {
   return nullptr;
 }
 
-bool IsCommit(absl::string_view commit) {
-  return commit.size() == 40 && std::all_of(commit.begin(), commit.end(), absl::ascii_isxdigit);
-}
-
-// Bytes of a path as RFC 3986 has them in a URL.
-std::string PercentEncoded(absl::string_view path) {
-  constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  for (const unsigned char c : path) {
-    if (absl::ascii_isalnum(c) || absl::StrContains("-._~/", static_cast<char>(c))) {
-      out.push_back(static_cast<char>(c));
-    } else {
-      out.append({'%', kHex[c >> 4], kHex[c & 15]});
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string DslWord(v1::Dsl dsl) { return EnumWord(v1::Dsl_Name(dsl), "DSL_"); }
@@ -71,13 +55,13 @@ std::string RoleWord(v1::KernelRole role) {
 std::string WebLink(absl::string_view repository_url, absl::string_view commit,
                     absl::string_view path, int first_line, int last_line) {
   const SiteForm* site = SiteOf(repository_url);
-  if (site == nullptr || !IsCommit(commit)) return "";
+  if (site == nullptr || !IsHex(commit, 40)) return "";
   absl::string_view base = repository_url;
   while (absl::ConsumeSuffix(&base, "/")) {
   }
   absl::ConsumeSuffix(&base, ".git");
-  const std::string file =
-      absl::StrReplaceAll(site->file, {{"{C}", commit}, {"{P}", PercentEncoded(path)}});
+  const std::string file = absl::StrReplaceAll(
+      site->file, {{"{C}", commit}, {"{P}", PercentEncoded(path, kUnreservedInPath)}});
   if (first_line == 0) return absl::StrCat(base, file);
   return absl::StrCat(base, file,
                       absl::StrReplaceAll(site->lines, {{"{F}", absl::StrCat(first_line)},

@@ -4,10 +4,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "services/exporter/core/output/output_dir.h"
 
@@ -251,11 +251,7 @@ bool IsTestPath(absl::string_view path) {
 }
 
 // An id names files of the site, so nothing else may pass for one.
-bool IsId(const std::string& id) {
-  return id.size() == 32 && std::all_of(id.begin(), id.end(), [](char c) {
-           return absl::ascii_isdigit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'f');
-         });
-}
+bool IsId(const std::string& id) { return IsLowerHex(id, 32); }
 
 std::string KernelsFile(const std::string& dataset) {
   return absl::StrCat(dataset, "/", exporter::kKernelsFile);

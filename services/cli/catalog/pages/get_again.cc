@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/base/hex.h"
 #include "common/base/path.h"
+#include "common/base/url.h"
 #include "services/cli/text/html_text.h"
 
 namespace kernelmill::cli {
@@ -26,27 +27,10 @@ bool IsPlain(absl::string_view text) {
   });
 }
 
-bool IsCommit(absl::string_view commit) {
-  return commit.size() == 40 && std::all_of(commit.begin(), commit.end(), absl::ascii_isxdigit);
-}
-
-std::string PercentEncoded(absl::string_view path) {
-  std::string encoded;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (absl::ascii_isalnum(byte) || absl::StrContains("/-._~", c)) {
-      encoded += c;
-    } else {
-      absl::StrAppend(&encoded, "%", absl::Hex(byte, absl::kZeroPad2));
-    }
-  }
-  return encoded;
-}
-
 // Where forges that have files by themselves have them.
 std::string RawUrl(const CatalogKernel& kernel) {
   const absl::string_view url = absl::StripSuffix(kernel.repository_url, ".git");
-  const std::string path = PercentEncoded(kernel.path);
+  const std::string path = PercentEncoded(kernel.path, kUnreservedInPath);
   if (absl::StartsWith(url, "https://github.com/")) {
     return absl::StrCat(url, "/raw/", kernel.commit, "/", path);
   }
@@ -59,7 +43,7 @@ std::string RawUrl(const CatalogKernel& kernel) {
 }  // namespace
 
 std::string GetAgainCommands(const CatalogKernel& kernel) {
-  if (WebUrl(kernel.repository_url).empty() || !IsCommit(kernel.commit) || !IsPlain(kernel.path) ||
+  if (WebUrl(kernel.repository_url).empty() || !IsHex(kernel.commit, 40) || !IsPlain(kernel.path) ||
       !IsPlain(kernel.repository_url)) {
     return "";
   }

@@ -1,8 +1,10 @@
 #include "services/cli/catalog/pages/kernel_page.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/base/url.h"
 #include "common/code/lexer.h"
 #include "services/cli/catalog/pages/highlight.h"
 #include "services/cli/catalog/pages/html_parts.h"
@@ -18,21 +20,10 @@ constexpr size_t kMaxModule = 230'000;    // of HTML and base64
 constexpr size_t kMaxNames = 15'000;      // likewise
 constexpr size_t kMaxSentences = 40'000;  // bytes of HTML
 
-std::string PercentEncodedTag(absl::string_view tag) {
-  std::string encoded;
-  for (const char c : tag) {
-    const bool plain = absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
-    absl::StrAppend(&encoded, plain ? absl::string_view(&c, 1) : "%");
-    if (!plain)
-      absl::StrAppend(&encoded, absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
-  }
-  return encoded;
-}
-
 std::string TagLinks(const CatalogKernel& kernel) {
   std::string html;
   for (const std::string& tag : kernel.tags) {
-    absl::StrAppend(&html, "<a class=\"tag\" href=\"../../index.html#op=", PercentEncodedTag(tag),
+    absl::StrAppend(&html, "<a class=\"tag\" href=\"../../index.html#op=", PercentEncoded(tag, "_"),
                     "\">", Short(tag), "</a> ");
   }
   return html.empty() ? "" : absl::StrCat("<p>", html, "</p>\n");

@@ -21,7 +21,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -29,6 +28,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/dataset/manifest_blobs.h"
@@ -46,9 +46,7 @@ constexpr size_t kBlobsPerHold = 50'000;
 
 constexpr size_t kOwnerDigits = 8;
 
-bool IsOwnerName(const std::string& name) {
-  return name.size() == kOwnerDigits && std::all_of(name.begin(), name.end(), absl::ascii_isxdigit);
-}
+bool IsOwnerName(const std::string& name) { return IsHex(name, kOwnerDigits); }
 
 class StoreRetainer : public Retainer {
  public:

@@ -1,6 +1,5 @@
 #include "services/fetcher/adapters/git/git_pin.h"
 
-#include <algorithm>
 #include <fstream>
 #include <istream>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/file.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/git/git_command.h"
@@ -22,10 +22,6 @@
 
 namespace kernelmill::fetcher {
 namespace {
-
-bool IsObjectId(absl::string_view text) {
-  return text.size() == 40 && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
-}
 
 // The refs that a name may stand for, the preferred one first. A tag object is asked for together
 // with the commit that it is peeled to.
@@ -57,7 +53,7 @@ RefIds ParseTrace(std::istream& trace, const std::vector<std::string>& candidate
     const size_t at = absl::string_view(line).find(kReceived);
     if (at == absl::string_view::npos) continue;
     std::vector<std::string> words = absl::StrSplit(line.substr(at + kReceived.size()), ' ');
-    if (words.size() < 2 || !IsObjectId(words[0])) continue;
+    if (words.size() < 2 || !IsHex(words[0], 40)) continue;
     words[1] = words[1].substr(0, words[1].find("\\0"));
     const auto add = [&](const std::string& name, absl::string_view id) {
       if (absl::c_linear_search(candidates, name)) refs.emplace(name, id);
@@ -129,14 +125,14 @@ absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
                                    const GitOptions& options) {
   ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.local));
   if (ref.empty()) ref = "HEAD";
-  if (IsObjectId(ref)) return absl::AsciiStrToLower(ref);
+  if (IsHex(ref, 40)) return absl::AsciiStrToLower(ref);
   RETURN_IF_ERROR(CheckGitRef(ref));
   const std::vector<std::string> candidates = Candidates(ref);
   ASSIGN_OR_RETURN(const RefIds refs, FindRefs(checked, candidates, options));
   for (const std::string& candidate : candidates) {
     const auto found = refs.find(candidate);
     if (found == refs.end()) continue;
-    if (IsObjectId(found->second)) return found->second;
+    if (IsHex(found->second, 40)) return found->second;
     return absl::FailedPreconditionError("the repository's object ids are not SHA-1");
   }
   return absl::NotFoundError(absl::StrCat("no ref ", JsonString(ref), " in ", JsonString(url)));

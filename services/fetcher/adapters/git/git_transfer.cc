@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/base/hex.h"
 #include "common/base/status.h"
 #include "services/fetcher/adapters/git/git_command.h"
 #include "services/fetcher/adapters/git/object_database.h"
@@ -23,8 +23,7 @@ std::string RefusedObject(absl::string_view message) {
   const size_t at = message.find(kWords);
   if (at == absl::string_view::npos) return "";
   const absl::string_view id = message.substr(at + kWords.size(), 40);
-  const bool hex = std::all_of(id.begin(), id.end(), absl::ascii_isxdigit);
-  return id.size() == 40 && hex ? std::string(id) : "";
+  return IsHex(id, 40) ? std::string(id) : "";
 }
 
 // A pack begins with "PACK", its version and the number of its objects, 4 bytes each, big-endian.

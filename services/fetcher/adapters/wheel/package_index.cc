@@ -15,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/hex.h"
 #include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -30,8 +31,7 @@ constexpr size_t kMaxFiles = 200'000;
 constexpr size_t kNone = absl::string_view::npos;
 
 std::string HashOrNothing(absl::string_view hash) {
-  const bool hex = std::all_of(hash.begin(), hash.end(), absl::ascii_isxdigit);
-  return hash.size() == 64 && hex ? absl::AsciiStrToLower(hash) : "";
+  return IsHex(hash, 64) ? absl::AsciiStrToLower(hash) : "";
 }
 
 std::string StringAt(const Json& object, const char* key) {

@@ -10,25 +10,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "common/base/url.h"
 
 namespace kernelmill::fetcher {
 namespace {
-
-std::string PercentEncoded(absl::string_view text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    if (absl::ascii_isalnum(c) || absl::StrContains("-._~", absl::string_view(&c, 1))) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-  return out;
-}
 
 // In a search, quotes cannot be escaped, and are not looked for.
 std::string Quoted(absl::string_view text) {
@@ -56,7 +41,8 @@ bool HasLanguage(const v1::Discover& search) {
 
 std::string SearchPath(absl::string_view kind, const std::vector<std::string>& terms,
                        absl::string_view order, int page) {
-  return absl::StrCat("/search/", kind, "?q=", PercentEncoded(absl::StrJoin(terms, " ")), order,
+  return absl::StrCat("/search/", kind,
+                      "?q=", PercentEncoded(absl::StrJoin(terms, " "), kUnreserved), order,
                       "&per_page=", kRowsPerPage, "&page=", page);
 }
 
@@ -97,7 +83,8 @@ std::string CodeSearchPath(const v1::Discover& search, const NumberRange& bytes,
 
 std::string RepositoryPath(absl::string_view name) {
   const std::vector<absl::string_view> parts = absl::StrSplit(name, '/');
-  return absl::StrCat("/repos/", PercentEncoded(parts[0]), "/", PercentEncoded(parts[1]));
+  return absl::StrCat("/repos/", PercentEncoded(parts[0], kUnreserved), "/",
+                      PercentEncoded(parts[1], kUnreserved));
 }
 
 bool IsRepositoryName(absl::string_view text) {
