@@ -15,7 +15,7 @@ struct Asset {
 // The front end as esbuild bundled it when this program was built.
 extern const std::array<Asset, 4> kAssets;
 
-// index.html with @TITLE@, @POLICY@ and @NOSCRIPT@ in it.
+// index.html with @META@, @NAV@, @TITLE@ and @NOSCRIPT@ in it.
 extern const absl::string_view kIndexTemplate;
 
 }  // namespace kernelmill::cli
