@@ -28,6 +28,7 @@
 #include "common/config/opt_out.h"
 #include "common/config/review_list.h"
 #include "common/dataset/ledger.h"
+#include "common/dataset/rule_outcome.h"
 #include "common/dataset/word_overlap.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
@@ -92,12 +93,10 @@ void Resolver::Rank(const v1::Verdict& verdict, Candidate* kernel) {
                   verdict.kind() == "benchmark" || verdict.kind() == "broken";
   kernel->certainty = Steps(verdict.license().confidence(), 10);
   kernel->quality = Steps(verdict.quality().score(), 1000);
-  for (const v1::RuleResult& rule : verdict.rules()) {
-    if (rule.rule() != "compiles") continue;
-    kernel->compiles = rule.outcome() == v1::RuleResult::OUTCOME_PASS   ? -1
-                       : rule.outcome() == v1::RuleResult::OUTCOME_FAIL ? 1
-                                                                        : 0;
-  }
+  const v1::RuleResult::Outcome compiles = dataset::OutcomeOf(verdict, "compiles");
+  kernel->compiles = compiles == v1::RuleResult::OUTCOME_PASS   ? -1
+                     : compiles == v1::RuleResult::OUTCOME_FAIL ? 1
+                                                                : 0;
 }
 
 absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,

@@ -94,9 +94,7 @@ std::string CheckTable(const Json& checks) {
 }
 
 std::string ShareOf(int64_t part, int64_t whole) {
-  return whole == 0 ? ""
-                    : absl::StrFormat("%.1f %%",
-                                      100 * static_cast<double>(part) / static_cast<double>(whole));
+  return whole == 0 ? "" : Percent(static_cast<double>(part) / static_cast<double>(whole));
 }
 
 // What each compiler made of the kernels found, for each target.

@@ -1,9 +1,8 @@
 #include "services/exporter/core/analysis/compile_counts.h"
 
-#include <algorithm>
-
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "common/dataset/rule_outcome.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -49,12 +48,7 @@ void AddCompiled(const v1::Verdict& verdict, CompileCounts* counts) {
     ++counts->not_attempted[compiled.not_attempted()];
     return;
   }
-  const auto& rules = verdict.rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [](const v1::RuleResult& result) {
-    return result.rule() == "compiles";
-  });
-  const v1::RuleResult::Outcome outcome =
-      rule == rules.end() ? v1::RuleResult::OUTCOME_EXEMPT : rule->outcome();
+  const v1::RuleResult::Outcome outcome = dataset::OutcomeOf(verdict, "compiles");
   ++(outcome == v1::RuleResult::OUTCOME_PASS   ? counts->compiles
      : outcome == v1::RuleResult::OUTCOME_FAIL ? counts->fails
                                                : counts->unknown);
