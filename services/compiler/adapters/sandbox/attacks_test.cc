@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <map>
@@ -21,6 +20,7 @@
 #include "services/compiler/adapters/sandbox/attacks/victim.h"
 #include "services/compiler/adapters/sandbox/confined_process.h"
 #include "services/compiler/adapters/sandbox/support.h"
+#include "services/compiler/adapters/sandbox/system_python.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -87,14 +87,9 @@ std::string ReadAll(int fd) {
 // What came of each, as far as the process lived.
 std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, Layer layer,
                                 SandboxLimits limits, Ending* ending) {
-  absl::StatusOr<TempDir> parent = TempDir::Create();
-  EXPECT_THAT(parent, IsOk());
-  ::chmod(parent->path().c_str(), 0711);
-  absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
-  EXPECT_THAT(policy, IsOk());
-  policy->scratch_parent = parent->path();
-  policy->limits = limits;
-  policy->unsafe_no_sandbox = layer == Layer::kNone;
+  SystemPython python;
+  python.policy().limits = limits;
+  python.policy().unsafe_no_sandbox = layer == Layer::kNone;
   std::string jobs = absl::Base64Escape(*ReadFile(KM_SANDBOX "/sandbox.py", 1 << 20)) + "\n";
   for (const Attack& attack : attacks)
     absl::StrAppend(&jobs, absl::Base64Escape(attack.module), "\n");
@@ -107,11 +102,11 @@ std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, Layer layer,
   const FileDescriptor results(fds[0]);
   FileDescriptor write(fds[1]);
   auto process = ConfinedProcess::Start(
-      {{"/usr/bin/python3", "-I", "-B", "-c", kDriver},
+      {{kSystemPython, "-I", "-B", "-c", kDriver},
        {"PATH=/usr/bin:/bin",
         absl::StrCat("EXECUTE=", layer == Layer::kExecutes ? "true" : "false")},
        {null.get(), null.get(), STDERR_FILENO, file.get(), write.get()}},
-      *policy);
+      python.policy());
   EXPECT_THAT(process, IsOk());
   write.Close();
   std::vector<Outcome> outcomes;

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <memory>
 #include <string>
@@ -14,6 +13,7 @@
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 #include "services/compiler/adapters/sandbox/support.h"
+#include "services/compiler/adapters/sandbox/system_python.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -22,15 +22,10 @@ using ::kernelmill::testing::IsOk;
 
 // Runs a line of Python in the sandbox; it exits with 0 if it was let do all of it.
 Ending RunPython(const std::string& code, SandboxLimits limits = {}) {
-  absl::StatusOr<TempDir> parent = TempDir::Create();
-  EXPECT_THAT(parent, IsOk());
-  ::chmod(parent->path().c_str(), 0711);
-  absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
-  EXPECT_THAT(policy, IsOk());
-  policy->scratch_parent = parent->path();
-  policy->limits = limits;
+  SystemPython python;
+  python.policy().limits = limits;
   auto process =
-      ConfinedProcess::Start({{"/usr/bin/python3", "-I", "-B", "-c", code}, {}, {}}, *policy);
+      ConfinedProcess::Start({{kSystemPython, "-I", "-B", "-c", code}, {}, {}}, python.policy());
   EXPECT_THAT(process, IsOk());
   return process.ok() ? (*process)->Wait() : Ending();
 }
@@ -69,20 +64,13 @@ TEST_F(ConfinedProcessTest, FilesOutsideAndSocketsAreRefused) {
 class RunningTest : public ConfinedProcessTest {
  protected:
   std::unique_ptr<ConfinedProcess> Start(const std::string& code) {
-    absl::StatusOr<TempDir> parent = TempDir::Create();
-    EXPECT_THAT(parent, IsOk());
-    parent_ = std::make_unique<TempDir>(*std::move(parent));
-    ::chmod(parent_->path().c_str(), 0711);
-    absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
-    EXPECT_THAT(policy, IsOk());
-    policy->scratch_parent = parent_->path();
     auto process =
-        ConfinedProcess::Start({{"/usr/bin/python3", "-I", "-c", code}, {}, {}}, *policy);
+        ConfinedProcess::Start({{kSystemPython, "-I", "-c", code}, {}, {}}, python_.policy());
     EXPECT_THAT(process, IsOk());
     return *std::move(process);
   }
 
-  std::unique_ptr<TempDir> parent_;
+  SystemPython python_;
 };
 
 TEST_F(RunningTest, ItIsKilledBeforeTheWorkerWhereMemoryRunsOut) {
