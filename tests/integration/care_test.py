@@ -9,20 +9,10 @@ import textwrap
 import unittest
 
 import harness
+import kernel_texts
 import row_schema
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
-SCALE = '''\
-@triton.jit
-def scale_rows(out_ptr, in_ptr, stride, n_cols, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    columns = tl.arange(0, BLOCK)
-    mask = columns < n_cols
-    x = tl.load(in_ptr + row * stride + columns, mask=mask, other=0.0)
-    total = tl.sum(x * x, axis=0)
-    scale = tl.rsqrt(total / n_cols + 1e-6)
-    tl.store(out_ptr + row * stride + columns, x * scale, mask=mask)
-'''
 HELPER = '''\
 @triton.jit
 def smooth(values, weights, low, high, BLOCK: tl.constexpr):
@@ -48,8 +38,8 @@ def smooth_rows(x_ptr, w_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + at, mask=at < n, other=1.0)
     tl.store(x_ptr + at, smooth(x, w, -1.0, 1.0, BLOCK), mask=at < n)
 '''
-ALICE = {"ops/scale.py": HEAD + SCALE, "ops/smooth.py": HEAD + HELPER}
-BOB = {"copy.py": HEAD + re.sub(r"\b(scale_rows|total|scale|row)\b", r"my_\1", SCALE), "lib/smooth.py": HEAD + HELPER,
+ALICE = {"ops/scale.py": HEAD + kernel_texts.SCALE_ROWS, "ops/smooth.py": HEAD + HELPER}
+BOB = {"copy.py": HEAD + re.sub(r"\b(scale_rows|total|scale|row)\b", r"my_\1", kernel_texts.SCALE_ROWS), "lib/smooth.py": HEAD + HELPER,
        "lib/__init__.py": "", "user.py": HEAD + "from lib.smooth import smooth\n\n\n" + USER, "own.py": HEAD + OWN}
 
 
@@ -62,9 +52,7 @@ class Care(unittest.TestCase):
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = pathlib.Path(temporary.name)
         for name, files in {"alice/kernels": ALICE, "bob/copies": BOB}.items():
-            for path, text in (files | {"LICENSE": harness.MIT_TEXT}).items():
-                (cls.folder / name / path).parent.mkdir(parents=True, exist_ok=True)
-                (cls.folder / name / path).write_text(text)
+            harness.write_files(cls.folder / name, files | {"LICENSE": harness.MIT_TEXT})
             (cls.folder / "served" / name).parent.mkdir(parents=True, exist_ok=True)
             harness.make_repository(cls.folder / name, cls.folder / "served" / f"{name}.git")
         cls.url = cls.enterClassContext(harness.git_server(cls.folder / "served")).url

@@ -49,9 +49,7 @@ class CudaPairs(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name)
-        for path, text in FILES.items():
-            (self.folder / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / "repo" / path).write_text(text)
+        harness.write_files(self.folder / "repo", FILES)
 
     def crawl(self, name, pairs="", expect=0):
         job = self.folder / f"{name}.yaml"

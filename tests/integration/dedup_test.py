@@ -3,34 +3,15 @@ what is done again where one file of many has changed."""
 
 import json
 import pathlib
-import re
 import tempfile
 import unittest
 
 import harness
+import kernel_texts
 import row_schema
 
-KERNEL = '''
-@triton.jit
-def scale_rows(out_ptr, in_ptr, stride, n_cols, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    columns = tl.arange(0, BLOCK)
-    mask = columns < n_cols
-    x = tl.load(in_ptr + row * stride + columns, mask=mask, other=0.0)
-    total = tl.sum(x * x, axis=0)
-    scale = tl.rsqrt(total / n_cols + 1e-6)
-    tl.store(out_ptr + row * stride + columns, x * scale, mask=mask)
-'''
-RENAMES = {"scale_rows": "normalize", "out_ptr": "y", "in_ptr": "x0", "stride": "step", "n_cols": "width", "row": "r",
-           "columns": "cols", "mask": "valid", "total": "acc", "scale": "factor", "BLOCK": "B", "1e-6": "1e-5"}
-HELD = '''
-@triton.jit
-def gelu_tanh(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + at, mask=at < n)
-    inner = 0.7978845608 * (x + 0.044715 * x * x * x)
-    tl.store(y_ptr + at, 0.5 * x * (1 + tl.extra.cuda.libdevice.tanh(inner)), mask=at < n)
-'''
+KERNEL = "\n" + kernel_texts.SCALE_ROWS
+HELD = "\n" + kernel_texts.GELU_TANH
 SOFTMAX = """
 @triton.jit
 def softmax(y_ptr, x_ptr, stride, n_cols, BLOCK: tl.constexpr):
@@ -55,11 +36,6 @@ def run_gelu(x, check=True):
 HEAD = "import triton\nimport triton.language as tl\n\n"
 
 
-def renamed(text):
-    words = "|".join(map(re.escape, RENAMES))
-    return re.sub(rf"\b({words})\b(?!=)", lambda m: RENAMES[m[0]], text)
-
-
 class Duplicates(unittest.TestCase):
     maxDiff = None
 
@@ -69,15 +45,12 @@ class Duplicates(unittest.TestCase):
                              "    w = tl.maximum(z, 0.0) + tl.minimum(z, 1.0) * tl.abs(x) - tl.sigmoid(x)\n"
                              "    v = w * tl.cos(x) + tl.sin(z) * tl.log(1.0 + tl.abs(w))\n"
                              "    tl.store(y_ptr + 2 * n + at, v, mask=at < n)\n    tl.store(")
-        self.write("src", {"a/first.py": HEAD + KERNEL, "b/clone.py": HEAD + renamed(KERNEL),
+        self.write("src", {"a/first.py": HEAD + KERNEL, "b/clone.py": HEAD + kernel_texts.renamed(KERNEL),
                            "c/copy.py": HEAD + HELD, "d/grown.py": HEAD + grown})
         self.write("held", {"problems/gelu.py": "# A benchmark's.\n" + HEAD + HELD})
 
     def write(self, source, files):
-        for path, text in {"LICENSE": harness.MIT_TEXT, **files}.items():
-            path = self.folder / source / path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        harness.write_files(self.folder / source, {"LICENSE": harness.MIT_TEXT, **files})
 
     def crawl(self, name, dedup, more=""):
         job = self.folder / f"{name}.yaml"
@@ -139,7 +112,7 @@ class Duplicates(unittest.TestCase):
     def test_names_operations_and_places_say_which_kernels_are_one(self):
         other = KERNEL.replace("scale_rows", "log_rows").replace("tl.rsqrt(", "tl.log(")
         older = SOFTMAX.replace(", mask=columns < n_cols", "").replace(", other=-1e9", "")
-        self.write("src", {"b/clone.py": HEAD + renamed(KERNEL).replace("1e-5", "1e-6"), "b/other.py": HEAD + other,
+        self.write("src", {"b/clone.py": HEAD + kernel_texts.renamed(KERNEL).replace("1e-5", "1e-6"), "b/other.py": HEAD + other,
                            "lib/ops/softmax.py": HEAD + SOFTMAX, "lib/old/softmax.py": HEAD + older})
         self.write("fork", {"copy/ops/softmax.py": HEAD + older.replace("tl.exp(", "tl.exp2(")})
         rows, _, _ = self.crawl("names", "{}", "  - path: ./fork\n")

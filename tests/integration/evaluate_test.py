@@ -7,18 +7,10 @@ import tempfile
 import unittest
 
 import harness
+import kernel_texts
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
-KERNEL = '''@triton.jit
-def scale_rows(out_ptr, in_ptr, stride, n_cols, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    columns = tl.arange(0, BLOCK)
-    mask = columns < n_cols
-    x = tl.load(in_ptr + row * stride + columns, mask=mask, other=0.0)
-    total = tl.sum(x * x, axis=0)
-    scale = tl.rsqrt(total / n_cols + 1e-6)
-    tl.store(out_ptr + row * stride + columns, x * scale, mask=mask)
-'''
+KERNEL = kernel_texts.SCALE_ROWS
 SIGNATURE, _, BODY = KERNEL.partition("constexpr):\n")
 PROMPT = HEAD + SIGNATURE + "constexpr):\n"
 UNMASKED = KERNEL.replace(", mask=mask, other=0.0", "").replace(", mask=mask", "")

@@ -9,17 +9,11 @@ import tempfile
 import unittest
 
 import harness
+import kernel_texts
 import row_schema
 
 HEAD = "import triton\nimport triton.language as tl\n\n"
-HELD = '''
-@triton.jit
-def gelu_tanh(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + at, mask=at < n)
-    inner = 0.7978845608 * (x + 0.044715 * x * x * x)
-    tl.store(y_ptr + at, 0.5 * x * (1 + tl.extra.cuda.libdevice.tanh(inner)), mask=at < n)
-'''
+HELD = "\n" + kernel_texts.GELU_TANH
 KERNEL = '''
 @triton.jit
 def row_softmax(out, scores, stride, width, BLOCK: tl.constexpr):
@@ -109,9 +103,7 @@ class Files(unittest.TestCase):
 
     def repository(self, name, files):
         work = self.folder / name
-        for path, content in files.items():
-            (work / path).parent.mkdir(parents=True, exist_ok=True)
-            (work / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+        harness.write_files(work, files)
         harness.make_repository(work, self.folder / f"git/{name}.git")
 
     def write_job(self, keep="files"):

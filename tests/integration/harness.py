@@ -81,6 +81,21 @@ def write_many_kernels(folder, files, functions):
         (folder / f"kernels_{f:05}.py").write_text("\n".join(lines) + "\n")
 
 
+def many_kernels_job(folder, name, files, functions):
+    """A job file in `folder` of many kernels, as above, which lie beside it."""
+    write_many_kernels(folder / "many", files, functions)
+    job = folder / "job.yaml"
+    job.write_text(f"name: {name}\nsources:\n  - path: ./many\n    name: many\n")
+    return job
+
+
+def write_files(folder, files):
+    """Writes {path: text or bytes} into the folder."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
 MIT_TEXT = """MIT License
 
 Copyright (c) 2026 the authors of this test

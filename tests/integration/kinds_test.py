@@ -26,9 +26,7 @@ class Kinds(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
-        for path, text in FILES.items():
-            (cls.folder / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
-            (cls.folder / "repo" / path).write_text(text)
+        harness.write_files(cls.folder / "repo", FILES)
         (cls.folder / "repo/LICENSE").write_text(next(harness.DEMO_SOURCES.rglob("LICENSE")).read_text())
 
     @classmethod

@@ -67,9 +67,7 @@ class Review(unittest.TestCase):
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        for path, text in {**pairs.FILES, "ops/alike.py": ALIKE}.items():
-            (self.folder / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / "repo" / path).write_text(text)
+        harness.write_files(self.folder / "repo", {**pairs.FILES, "ops/alike.py": ALIKE})
         self.reviews = self.folder / "reviews.jsonl"
 
     def crawl(self, name, more="", expect=0):

@@ -3,36 +3,19 @@ a crawl left."""
 
 import json
 import pathlib
-import re
 import tempfile
 import unittest
 
 import harness
+import kernel_texts
 
 HEAD = "import triton\nimport triton.language as tl\n\n"
-KERNEL = '''
-@triton.jit
-def scale_rows(out_ptr, in_ptr, stride, n_cols, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    columns = tl.arange(0, BLOCK)
-    mask = columns < n_cols
-    x = tl.load(in_ptr + row * stride + columns, mask=mask, other=0.0)
-    total = tl.sum(x * x, axis=0)
-    scale = tl.rsqrt(total / n_cols + 1e-6)
-    tl.store(out_ptr + row * stride + columns, x * scale, mask=mask)
-'''
-RENAMES = {"scale_rows": "normalize", "out_ptr": "y", "in_ptr": "x0", "stride": "step", "n_cols": "width", "row": "r",
-           "columns": "cols", "mask": "valid", "total": "acc", "scale": "factor", "BLOCK": "B", "1e-6": "1e-5"}
+KERNEL = "\n" + kernel_texts.SCALE_ROWS
 CUDA = '''__global__ void add(float* out, const float* in, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i] + 1.0f;
 }
 '''
-
-
-def renamed(text):
-    words = "|".join(map(re.escape, RENAMES))
-    return re.sub(rf"\b({words})\b(?!=)", lambda m: RENAMES[m[0]], text)
 
 
 def respaced(text):
@@ -46,10 +29,8 @@ class Similar(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         harness.write_many_kernels(self.folder / "many", 40, 5)
-        for path, text in {"src/LICENSE": harness.MIT_TEXT, "src/a/first.py": HEAD + KERNEL, "src/b/copy.py": HEAD + KERNEL,
-                           "src/c/add.cu": CUDA}.items():
-            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / path).write_text(text)
+        harness.write_files(self.folder / "src", {"LICENSE": harness.MIT_TEXT, "a/first.py": HEAD + KERNEL,
+                                                  "b/copy.py": HEAD + KERNEL, "c/add.cu": CUDA})
         self.job = self.folder / "job.yaml"
         self.job.write_text("name: similar\nsources:\n  - path: ./src\n    include: ['**/*.py', '**/*.cu']\n"
                             "  - path: ./many\n")
@@ -71,7 +52,7 @@ class Similar(unittest.TestCase):
     def test_an_edited_kernel_is_found_again(self):
         dataset = self.crawled()
         ledger = {row["path"]: row for row in harness.ledger(self.folder / "out")}
-        for kind, text in {"exact": KERNEL, "near": respaced(KERNEL), "structural": respaced(renamed(KERNEL))}.items():
+        for kind, text in {"exact": KERNEL, "near": respaced(KERNEL), "structural": respaced(kernel_texts.renamed(KERNEL))}.items():
             [found] = self.similar(dataset, self.query(HEAD + text))
             first, copy = found["similar"][:2]
             self.assertEqual([(m["kind"], m["similarity"]) for m in (first, copy)], [(kind, 1)] * 2)
@@ -95,7 +76,7 @@ class Similar(unittest.TestCase):
             self.assertEqual((best["kind"], best["qualname"]), ("exact", result["qualname"]))
             scores = [m["similarity"] for m in result["similar"]]
             self.assertEqual(scores, sorted(scores, reverse=True))
-        [alone] = self.similar(dataset, self.query(HEAD + renamed(KERNEL)), "--threshold", "1")
+        [alone] = self.similar(dataset, self.query(HEAD + kernel_texts.renamed(KERNEL)), "--threshold", "1")
         self.assertEqual([m["kind"] for m in alone["similar"]], ["structural"] * 2)
 
     def test_standard_input_may_be_python_cuda_or_any_text(self):

@@ -1,9 +1,7 @@
 """A cluster whose callers have identities: TLS on every connection, a role for every call, and what strangers get."""
 
 import pathlib
-import subprocess
 import tempfile
-import textwrap
 import unittest
 
 import harness
@@ -18,14 +16,7 @@ class Trusted(unittest.TestCase):
         cls.certificates, cls.foreign = cls.folder / "certificates", cls.folder / "foreign"
         for folder in (cls.certificates, cls.foreign):
             harness.run(CERTS, folder)
-        harness.write_many_kernels(cls.folder / "many", 8, 3)
-        cls.job = cls.folder / "job.yaml"
-        cls.job.write_text(textwrap.dedent("""
-            name: trusted
-            sources:
-              - path: ./many
-                name: many
-            """).lstrip())
+        cls.job = harness.many_kernels_job(cls.folder, "trusted", 8, 3)
         harness.crawl(cls.job, cls.folder / "reference", cls.folder / "data")
         cls.cluster = TrustedCluster(cls.folder / "cluster", cls.certificates, hold=True)
         cls.addClassCleanup(cls.cluster.__exit__)

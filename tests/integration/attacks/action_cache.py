@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import tempfile
-import textwrap
 import unittest
 
 import harness
@@ -23,14 +22,7 @@ class Attack(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.temporary.cleanup)
         cls.folder = pathlib.Path(cls.temporary.name)
-        harness.write_many_kernels(cls.folder / "many", 4, 2)
-        cls.job = cls.folder / "job.yaml"
-        cls.job.write_text(textwrap.dedent("""
-            name: cached
-            sources:
-              - path: ./many
-                name: many
-            """).lstrip())
+        cls.job = harness.many_kernels_job(cls.folder, "cached", 4, 2)
         harness.crawl(cls.job, cls.folder / "reference", cls.folder / "data")
         cls.honest = harness.dataset_digest(cls.folder / "reference")
 

@@ -3,7 +3,6 @@
 import json
 import pathlib
 import tempfile
-import textwrap
 import unittest
 
 import harness
@@ -18,14 +17,7 @@ class Destruction(unittest.TestCase):
         cls.folder = pathlib.Path(cls.temporary.name)
         cls.certificates = cls.folder / "certificates"
         harness.run(CERTS, cls.certificates)
-        harness.write_many_kernels(cls.folder / "many", 4, 2)
-        cls.job = cls.folder / "job.yaml"
-        cls.job.write_text(textwrap.dedent("""
-            name: kept
-            sources:
-              - path: ./many
-                name: many
-            """).lstrip())
+        cls.job = harness.many_kernels_job(cls.folder, "kept", 4, 2)
 
     def start(self, **options):
         cluster = TrustedCluster(self.folder / self.id().rsplit(".", 1)[-1], self.certificates, **options)

@@ -3,7 +3,6 @@
 import pathlib
 import subprocess
 import tempfile
-import textwrap
 import unittest
 
 import harness
@@ -22,14 +21,7 @@ class FullDisk(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.temporary.cleanup)
         cls.folder = pathlib.Path(cls.temporary.name)
-        harness.write_many_kernels(cls.folder / "many", 8, 3)
-        cls.job = cls.folder / "job.yaml"
-        cls.job.write_text(textwrap.dedent("""
-            name: waits
-            sources:
-              - path: ./many
-                name: many
-            """).lstrip())
+        cls.job = harness.many_kernels_job(cls.folder, "waits", 8, 3)
         harness.crawl(cls.job, cls.folder / "reference", cls.folder / "data")
 
     def setUp(self):
