@@ -5,20 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/cuda/names.h"
+#include "services/extractor/core/cuda/reserved_words.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
 
 using absl::string_view;
-
-bool IsClassKey(string_view word) { return word == "class" || word == "struct" || word == "union"; }
-
-// Words that may follow a function's parameters, or a macro's arguments within a declaration.
-bool IsTrailer(string_view word) {
-  return word == "const" || word == "volatile" || word == "noexcept" || word == "override" ||
-         word == "final" || word == "requires" || word == "try" || word == "throw" ||
-         word == "__attribute__";
-}
 
 class Scanner {
  public:

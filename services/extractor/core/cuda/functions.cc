@@ -1,22 +1,19 @@
 #include "services/extractor/core/cuda/functions.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <set>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "services/extractor/core/cuda/launch_finder.h"
 #include "services/extractor/core/cuda/names.h"
+#include "services/extractor/core/cuda/reserved_words.h"
 #include "services/extractor/core/cuda/scopes.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
 
 using absl::string_view;
-
-bool IsClassKey(string_view word) { return word == "class" || word == "struct" || word == "union"; }
 
 bool IsAccess(string_view word) {
   return word == "public" || word == "private" || word == "protected";
@@ -25,13 +22,6 @@ bool IsAccess(string_view word) {
 // C10_LAUNCH_BOUNDS_2(...) and its like too.
 bool IsLaunchBounds(string_view word) {
   return word == "__launch_bounds__" || absl::StrContains(word, "LAUNCH_BOUNDS");
-}
-
-// Words that may follow a function's parameters.
-bool IsTrailer(string_view word) {
-  return word == "const" || word == "volatile" || word == "noexcept" || word == "override" ||
-         word == "final" || word == "requires" || word == "try" || word == "throw" ||
-         word == "__attribute__";
 }
 
 // What has been seen of the declaration that is being read.
@@ -56,28 +46,22 @@ struct Declaration {
 class Finder {
  public:
   Finder(const Code& code, const Brackets& brackets, LaunchMacros macros)
-      : code_(code), brackets_(brackets), macros_(std::move(macros)) {
-    macros_.Add(code);
-  }
+      : code_(code),
+        brackets_(brackets),
+        launches_(code, brackets, std::move(macros), &findings_) {}
 
   Findings Run() {
     while (at_ < code_.size()) {
-      if (scopes_.LeaveUpTo(at_)) LeaveHost();
+      if (scopes_.LeaveUpTo(at_)) launches_.LeaveHost();
       Step();
     }
-    FollowReturned();
+    launches_.FollowReturned();
     MarkErrors();
     return std::move(findings_);
   }
 
  private:
   bool InDeclarations() const { return !scopes_.InBody() || declaration_.recovered; }
-
-  void LeaveHost() {
-    host_ = Function();
-    host_index_ = kNoToken;
-    values_.clear();
-  }
 
   void Restart(uint32_t first) {
     declaration_ = Declaration();
@@ -97,7 +81,7 @@ class Finder {
         ReadInBody(code_[at_]);
       }
     } else if (mark == '\0' && code_[at_] == "<<<") {
-      AddLaunch();
+      launches_.AddLaunch(at_);
       ++at_;
     } else if (InDeclarations()) {
       ReadMark(code_[at_]);
@@ -115,9 +99,9 @@ class Finder {
       declaration_.recovered = true;
     } else {
       if (IsClassKey(word)) declaration_.class_key = at_;
-      if (code_.Is(at_ + 1, "=")) values_[word].push_back(at_ + 2);
-      if (code_.Is(at_ + 1, "(")) AddCallLaunches(word);
-      if (word == "return") AddReturned(ReturnedName(code_, at_));
+      if (code_.Is(at_ + 1, "=")) launches_.AddValue(at_);
+      if (code_.Is(at_ + 1, "(")) launches_.AddCall(at_);
+      if (word == "return") launches_.AddReturn(at_);
       ++at_;
     }
   }
@@ -326,7 +310,7 @@ class Finder {
     const bool is_host = !scopes_.WithinBody();
     scopes_.Enter(Scopes::kBody, close, own, wanted ? index : kNoToken);
     if (wanted) findings_.functions.push_back(function);
-    if (is_host) host_ = std::move(function);
+    if (is_host) launches_.EnterHost(std::move(function));
   }
 
   // A kernel in a body: something is missing between them.
@@ -356,91 +340,6 @@ class Finder {
     return absl::StrCat(JoinedWords(code_, brackets_, begin, declaration_.name_begin), "::");
   }
 
-  void AddLaunch() {
-    const uint32_t close = brackets_.match[at_];
-    const uint32_t name = NameBefore(code_, brackets_, at_);
-    if (close == kNoToken || name == kNoToken) return;
-    const uint32_t first = QualifiedBegin(code_, brackets_, name);
-    const bool called = code_.Is(close + 1, "(") && brackets_.match[close + 1] != kNoToken;
-    Launched(code_[name], first, called ? brackets_.match[close + 1] : close);
-  }
-
-  // NAME(...) of a macro that launches, or of a function that is given a kernel.
-  void AddCallLaunches(string_view word) {
-    constexpr uint32_t kFirstArguments = 3;
-    const MacroLaunches* macro = macros_.Find(word);
-    const bool calls = IsLaunchCall(word);
-    const uint32_t close = brackets_.match[at_ + 1];
-    if ((macro == nullptr && !calls) || close == kNoToken || close < at_) return;
-    const std::vector<string_view> arguments = NamedArguments(code_, brackets_, at_ + 1);
-    for (uint32_t i = 0; i < arguments.size(); ++i) {
-      const bool given =
-          (calls && i < kFirstArguments) || (macro != nullptr && macro->arguments.contains(i));
-      if (given && !arguments[i].empty()) Launched(arguments[i], at_, close);
-    }
-    if (macro == nullptr) return;
-    for (const std::string& name : macro->names) Launched(name, at_, close);
-    for (const std::string& name : macro->returned) AddReturned(name);
-    for (const uint32_t index : macro->macros) {
-      const MacroLaunches* given =
-          index < arguments.size() ? macros_.Find(arguments[index]) : nullptr;
-      if (given == nullptr) continue;
-      for (const std::string& name : given->names) Launched(name, at_, close);
-      for (const std::string& name : given->returned) AddReturned(name);
-    }
-  }
-
-  // Of what the outermost function around may return: a kernel for its caller to launch.
-  void AddReturned(string_view name) {
-    constexpr size_t kMaxReturned = 64;
-    if (name.empty() || !scopes_.WithinBody()) return;
-    std::set<std::string>& returned = returned_[host_.name];
-    if (returned.size() < kMaxReturned) returned.insert(std::string(name));
-  }
-
-  // Of launches of a local name that a function gave: what that returns.
-  void FollowReturned() {
-    const size_t count = findings_.launches.size();
-    for (size_t i = 0; i < count && given_left_ > 0; ++i) {
-      const auto returned = returned_.find(findings_.launches[i].name);
-      if (returned == returned_.end()) continue;
-      for (const std::string& name : returned->second) {
-        if (given_left_ == 0) break;
-        --given_left_;
-        Launch launch = findings_.launches[i];
-        launch.name = name;
-        findings_.launches.push_back(std::move(launch));
-      }
-    }
-  }
-
-  void Launched(string_view name, uint32_t first, uint32_t last) {
-    const uint32_t host = HostIndex();
-    findings_.launches.push_back({std::string(name), first, last, host});
-    const auto values = values_.find(name);
-    if (values == values_.end()) return;
-    constexpr size_t kMaxValues = 8;
-    constexpr uint32_t kMaxTokens = 64;
-    const size_t count = std::min(kMaxValues, values->second.size());
-    for (size_t i = 0; i < count; ++i) {
-      const uint32_t begin = values->second[i];
-      for (uint32_t at = begin; at < std::min(code_.size(), begin + kMaxTokens); ++at) {
-        if (code_.tokens[at].mark == ';' || given_left_ == 0) break;
-        if (!code_.IsWord(at) || IsKeyword(code_[at]) || code_[at] == name) continue;
-        --given_left_;
-        findings_.launches.push_back({std::string(code_[at]), first, last, host});
-      }
-    }
-  }
-
-  uint32_t HostIndex() {
-    if (scopes_.WithinBody() && host_index_ == kNoToken) {
-      host_index_ = static_cast<uint32_t>(findings_.hosts.size());
-      findings_.hosts.push_back(host_);
-    }
-    return host_index_;
-  }
-
   void MarkErrors() {
     for (Function& function : findings_.functions) {
       if (brackets_.HasErrorIn(function.first + 1, function.last)) function.parse_error = true;
@@ -453,13 +352,7 @@ class Finder {
   uint32_t at_ = 0;
   Declaration declaration_;
   Scopes scopes_;
-  Function host_;  // whose body is the outermost
-  uint32_t host_index_ = kNoToken;
-  LaunchMacros macros_;
-  uint32_t given_left_ = code_.size();  // words of values that count as launched, in all
-  absl::flat_hash_map<std::string, std::set<std::string>> returned_;  // by a function's name
-  // Where values begin that the outermost body gives its names.
-  absl::flat_hash_map<string_view, std::vector<uint32_t>> values_;
+  LaunchFinder launches_;
   uint32_t no_arguments_before_ = 0;
 };
 

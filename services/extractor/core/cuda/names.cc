@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "services/extractor/core/cuda/reserved_words.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
@@ -112,51 +112,6 @@ bool ClassName(const Code& code, const Brackets& brackets, uint32_t key, uint32_
     }
   }
   return false;
-}
-
-bool IsAttribute(absl::string_view word) {
-  static const auto& words = *new absl::flat_hash_set<absl::string_view>{"__align__",
-                                                                         "__attribute",
-                                                                         "__attribute__",
-                                                                         "__block_size__",
-                                                                         "__cluster_dims__",
-                                                                         "__declspec",
-                                                                         "__launch_bounds__",
-                                                                         "__maxnreg__",
-                                                                         "__typeof__",
-                                                                         "alignas",
-                                                                         "asm",
-                                                                         "decltype",
-                                                                         "explicit",
-                                                                         "noexcept",
-                                                                         "requires",
-                                                                         "static_assert",
-                                                                         "throw",
-                                                                         "typeof"};
-  return words.contains(word);
-}
-
-bool IsKeyword(absl::string_view word) {
-  static const auto& words =
-      *new absl::flat_hash_set<absl::string_view>{"alignas",     "alignof",     "asm",
-                                                  "__asm__",     "auto",        "bool",
-                                                  "case",        "catch",       "char",
-                                                  "const",       "constexpr",   "co_return",
-                                                  "co_await",    "decltype",    "defined",
-                                                  "delete",      "do",          "double",
-                                                  "else",        "float",       "for",
-                                                  "goto",        "if",          "int",
-                                                  "long",        "new",         "noexcept",
-                                                  "operator",    "return",      "short",
-                                                  "signed",      "sizeof",      "static_assert",
-                                                  "switch",      "throw",       "typedef",
-                                                  "typeid",      "typename",    "typeof",
-                                                  "unsigned",    "using",       "void",
-                                                  "volatile",    "while",       "__attribute__",
-                                                  "template",    "requires",    "this",
-                                                  "const_cast",  "static_cast", "reinterpret_cast",
-                                                  "dynamic_cast"};
-  return words.contains(word);
 }
 
 }  // namespace kernelmill::extractor::cuda

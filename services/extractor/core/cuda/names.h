@@ -34,12 +34,6 @@ std::string JoinedWords(const Code& code, const Brackets& brackets, uint32_t beg
 bool ClassName(const Code& code, const Brackets& brackets, uint32_t key, uint32_t brace,
                std::string& name);
 
-// Words that take parentheses and are not the name of what is declared.
-bool IsAttribute(absl::string_view word);
-
-// Words that take parentheses and call nothing.
-bool IsKeyword(absl::string_view word);
-
 }  // namespace kernelmill::extractor::cuda
 
 #endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_CUDA_NAMES_H_

@@ -12,6 +12,7 @@
 #include "common/code/bytes.h"
 #include "common/code/c.h"
 #include "services/extractor/core/cuda/names.h"
+#include "services/extractor/core/cuda/reserved_words.h"
 #include "services/extractor/core/describe/name_words.h"
 
 namespace kernelmill::extractor::cuda {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "services/extractor/core/cuda/names.h"
+#include "services/extractor/core/cuda/reserved_words.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {

@@ -11,6 +11,7 @@
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/lexer.h"
 #include "services/extractor/core/cuda/names.h"
+#include "services/extractor/core/cuda/reserved_words.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
@@ -18,66 +19,8 @@ namespace {
 using absl::string_view;
 using WordSet = absl::flat_hash_set<string_view>;
 
-// Words that are types by themselves, or parts of one.
-bool IsTypeWord(string_view word) {
-  static const auto& words =
-      *new WordSet{"auto", "bool", "char",  "char16_t", "char32_t", "char8_t", "double", "float",
-                   "int",  "long", "short", "signed",   "unsigned", "void",    "wchar_t"};
-  return words.contains(word);
-}
-
-// Words that may stand between a type and a name, or before a type.
-bool IsSpecifier(string_view word) {
-  static const auto& words = *new WordSet{"const",        "constexpr",    "consteval",
-                                          "constinit",    "extern",       "friend",
-                                          "inline",       "mutable",      "register",
-                                          "static",       "thread_local", "typedef",
-                                          "typename",     "virtual",      "volatile",
-                                          "explicit",     "__restrict",   "__restrict__",
-                                          "__device__",   "__host__",     "__forceinline__",
-                                          "__inline__",   "__noinline__", "__shared__",
-                                          "__constant__", "__managed__",  "__grid_constant__",
-                                          "__global__",   "restrict"};
-  return words.contains(word);
-}
-
-// Words after which an expression stands, and no name that is declared.
-bool IsExpressionWord(string_view word) {
-  static const auto& words = *new WordSet{
-      "return",  "else",      "do",       "case",      "throw",    "new",      "delete",   "sizeof",
-      "alignof", "alignas",   "decltype", "co_return", "co_await", "co_yield", "and",      "or",
-      "not",     "operator",  "typeof",   "typeid",    "noexcept", "requires", "template", "public",
-      "private", "protected", "if",       "while",     "for",      "switch",   "default",  "asm",
-      "__asm__", "__asm",     "break",    "continue",  "namespace"};
-  return words.contains(word);
-}
-
-bool IsClassKey(string_view word) {
-  return word == "class" || word == "struct" || word == "union" || word == "enum";
-}
-
-bool IsReserved(string_view word) {
-  static const auto& words = *new WordSet{"catch",
-                                          "const_cast",
-                                          "dynamic_cast",
-                                          "false",
-                                          "final",
-                                          "goto",
-                                          "nullptr",
-                                          "override",
-                                          "static_assert",
-                                          "static_cast",
-                                          "reinterpret_cast",
-                                          "this",
-                                          "true",
-                                          "try",
-                                          "using",
-                                          "concept",
-                                          "export",
-                                          "defined"};
-  return IsTypeWord(word) || IsSpecifier(word) || IsExpressionWord(word) || IsClassKey(word) ||
-         words.contains(word);
-}
+// What a class key may be, or `enum`.
+bool IsTypeKey(string_view word) { return IsClassKey(word) || word == "enum"; }
 
 bool IsPointerMark(string_view token) { return token == "*" || token == "&" || token == "&&"; }
 
@@ -193,7 +136,7 @@ class Reader {
 
   void ReadWord() {
     const string_view word = code_[at_];
-    if (IsClassKey(word)) {
+    if (IsTypeKey(word)) {
       const string_view after = Token(at_ + 2);
       if (after == "," || after == ">" || after == ">>" || after == "=") return;  // of a template
       const bool scoped = word != "enum" && Before(at_, 1) == "enum";
@@ -256,7 +199,7 @@ class Reader {
     const Group& group = groups_.back();
     if (group.enumerators && (before == "{" || before == ",")) return true;
     if (before == "goto" || before == "using") return true;
-    if (IsClassKey(before)) {
+    if (IsTypeKey(before)) {
       return after == "{" || after == ":" || after == ";" || after == "," || after == ">" ||
              after == "=" || after == "final" || after == "..." || after == ">>" || after == "<";
     }
