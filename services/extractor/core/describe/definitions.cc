@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "services/extractor/core/syntax/python_names.h"
+#include "services/extractor/core/describe/changed_names.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -170,55 +170,6 @@ void Append(const Values& more, std::vector<Value>& values) {
   values.insert(values.end(), more.begin(), more.end());
 }
 
-bool Mutates(absl::string_view method) {
-  static constexpr absl::string_view kMethods[] = {"add",    "append",     "extend",
-                                                   "insert", "setdefault", "update"};
-  return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
-}
-
-// The x of x[...] = ... and of x.append(...): not bound by it, but another value after it. Empty
-// otherwise.
-absl::string_view ChangedName(const SyntaxTree& tree, NodeId statement) {
-  const NodeId inner = tree.FirstChild(statement);
-  if (tree.KindOf(statement) != Kind::kExpressionStatement || inner == kNoNode) return "";
-  NodeId value = kNoNode;
-  if (tree.KindOf(inner) == Kind::kCall) {
-    const NodeId function = tree.Child(inner, Field::kFunction);
-    if (function == kNoNode || tree.KindOf(function) != Kind::kAttribute) return "";
-    const NodeId method = tree.Child(function, Field::kAttribute);
-    if (method == kNoNode || !Mutates(tree.TextOf(method))) return "";
-    value = tree.Child(function, Field::kObject);
-  } else {
-    const NodeId left = tree.Child(inner, Field::kLeft);
-    if (left == kNoNode || tree.KindOf(left) != Kind::kSubscript) return "";
-    value = tree.Child(left, Field::kValue);
-  }
-  if (value == kNoNode || tree.KindOf(value) != Kind::kIdentifier) return "";
-  return tree.TextOf(value);
-}
-
-// The same of a statement, or of those in its blocks but not in functions there.
-std::vector<absl::string_view> ChangedNames(const SyntaxTree& tree, NodeId statement) {
-  std::vector<absl::string_view> names;
-  const Kind kind = tree.KindOf(statement);
-  if (kind != Kind::kExpressionStatement && !IsCompound(kind)) return names;
-  std::vector<NodeId> scopes;
-  for (const Kind each : {Kind::kFunctionDefinition, Kind::kClassDefinition}) {
-    Append(tree.Of(each, statement), scopes);
-  }
-  std::sort(scopes.begin(), scopes.end());
-  NodeId scope_end = 0;
-  auto scope = scopes.begin();
-  for (const NodeId node : tree.Of(Kind::kExpressionStatement, statement)) {
-    for (; scope != scopes.end() && *scope < node; ++scope) {
-      scope_end = std::max(scope_end, tree[*scope].subtree_end);
-    }
-    const absl::string_view changed = node < scope_end ? "" : ChangedName(tree, node);
-    if (!changed.empty()) names.push_back(changed);
-  }
-  return names;
-}
-
 void AddModules(const SyntaxTree& tree, NodeId root, std::vector<std::string>& modules) {
   for (const NodeId node : ImportsIn(tree, root)) {
     for (std::string& module : ImportedModules(tree, node)) modules.push_back(std::move(module));
@@ -274,7 +225,10 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
     const std::vector<absl::string_view> bound = file.bindings.BoundNames(at->node);
     Append(bound, names);
     Append(file.bindings.FreeNames(at->node, simple), uses);
-    const std::vector<absl::string_view> changed = ChangedNames(file.tree, at->node);
+    std::vector<absl::string_view> changed;
+    if (simple || IsCompound(file.tree.KindOf(at->node))) {
+      changed = ChangedNames(file.tree, file.bindings, at->node);
+    }
     Append(changed, names);
     AddModules(file.tree, at->node, modules);
     AddImported(file.tree, at->node, bound, definition);

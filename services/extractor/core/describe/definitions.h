@@ -18,11 +18,12 @@ enum class Wanted {
 // The file's bindings that its kernels use, directly or through one another, and with kImportable
 // the others of its module level; in the order of the text.
 //
-// A definition is a statement of the module: an import, an assignment, a function, a class, or a
-// whole if, try, with or loop that binds names. One of the latter that holds a kernel is there as a
-// whole, and taken apart: what stands in its blocks counts as statements of the module for the
-// kernels in it (Definition.block_first_line). Imports in the functions around a kernel are
-// definitions too. Statements that share a line are one.
+// A definition is a statement of the module: an import, an assignment, a function, a class, one
+// that changes what a name stands for (changed_names.h), or a whole if, try, with or loop that
+// binds names. One of the latter that holds a kernel is there as a whole, and taken apart: what
+// stands in its blocks counts as statements of the module for the kernels in it
+// (Definition.block_first_line). Imports in the functions around a kernel are definitions too.
+// Statements that share a line are one.
 std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
                                            const std::vector<JitFunction>& functions,
                                            Wanted wanted);

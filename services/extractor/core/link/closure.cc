@@ -56,11 +56,24 @@ bool MayNotBind(const v1::Definition& definition) {
   return false;
 }
 
+bool UsesName(const v1::Definition& definition, const std::string& name) {
+  return std::binary_search(definition.uses().begin(), definition.uses().end(), name);
+}
+
+// Whether it leaves the name bound to what it was, and changes that: name.a = 1, name[0] = 1,
+// name.append(1), setattr(name, "a", 1).
+bool Changes(const v1::Definition& definition, const std::string& name) {
+  absl::string_view text = absl::StripLeadingAsciiWhitespace(definition.text());
+  if (definition.kind() != v1::Definition::KIND_CONSTANT) return false;
+  const bool sets = absl::ConsumePrefix(&text, "setattr(");
+  if (!absl::ConsumePrefix(&text, name) || text.empty()) return false;
+  return text[0] == '.' || text[0] == '[' || (sets && text[0] == ',');
+}
+
 // Whether it needs an earlier binding of the name, as in x = x + 1, x[0] = 1 or if y: x = 1.
 bool BuildsOn(const v1::Definition& definition, const std::string& name) {
   return definition.kind() == v1::Definition::KIND_CONSTANT &&
-         (MayNotBind(definition) ||
-          std::binary_search(definition.uses().begin(), definition.uses().end(), name));
+         (MayNotBind(definition) || UsesName(definition, name));
 }
 
 // What the import statements of a module have done so far, one after another.
@@ -236,6 +249,7 @@ const Definitions& Closure::Named(const std::string& name) const {
 bool Closure::Find(const std::string& name) {
   const Definitions& candidates = Named(name);
   const auto below = FirstBelow(candidates, kernel_);
+  auto changes = below;  // that may follow what is found
   bool found = false;
   for (auto at = below; at != candidates.begin();) {
     const v1::Definition& definition = **--at;
@@ -248,14 +262,28 @@ bool Closure::Find(const std::string& name) {
     if (!BuildsOn(definition, name) || bytes_ > max_bytes_) break;
   }
   for (auto at = below; !found && at != candidates.end(); ++at) {
-    if (!IsUsable(**at)) continue;
+    if (!IsUsable(**at) || Changes(**at, name)) continue;
     found = true;
+    changes = std::next(at);
     found_[name].push_back(*at);
     if (TakeImport(**at, name)) break;
     Choose(*at);
     if (scope_.Loses(**at, name)) missing_.push_back({name, LossOf(**at, name)});
   }
+  if (found) AddChangesBelow(name, changes);
   return found || FindByWildcard(name);
+}
+
+// From `at` on, which is below the kernel, up to the next binding.
+void Closure::AddChangesBelow(const std::string& name, Definitions::const_iterator at) {
+  Definitions& found = found_[name];
+  for (; at != Named(name).end() && bytes_ <= max_bytes_; ++at) {
+    if (!IsUsable(**at)) continue;
+    if (!Changes(**at, name)) return;
+    if (UsesName(**at, kernel_.name())) continue;
+    found.insert(found.begin(), *at);
+    Choose(*at);
+  }
 }
 
 // Why a name is lost with an import in the blocks of a statement.

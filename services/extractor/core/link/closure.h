@@ -24,12 +24,14 @@ struct KernelText {
 //
 // The basic idea, within the kernel's own text: from its free names, follow definitions and what
 // they use in turn. A name that is bound more than once means the nearest binding above the kernel,
-// and those before it that it builds on or may leave as they are; else the first one below. An
-// import from the source's own files is then replaced by what it stands for, if that closes
-// (SourceScope) and the names that come with it mean the same to all who use them in the module;
-// otherwise the statement stays as it is, and the name is missing. The order is the one in which
-// Python would come by the definitions if it ran the kernel's file: that of each text, another
-// file's where it is first imported.
+// and those before it that it builds on or may leave as they are; else the first one below. A
+// statement that does nothing but change its object (x.a = 1, x[0] = 1) comes along from below the
+// kernel too, up to the next binding: a kernel runs later. Not one that needs the kernel, nor one
+// that changes the kernel itself, whose module ends with it. An import from the source's own files
+// is then replaced by what it stands for, if that closes (SourceScope) and the names that come with
+// it mean the same to all who use them in the module; otherwise the statement stays as it is, and
+// the name is missing. The order is the one in which Python would come by the definitions if it ran
+// the kernel's file: that of each text, another file's where it is first imported.
 //
 // An import of a module m is replaced by m = types.ModuleType("m") and an assignment m.f = f for
 // each member that the module's texts read: all of them can be had, or the import stays. That is a
@@ -119,6 +121,7 @@ class Closure {
   void Need(const std::string& name);
   const Definitions& Named(const std::string& name) const;
   bool Find(const std::string& name);
+  void AddChangesBelow(const std::string& name, Definitions::const_iterator at);
   bool FindByWildcard(const std::string& name);
   absl::string_view LossOf(const v1::Definition& definition, const std::string& name) const;
   bool IsUsable(const v1::Definition& definition) const;

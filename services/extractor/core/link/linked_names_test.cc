@@ -141,6 +141,28 @@ TEST(LinkedNamesTest, StatementsThatChangeAListOrADictionaryComeAlong) {
       ElementsAre("T repository_import"));
 }
 
+TEST(LinkedNamesTest, ABuiltinsNameThatTheFileBindsIsTheFiles) {
+  for (const char* bound : {"pow = tl.extra.pow\n", "def pow(x, y): return x\n",
+                            "@triton.jit\ndef pow(x, y): return x\n"}) {
+    const v1::Kernel kernel = Linked({{"a.py", absl::StrCat(kTriton, bound, Kernel("pow(x, 2)"))}});
+    EXPECT_THAT(kernel.module(), HasSubstr(bound));
+    EXPECT_THAT(Unresolved(kernel), IsEmpty());
+  }
+  const v1::Kernel imported =
+      Linked({{"a.py", absl::StrCat(kTriton, "from b import pow\n", Kernel("pow(x, max(2, 3))"))},
+              {"b.py", "abs = abs\ndef pow(x, y): return abs(x)\n"}});
+  EXPECT_THAT(imported.module(), HasSubstr("abs = abs\n\ndef pow(x, y): return abs(x)\n\n"));
+  EXPECT_THAT(Unresolved(imported), IsEmpty());
+  EXPECT_THAT(
+      Unresolved(
+          Linked({{"a.py", absl::StrCat(kTriton, "from gone import pow\n", Kernel("pow(x, 2)"))}})),
+      ElementsAre("gone package_import"));
+  EXPECT_EQ(Linked({{"a.py", absl::StrCat(kTriton, "class C:\n    def pow(self): pass\n",
+                                          Kernel("pow(x, 2)"))}})
+                .module(),
+            absl::StrCat(kTriton, "\n", Kernel("pow(x, 2)")));
+}
+
 // A tuner of so many bytes.
 std::string Tuner(size_t size) {
   return absl::StrCat("class Tuner:\n    text = '", std::string(size, 'x'), "'\n",

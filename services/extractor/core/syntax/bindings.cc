@@ -66,6 +66,14 @@ bool MattersToChildren(Kind kind) {
   return matters[static_cast<size_t>(kind)];
 }
 
+// Of a node that binds: whether an import statement does.
+bool IsImported(const SyntaxTree& tree, NodeId node) {
+  const NodeId parent = tree[node].parent;
+  const Kind kind = tree.KindOf(parent);
+  if (kind == Kind::kDottedName) return IsImport(tree.KindOf(tree[parent].parent));
+  return kind == Kind::kAliasedImport || IsImport(kind);
+}
+
 template <typename Name>
 void SortUnique(std::vector<Name>& names) {
   std::sort(names.begin(), names.end());
@@ -222,6 +230,7 @@ void Bindings::Bind(NodeId node) {
   }
   const SymbolId symbol = SymbolOf(node, scope);
   symbols_[symbol].bound = true;
+  if (!IsImported(tree_, node)) symbols_[symbol].defined = true;
   occurrences_.push_back({node, symbol, Use::kBind});
 }
 
@@ -289,13 +298,23 @@ bool Bindings::BoundWithin(NodeId root, const Symbol& symbol) const {
   return false;
 }
 
+bool Bindings::IsPythons(const Symbol& symbol) const {
+  return symbol.binder == kNoScope && IsBuiltin(names_[symbol.name].text);
+}
+
+bool Bindings::Defines(absl::string_view name) const {
+  const auto known = name_ids_.find(name);
+  const Symbol* symbol = known == name_ids_.end() ? nullptr : Find(0, known->second);
+  return symbol != nullptr && symbol->defined;
+}
+
 std::vector<absl::string_view> Bindings::FreeNames(NodeId root, bool keep_own) const {
   std::vector<NameId> read;
   std::vector<NameId> own;
   for (const Occurrence& o : OccurrencesIn(root)) {
     const Symbol& symbol = symbols_[o.symbol];
     if (o.use == Use::kRead) {
-      if (!BoundWithin(root, symbol)) read.push_back(symbol.name);
+      if (!BoundWithin(root, symbol) && !IsPythons(symbol)) read.push_back(symbol.name);
     } else if (!keep_own && symbol.scope == scope_of_[root]) {
       own.push_back(symbol.name);
     }
@@ -304,7 +323,6 @@ std::vector<absl::string_view> Bindings::FreeNames(NodeId root, bool keep_own) c
   SortUnique(own);
   std::vector<NameId> free;
   std::set_difference(read.begin(), read.end(), own.begin(), own.end(), std::back_inserter(free));
-  std::erase_if(free, [this](NameId name) { return IsBuiltin(names_[name].text); });
   return TextsOf(free);
 }
 

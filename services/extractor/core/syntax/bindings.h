@@ -26,12 +26,15 @@ class Bindings {
 
   // Names that the subtree reads from outside, sorted, each once. With `keep_own`, also those that
   // its outermost scope reads and binds, as in x = x + 1. Names that Python itself defines are left
-  // out.
+  // out, unless a scope around the subtree binds them to something else.
   std::vector<absl::string_view> FreeNames(NodeId root, bool keep_own = false) const;
 
   // Names that the subtree binds in the scope that it stands in, sorted, each once; "*" for a
   // wildcard import.
   std::vector<absl::string_view> BoundNames(NodeId root) const;
+
+  // Whether the module's own scope binds the name by anything but an import.
+  bool Defines(absl::string_view name) const;
 
  private:
   using ScopeId = uint32_t;
@@ -56,6 +59,7 @@ class Bindings {
     ScopeId scope;
     ScopeId binder = kNoScope;  // the scope, itself or around, whose name is meant; if any
     bool bound = false;
+    bool defined = false;   // bound, and not by an import alone
     bool declared = false;  // global or nonlocal there
   };
   struct Occurrence {
@@ -78,6 +82,7 @@ class Bindings {
   const Symbol* Find(ScopeId scope, NameId name) const;
   void FindBinder(Symbol& symbol) const;
   bool BoundWithin(NodeId root, const Symbol& symbol) const;
+  bool IsPythons(const Symbol& symbol) const;
   std::span<const Occurrence> OccurrencesIn(NodeId root) const;
   std::vector<absl::string_view> TextsOf(const std::vector<NameId>& names) const;
   static uint64_t Key(ScopeId scope, NameId name) { return (uint64_t{scope} << 32) | name; }
