@@ -38,7 +38,7 @@ constexpr StageInfo kStages[] = {
     Shard(StageId::kValidate, "validate", 7),
     Shard(StageId::kSign, "sign", 5),
     Job(StageId::kPair, "pair", 4),
-    Job(StageId::kResolve, "resolve", 3),
+    Job(StageId::kResolve, "resolve", 4),
     Job(StageId::kSplit, "split", 2),
     Job(StageId::kManifest, "manifest", 4),
 };

@@ -112,8 +112,9 @@ class ResolveStage final : public worker::Stage {
     return shards;
   }
 
-  // Texts are read of a job with an opt_out alone, and of the sources that have opted-out kernels:
-  // first those kernels', then all others that may have them in their modules and launchers.
+  // Texts are read of a job with an opt_out alone, and of the sources that have opted-out kernels,
+  // or may be lent some: first those kernels', then all others that may have them in their modules
+  // and launchers.
   static absl::Status RejectOptedOutTexts(const v1::Action& action, CandidateShards shards,
                                           cas::BlobStore& store, Resolver* resolver) {
     const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "kernels");
@@ -126,6 +127,9 @@ class ResolveStage final : public worker::Stage {
     for (size_t i = 0; i < shards.size(); ++i) shards[i].texts = kernels[i];
     const std::vector<uint32_t> opted_out = resolver->OptedOut();
     OptedOutTexts texts;
+    for (const v1::ShardOrigin& origin : action.params().resolve().shards()) {
+      if (!origin.repository().empty()) texts.AddLending(origin.source(), origin.repository());
+    }
     for (const CandidateShard& input : shards) {
       auto at = std::lower_bound(opted_out.begin(), opted_out.end(), input.first_number);
       const uint32_t end = input.first_number + input.kernels;

@@ -275,6 +275,41 @@ TEST_F(DeduplicatorStagesTest, ResolveFindsCopiesOfWhatIsOptedOutAndWhatTakesThe
   EXPECT_THAT(Run(action, "resolve"), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST_F(DeduplicatorStagesTest, ResolveFindsWhatIsOptedOutInTextsThatAnotherSourceLends) {
+  // The third kernel opts out; the first, of the source that lends, is its copy, and stands in the
+  // fourth's module.
+  auto lent = *cas::GetMessage<v1::KernelShard>(store_, kernels_[0]);
+  lent.mutable_kernels(0)->set_first_line(10);
+  lent.mutable_kernels(0)->set_last_line(20);
+  lent.mutable_kernels(0)->set_tokens(100);
+  kernels_[0] = Put(lent);
+  auto kernels = *cas::GetMessage<v1::KernelShard>(store_, kernels_[1]);
+  v1::ModulePiece* piece = kernels.mutable_kernels(1)->add_pieces();
+  piece->set_path(lent.kernels(0).path());
+  piece->set_first_line(10);
+  piece->set_last_line(20);
+  v1::VerdictShard verdicts;
+  verdicts.add_verdicts()->add_reasons("opt_out");
+  verdicts.add_verdicts()->set_accepted(true);
+  verdicts_[1] = Put(verdicts);
+  for (const char* lender : {"", "lender", "another"}) {
+    piece->set_used_source(lender);
+    kernels_[1] = Put(kernels);
+    v1::Action action = ResolveAction(1);
+    auto* shards = action.mutable_params()->mutable_resolve()->mutable_shards();
+    shards->Mutable(0)->set_repository("lender");
+    shards->Mutable(1)->set_repository("user");
+    shards->Mutable(1)->set_source(1);
+    AddInputs(&action, "kernels", {kernels_[0], kernels_[1]});
+    const absl::StatusOr<v1::StageResult> result = Run(action, "resolve");
+    ASSERT_THAT(result, IsOk());
+    const auto clusters = cas::GetMessage<v1::Clusters>(store_, result->outputs(0).digest());
+    ASSERT_THAT(clusters, IsOk());
+    const bool has = lender == std::string("lender");
+    EXPECT_EQ(clusters->decisions(3).reason() == "opt_out:module", has) << lender;
+  }
+}
+
 TEST_F(DeduplicatorStagesTest, ClustersDoNotDependOnThePartitions) {
   const absl::StatusOr<v1::StageResult> one = Run(ResolveAction(1), "resolve");
   const absl::StatusOr<v1::StageResult> many = Run(ResolveAction(7), "resolve");

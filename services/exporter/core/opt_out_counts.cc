@@ -52,7 +52,9 @@ void OptOutCounter::Add(uint32_t number, const v1::Kernel& kernel, const v1::Dec
     const auto add = [&](const std::string& path) {
       for (const int entry : EntriesOf(path, "")) entries.insert(entry);
     };
-    for (const v1::ModulePiece& piece : kernel.pieces()) add(piece.path());
+    for (const v1::ModulePiece& piece : kernel.pieces()) {
+      if (piece.used_source().empty()) add(piece.path());
+    }
     if (kernel.has_launcher()) add(kernel.launcher().path());
     for (const int entry : entries) ++counts_[static_cast<size_t>(entry)].carriers;
   }

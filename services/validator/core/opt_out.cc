@@ -30,7 +30,8 @@ std::string OptOuts::ReasonFor(const v1::Kernel& kernel) {
     return config::kOptOutReason;
   }
   for (const v1::ModulePiece& piece : kernel.pieces()) {
-    if (!piece.path().empty() && NamesFile(piece.path())) {
+    if (piece.path().empty() || !piece.used_source().empty()) continue;
+    if (NamesFile(piece.path())) {
       return absl::StrCat(config::kOptOutReason, ":module");
     }
   }

@@ -25,7 +25,9 @@ class OptOuts {
   //   "opt_out"           it, or its file, is named
   //   "opt_out:module"    a part of its module is of a file that is
   //   "opt_out:launcher"  so is its launcher
-  // A kernel of which a part is withheld would be another one, so it goes as a whole.
+  // A kernel of which a part is withheld would be another one, so it goes as a whole. Entries say
+  // nothing of what another source lends: a source that an entry names lends nothing, which the
+  // plan sees to.
   void Reject(const v1::Kernel& kernel, v1::Verdict* verdict);
 
  private:

@@ -260,6 +260,18 @@ TEST_F(ValidateTest, WhatIsOptedOutIsRejectedByPathByHashAndForThePartsOfItsModu
   EXPECT_EQ(CountVerdicts(shard).at("kernels.rejected.opt_out"), 5);
 }
 
+TEST_F(ValidateTest, APathThatAnotherSourceLendsIsNoPathOfItsOwn) {
+  AddKernel("a.py", "# SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_KERNEL);
+  v1::ModulePiece* piece = kernels_.mutable_kernels(0)->add_pieces();
+  piece->set_path("vendor/helper.py");
+  piece->set_used_source("lender");
+  params_.add_opt_out()->set_path("vendor/**");
+  params_.mutable_licenses()->add_allow("MIT");
+  EXPECT_THAT(Run().verdicts(0).reasons(), ElementsAre());
+  piece->clear_used_source();
+  EXPECT_THAT(Run().verdicts(0).reasons(), ElementsAre("opt_out:module"));
+}
+
 TEST_F(ValidateTest, AnEntryWithNothingElseNamesAllOfTheSourceWhateverTheLicenceIs) {
   AddKernel("a.py", "# SPDX-License-Identifier: GPL-3.0-only\n", v1::KERNEL_ROLE_KERNEL);
   params_.add_opt_out();

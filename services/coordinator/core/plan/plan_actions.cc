@@ -195,6 +195,10 @@ void JobPlan::FillResolve(v1::Action& action) const {
     origin->set_holdout(IsHoldout(s));
     origin->set_tier(packed_.Get(s).tier());
     origin->set_source(s);
+    const bool lends = uses_.IsUsed(s) || !uses_.Of(s).empty();
+    if (lends && !settings_.opt_out().empty()) {
+      origin->set_repository(config::SourceName(packed_.Get(s)));
+    }
   });
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
     if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);

@@ -573,6 +573,22 @@ TEST(JobPlan, AUsedSourceThatFailsOrIsOptedOutIsAsIfItWasNotUsed) {
   }
 }
 
+TEST(JobPlan, WhereSomebodyOptsOutResolveKnowsSourcesThatLendByTheirNames) {
+  for (const bool opts_out : {true, false}) {
+    v1::JobSpec spec = GitJob(3);
+    spec.mutable_sources(0)->add_uses(config::SourceName(spec.sources(2)));
+    if (opts_out) spec.add_opt_out()->set_repository("github.com/nobody/here");
+    Runner run(spec);
+    run.RunAll();
+    for (const v1::ShardOrigin& origin :
+         run.actions.at("resolve 0.0").params().resolve().shards()) {
+      const bool named = opts_out && origin.source() != 1;
+      EXPECT_EQ(origin.repository(),
+                named ? config::SourceName(spec.sources(origin.source())) : "");
+    }
+  }
+}
+
 TEST(JobPlan, PartitionsFollowTheNumberOfKernels) {
   EXPECT_EQ(PairPartitions(0), 1);
   EXPECT_EQ(PairPartitions(3999), 1);

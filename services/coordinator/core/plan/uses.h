@@ -71,7 +71,7 @@ class Uses {
 };
 
 // Those of a job. A source that an entry of the opt-out list names, wholly or in part, lends
-// nothing: opt-outs are looked for in a module's own source alone.
+// nothing: so validate, which is given the entries of a module's own source, misses none.
 template <typename Shards>
 Uses<Shards> FindUses(const PackedSources& sources, const config::OptOutIndex& opt_outs) {
   Uses<Shards> uses;

@@ -1,5 +1,7 @@
 #include "services/deduplicator/core/resolve/opted_out_texts.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace kernelmill::deduplicator {
@@ -9,6 +11,27 @@ OptedOutTexts::File OptedOutTexts::FileOf(int source, absl::string_view path,
                                           const v1::Kernel& kernel) {
   if (!kernel.has_json_pointer()) return {source, std::string(path)};
   return {source, absl::StrCat(path, absl::string_view("\0", 1), kernel.json_pointer())};
+}
+
+// What is lent stands in no string. None of a lender that is not known.
+std::optional<OptedOutTexts::File> OptedOutTexts::FileOf(int source, const v1::ModulePiece& piece,
+                                                         const v1::Kernel& kernel) const {
+  if (piece.used_source().empty()) return FileOf(source, piece.path(), kernel);
+  const auto lender = lending_.find(piece.used_source());
+  if (lender == lending_.end()) return std::nullopt;
+  return File{lender->second, piece.path()};
+}
+
+void OptedOutTexts::AddLending(int source, const std::string& name) {
+  lending_.emplace(name, source);
+}
+
+bool OptedOutTexts::Has(int source) const {
+  if (sources_.contains(source)) return true;
+  const auto is_it = [source](const auto& each) { return each.second == source; };
+  const auto has = [this](const auto& each) { return sources_.contains(each.second); };
+  return std::any_of(lending_.begin(), lending_.end(), is_it) &&
+         std::any_of(lending_.begin(), lending_.end(), has);
 }
 
 void OptedOutTexts::Add(int source, uint32_t number, const v1::Kernel& kernel, bool named) {
@@ -38,8 +61,9 @@ std::optional<OptedOutTexts::Found> OptedOutTexts::FindIn(int source, uint32_t n
   if (own.has_value()) return Found{"source", *own};
   for (const v1::ModulePiece& piece : kernel.pieces()) {
     if (piece.generated()) continue;
-    const auto part =
-        Within(FileOf(source, piece.path(), kernel), piece.first_line(), piece.last_line(), number);
+    const std::optional<File> file = FileOf(source, piece, kernel);
+    if (!file.has_value()) continue;
+    const auto part = Within(*file, piece.first_line(), piece.last_line(), number);
     if (part.has_value()) return Found{"module", *part};
   }
   if (!kernel.has_launcher()) return std::nullopt;

@@ -19,14 +19,19 @@ namespace kernelmill::deduplicator {
 inline constexpr int kLeastOptedOutTokens = 76;
 
 // Where in each source opted-out kernels stand, so that kernels are found whose own text, module or
-// launcher has one of them in it. A text has it where it is made of its lines. Not thread-safe.
+// launcher has one of them in it. A text has it where it is made of its lines, of the source that
+// they are of: a module may have lines that another source lends (v1::ModulePiece.used_source). Not
+// thread-safe.
 class OptedOutTexts {
  public:
+  // One of the sources that lend to one another, by the name that pieces have of it.
+  void AddLending(int source, const std::string& name);
+
   // An opted-out kernel, by its number. `named` by an entry; else it is a copy of one that is.
   void Add(int source, uint32_t number, const v1::Kernel& kernel, bool named);
 
-  // Whether there are any of the source.
-  bool Has(int source) const { return sources_.contains(source); }
+  // Whether kernels of the source may have any in them.
+  bool Has(int source) const;
 
   // A kernel whose text a kernel of the source takes along, and as which of its texts.
   struct Found {
@@ -46,11 +51,14 @@ class OptedOutTexts {
   using File = std::pair<int, std::string>;
 
   static File FileOf(int source, absl::string_view path, const v1::Kernel& kernel);
+  std::optional<File> FileOf(int source, const v1::ModulePiece& piece,
+                             const v1::Kernel& kernel) const;
   std::optional<uint32_t> Within(const File& file, int first_line, int last_line,
                                  uint32_t but) const;
 
   absl::flat_hash_map<File, std::vector<Place>> places_;
-  absl::flat_hash_set<int> sources_;
+  absl::flat_hash_set<int> sources_;  // that they are of
+  absl::flat_hash_map<std::string, int> lending_;
 };
 
 }  // namespace kernelmill::deduplicator

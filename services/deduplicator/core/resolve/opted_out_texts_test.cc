@@ -58,6 +58,25 @@ TEST(OptedOutTexts, AreOfTheirSource) {
   EXPECT_EQ(FoundIn(texts, With(At("a.py", 1, 9), "h.py", 10, 20), 99, 0), "");
 }
 
+TEST(OptedOutTexts, WhatAnotherSourceLendsIsOfThatSource) {
+  OptedOutTexts texts;
+  texts.Add(1, 3, At("h.py", 10, 20), /*named=*/true);
+  EXPECT_FALSE(texts.Has(0));
+  texts.AddLending(0, "user");
+  texts.AddLending(1, "lender");
+  texts.AddLending(2, "other");
+  EXPECT_TRUE(texts.Has(0));
+  EXPECT_FALSE(texts.Has(3));
+  v1::Kernel kernel = With(At("a.py", 1, 9), "h.py", 10, 20);
+  EXPECT_EQ(FoundIn(texts, kernel), "");
+  kernel.mutable_pieces(0)->set_used_source("lender");
+  EXPECT_EQ(FoundIn(texts, kernel), "module of 3");
+  kernel.mutable_pieces(0)->set_used_source("other");
+  EXPECT_EQ(FoundIn(texts, kernel), "");
+  texts.Add(0, 4, At("h.py", 10, 20), /*named=*/true);
+  EXPECT_EQ(FoundIn(texts, kernel), "") << "that path is its own source's";
+}
+
 TEST(OptedOutTexts, AShortCopyIsAnybodysButAShortKernelThatIsNamedIsNot) {
   OptedOutTexts texts;
   texts.Add(0, 3, At("h.py", 10, 20, kLeastOptedOutTokens - 1), /*named=*/false);
