@@ -35,7 +35,7 @@ constexpr StageInfo kStages[] = {
     Splittable(Shard(StageId::kExtract, "extract", 12)),
     Source(StageId::kLink, "link", 11),
     Shard(StageId::kCompile, "compile", 1),
-    Shard(StageId::kValidate, "validate", 7),
+    Shard(StageId::kValidate, "validate", 8),
     Shard(StageId::kSign, "sign", 5),
     Job(StageId::kPair, "pair", 4),
     Job(StageId::kResolve, "resolve", 4),

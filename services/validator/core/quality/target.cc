@@ -198,6 +198,69 @@ absl::string_view VendorOf(absl::string_view instruction) {
   return amd ? "amd" : "";
 }
 
+// Of CUDA and HIP: what a header that the module includes begins with. ATen and c10 are for both,
+// whose builds rename cuda to hip.
+constexpr Entry kHeaders[] = {
+    {"hip/", "amd"},       {"hipcub/", "amd"},   {"rocprim/", "amd"},
+    {"ck/", "amd"},        {"ck_tile/", "amd"},  {"cuda", "nvidia"},
+    {"cub/", "nvidia"},    {"cute/", "nvidia"},  {"cutlass/", "nvidia"},
+    {"nvshmem", "nvidia"}, {"curand", "nvidia"}, {"cooperative_groups", "nvidia"},
+    {"mma.h", "nvidia"}};
+
+// The header of an #include; empty of another line.
+absl::string_view HeaderOf(absl::string_view line) {
+  const size_t begin = line.find_first_of("<\"");
+  const size_t end =
+      begin == absl::string_view::npos ? begin : line.find_first_of(">\"", begin + 1);
+  return end == absl::string_view::npos ? "" : line.substr(begin + 1, end - begin - 1);
+}
+
+Label OfIncludes(const v1::Kernel& kernel) {
+  Only only;
+  absl::string_view first;
+  for (const std::string& line : kernel.imports()) {
+    const absl::string_view header = HeaderOf(line);
+    for (const Entry& entry : kHeaders) {
+      if (!absl::StartsWith(header, entry.text)) continue;
+      only.Add(entry.target);
+      if (first.empty()) first = header;
+    }
+  }
+  return {std::string(only.Target()), RuleText("import", first)};
+}
+
+// The words of a string of assembly.
+std::vector<absl::string_view> WordsOfAssembly(absl::string_view text) {
+  return absl::StrSplit(text, absl::ByAnyChar(" \t\r\n;{}\"'\\@"), absl::SkipEmpty());
+}
+
+// What an asm statement says, or a builtin of LLVM's for AMD.
+Label OfCudaCode(const v1::Kernel& kernel) {
+  constexpr absl::string_view kAmdBuiltin = "__builtin_amdgcn_";
+  Only only;
+  Label first;
+  const auto add = [&](absl::string_view target, absl::string_view rule, absl::string_view text) {
+    only.Add(target);
+    if (first.rule.empty() && !target.empty()) first.rule = RuleText(rule, text);
+  };
+  int depth = -1;  // of parentheses of an asm statement; -1 outside of one
+  for (const code::Token& token : code::Lex(kernel.source(), code::Language::kC)) {
+    if (token.kind == code::Token::kName) {
+      if (absl::StartsWith(token.text, kAmdBuiltin)) add("amd", "call", token.text);
+      if (token.text == "asm" || token.text == "__asm__" || token.text == "__asm") depth = 0;
+    } else if (token.kind == code::Token::kString && depth > 0) {
+      for (const absl::string_view word : WordsOfAssembly(token.text))
+        add(VendorOf(word), "asm", word);
+    } else if (token.text == "(" && depth >= 0) {
+      ++depth;
+    } else if ((token.text == ")" && depth > 0 && --depth == 0) || token.text == ";") {
+      depth = -1;
+    }
+  }
+  first.word = std::string(only.Target());
+  return first;
+}
+
 bool AssemblesInline(const std::vector<code::Token>& tokens) {
   return absl::c_any_of(tokens, [](const code::Token& token) {
     return token.kind == code::Token::kName && absl::StartsWith(token.text, "inline_asm");
@@ -208,13 +271,12 @@ bool AssemblesInline(const std::vector<code::Token>& tokens) {
 Label OfAssembly(const v1::Kernel& kernel) {
   const std::vector<code::Token> tokens =
       code::Lex(kernel.source(), code::LanguageOf(kernel.dsl()));
-  if (kernel.dsl() == v1::DSL_CUDA || !AssemblesInline(tokens)) return {};
+  if (!AssemblesInline(tokens)) return {};
   Only only;
   absl::string_view first;
   for (const code::Token& token : tokens) {
     if (token.kind != code::Token::kString || token.begins_statement) continue;
-    for (const absl::string_view word :
-         absl::StrSplit(token.text, absl::ByAnyChar(" \t\r\n;{}\"'\\@"), absl::SkipEmpty())) {
+    for (const absl::string_view word : WordsOfAssembly(token.text)) {
       const absl::string_view vendor = VendorOf(word);
       only.Add(vendor);
       if (first.empty() && !vendor.empty()) first = word;
@@ -268,12 +330,15 @@ Label TargetOf(const v1::Kernel& kernel, const Label& imports) {
   Label label = OfCalls(kernel, &mixed);
   if (mixed) return {"generic", ""};
   const bool own = kernel.dsl() == v1::DSL_GLUON || kernel.dsl() == v1::DSL_PALLAS;
+  if (kernel.dsl() == v1::DSL_CUDA) {
+    if (label.word.empty()) label = OfCudaCode(kernel);
+    if (label.word.empty()) label = OfIncludes(kernel);
+    return label.word.empty() ? Label{"nvidia", "language:cuda"} : label;
+  }
   if (label.word.empty()) label = OfImports(kernel);
   if (label.word.empty()) label = OfAssembly(kernel);
   if (label.word.empty() && own) label = imports;
-  if (!label.word.empty()) return label;
-  if (kernel.dsl() == v1::DSL_CUDA) return {"nvidia", "language:cuda"};
-  return {"generic", ""};
+  return label.word.empty() ? Label{"generic", ""} : label;
 }
 
 }  // namespace kernelmill::validator

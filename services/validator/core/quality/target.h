@@ -19,11 +19,12 @@ absl::string_view TargetOfWord(absl::string_view word);
 //   name:NAME      the kernel's name has one: softplus_npu
 //   call:NAME      it calls, or is made a kernel by, what only one target has:
 //                  triton.language.extra.hip.*, triton.experimental.gluon.language.nvidia.*,
-//                  jax.experimental.pallas.tpu.*
-//   import:NAME    its module imports a vendor's package: torch_npu
+//                  jax.experimental.pallas.tpu.*, __builtin_amdgcn_*
+//   import:NAME    its module imports a vendor's package: torch_npu; of CUDA and HIP, it includes
+//                  one vendor's headers: hip/hip_fp16.h
 //   asm:WORD       its inline assembly is PTX, or AMD's
 //   file:NAME      its file imports what only one target has; of Gluon and Pallas
-//   language:cuda  it is CUDA: nvidia
+//   language:cuda  it is CUDA, and nothing says HIP: nvidia
 //
 // "generic", without a rule: nothing says so. `imports` is TargetOfImports of its file.
 Label TargetOf(const v1::Kernel& kernel, const Label& imports);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/dsl/labels.h"
@@ -105,6 +106,31 @@ TEST(TargetTest, CudaIsForNvidiaUnlessItsPlaceSaysOtherwise) {
   EXPECT_EQ(Both(kernel), "amd path:hip");
   kernel.set_path("csrc/add.hip");
   EXPECT_EQ(Both(kernel), "amd path:add.hip");
+}
+
+TEST(TargetTest, HipIsForAmdByItsAssemblyItsBuiltinsAndItsHeaders) {
+  const auto with = [](const std::string& source, const std::vector<std::string>& imports) {
+    v1::Kernel kernel = KernelAt("csrc/add.cu");
+    kernel.set_dsl(v1::DSL_CUDA);
+    kernel.set_source(source);
+    for (const std::string& line : imports) kernel.add_imports(line);
+    return Both(kernel);
+  };
+  EXPECT_EQ(with("asm volatile(\"v_cmp_ne_u32 %0, %1\" : \"=v\"(a) : \"v\"(b));", {}),
+            "amd asm:v_cmp_ne_u32");
+  EXPECT_EQ(with("asm(\"mov.b32 %0, %1;\" : \"=r\"(a) : \"r\"(b));", {}), "nvidia asm:mov.b32");
+  EXPECT_EQ(with("printf(\"s_waitcnt\");", {}), "nvidia language:cuda") << "no assembly";
+  EXPECT_EQ(with("asm(\"\"); printf(\"s_waitcnt\");", {}), "nvidia language:cuda");
+  EXPECT_EQ(with("__builtin_amdgcn_s_barrier();", {"#include <cuda.h>\n"}),
+            "amd call:__builtin_amdgcn_s_barrier");
+  EXPECT_EQ(with("__builtin_amdgcn_s_barrier(); asm(\"bar.sync 0;\");", {}), "nvidia language:cuda")
+      << "it has both";
+  EXPECT_EQ(with("", {"#include <cstdint>\n", "#include <hip/hip_fp16.h>\n"}),
+            "amd import:hip/hip_fp16.h");
+  EXPECT_EQ(with("", {"#include \"ck_tile/core.hpp\"\n", "#include <ATen/cuda/Atomic.cuh>\n"}),
+            "amd import:ck_tile/core.hpp");
+  EXPECT_EQ(with("", {"#include <hip/hip_fp16.h>\n", "#include <cuda_fp16.h>\n"}),
+            "nvidia language:cuda");
 }
 
 }  // namespace
