@@ -10,6 +10,8 @@ namespace {
 
 // How long the thread sleeps while nothing is held.
 constexpr absl::Duration kIdle = absl::Seconds(60);
+// How long a task goes on, at most, that its job has no use for any more.
+constexpr std::chrono::milliseconds kLongestPeriod = std::chrono::seconds(3);
 
 }  // namespace
 
@@ -30,7 +32,8 @@ void LeaseRenewer::Hold(const v1::LeasedTask& task) {
     absl::MutexLock lock(&mutex_);
     Held held;
     held.token = task.token();
-    held.period = std::chrono::milliseconds(std::max(1, task.ttl_ms() / 3));
+    held.period =
+        std::min(std::chrono::milliseconds(std::max(1, task.ttl_ms() / 3)), kLongestPeriod);
     held.due = std::chrono::steady_clock::now() + held.period;
     held_[task.task()] = held;
     if (held.due >= next_wake_) return;
@@ -62,8 +65,20 @@ bool LeaseRenewer::IsLost(const v1::LeaseRef& lease) const {
   return given_up_ || at == held_.end() || at->second.token != lease.token() || at->second.lost;
 }
 
+std::stop_token LeaseRenewer::TokenOf(const v1::LeaseRef& lease) const {
+  if (!IsLost(lease)) {
+    absl::MutexLock lock(&mutex_);
+    const auto at = held_.find(lease.task());
+    if (at != held_.end()) return at->second.stop.get_token();
+  }
+  std::stop_source stopped;
+  stopped.request_stop();
+  return stopped.get_token();
+}
+
 std::vector<v1::LeaseRef> LeaseRenewer::GiveUp() {
   std::vector<v1::LeaseRef> leases;
+  std::vector<std::stop_source> stops;
   {
     absl::MutexLock lock(&mutex_);
     given_up_ = true;
@@ -72,8 +87,10 @@ std::vector<v1::LeaseRef> LeaseRenewer::GiveUp() {
       v1::LeaseRef& lease = leases.emplace_back();
       lease.set_task(task);
       lease.set_token(held.token);
+      stops.push_back(held.stop);
     }
   }
+  for (std::stop_source& stop : stops) stop.request_stop();
   lost_.Notify();
   return leases;
 }
@@ -126,13 +143,17 @@ void LeaseRenewer::Renew(const std::vector<v1::LeaseRef>& leases, const std::str
     return;
   }
   if (response->lost().empty()) return;
+  std::vector<std::stop_source> stops;
   {
     absl::MutexLock lock(&mutex_);
     for (const v1::LeaseRef& lease : response->lost()) {
       const auto at = held_.find(lease.task());
-      if (at != held_.end() && at->second.token == lease.token()) at->second.lost = true;
+      if (at == held_.end() || at->second.token != lease.token()) continue;
+      at->second.lost = true;
+      stops.push_back(at->second.stop);
     }
   }
+  for (std::stop_source& stop : stops) stop.request_stop();  // runs what others want to be called
   lost_.Notify();
 }
 

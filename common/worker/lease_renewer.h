@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,9 +18,10 @@
 
 namespace kernelmill::worker {
 
-// Renews a worker's leases, each when a third of its time to live has passed, from one thread, and
-// knows which are lost. A coordinator that does not answer loses nothing yet: it decides when it is
-// back. Thread-safe.
+// Renews a worker's leases from one thread, each when a third of its time to live has passed and
+// every few seconds at least, so that a task which is no longer wanted is known soon; knows which
+// are lost. A coordinator that does not answer loses nothing yet: it decides when it is back.
+// Thread-safe.
 class LeaseRenewer {
  public:
   // `queue` must outlive it.
@@ -33,6 +35,8 @@ class LeaseRenewer {
   void SetWaiting(const v1::LeaseRef& lease, const std::string& waits_for);
   // Whether the lease is lost, or is not held.
   bool IsLost(const v1::LeaseRef& lease) const;
+  // Of which a stop is requested when the lease is lost; at once if it is not held.
+  std::stop_token TokenOf(const v1::LeaseRef& lease) const;
 
   // From now on counts every lease as lost, later ones too; returns those held, to be handed back.
   std::vector<v1::LeaseRef> GiveUp();
@@ -47,6 +51,7 @@ class LeaseRenewer {
     std::chrono::milliseconds period{0};
     Time due;
     bool lost = false;
+    std::stop_source stop;
     std::string waits_for;
   };
   using Due = std::map<std::string, std::vector<v1::LeaseRef>>;  // by what they wait for

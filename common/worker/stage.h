@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_WORKER_STAGE_H_
 #define KERNELMILL_COMMON_WORKER_STAGE_H_
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ class Stage {
   virtual ~Stage() = default;
   virtual StageId id() const = 0;
   virtual absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) = 0;
+  // As Run, for a task that may be given up: once `stop` is requested nobody wants the result, and
+  // it ends within seconds, with CANCELLED. A stage whose tasks take no longer need not look.
+  virtual absl::StatusOr<v1::StageResult> RunUntil(const v1::Action& action, cas::BlobStore& store,
+                                                   const std::stop_token& /*stop*/) {
+    return Run(action, store);
+  }
 
   const StageInfo& info() const { return StageInfoOf(id()); }
 };

@@ -22,12 +22,13 @@ TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
 }
 
 absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::LeasedTask& task,
-                                                     cas::BlobStore& store) {
+                                                     cas::BlobStore& store,
+                                                     const std::stop_token& stop) {
   const v1::Action& action = task.action();
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<v1::StageResult> result = absl::UnknownError("");
   try {
-    result = stage.Run(action, store);
+    result = stage.RunUntil(action, store, stop);
   } catch (const std::exception& error) {  // of a library; no code of ours throws
     result = absl::InternalError(absl::StrCat(action.stage(), " threw: ", error.what()));
   }
@@ -38,7 +39,8 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Lea
   return result;
 }
 
-std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, const Pause& pause) {
+std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, const Pause& pause,
+                                                   const std::stop_token& stop) {
   const v1::Action& action = task.action();
   const StageInfo* const info = FindStage(action.stage());
   const auto known = info == nullptr ? stages_.end() : stages_.find(info->id);
@@ -63,7 +65,7 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
     }
   }
   absl::StatusOr<v1::StageResult> result = absl::CancelledError("no longer wanted");
-  if (!store.gave_up()) result = RunStage(*known->second, task, store);
+  if (!store.gave_up()) result = RunStage(*known->second, task, store, stop);
   timing.set_run_us(timer.Lap());
   if (result.ok() && info->cacheable) {
     const absl::Status told = store.PutActionResult(digest, EncodeResult(*result));
@@ -71,7 +73,7 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
     if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
     timing.set_store_us(timer.Lap());
   }
-  if (store.gave_up() && !result.ok()) return std::nullopt;
+  if (!result.ok() && (store.gave_up() || stop.stop_requested())) return std::nullopt;
   return Outcome{std::move(result), /*cached=*/false, timing};
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,15 @@ class TaskRunner {
   TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
              const rpc::RetryPolicy& backoff, std::string worker);
 
-  // None: `pause` gave up. UNIMPLEMENTED: no such stage here; INTERNAL: the stage threw.
-  std::optional<Outcome> Run(const v1::LeasedTask& task, const Pause& pause);
+  // None: `pause` gave up, or the stage was stopped. UNIMPLEMENTED: no such stage here; INTERNAL:
+  // the stage threw.
+  std::optional<Outcome> Run(const v1::LeasedTask& task, const Pause& pause,
+                             const std::stop_token& stop);
 
  private:
   static absl::StatusOr<v1::StageResult> RunStage(Stage& stage, const v1::LeasedTask& task,
-                                                  cas::BlobStore& store);
+                                                  cas::BlobStore& store,
+                                                  const std::stop_token& stop);
 
   cas::BlobStore& store_;
   std::map<StageId, Stage*> stages_;

@@ -21,6 +21,8 @@ namespace {
 
 // Stands for an infinite one, to which no time can be added.
 constexpr absl::Duration kLongestGrace = absl::Hours(24 * 365);
+// What a stage that is told to stop may take to clean up.
+constexpr absl::Duration kStopTime = absl::Seconds(2);
 
 // Differs from run to run; nothing rests on its being hard to guess.
 uint64_t NewIncarnation() {
@@ -109,19 +111,22 @@ bool Worker::Drain(absl::Duration grace) {
   draining_ = true;
   changed_.Notify();
   for (const v1::LeasedTask& task : backlog_.Close()) HandBack(task);
-  const auto deadline =
-      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(std::min(grace, kLongestGrace));
+  if (AwaitIdle(std::min(grace, kLongestGrace))) return true;
+  HandBackAll(leases_.GiveUp());
+  changed_.Notify();
+  queue_.Cancel();
+  return AwaitIdle(kStopTime);
+}
+
+bool Worker::AwaitIdle(absl::Duration longest) {
+  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(longest);
   while (!AllIdle()) {
     const uint64_t seen = changed_.generation();
     const auto left = deadline - std::chrono::steady_clock::now();
     if (AllIdle() || left <= left.zero()) break;
     changed_.WaitFor(seen, absl::FromChrono(left));
   }
-  if (AllIdle()) return true;
-  HandBackAll(leases_.GiveUp());
-  changed_.Notify();
-  queue_.Cancel();
-  return false;
+  return AllIdle();
 }
 
 void Worker::HandBackAll(const std::vector<v1::LeaseRef>& leases) {
@@ -212,7 +217,8 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
   log_.Started(task);
   std::optional<TaskRunner::Outcome> outcome = runner_.Run(
       task,
-      [&](absl::Duration pause, const absl::Status& why) { return PauseTask(taken, pause, why); });
+      [&](absl::Duration pause, const absl::Status& why) { return PauseTask(taken, pause, why); },
+      leases_.TokenOf(lease));
   if (!outcome.has_value()) return completion;
   completion.set_cached(outcome->cached);
   *completion.mutable_timing() = outcome->timing;

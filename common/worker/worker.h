@@ -37,7 +37,7 @@ class Worker {
     // How long one Lease call waits for a task. A drain waits for the call to end: a call that is
     // broken off could take a lease with it.
     absl::Duration poll = absl::Seconds(2);
-    // A task that runs longer is taken to hang: as its stage cannot be interrupted, `on_stuck` is
+    // A task that runs longer is taken to hang: as a stage that hangs heeds nobody, `on_stuck` is
     // to end the process, so that the coordinator learns of it. Zero: no limit.
     absl::Duration task_timeout = absl::ZeroDuration();
     std::function<void()> on_stuck;
@@ -55,8 +55,8 @@ class Worker {
   void Start();
 
   // Leases nothing more, and waits until what runs is done and handed in. After `grace` hands back
-  // what is not, and ends every call. Returns whether all had finished; if not, stages are still
-  // running.
+  // what is not, ends every call, and stops the stages that can be. Returns whether all has ended;
+  // if not, stages are still running.
   bool Drain(absl::Duration grace);
 
  private:
@@ -78,6 +78,8 @@ class Worker {
   bool PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why);
   void CheckStuck() const;
   bool AllIdle() const;
+  // Returns whether all is idle in the end.
+  bool AwaitIdle(absl::Duration longest);
   // What was given up is told to the coordinator, once.
   void HandBackAll(const std::vector<v1::LeaseRef>& leases);
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -399,7 +400,7 @@ TEST_F(WorkerTest, ADrainEndsTheWaitForAFullStore) {
   auto worker = Start(stage);
   queue_.Add(Toy(1), 1);
   queue_.AwaitWaitedFor();
-  EXPECT_FALSE(worker->Drain(absl::Milliseconds(10)));
+  EXPECT_TRUE(worker->Drain(absl::Milliseconds(10)));
   EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_handback());
   worker.reset();
   EXPECT_EQ(stage.runs, 0);
@@ -455,6 +456,45 @@ TEST_F(WorkerTest, LostLeaseDropsTheResult) {
   ASSERT_TRUE(worker->Drain(absl::Seconds(60)));
   ASSERT_EQ(queue_.completions().size(), 1u);
   EXPECT_EQ(queue_.completions()[0].lease().token(), 2u);
+}
+
+// Runs until it is stopped.
+class EndlessStage : public FakeStage {
+ public:
+  EndlessStage() : FakeStage(Echo) {}
+  absl::StatusOr<v1::StageResult> RunUntil(const v1::Action& action, cas::BlobStore& store,
+                                           const std::stop_token& stop) override {
+    if (action.params().pair().partition() != 1) return Run(action, store);
+    if (!began.HasBeenNotified()) began.Notify();
+    absl::Notification stopped;
+    const std::stop_callback notify(stop, [&] { stopped.Notify(); });
+    stopped.WaitForNotification();
+    return absl::CancelledError("no longer wanted");
+  }
+  absl::Notification began;
+};
+
+TEST_F(WorkerTest, ALostLeaseStopsItsStageAndFreesTheSlot) {
+  EndlessStage stage;
+  const auto worker = Start(stage);
+  queue_.Lose(1);
+  queue_.Add(Toy(1), 1);  // of a long time to live: it is looked after more often
+  queue_.Add(Toy(2), 2);
+  const std::vector<v1::Completion> completions = queue_.AwaitCompletions(1);
+  ASSERT_TRUE(worker->Drain(absl::Seconds(60)));
+  ASSERT_EQ(queue_.completions().size(), 1u) << "nobody asks what came of the other";
+  EXPECT_EQ(completions[0].lease().token(), 2u);
+  EXPECT_EQ(store_.results(), 1);
+}
+
+TEST_F(WorkerTest, ADrainStopsAStageThatDoesNotFinishInTime) {
+  EndlessStage stage;
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  stage.began.WaitForNotification();
+  EXPECT_TRUE(worker->Drain(absl::Milliseconds(10))) << "nothing of it runs any more";
+  ASSERT_EQ(queue_.completions().size(), 1u);
+  EXPECT_TRUE(queue_.completions()[0].has_handback());
 }
 
 TEST_F(WorkerTest, DrainFinishesWhatRunsAndLeasesNothingMore) {

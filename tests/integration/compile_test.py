@@ -5,6 +5,7 @@ import collections
 import contextlib
 import hashlib
 import json
+import os
 import pathlib
 import tempfile
 import time
@@ -22,6 +23,43 @@ def write_job(folder, name, sources, policy="toolchains: [triton-3.5.1, triton-3
     job.write_text(f'name: {name}\nsources:\n  - path: {sources}\n    name: ops\n    include: ["**/*.py", "**/*.cu"]\n'
                    f"    license: MIT\ncompile: {{{policy}}}\n{more}")
     return job
+
+
+# A kernel that is never compiled.
+ENDLESS = """
+@triton.jit
+def endless(x, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    for k in tl.static_range(1000000000):
+        tl.store(x + i + k, 1.0, mask=i < n)
+"""
+
+
+def write_sources(folder, **texts):
+    """A file of each of the keywords, with the imports of Triton before its kernels."""
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text("import triton\nimport triton.language as tl\n\n" + text)
+    return folder
+
+
+def launched(text, *names):
+    """With a launcher of each kernel, as those that are compiled have."""
+    return text + "".join(f"\n\ndef run_{name}(x):\n    {name}[(1,)](x, x.numel(), BLOCK=128)\n" for name in names)
+
+
+def confined(compiler):
+    """{pid: resident bytes} of what a compiler's process has started, the interpreters that fork for kernels aside."""
+    found = {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            leader = fields[3]
+            if leader == stat.parent.name:
+                continue
+            if pathlib.Path(f"/proc/{leader}/stat").read_text().rpartition(")")[2].split()[1] == str(compiler.popen.pid):
+                found[int(stat.parent.name)] = int(fields[21]) * os.sysconf("SC_PAGESIZE")
+    return found
 
 
 def rows(out, file="kernels.jsonl"):
@@ -163,6 +201,23 @@ class Compiled(unittest.TestCase):
             cluster.client("watch", job, timeout=900)
             cluster.client("export", job, "--out", self.folder / "after")
         self.assertEqual(harness.dataset_digest(self.folder / "after"), harness.dataset_digest(self.out))
+
+    def test_a_cancelled_job_gives_its_compiler_back_to_the_next(self):
+        endless = write_sources(self.folder / "endless", ops=launched(ENDLESS, "endless"))
+        job = write_job(self.folder, "endless", endless, 'toolchains: [triton-3.5.1], targets: ["cuda:90"], max_seconds: 600')
+        with harness.Cluster(self.folder / "cancelled", lease_ttl=30) as cluster:
+            cluster.start_workers()
+            compiler = cluster.start_worker("compiler", "--toolchains", self.toolchains)
+            cancelled = json.loads(cluster.client("submit", job, "--json").stdout)["job"]
+            harness.wait_until(lambda: confined(compiler), "its kernel to be compiled", seconds=120)
+            cluster.client("cancel", cancelled)
+            harness.wait_until(lambda: not confined(compiler), "the cancelled kernel's processes to be gone", seconds=60)
+            next_job = write_job(self.folder, "next", SOURCES, 'toolchains: [triton-3.5.1], targets: ["cuda:90"]')
+            cluster.client("submit", next_job, "--wait", "--out", self.folder / "next", timeout=300)
+            self.assertEqual(harness.metric(compiler.metrics(), "kernelmill_worker_busy_slots"), 0)
+            self.assertIsNone(compiler.popen.poll(), "the same process")
+        statuses = {row["name"]: row["compile"]["results"][0]["status"] for row in rows(self.folder / "next") if row["compile"]["results"]}
+        self.assertEqual({statuses[name] for name in OK}, {"ok"})
 
     def test_what_does_not_compile_is_rejected_where_the_job_requires_it(self):
         job = write_job(self.folder, "required", SOURCES, "toolchains: [triton-3.5.1], targets: [\"cuda:90\"]",

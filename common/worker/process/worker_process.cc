@@ -73,7 +73,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   Drain(*server, absl::Seconds(1),
         [&] { finished = worker.Drain(absl::Seconds(flags.drain_seconds)); });
   if (finished) return absl::OkStatus();
-  // A stage still runs, and cannot be interrupted. Its task was handed back, and every blob that it
+  // A stage still runs that does not stop. Its task was handed back, and every blob that it
   // has stored is whole: end without waiting for it.
   LogWarning("ending while a stage is running");
   std::_Exit(0);

@@ -22,8 +22,13 @@ struct Compiled {
 // Compiles one kernel with all toolchains.
 class KernelCompiler {
  public:
-  KernelCompiler(const v1::Kernel& kernel, const v1::CompileParams& params, Compiler& compiler)
-      : kernel_(kernel), params_(params), compiler_(compiler), inference_(InferSignature(kernel)) {}
+  KernelCompiler(const v1::Kernel& kernel, const v1::CompileParams& params, Compiler& compiler,
+                 const std::stop_token& stop)
+      : kernel_(kernel),
+        params_(params),
+        compiler_(compiler),
+        stop_(stop),
+        inference_(InferSignature(kernel)) {}
 
   absl::StatusOr<Compiled> Compile() {
     for (const v1::Toolchain& toolchain : params_.toolchains()) {
@@ -64,6 +69,7 @@ class KernelCompiler {
     for (TargetReport& target : report.targets) {
       v1::CompileResult result = std::move(target.result);
       if (result.status() != v1::COMPILE_STATUS_OK) {
+    job.stop = stop_;
         const bool elsewhere = std::any_of(
             report.targets.begin(), report.targets.end(), [&](const TargetReport& other) {
               return other.result.status() == v1::COMPILE_STATUS_OK &&
@@ -112,6 +118,7 @@ class KernelCompiler {
 
 }  // namespace
 
+  const std::stop_token& stop_;
 std::string NotAttempted(const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
   if (kernel.dsl() == v1::DSL_CUDA) return "dsl:cuda";
@@ -125,7 +132,7 @@ std::string NotAttempted(const v1::Kernel& kernel) {
 
 absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
                                                const v1::CompileParams& params, int workers,
-                                               Compiler& compiler) {
+                                               Compiler& compiler, const std::stop_token& stop) {
   if (params.toolchains().empty() || params.targets().empty()) {
     return absl::InvalidArgumentError("compile needs a toolchain and a target");
   }
@@ -141,7 +148,7 @@ absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
         compiled[i].kernel.set_not_attempted(std::move(reason));
         continue;
       }
-      absl::StatusOr<Compiled> one = KernelCompiler(kernel, params, compiler).Compile();
+      absl::StatusOr<Compiled> one = KernelCompiler(kernel, params, compiler, stop).Compile();
       if (one.ok()) {
         compiled[i] = *std::move(one);
         continue;

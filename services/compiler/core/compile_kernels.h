@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_CORE_COMPILE_KERNELS_H_
 #define KERNELMILL_SERVICES_COMPILER_CORE_COMPILE_KERNELS_H_
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,12 @@ std::string NotAttempted(const v1::Kernel& kernel);
 // records, and says what came of each (failures.h). `workers` kernels at a time; the outcome does
 // not depend on how many.
 //
-// Errors: the compiler's. INVALID_ARGUMENT: no toolchain or no target.
+// Errors: the compiler's. INVALID_ARGUMENT: no toolchain or no target. CANCELLED: `stop` was
+// requested.
 absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
                                                const v1::CompileParams& params, int workers,
-                                               Compiler& compiler);
+                                               Compiler& compiler,
+                                               const std::stop_token& stop = {});
 
 }  // namespace kernelmill::compiler
 

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_CORE_COMPILER_H_
 #define KERNELMILL_SERVICES_COMPILER_CORE_COMPILER_H_
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct KernelJob {
   std::vector<Try> tries;  // may be empty: then the module is loaded, and nothing is compiled
   std::vector<std::string> keep;  // forms whose text is wanted
   int max_seconds = 60;           // of processor time a target
+  std::stop_token stop;           // requested: nobody wants the report any more
 };
 
 struct TargetReport {

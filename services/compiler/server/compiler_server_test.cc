@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/testing/memory_blob_store.h"
@@ -153,6 +156,40 @@ TEST_F(CompileStageTest, TheSameActionGivesTheSameBytes) {
   EXPECT_EQ(first->SerializeAsString(), second->SerializeAsString());
 }
 
+// Compiles for ever, but for who is stopped.
+class EndlessCompiler : public FakeCompiler {
+ public:
+  absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
+    began.Notify();
+    absl::Notification stopped;
+    const std::stop_callback notify(job.stop, [&] { stopped.Notify(); });
+    stopped.WaitForNotification();
+    return absl::CancelledError("no longer wanted");
+  }
+  absl::Notification began;
+};
+
+TEST_F(CompileStageTest, AStopReachesTheCompilerAndWhoWaitsForItAndNothingIsStored) {
+  v1::KernelShard kernels;
+  for (int i = 0; i < 8; ++i) *kernels.add_kernels() = Kernels().kernels(0);
+  const absl::StatusOr<cas::Digest> digest = cas::PutMessage(store_, kernels);
+  ASSERT_THAT(digest, IsOk());
+  *action_.mutable_inputs(0)->mutable_digest() = *digest;
+  EndlessCompiler endless;
+  const std::unique_ptr<Compiler> limited = NewLimitedCompiler(endless, 1);
+  const auto stages = NewCompilerStages(*limited, 4);
+  std::stop_source stop;
+  absl::Status ended;
+  std::thread task(
+      [&] { ended = stages[0]->RunUntil(action_, store_, stop.get_token()).status(); });
+  endless.began.WaitForNotification();
+  const int64_t before = store_.blobs();
+  stop.request_stop();
+  task.join();
+  EXPECT_THAT(ended, StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(store_.blobs(), before);
+}
+
 // Counts how many of its callers are in it at once.
 class CrowdedCompiler : public FakeCompiler {
  public:
@@ -266,6 +303,25 @@ TEST_F(CompilerServiceTest, WhatIsNotPinnedAndTooManyKernelsAreRefused) {
   request_.mutable_compile()->clear_targets();
   for (int i = 0; i < 256; ++i) request_.mutable_kernels()->add_kernels();
   EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(CompilerServiceStopTest, ACallerWhoGoesEndsWhatWasCompiledForIt) {
+  EndlessCompiler endless;
+  const std::unique_ptr<grpc::Service> service = NewCompilerService(endless);
+  auto server = rpc::Server::Start({}, {service.get()});
+  ASSERT_THAT(server, IsOk());
+  const auto stub = v1::Compiler::NewStub((*server)->InProcessChannel());
+  v1::CompileRequest request;
+  *request.mutable_kernels() = Kernels();
+  grpc::ClientContext context;
+  v1::CompileResponse response;
+  grpc::Status status;
+  std::thread call([&] { status = stub->Compile(&context, request, &response); });
+  endless.began.WaitForNotification();
+  context.TryCancel();
+  call.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
+  server->reset();  // waits for the handler
 }
 
 TEST_F(CompilerServiceTest, AMissingToolchainIsSaid) {

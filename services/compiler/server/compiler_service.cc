@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/config/compile_policy.h"
+#include "common/rpc/call_stop.h"
 #include "common/rpc/limited_calls.h"
 #include "common/rpc/server.h"
 #include "common/rpc/status.h"
@@ -51,20 +53,21 @@ class CompilerService final
   grpc::Status StreamedCompile(
       grpc::ServerContext* context,
       grpc::ServerUnaryStreamer<v1::CompileRequest, v1::CompileResponse>* call) override {
-    return calls_.Answer(*context, *call,
-                         [this](const v1::CompileRequest& request, auto* response) {
-                           return rpc::ToGrpcStatus(Run(request, *response));
-                         });
+    return calls_.Answer(*context, *call, [&](const v1::CompileRequest& request, auto* response) {
+      const rpc::CallStop stop(*context);
+      return rpc::ToGrpcStatus(Run(request, stop.token(), *response));
+    });
   }
 
  private:
-  absl::Status Run(const v1::CompileRequest& request, v1::CompileResponse& response) {
+  absl::Status Run(const v1::CompileRequest& request, const std::stop_token& stop,
+                   v1::CompileResponse& response) {
     RETURN_IF_ERROR(CheckLimits(request));
     RETURN_IF_ERROR(config::CheckCompile(request.compile()));
     const v1::CompileParams params =
         config::CompileParamsOf(config::WithCompileDefaults(request.compile()));
     ASSIGN_OR_RETURN(CompiledKernels made,
-                     CompileKernels(request.kernels(), params, workers_, compiler_));
+                     CompileKernels(request.kernels(), params, workers_, compiler_, stop));
     *response.mutable_compiled() = std::move(made.compiled);
     for (v1::IrText& text : made.texts) *response.add_ir() = std::move(text);
     return CheckSize(response);

@@ -1,5 +1,6 @@
 #include "services/compiler/server/compiler_stages.h"
 
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -80,6 +81,11 @@ class CompileStage : public worker::Stage {
   worker::StageId id() const override { return worker::StageId::kCompile; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    return RunUntil(action, store, {});
+  }
+
+  absl::StatusOr<v1::StageResult> RunUntil(const v1::Action& action, cas::BlobStore& store,
+                                           const std::stop_token& stop) override {
     if (!action.params().has_compile()) {
       return absl::InvalidArgumentError("compile: the action has no parameters of this stage");
     }
@@ -87,7 +93,7 @@ class CompileStage : public worker::Stage {
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
     ASSIGN_OR_RETURN(const auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
     absl::StatusOr<CompiledKernels> made =
-        CompileKernels(kernels, action.params().compile(), workers_, compiler_);
+        CompileKernels(kernels, action.params().compile(), workers_, compiler_, stop);
     // A machine that lost a toolchain says nothing of the kernels: another may have it.
     if (absl::IsFailedPrecondition(made.status())) {
       return absl::UnavailableError(made.status().message());

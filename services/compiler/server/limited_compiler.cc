@@ -1,6 +1,9 @@
 #include "services/compiler/server/limited_compiler.h"
 
+#include <stop_token>
+
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 
@@ -12,16 +15,23 @@ class LimitedCompiler : public Compiler {
   LimitedCompiler(Compiler& compiler, int at_once) : compiler_(compiler), free_(at_once) {}
 
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
-    const Place place(*this);
+    const Place place(*this, job.stop);
+    if (job.stop.stop_requested()) return absl::CancelledError("no longer wanted");
     return compiler_.Compile(job);
   }
 
  private:
+  // Taken without waiting, beyond the limit, by who is stopped.
   class Place {
    public:
-    explicit Place(LimitedCompiler& limit) : limit_(limit) {
-      const absl::MutexLock lock(&limit_.mutex_,
-                                 absl::Condition(&limit_, &LimitedCompiler::IsFree));
+    Place(LimitedCompiler& limit, const std::stop_token& stop) : limit_(limit) {
+      // Conditions are looked at when the mutex is released.
+      const std::stop_callback look(stop, [this] { const absl::MutexLock lock(&limit_.mutex_); });
+      const auto may_begin = [&] {
+        limit_.mutex_.AssertReaderHeld();
+        return limit_.free_ > 0 || stop.stop_requested();
+      };
+      const absl::MutexLock lock(&limit_.mutex_, absl::Condition(&may_begin));
       --limit_.free_;
     }
     ~Place() {
@@ -34,8 +44,6 @@ class LimitedCompiler : public Compiler {
    private:
     LimitedCompiler& limit_;
   };
-
-  bool IsFree() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return free_ > 0; }
 
   Compiler& compiler_;
   absl::Mutex mutex_;

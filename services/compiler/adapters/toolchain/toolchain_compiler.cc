@@ -43,7 +43,7 @@ absl::StatusOr<KernelReport> ToolchainCompiler::Compile(const KernelJob& job) {
     absl::StatusOr<KernelReport> report = zygote->Compile(job);
     const bool alive = zygote->alive();
     GiveBack(job.toolchain, std::move(zygote));
-    if (alive) return report;
+    if (alive || job.stop.stop_requested()) return report;
   }
   ASSIGN_OR_RETURN(std::unique_ptr<Zygote> zygote, Start(job.toolchain));
   absl::StatusOr<KernelReport> report = zygote->Compile(job);

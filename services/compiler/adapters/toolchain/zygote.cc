@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -90,11 +91,17 @@ absl::StatusOr<std::unique_ptr<Zygote>> Zygote::Start(const std::string& environ
 }
 
 absl::StatusOr<KernelReport> Zygote::Compile(const KernelJob& job) {
-  absl::StatusOr<KernelReport> report = Exchange(job);
-  if (report.ok()) return report;
+  absl::StatusOr<KernelReport> report = absl::CancelledError("");
+  {
+    const std::stop_callback kill(job.stop, [this] { process_->Kill(); });
+    report = Exchange(job);
+  }
+  const bool stopped = job.stop.stop_requested();
+  if (report.ok() && !stopped) return report;
   alive_ = false;
   process_->Kill();
   const Ending ending = process_->Wait();
+  if (stopped) return absl::CancelledError("no longer wanted");
   if (ready_ && ending.limit()) return ReportOfEnding(job, ending);
   return report;
 }
