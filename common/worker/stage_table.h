@@ -51,7 +51,7 @@ struct StageInfo {
   FailureCost failure_cost = FailureCost::kJob;
   bool cacheable = true;    // the action cache may answer; false: it asks the outside world
   bool calls_host = false;  // it calls on the source's host: the limits for each host apply
-  bool splittable = false;  // a shard that ends its workers is halved (SubShard)
+  bool splittable = false;  // a shard that ends its workers, or is ABORTED, is halved (SubShard)
 };
 
 // The stage table: a row for every stage, by StageId. The coordinator plans by it, and workers say

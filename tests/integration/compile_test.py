@@ -7,7 +7,9 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import tempfile
+import threading
 import time
 import unittest
 
@@ -25,13 +27,29 @@ def write_job(folder, name, sources, policy="toolchains: [triton-3.5.1, triton-3
     return job
 
 
-# A kernel that is never compiled.
+# Kernels that this test alone may meet: one that is never compiled, and one that takes much memory while it is loaded.
 ENDLESS = """
 @triton.jit
 def endless(x, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     for k in tl.static_range(1000000000):
         tl.store(x + i + k, 1.0, mask=i < n)
+"""
+HOG_BYTES = 700 << 20
+HOG = f"""
+HELD = tl.constexpr(len([bytearray({HOG_BYTES}), sum(range(500000000))]))
+
+
+@triton.jit
+def hog(x, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i, HELD, mask=i < n)
+"""
+SMALL = """
+@triton.jit
+def {name}(x, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i, {value}, mask=i < n)
 """
 
 
@@ -60,6 +78,27 @@ def confined(compiler):
             if pathlib.Path(f"/proc/{leader}/stat").read_text().rpartition(")")[2].split()[1] == str(compiler.popen.pid):
                 found[int(stat.parent.name)] = int(fields[21]) * os.sysconf("SC_PAGESIZE")
     return found
+
+
+@contextlib.contextmanager
+def short_of_memory(compiler, limit):
+    """Plays a machine that has no more: kills whatever of the compiler's takes more than `limit`."""
+    over = threading.Event()
+
+    def look():
+        while not over.wait(0.02):
+            for pid, size in confined(compiler).items():
+                if size > limit:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def rows(out, file="kernels.jsonl"):
@@ -218,6 +257,26 @@ class Compiled(unittest.TestCase):
             self.assertIsNone(compiler.popen.poll(), "the same process")
         statuses = {row["name"]: row["compile"]["results"][0]["status"] for row in rows(self.folder / "next") if row["compile"]["results"]}
         self.assertEqual({statuses[name] for name in OK}, {"ok"})
+
+    def test_a_kernel_that_the_machine_has_no_memory_for_is_lost_alone(self):
+        small = {f"small_{i}": launched(SMALL.format(name=f"small_{i}", value=float(i)), f"small_{i}") for i in range(4)}
+        sources = write_sources(self.folder / "hog-sources", hog=launched(HOG, "hog"), **small)
+        job = write_job(self.folder, "hog", sources, 'toolchains: [triton-3.5.1], targets: ["cuda:90"], keep: [ttir]',
+                        "dedup: {structural: false}\n")
+        with harness.Cluster(self.folder / "hogged") as cluster:
+            cluster.start_workers()
+            compiler = cluster.start_worker("compiler", "--toolchains", self.toolchains)
+            with short_of_memory(compiler, HOG_BYTES // 2 + (200 << 20)):
+                cluster.client("submit", job, "--wait", "--out", self.folder / "hog", timeout=600)
+            self.assertIsNone(compiler.popen.poll(), "its worker lives")
+        results = {row["name"]: row["compile"]["results"][0] for row in rows(self.folder / "hog")}
+        self.assertEqual({name: result["status"] for name, result in results.items()},
+                         {"hog": "unknown", **{name: "ok" for name in small}})
+        self.assertEqual(results["hog"]["missing"], "crash")
+        self.assertEqual(len(rows(self.folder / "hog", "ir.jsonl")), len(small))
+        failure, = json.loads((self.folder / "hog/report.json").read_text())["failures"]
+        self.assertEqual((failure["stage"], failure["path"], failure["code"]), ("compile", "hog.py", "ABORTED"))
+        self.assertIn("compiling hog ended its compiler", failure["message"])
 
     def test_what_does_not_compile_is_rejected_where_the_job_requires_it(self):
         job = write_job(self.folder, "required", SOURCES, "toolchains: [triton-3.5.1], targets: [\"cuda:90\"]",

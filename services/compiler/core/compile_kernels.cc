@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
 #include "services/compiler/core/failures.h"
 #include "services/compiler/core/signature/infer.h"
 
@@ -18,6 +21,10 @@ struct Compiled {
   v1::CompiledKernel kernel;
   std::vector<v1::IrText> texts;
 };
+
+std::string NameOf(const v1::Kernel& kernel) {
+  return ToUtf8(absl::StrCat(kernel.path(), ": ", kernel.name()));
+}
 
 // Compiles one kernel with all toolchains.
 class KernelCompiler {
@@ -62,6 +69,7 @@ class KernelCompiler {
     for (const v1::KernelSignature& signature : inference_.tries) job.tries.push_back({signature});
     job.keep.assign(params_.keep().begin(), params_.keep().end());
     if (params_.max_seconds() > 0) job.max_seconds = params_.max_seconds();
+    job.stop = stop_;
     return job;
   }
 
@@ -69,7 +77,6 @@ class KernelCompiler {
     for (TargetReport& target : report.targets) {
       v1::CompileResult result = std::move(target.result);
       if (result.status() != v1::COMPILE_STATUS_OK) {
-    job.stop = stop_;
         const bool elsewhere = std::any_of(
             report.targets.begin(), report.targets.end(), [&](const TargetReport& other) {
               return other.result.status() == v1::COMPILE_STATUS_OK &&
@@ -111,6 +118,7 @@ class KernelCompiler {
   const v1::Kernel& kernel_;
   const v1::CompileParams& params_;
   Compiler& compiler_;
+  const std::stop_token& stop_;
   const Inference inference_;
   std::vector<std::string> signatures_;  // serialized, in the order of the kernel's
   Compiled made_;
@@ -118,7 +126,6 @@ class KernelCompiler {
 
 }  // namespace
 
-  const std::stop_token& stop_;
 std::string NotAttempted(const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
   if (kernel.dsl() == v1::DSL_CUDA) return "dsl:cuda";
@@ -128,6 +135,26 @@ std::string NotAttempted(const v1::Kernel& kernel) {
   if (kernel.parse_error()) return "parse_error";
   if (!kernel.self_contained() || kernel.module().empty()) return "not_self_contained";
   return "";
+}
+
+CompiledKernels QuarantinedKernels(const v1::KernelShard& shard, const v1::CompileParams& params,
+                                   const std::string& reason) {
+  CompiledKernels made;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    v1::CompiledKernel& said = *made.compiled.add_kernels();
+    said.set_not_attempted(NotAttempted(kernel));
+    if (!said.not_attempted().empty()) continue;
+    for (const v1::Toolchain& toolchain : params.toolchains()) {
+      for (const std::string& target : params.targets()) {
+        v1::CompileResult& result = *said.add_results();
+        result.set_toolchain(toolchain.name());
+        result.set_target(target);
+        result.set_status(v1::COMPILE_STATUS_UNKNOWN);
+        result.set_missing(reason);
+      }
+    }
+  }
+  return made;
 }
 
 absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
@@ -154,7 +181,7 @@ absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
         continue;
       }
       const absl::MutexLock lock(&mutex);
-      failed.Update(one.status());
+      failed.Update(Annotate(one.status(), NameOf(kernel)));
       next = count;
     }
   };

@@ -28,6 +28,11 @@ struct CompiledKernels {
 //   not_self_contained    its module does not stand alone
 std::string NotAttempted(const v1::Kernel& kernel);
 
+// What is said of a shard's kernels that are quarantined for `reason`: that of each toolchain and
+// target the result is unknown. Kernels that are not compiled at all are as ever.
+CompiledKernels QuarantinedKernels(const v1::KernelShard& shard, const v1::CompileParams& params,
+                                   const std::string& reason);
+
 // Compiles a shard's kernels with each toolchain for each target, by signatures inferred from their
 // records, and says what came of each (failures.h). `workers` kernels at a time; the outcome does
 // not depend on how many.

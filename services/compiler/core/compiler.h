@@ -53,8 +53,10 @@ class Compiler {
   virtual ~Compiler() = default;
 
   // FAILED_PRECONDITION: the toolchain is not installed, or the machine cannot confine it.
-  // UNAVAILABLE: the compiler's process was lost through no fault of the kernel's. All that the
-  // kernel itself brings about is in the report.
+  // UNAVAILABLE: the machine cannot now, whatever the kernel. ABORTED: the compiler's process was
+  // lost, perhaps to a machine with too little memory for what the kernel may take. CANCELLED:
+  // `job.stop`; within seconds nothing that was started for the job is alive. All that the kernel
+  // itself brings about is in the report.
   virtual absl::StatusOr<KernelReport> Compile(const KernelJob& job) = 0;
 };
 

@@ -156,6 +156,47 @@ TEST_F(CompileStageTest, TheSameActionGivesTheSameBytes) {
   EXPECT_EQ(first->SerializeAsString(), second->SerializeAsString());
 }
 
+TEST_F(CompileStageTest, APartIsOfItsKernelsAndItsTextsSayWhichTheyAreOf) {
+  v1::KernelShard kernels;
+  for (int i = 0; i < 4; ++i) *kernels.add_kernels() = Kernels().kernels(0);
+  const absl::StatusOr<cas::Digest> digest = cas::PutMessage(store_, kernels);
+  ASSERT_THAT(digest, IsOk());
+  *action_.mutable_inputs(0)->mutable_digest() = *digest;
+  v1::CompileParams& params = *action_.mutable_params()->mutable_compile();
+  params.add_keep("ptx");
+  params.set_first(1);
+  params.set_count(2);
+  const absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->outputs(0).items(), 2);
+  const auto ir = cas::GetMessage<v1::IrShard>(store_, result->outputs(1).digest());
+  ASSERT_THAT(ir, IsOk());
+  ASSERT_EQ(ir->texts_size(), 2);
+  EXPECT_EQ(ir->texts(0).kernel(), 1u);
+  EXPECT_EQ(ir->texts(1).kernel(), 2u);
+  params.set_count(4);
+  EXPECT_THAT(stages_[0]->Run(action_, store_), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(CompileStageTest, WhatIsQuarantinedIsUnknownAndNoCompilerIsAsked) {
+  compiler_.status = absl::AbortedError("killed");
+  v1::CompileParams& params = *action_.mutable_params()->mutable_compile();
+  params.set_count(1);
+  const absl::Status killed = stages_[0]->Run(action_, store_).status();
+  EXPECT_THAT(killed, StatusIs(absl::StatusCode::kAborted));
+  EXPECT_THAT(killed.message(), ::testing::StartsWith("a.py: k: "));
+  params.set_quarantine_reason("crash");
+  const absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->failures_size(), 1);
+  EXPECT_EQ(result->failures(0).path(), "a.py");
+  const auto compiled = cas::GetMessage<v1::CompiledShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(compiled, IsOk());
+  ASSERT_EQ(compiled->kernels(0).results_size(), 1);
+  EXPECT_EQ(compiled->kernels(0).results(0).status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(compiled->kernels(0).results(0).missing(), "crash");
+}
+
 // Compiles for ever, but for who is stopped.
 class EndlessCompiler : public FakeCompiler {
  public:

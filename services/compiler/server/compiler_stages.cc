@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/cas/blob_store.h"
 #include "common/toolchains/toolchains.h"
 #include "kernelmill/v1/action.pb.h"
@@ -74,6 +75,28 @@ absl::Status CheckPins(const v1::CompileParams& params) {
   return absl::OkStatus();
 }
 
+// Leaves the kernels of the action's part.
+absl::Status TakePart(const v1::CompileParams& params, v1::KernelShard& kernels) {
+  if (params.count() == 0) return absl::OkStatus();
+  const int size = kernels.kernels_size();
+  if (params.first() < 0 || params.count() < 0 || params.first() > size - params.count()) {
+    return absl::InvalidArgumentError(absl::StrCat("compile: the kernels from ", params.first(),
+                                                   ", ", params.count(), " of ", size));
+  }
+  const int end = params.first() + params.count();
+  kernels.mutable_kernels()->DeleteSubrange(end, size - end);
+  kernels.mutable_kernels()->DeleteSubrange(0, params.first());
+  return absl::OkStatus();
+}
+
+void AddQuarantined(const v1::KernelShard& kernels, v1::StageResult& result) {
+  for (const v1::Kernel& kernel : kernels.kernels()) {
+    v1::FileFailure& failure = *result.add_failures();
+    failure.set_path(kernel.path());
+    failure.set_reason(ToUtf8(kernel.name()));
+  }
+}
+
 // "kernels" -> "compiled", and "ir" as often as there is text to keep.
 class CompileStage : public worker::Stage {
  public:
@@ -91,9 +114,13 @@ class CompileStage : public worker::Stage {
     }
     RETURN_IF_ERROR(CheckPins(action.params().compile()));
     ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "kernels"));
-    ASSIGN_OR_RETURN(const auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
+    ASSIGN_OR_RETURN(auto kernels, cas::GetMessage<v1::KernelShard>(store, input));
+    const v1::CompileParams& params = action.params().compile();
+    RETURN_IF_ERROR(TakePart(params, kernels));
+    const std::string& quarantined = params.quarantine_reason();
     absl::StatusOr<CompiledKernels> made =
-        CompileKernels(kernels, action.params().compile(), workers_, compiler_, stop);
+        quarantined.empty() ? CompileKernels(kernels, params, workers_, compiler_, stop)
+                            : QuarantinedKernels(kernels, params, quarantined);
     // A machine that lost a toolchain says nothing of the kernels: another may have it.
     if (absl::IsFailedPrecondition(made.status())) {
       return absl::UnavailableError(made.status().message());
@@ -102,7 +129,9 @@ class CompileStage : public worker::Stage {
     ASSIGN_OR_RETURN(const cas::Digest digest, cas::PutMessage(store, made->compiled));
     v1::StageResult result;
     worker::AddOutput(result, "compiled", digest, made->compiled.kernels_size());
+    for (v1::IrText& text : made->texts) text.set_kernel(text.kernel() + params.first());
     RETURN_IF_ERROR(PutTexts(std::move(made->texts), store, result));
+    if (!quarantined.empty()) AddQuarantined(kernels, result);
     AddCounters(made->compiled, result);
     CountCompiled(made->compiled);
     return result;

@@ -68,9 +68,11 @@ class ValidateStage : public worker::Stage {
     ASSIGN_OR_RETURN(const auto kernels, ReadInput<v1::KernelShard>(action, "kernels", store));
     ASSIGN_OR_RETURN(const auto files, ReadInput<v1::FileShard>(action, "files", store));
     ASSIGN_OR_RETURN(const auto tree, ReadInput<v1::SourceTree>(action, "tree", store));
-    std::optional<v1::CompiledShard> compiled;
-    if (!worker::InputsNamed(action, "compiled").empty()) {
-      ASSIGN_OR_RETURN(compiled, ReadInput<v1::CompiledShard>(action, "compiled", store));
+    std::optional<v1::CompiledShard> compiled;  // in parts, where it was split
+    for (const cas::Digest& part : worker::InputsNamed(action, "compiled")) {
+      ASSIGN_OR_RETURN(const auto said, cas::GetMessage<v1::CompiledShard>(store, part));
+      if (!compiled) compiled.emplace();
+      compiled->MergeFrom(said);
     }
     ASSIGN_OR_RETURN(const v1::VerdictShard verdicts,
                      Validate(kernels, files, tree, action.params().validate(),

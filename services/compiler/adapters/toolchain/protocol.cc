@@ -200,8 +200,10 @@ absl::StatusOr<KernelReport> ParseReport(absl::string_view line, const KernelJob
   KernelReport report;
   if (!value.is_discarded() && ReadReport(value, job, report)) return report;
   if (value.is_object() && value.contains("machine") && value["machine"].is_string()) {
-    return absl::UnavailableError(absl::StrCat("a kernel could not be compiled on this machine: ",
-                                               value["machine"].get<std::string>()));
+    const std::string what = absl::StrCat("could not be compiled on this machine: ",
+                                          value["machine"].get<std::string>());
+    if (value.value("killed", Json()) == Json(true)) return absl::AbortedError(what);
+    return absl::UnavailableError(what);
   }
   return absl::InternalError("the compiler's process gave no report of its job");
 }

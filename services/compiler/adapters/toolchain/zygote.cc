@@ -52,7 +52,7 @@ absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> Channel() {
 absl::Status Wait(int fd, short events, absl::Time until) {
   while (true) {
     const int64_t left = absl::ToInt64Milliseconds(until - absl::Now());
-    if (left <= 0) return absl::UnavailableError("the compiler's process does not answer");
+    if (left <= 0) return absl::AbortedError("the compiler's process does not answer");
     pollfd poll_fd = {fd, events, 0};
     const int ready = ::poll(&poll_fd, 1, static_cast<int>(std::min<int64_t>(left, 1 << 30)));
     if (ready > 0) return absl::OkStatus();
@@ -127,7 +127,7 @@ absl::Status Zygote::Write(absl::string_view line, absl::Time until) {
     RETURN_IF_ERROR(Wait(jobs_.get(), POLLOUT, until));
     const ssize_t n = ::send(jobs_.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno != EAGAIN && errno != EINTR) {
-      return absl::UnavailableError("the compiler's process is gone");
+      return absl::AbortedError("the compiler's process is gone");
     }
     if (n > 0) line.remove_prefix(n);
   }
@@ -151,7 +151,7 @@ absl::StatusOr<std::string> Zygote::ReadLine(absl::Time until) {
     const int error = errno;
     buffer_.resize(searched + std::max<ssize_t>(n, 0));
     if (n == 0 || (n < 0 && error != EAGAIN && error != EINTR)) {
-      return absl::UnavailableError("the compiler's process is gone");
+      return absl::AbortedError("the compiler's process is gone");
     }
   }
 }

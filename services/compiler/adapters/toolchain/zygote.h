@@ -29,8 +29,9 @@ class Zygote {
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
 
-  // UNAVAILABLE: the process was lost, did not answer in time, or the machine could not compile the
-  // kernel; INTERNAL: it did not say what it should. It is of no use then. A kernel for which all
+  // ABORTED: the process, or what it started, was lost or did not answer in time; UNAVAILABLE: the
+  // machine could not compile the kernel; INTERNAL: it did not say what it should; CANCELLED: the
+  // job was stopped, and all of the process with it. It is of no use then. A kernel for which all
   // of it had to be ended, since it slept or took too much memory or disk, has that in its report.
   absl::StatusOr<KernelReport> Compile(const KernelJob& job);
 

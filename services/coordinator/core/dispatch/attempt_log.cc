@@ -142,7 +142,7 @@ void AttemptLog::JobEnded(const v1::JobStatus& status) {
 void AttemptLog::Split(const Job& job, uint32_t index, const absl::Status& error) {
   Add(LogLevel::kWarning, "a shard is split", job, index, "", "split", error);
   Decided(job, index, error, Next::kSplit);
-  if (job.FileCountOf(index) == 1) Observe(FileQuarantined{});
+  if (job.ItemCountOf(index) == 1) Observe(FileQuarantined{});
 }
 
 void AttemptLog::GivenUp(const Job& job, uint32_t index, const absl::Status& error) {

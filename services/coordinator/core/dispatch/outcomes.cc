@@ -80,7 +80,11 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
     dispatcher_.PauseHost(*job, index, clock_.Now() + std::chrono::milliseconds(pause_ms));
   }
   const absl::Status error = ErrorOf(completion.error());
-  AttemptFailed(*job, index, lease.token(), error, IsRetryable(error), change);
+  if (absl::IsAborted(error) && StageInfoOf(job->Find(index)->key.stage).splittable) {
+    Crashed(*job, index, lease.token(), terms.alone, error, change);
+  } else {
+    AttemptFailed(*job, index, lease.token(), error, IsRetryable(error), change);
+  }
   return absl::OkStatus();
 }
 
@@ -174,31 +178,36 @@ void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error
   Job* const job = jobs_.Running(JobOf(lease.task));
   if (job == nullptr) return;  // another of the ended leases ended the job
   const uint32_t index = IndexOf(lease.task);
-  const Job::Task& task = *job->Find(index);
   attempts_.Ended(*job, index, lease.terms, {"lost", error}, change);
-  // What ran in company is not known to be the one that ended the worker.
-  const int crashes = lease.terms.alone ? task.crashes + 1 : 1;
-  const bool halvable = StageInfoOf(task.key.stage).splittable && job->FileCountOf(index) > 1;
-  const int limit = halvable ? options_.crash_limit : options_.max_attempts;
-  if (!lease.terms.alone || crashes < limit) {
-    attempts_.Retried(*job, index, error);
-    job->AttemptLost(index, /*token=*/0, error,
-                     lease.terms.alone ? Job::Crash::kAlone : Job::Crash::kInCompany,
-                     /*retry_at=*/clock_.Now(), change);
-  } else {
-    SplitOrFail(*job, index, Annotate(error, absl::StrCat("gave up after ", crashes, " attempts")),
-                change);
-  }
-  EndIfOver(*job, change);
+  Crashed(*job, index, /*token=*/0, lease.terms.alone, error, change);
 }
 
-void Outcomes::SplitOrFail(Job& job, uint32_t index, const absl::Status& error, Change& change) {
+void Outcomes::Crashed(Job& job, uint32_t index, uint64_t token, bool alone,
+                       const absl::Status& error, Change& change) {
+  const Job::Task& task = *job.Find(index);
+  // What ran in company is not known to be the one that ended the worker.
+  const int crashes = alone ? task.crashes + 1 : 1;
+  const bool halvable = StageInfoOf(task.key.stage).splittable && job.ItemCountOf(index) > 1;
+  const int limit = halvable ? options_.crash_limit : options_.max_attempts;
+  if (!alone || crashes < limit) {
+    attempts_.Retried(job, index, error);
+    job.AttemptLost(index, token, error, alone ? Job::Crash::kAlone : Job::Crash::kInCompany,
+                    /*retry_at=*/clock_.Now(), change);
+  } else {
+    SplitOrFail(job, index, token,
+                Annotate(error, absl::StrCat("gave up after ", crashes, " attempts")), change);
+  }
+  EndIfOver(job, change);
+}
+
+void Outcomes::SplitOrFail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
+                           Change& change) {
   const auto begin = static_cast<uint8_t>(std::max(1, options_.crash_limit - 1));
   if (job.Split(index, error, begin, change)) {
     attempts_.Split(job, index, error);
   } else {
     attempts_.GivenUp(job, index, error);
-    job.Failed(index, /*token=*/0, error, change);
+    job.Failed(index, token, error, change);
   }
 }
 

@@ -23,12 +23,14 @@ namespace kernelmill::coordinator {
 //                       refused; ready again after a pause, as after a retryable error: a worker
 //                       that lies costs an attempt, not the source or the job
 //   a handback          ready again at once; no attempt is counted
+//   ABORTED of a stage that can be split
+//                       as a worker that ended: what the task ran in was ended, and not the worker
 //   a retryable error   ready again after a pause that doubles; failed after max_attempts
 //   another error       failed
 //   a worker that ended, or was silent until the lease ran out
 //                       ready again, to run alone: should it end its worker again, it is known
-//                       which task it was. Then a shard is halved, and a single file quarantined,
-//                       after crash_limit; anything else has failed after max_attempts
+//                       which task it was. Then a shard is halved, and a single file or kernel
+//                       quarantined, after crash_limit; anything else has failed after max_attempts
 //
 // Ends the job with its last task. Not thread-safe: the scheduler's mutex guards it.
 class Outcomes {
@@ -39,8 +41,8 @@ class Outcomes {
     int max_attempts = 5;
     // The first pause before another attempt; it doubles with each, up to thirty times this.
     Clock::Duration retry_backoff = std::chrono::seconds(1);
-    // How often a shard of files, or a part of one, may end its worker before it is halved. A
-    // single file, and what cannot be halved, has max_attempts.
+    // How often a shard of files or kernels, or a part of one, may end its worker before it is
+    // halved. A single one, and what cannot be halved, has max_attempts.
     int crash_limit = 3;
   };
 
@@ -81,11 +83,16 @@ class Outcomes {
   static bool IsLostInput(const Job& job, uint32_t index, const absl::Status& error);
   // `job` must not be touched after.
   void BeginAgain(Job& job, Change& change);
-  // The worker ended with the task, or was not heard of: plans another attempt, splits the shard,
-  // or fails the task.
+  // The worker ended with the task, or was not heard of.
   void AttemptCrashed(const EndedLease& lease, const absl::Status& error, Change& change);
+  // What the task ran in, `alone` in its worker or not, ended: plans another attempt, splits the
+  // shard, or fails the task. `token` is that of who says so; 0: nobody does. `job` must not be
+  // touched after.
+  void Crashed(Job& job, uint32_t index, uint64_t token, bool alone, const absl::Status& error,
+               Change& change);
   // Splits the shard, or fails the task for good.
-  void SplitOrFail(Job& job, uint32_t index, const absl::Status& error, Change& change);
+  void SplitOrFail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
+                   Change& change);
   // Fails the task for good.
   void Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error, Change& change);
   // Ends the job and its leases if that was its last task. `job` must not be touched after.

@@ -86,6 +86,46 @@ TEST_F(QuarantineTest, AShardIsHalvedUntilTheFileThatEndsItsWorkerStandsAlone) {
   }
 }
 
+// What its compilers die of is ABORTED: their worker lives.
+TEST_F(QuarantineTest, AShardIsHalvedUntilTheKernelThatEndsItsCompilersStandsAlone) {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_compile()->add_targets("cuda:90");
+  stages_.shards = {{"r0", 1}};
+  stages_.kernels = 10;
+  for (const bool reopen : {false, true}) {
+    const std::string job = Submit(spec);
+    int aborted = 0;
+    std::vector<v1::Action> compiled;
+    while (Get(job).state() == v1::JOB_STATE_RUNNING) {
+      const std::vector<v1::LeasedTask> tasks = Lease();
+      if (tasks.empty()) {
+        clock_.Advance(seconds(31));
+        continue;
+      }
+      const v1::CompileParams& part = tasks[0].action().params().compile();
+      const bool poisoned = tasks[0].action().stage() == "compile" &&
+                            part.quarantine_reason().empty() && part.first() <= 6 &&
+                            (part.count() == 0 || 6 < part.first() + part.count());
+      aborted += poisoned ? 1 : 0;
+      if (!poisoned && tasks[0].action().stage() == "compile") {
+        compiled.push_back(tasks[0].action());
+      }
+      EXPECT_THAT(Complete(poisoned ? Error(tasks[0], absl::StatusCode::kAborted) : Done(tasks[0])),
+                  IsOk());
+      if (reopen) Open();
+    }
+    const v1::JobStatus status = Get(job);
+    EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
+    ASSERT_EQ(status.failures_size(), 1);
+    EXPECT_EQ(status.failures(0).stage(), "compile");
+    EXPECT_EQ(status.failures(0).path(), "file of kernel 6");
+    EXPECT_EQ(status.failures(0).files(), 0);
+    // [0,5) [5,6) [6,7) [7,8) [8,10)
+    EXPECT_EQ(compiled.size(), 5u);
+    EXPECT_LT(aborted, 15) << "every level must cost a few lives only";
+  }
+}
+
 TEST_F(QuarantineTest, TheDatasetDoesNotDependOnWhereWorkersEndedByChance) {
   stages_.shards = {{"r0", 1}};
   poison_ = -1;  // only the whole shard ends its worker, as by a machine that was too small

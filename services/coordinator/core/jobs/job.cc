@@ -200,7 +200,7 @@ bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Chan
   change.tasks.push_back(std::move(row));
   for (const TaskKey& part : parts) {
     // A quarantined file is not read any more; what cannot be halved further has all its chances.
-    const bool single = plan_.FileCountOf(part) == 1;
+    const bool single = plan_.ItemCountOf(part) == 1;
     const uint8_t begin = part.sub_shard & kQuarantined ? 0 : single ? 1 : crashes;
     Create({part}, begin, change);
   }

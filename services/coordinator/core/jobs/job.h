@@ -182,7 +182,7 @@ class Job {
     return plan_.SourceNameOf(tasks_[index - 1].key);
   }
   // How many files an extraction has.
-  int32_t FileCountOf(uint32_t index) const { return plan_.FileCountOf(tasks_[index - 1].key); }
+  int32_t ItemCountOf(uint32_t index) const { return plan_.ItemCountOf(tasks_[index - 1].key); }
   // Since when the task could have been leased, by the wall clock.
   int64_t ReadyAt(uint32_t index) const { return ready_times_.Get(index); }
   // The tasks that hold a lease, for a restart.

@@ -58,10 +58,10 @@ absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_v
 }
 
 // What is said of each kernel of a shard is said of as many as it has.
-absl::Status CheckAsMany(const BlobRef& kernels, const BlobRef& of_them, absl::string_view name) {
-  if (of_them.items == kernels.items) return absl::OkStatus();
+absl::Status CheckAsMany(int64_t kernels, const BlobRef& of_them, absl::string_view name) {
+  if (of_them.items == kernels) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(of_them.items, " ", name, " of ", kernels.items, " kernels"));
+      absl::StrCat(of_them.items, " ", name, " of ", kernels, " kernels"));
 }
 
 }  // namespace
@@ -304,7 +304,7 @@ absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& resul
   if (result.outputs().empty()) return absl::InvalidArgumentError("compile without 'compiled'");
   Source& state = sources_.Mutable(task.source);
   ASSIGN_OR_RETURN(const BlobRef compiled, ToBlobRef(result.outputs(0), "compiled"));
-  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], compiled, "compiled"));
+  RETURN_IF_ERROR(CheckAsMany(ItemCountOf(task), compiled, "compiled"));
   const int kept = result.outputs_size() - 1;
   if (kept > (settings_.compile().keep().empty() ? 0 : kMaxIrShards)) {
     return absl::InvalidArgumentError(absl::StrCat("compile made ", kept, " 'ir'"));
@@ -312,6 +312,15 @@ absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& resul
   std::vector<BlobRef> ir(kept);
   for (int i = 0; i < kept; ++i) {
     ASSIGN_OR_RETURN(ir[i], ToBlobRef(result.outputs(i + 1), "ir"));
+  }
+  if (task.sub_shard & kQuarantined) AddQuarantined(task, result);
+  if (task.sub_shard != kWholeShard) {
+    if (CompiledPart(task, compiled, std::move(ir))) {
+      next.push_back({.stage = StageId::kValidate, .source = task.source, .shard = task.shard});
+    } else {
+      --checks_open_;
+    }
+    return absl::OkStatus();
   }
   state.compiled.resize(state.files.size());
   state.compiled[task.shard] = compiled;
@@ -321,10 +330,25 @@ absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& resul
   return absl::OkStatus();
 }
 
+bool JobPlan::CompiledPart(const TaskKey& task, const BlobRef& compiled, std::vector<BlobRef> ir) {
+  Source& state = sources_.Mutable(task.source);
+  CompiledParts& parts = state.compiled_parts[task.shard];
+  const auto kernels = static_cast<int32_t>(state.linked[task.shard].items);
+  const int32_t first = ItemsOf(task.sub_shard, kernels).first;
+  parts.compiled[first] = compiled;
+  parts.ir[first] = std::move(ir);
+  if (--parts.open > 0 || parts.failed) return false;
+  std::vector<BlobRef> all;
+  for (const auto& [at, refs] : parts.ir) all.insert(all.end(), refs.begin(), refs.end());
+  if (!all.empty()) state.ir[task.shard] = std::move(all);
+  parts.ir.clear();
+  return true;
+}
+
 absl::Status JobPlan::Validated(const TaskKey& task, const v1::StageResult& result) {
   Source& state = sources_.Mutable(task.source);
   ASSIGN_OR_RETURN(const BlobRef verdicts, OnlyOutput(result, "verdicts"));
-  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], verdicts, "verdicts"));
+  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard].items, verdicts, "verdicts"));
   state.verdicts[task.shard] = verdicts;
   --checks_open_;
   return absl::OkStatus();
@@ -338,8 +362,8 @@ absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result)
   Source& state = sources_.Mutable(task.source);
   ASSIGN_OR_RETURN(const BlobRef signatures, ToBlobRef(result.outputs(0), "signatures"));
   ASSIGN_OR_RETURN(const BlobRef shingles, ToBlobRef(result.outputs(1), "shingles"));
-  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], signatures, "signatures"));
-  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard], shingles, "shingles"));
+  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard].items, signatures, "signatures"));
+  RETURN_IF_ERROR(CheckAsMany(state.linked[task.shard].items, shingles, "shingles"));
   state.signatures[task.shard] = signatures;
   state.shingles[task.shard] = shingles;
   --checks_open_;
@@ -420,6 +444,13 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
       if (--sources_.Mutable(task.source).extracts_open == 0) ExtractionOver(task.source, next);
       break;
     case StageId::kCompile:
+      if (task.sub_shard != kWholeShard) {
+        CompiledParts& parts = sources_.Mutable(task.source).compiled_parts[task.shard];
+        parts.failed = true;
+        --parts.open;
+      }
+      --checks_open_;
+      break;
     case StageId::kValidate:
     case StageId::kSign:
       --checks_open_;
@@ -435,22 +466,31 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
 std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
   if (!StageInfoOf(task.stage).splittable) return {};
   Source& state = sources_.Mutable(task.source);
-  const auto files = static_cast<int32_t>(state.files[task.shard].items);
   Tasks next;
-  for (const SubShard sub_shard : coordinator::Split(task.sub_shard, files)) {
+  for (const SubShard sub_shard : coordinator::Split(task.sub_shard, ShardItemsOf(task))) {
     next.push_back(task);
     next.back().sub_shard = sub_shard;
   }
-  if (!next.empty()) {
+  if (next.empty()) return next;
+  const auto more = static_cast<int32_t>(next.size()) - 1;
+  if (task.stage == StageId::kCompile) {
+    state.compiled_parts[task.shard].open += more;
+    checks_open_ += more;
+  } else {
     state.split[task.shard];
-    state.extracts_open += static_cast<int32_t>(next.size()) - 1;
+    state.extracts_open += more;
   }
   return next;
 }
 
-int32_t JobPlan::FileCountOf(const TaskKey& task) const {
-  const auto files = static_cast<int32_t>(sources_[task.source].files[task.shard].items);
-  return FilesOf(task.sub_shard, files).count;
+int32_t JobPlan::ShardItemsOf(const TaskKey& task) const {
+  const Source& state = sources_[task.source];
+  const std::vector<BlobRef>& shards = task.stage == StageId::kCompile ? state.linked : state.files;
+  return static_cast<int32_t>(shards[task.shard].items);
+}
+
+int32_t JobPlan::ItemCountOf(const TaskKey& task) const {
+  return ItemsOf(task.sub_shard, ShardItemsOf(task)).count;
 }
 
 void JobPlan::LoseShard(const TaskKey& task) {

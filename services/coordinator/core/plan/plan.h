@@ -70,13 +70,13 @@ class JobPlan {
   // Takes the final failure of a task.
   std::vector<TaskKey> Fail(const TaskKey& task, const absl::Status& error);
 
-  // The tasks that take the place of one that ends its worker again and again: of an extraction its
-  // halves, or its one file quarantined. Empty: it cannot be split, and is best failed; then
-  // nothing has changed.
+  // The tasks that take the place of one that ends its worker again and again: its halves, or its
+  // one file or kernel quarantined. Empty: it cannot be split, and is best failed; then nothing has
+  // changed.
   std::vector<TaskKey> Split(const TaskKey& task);
 
-  // How many files an extraction has.
-  int32_t FileCountOf(const TaskKey& task) const;
+  // How many files an extraction has, or kernels a compilation.
+  int32_t ItemCountOf(const TaskKey& task) const;
 
   // Ends the job where it stands.
   void Cancel() { state_ = v1::JOB_STATE_CANCELLED; }
@@ -107,6 +107,13 @@ class JobPlan {
   v1::JobSpec Spec() const;
 
  private:
+  // What came of a shard that is compiled in parts.
+  struct CompiledParts {
+    int32_t open = 1;                            // tasks
+    bool failed = false;                         // a part, and so the shard
+    std::map<int32_t, BlobRef> compiled;         // by the first kernel
+    std::map<int32_t, std::vector<BlobRef>> ir;  // likewise
+  };
   // A source's shards, an array for each kind of blob, made when the first of it comes: a job may
   // have a million shards, most of which wait.
   struct Source {
@@ -118,6 +125,7 @@ class JobPlan {
     std::vector<bool> lost;  // the stages that follow do not see the shard
     std::map<int32_t, std::map<SubShard, BlobRef>> split;  // the kernels of shards that are split
     std::map<int32_t, std::vector<BlobRef>> ir;            // of shards that have any
+    std::map<int32_t, CompiledParts> compiled_parts;       // of shards that are split
 
     int32_t shards() const { return static_cast<int32_t>(files.size()); }
   };
@@ -156,6 +164,8 @@ class JobPlan {
   absl::Status Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next);
   absl::Status Linked(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next);
+  // Takes a part's outputs; returns whether it was the last, and all are there.
+  bool CompiledPart(const TaskKey& task, const BlobRef& compiled, std::vector<BlobRef> ir);
   absl::Status Validated(const TaskKey& task, const v1::StageResult& result);
   absl::Status Signed(const TaskKey& task, const v1::StageResult& result);
   absl::Status JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next);
@@ -173,6 +183,7 @@ class JobPlan {
   void NoLongerAwaited(const TaskKey& task, Tasks& next);
   // The shard's files are lost from here on.
   void LoseShard(const TaskKey& task);
+  // The file or the kernel of the task is quarantined.
   void AddQuarantined(const TaskKey& task, const v1::StageResult& result);
   // Files that the fetch could not get.
   void AddUnfetched(int32_t source, const v1::StageResult& result);
@@ -183,6 +194,8 @@ class JobPlan {
   void PassBarriers(Tasks& next);
   v1::Failure& NewFailure(const TaskKey& task, absl::StatusCode code);
   void AddFailure(const TaskKey& task, const absl::Status& error);
+  // Of the whole shard that the task is of.
+  int32_t ShardItemsOf(const TaskKey& task) const;
   bool IsHoldout(int32_t source) const;
   bool Compiles() const { return settings_.has_compile(); }
 

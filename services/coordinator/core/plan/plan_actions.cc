@@ -105,7 +105,7 @@ void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
     action.mutable_params()->mutable_extract()->set_keep_files(true);
   }
   if (task.sub_shard == kWholeShard) return;
-  const FileRange range = FilesOf(task.sub_shard, static_cast<int32_t>(files.items));
+  const ItemRange range = ItemsOf(task.sub_shard, static_cast<int32_t>(files.items));
   v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
   params.set_first(range.first);
   params.set_count(range.count);
@@ -119,7 +119,7 @@ std::vector<BlobRef> JobPlan::KernelsOf(const Source& source, int32_t shard) con
   const auto files = static_cast<int32_t>(source.files[shard].items);
   std::map<int32_t, BlobRef> by_first;
   for (const auto& [sub_shard, ref] : split->second)
-    by_first[FilesOf(sub_shard, files).first] = ref;
+    by_first[ItemsOf(sub_shard, files).first] = ref;
   std::vector<BlobRef> kernels;
   for (const auto& [first, ref] : by_first) kernels.push_back(ref);
   return kernels;
@@ -152,7 +152,13 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
 
 void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {
   AddInput(action, "kernels", sources_[task.source].linked[task.shard]);
-  *action.mutable_params()->mutable_compile() = config::CompileParamsOf(settings_.compile());
+  v1::CompileParams& params = *action.mutable_params()->mutable_compile();
+  params = config::CompileParamsOf(settings_.compile());
+  if (task.sub_shard == kWholeShard) return;
+  const ItemRange range = ItemsOf(task.sub_shard, ShardItemsOf(task));
+  params.set_first(range.first);
+  params.set_count(range.count);
+  if (task.sub_shard & kQuarantined) params.set_quarantine_reason("crash");
 }
 
 void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
@@ -160,7 +166,12 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   AddInput(action, "kernels", source.linked[task.shard]);
   AddInput(action, "files", source.files[task.shard]);
   AddInput(action, "tree", source.tree);
-  if (Compiles()) AddInput(action, "compiled", source.compiled[task.shard]);
+  if (const auto parts = source.compiled_parts.find(task.shard);
+      parts != source.compiled_parts.end()) {
+    for (const auto& [first, ref] : parts->second.compiled) AddInput(action, "compiled", ref);
+  } else if (Compiles()) {
+    AddInput(action, "compiled", source.compiled[task.shard]);
+  }
   v1::ValidateParams& params = *action.mutable_params()->mutable_validate();
   *params.mutable_licenses() = settings_.licenses();
   *params.mutable_quality() = settings_.quality();

@@ -66,9 +66,17 @@ void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
 
 void JobPlan::AddQuarantined(const TaskKey& task, const v1::StageResult& result) {
   v1::Failure& failure = NewFailure(task, absl::StatusCode::kAborted);
-  failure.set_message("quarantined: its extraction ended the worker again and again");
-  failure.set_files(1);
   if (!result.failures().empty()) failure.set_path(result.failures(0).path());
+  if (task.stage == StageId::kExtract) {
+    failure.set_message("quarantined: its extraction ended the worker again and again");
+    failure.set_files(1);
+    return;
+  }
+  // No file is lost: the kernel stays, and what compilers say of it is unknown.
+  const std::string kernel = result.failures().empty() ? "?" : result.failures(0).reason();
+  failure.set_message(ToUtf8(absl::StrCat("quarantined: compiling ", kernel,
+                                          " ended its compiler or the worker again and again")
+                                 .substr(0, kMaxMessage)));
 }
 
 void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {

@@ -730,7 +730,64 @@ TEST(JobPlan, AGateThatIsMissedIsAFailureOfItsOwn) {
   EXPECT_EQ(status.failures(2).path(), "gates.max_rejected");
 }
 
-TEST(JobPlan, OnlyAnExtractionCanBeSplit) {
+v1::JobSpec CompilingJob() {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_compile()->add_targets("cuda:90");
+  spec.mutable_compile()->add_keep("ttir");
+  return spec;
+}
+
+TEST(JobPlan, PartsThatAreCompiledAreValidatedInTheOrderOfTheirKernels) {
+  for (int seed = 0; seed < 5; ++seed) {
+    Runner run(CompilingJob());
+    run.splits = {"compile 0.1", "compile 0.1/3"};  // the last is of one kernel
+    run.RunAll(seed);
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    const v1::CompileParams& half = run.actions["compile 0.1/2"].params().compile();
+    EXPECT_EQ(half.first(), 0);
+    EXPECT_EQ(half.count(), 2);
+    EXPECT_EQ(half.quarantine_reason(), "");
+    const std::string last = absl::StrCat("compile 0.1/", 3 + kQuarantined);
+    const v1::CompileParams& quarantined = run.actions[last].params().compile();
+    EXPECT_EQ(quarantined.first(), 2);
+    EXPECT_EQ(quarantined.count(), 1);
+    EXPECT_EQ(quarantined.quarantine_reason(), "crash");
+    EXPECT_EQ(run.actions["compile 0.0"].params().compile().count(), 0);
+    const v1::Action& validate = run.actions["validate 0.1"];
+    EXPECT_THAT(InputNames(validate),
+                ElementsAre("kernels", "files", "tree", "compiled", "compiled"));
+    const v1::Action& manifest = run.actions["manifest 0.0"];
+    EXPECT_THAT(manifest.params().manifest().sources(0).ir(), ElementsAre(1, 2));
+    const int ir = static_cast<int>(InputNames(manifest).size()) - 2;
+    int place = 0;
+    for (const std::string& part : {std::string("compile 0.1/2"), last}) {
+      const v1::StageResult& of = run.results[part];
+      EXPECT_TRUE(cas::SameDigest(validate.inputs(3 + place).digest(), of.outputs(0).digest()));
+      EXPECT_TRUE(cas::SameDigest(manifest.inputs(ir + place++).digest(), of.outputs(1).digest()));
+    }
+    ASSERT_EQ(run.Status().failures_size(), 1);
+    const v1::Failure failure = run.Status().failures(0);
+    EXPECT_EQ(failure.stage(), "compile");
+    EXPECT_EQ(failure.path(), "file of kernel 2");
+    EXPECT_EQ(failure.files(), 0) << "the kernel stays";
+    EXPECT_NE(failure.message().find("quarantined: compiling kernel 2"), std::string::npos);
+  }
+}
+
+TEST(JobPlan, APartThatCannotBeCompiledLosesItsShardOnce) {
+  for (int seed = 0; seed < 5; ++seed) {
+    Runner run(CompilingJob());
+    run.splits = {"compile 0.1"};
+    run.fails["compile 0.1/2"] = absl::InternalError("no report");
+    run.RunAll(seed);
+    EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    EXPECT_EQ(run.seen.count("validate 0.1"), 0u);
+    EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().sources(0).failed_files(), 10);
+    ASSERT_EQ(run.Status().failures_size(), 1);
+  }
+}
+
+TEST(JobPlan, APinCannotBeSplit) {
   Runner run(GitJob(1));
   run.Open(run.plan.Start());
   EXPECT_THAT(run.plan.Split(run.open[0]), IsEmpty());

@@ -4,9 +4,9 @@
 
 namespace kernelmill::coordinator {
 
-FileRange FilesOf(SubShard sub_shard, int32_t files) {
+ItemRange ItemsOf(SubShard sub_shard, int32_t items) {
   const auto node = static_cast<uint16_t>(sub_shard & ~kQuarantined);
-  FileRange range{0, files};
+  ItemRange range{0, items};
   // The bits of the node below its highest one are the way down: 0 is the first half.
   for (int bit = std::bit_width(node) - 2; bit >= 0; --bit) {
     const int32_t half = (range.count + 1) / 2;
@@ -19,9 +19,9 @@ FileRange FilesOf(SubShard sub_shard, int32_t files) {
   return range;
 }
 
-std::vector<SubShard> Split(SubShard sub_shard, int32_t files) {
+std::vector<SubShard> Split(SubShard sub_shard, int32_t items) {
   if (sub_shard & kQuarantined) return {};
-  const int32_t count = FilesOf(sub_shard, files).count;
+  const int32_t count = ItemsOf(sub_shard, items).count;
   if (count < 1 || sub_shard >= kQuarantined / 2) return {};
   if (count == 1) return {static_cast<SubShard>(sub_shard | kQuarantined)};
   return {static_cast<SubShard>(2 * sub_shard), static_cast<SubShard>(2 * sub_shard + 1)};

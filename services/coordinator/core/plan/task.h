@@ -15,32 +15,34 @@ using worker::StageId;
 using worker::StageInfo;
 using worker::StageInfoOf;
 
-// A part of a shard that is extracted by itself, because one of the shard's files ends the worker.
+// A part of a shard that is extracted or compiled by itself, because one of the shard's items
+// (files of an extraction, kernels of a compilation) ends the worker.
 //
-// The basic idea: halve whatever ends its worker until the file that does it stands alone, and
-// quarantine that file: it is not read any more, but recorded as failed. A sub-shard is named by
+// The basic idea: halve whatever ends its worker until the item that does it stands alone, and
+// quarantine that item: it is not touched any more, but recorded as failed. A sub-shard is named by
 // its place in the tree of halves, not by when it was made, so that sub-shards, and with them all
 // actions, do not depend on the order in which workers ended.
 //
 // 1 is the whole shard, 2n and 2n + 1 are the halves of n; kQuarantined is added for a quarantined
-// file.
+// item.
 using SubShard = uint16_t;
 inline constexpr SubShard kWholeShard = 1;
 inline constexpr SubShard kQuarantined = 0x8000;
 
-struct FileRange {
+struct ItemRange {
   int32_t first = 0;
   int32_t count = 0;
 };
 
-// Which of the shard's `files` the sub-shard has.
-FileRange FilesOf(SubShard sub_shard, int32_t files);
-// What takes the place of a sub-shard that ended its worker for good: its halves, or its one file
+// Which of the shard's `items` the sub-shard has.
+ItemRange ItemsOf(SubShard sub_shard, int32_t items);
+// What takes the place of a sub-shard that ended its worker for good: its halves, or its one item
 // quarantined. None: it cannot be split further.
-std::vector<SubShard> Split(SubShard sub_shard, int32_t files);
+std::vector<SubShard> Split(SubShard sub_shard, int32_t items);
 
 // Which task of a job: a stage, the source by its place in the job, and the shard of that source
-// (for pair, the partition). What a stage does not have is 0; only extract has sub-shards.
+// (for pair, the partition). What a stage does not have is 0; only splittable stages have
+// sub-shards.
 struct TaskKey {
   StageId stage = StageId::kDiscover;
   SubShard sub_shard = kWholeShard;

@@ -18,7 +18,7 @@ TEST(SubShard, HalvesCoverTheShardOnceDownToSingleFiles) {
     while (!open.empty()) {
       const SubShard part = open.back();
       open.pop_back();
-      const FileRange range = FilesOf(part, files);
+      const ItemRange range = ItemsOf(part, files);
       ASSERT_GE(range.count, 1) << files;
       if (range.count == 1) {
         ++covered[range.first];
@@ -26,8 +26,8 @@ TEST(SubShard, HalvesCoverTheShardOnceDownToSingleFiles) {
       }
       int32_t next = range.first;
       for (const SubShard half : Split(part, files)) {
-        EXPECT_EQ(FilesOf(half, files).first, next);
-        next += FilesOf(half, files).count;
+        EXPECT_EQ(ItemsOf(half, files).first, next);
+        next += ItemsOf(half, files).count;
         open.push_back(half);
       }
       EXPECT_EQ(next, range.first + range.count);

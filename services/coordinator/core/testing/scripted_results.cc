@@ -71,7 +71,13 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     const int shards = split > 0 ? split : inputs;
     for (int i = 0; i < shards; ++i) outputs.Add("kernels", kernels);
   } else if (stage == "compile") {
-    outputs.Add("compiled", kernels);
+    const v1::CompileParams& params = action.params().compile();
+    if (!params.quarantine_reason().empty()) {
+      v1::FileFailure& failure = *outputs.result.add_failures();
+      failure.set_path(absl::StrCat("file of kernel ", params.first()));
+      failure.set_reason(absl::StrCat("kernel ", params.first()));
+    }
+    outputs.Add("compiled", params.count() > 0 ? params.count() : kernels);
     for (int i = 0; i < action.params().compile().keep_size(); ++i) outputs.Add("ir", kernels);
   } else if (stage == "validate") {
     outputs.Add("verdicts", kernels);

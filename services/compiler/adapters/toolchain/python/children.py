@@ -19,7 +19,11 @@ OUT_OF_MEMORY = re.compile(r"out of memory|bad_alloc|MemoryError", re.IGNORECASE
 
 
 class MachineFault(Exception):
-    """A child could not be started or confined, or was killed by nobody of ours: the kernel has no part in it."""
+    """A child could not be started or confined: the kernel has no part in it."""
+
+
+class Killed(MachineFault):
+    """A child was killed by nobody of ours: the machine has too little memory, for this kernel or for all that it does."""
 
 
 class Frontend:
@@ -61,14 +65,19 @@ def call(work, seconds, max_seconds, answer_bytes):
         try:
             return json.dumps(work()).encode()
         except MachineFault as fault:
-            return json.dumps({"machine": str(fault)}).encode()
+            return json.dumps(fault_row(fault)).encode()
 
     layer = sandbox.Layer(execute=True, seconds=seconds * WALL_FACTOR, cpu_seconds=seconds,
                           memory_bytes=BACKEND_MEMORY, file_bytes=BACKEND_FILES, answer_bytes=answer_bytes)
     report = _object(sandbox.run(run, layer), max_seconds)
     if "machine" in report:
-        raise MachineFault(report["machine"])
+        raise (Killed if report.get("killed") else MachineFault)(report["machine"])
     return report
+
+
+def fault_row(fault):
+    """What is said in a report's place."""
+    return {"machine": str(fault), "killed": isinstance(fault, Killed)}
 
 
 def _settle():
@@ -103,7 +112,7 @@ def death(outcome, seconds):
         return {"stage": said[0], "died": said[1]}
     words = outcome.data.decode("utf-8", "replace") if outcome.kind == "error" else crash_line(outcome.words)
     if outcome.kind == "signal" and outcome.number == signal.SIGKILL:
-        raise MachineFault("a compiler was killed: the machine has too little memory")
+        raise Killed("it was killed: the machine has too little memory")
     if OUT_OF_MEMORY.search(words):
         return {"stage": "limit", "died": "not enough memory"}
     name = signal.Signals(outcome.number).name if outcome.kind == "signal" else "no answer"

@@ -122,5 +122,5 @@ def main(jobs, reports):
         try:
             report = kernel_report(json.loads(job))
         except children.MachineFault as fault:
-            report = {"machine": str(fault)}
+            report = children.fault_row(fault)
         write_object(reports, report)
