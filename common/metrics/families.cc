@@ -24,7 +24,8 @@ constexpr const Family* kFamilies[] = {
     &kWorkerTasks, &kStageSeconds, &kLookupSeconds, &kSlots, &kBusySlots, &kWaitingFor,
     &kFetchRequests, &kFetchSeconds, &kFetchedBytes, &kHostPauseSeconds, &kFetchedFiles,
     &kExtractedFiles, &kFoundKernels, &kCompiledKernels, &kNotAttempted, &kCompileSeconds,
-    &kValidatedKernels, &kLicenses, &kDecidedKernels,
+    &kRefusedKernels, &kCompilesLost, &kCompilersStarted, &kValidatedKernels, &kLicenses,
+    &kDecidedKernels,
     // The store.
     &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes, &kActionResults,
     &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes, &kEvictions,

@@ -153,7 +153,7 @@ inline constexpr Family kLeasesLost = {
     "Leases that ended without a word: expired, worker_ended, or cancelled with their job."};
 inline constexpr Family kQuarantinedFiles = {
     Type::kCounter, "kernelmill_coordinator_quarantined_files_total", "", kCoordinator,
-    "Files that are not read any more, as they ended their workers."};
+    "Files and kernels that are not read or compiled any more, as they ended their workers."};
 inline constexpr Family kHostTasks = {
     Type::kGauge,
     "kernelmill_coordinator_host_tasks",
@@ -235,6 +235,18 @@ inline constexpr Family kNotAttempted = {Type::kCounter, "kernelmill_compiler_no
 inline constexpr Family kCompileSeconds = {
     Type::kHistogram, "kernelmill_compiler_kernel_seconds", "toolchain", kCompiler,
     "Time that a toolchain took on one kernel, all its targets and tries together."};
+inline constexpr Family kRefusedKernels = {
+    Type::kCounter, "kernelmill_compiler_refused_total", "toolchain, stage", kCompiler,
+    "Kernels that did not compile, once for each toolchain and target, by the stage that refused "
+    "them: limit and sandbox are bounds that stopped them."};
+inline constexpr Family kCompilesLost = {
+    Type::kCounter, "kernelmill_compiler_lost_total", "toolchain, reason", kCompiler,
+    "Times that nothing came of a kernel, by why: its process was lost, the machine could not, the "
+    "toolchain is gone, nobody wanted it any more, or the process said what it should not."};
+inline constexpr Family kCompilersStarted = {
+    Type::kCounter, "kernelmill_compiler_processes_total", "toolchain", kCompiler,
+    "Processes started, each of which loads Triton and forks for kernels until it is lost or has "
+    "to be ended."};
 inline constexpr Family kValidatedKernels = {
     Type::kCounter, "kernelmill_validator_kernels_total", "verdict, rule", kValidator,
     "Kernels judged, and the first rule that rejected them."};

@@ -40,5 +40,15 @@ PROCESSES = Row("Processes", [
           [(f"time() - max by (job) (process_start_time_seconds{ROLE})", "{{job}}")]),
 ])
 
-PAGE = Page("kernelmill-workers", "kernelmill: workers", "Who works, on what, and with what.", [WHO, TASKS, PROCESSES],
+COMPILERS = Row("Compilers", [
+    Panel("Time of a kernel", "All its targets and tries by one toolchain.", "s", spread("kernelmill_compiler_kernel_seconds", "toolchain")),
+    Panel("Kernels refused", "By the stage that refused them: limit and sandbox are bounds that stopped them.", "ops",
+          [(total("kernelmill_compiler_refused_total", "toolchain, stage"), "{{toolchain}} {{stage}}")], stacked=True),
+    Panel("Compiles lost", "Times that nothing came of a kernel, by why.", "short",
+          [("sum by (toolchain, reason) (increase(kernelmill_compiler_lost_total[5m]))", "{{toolchain}} {{reason}}")], stacked=True),
+    Panel("Compilers started", "Processes that load Triton: more than at first where they are lost, or have to be ended.", "short",
+          [("sum by (toolchain) (increase(kernelmill_compiler_processes_total[5m]))", "{{toolchain}}")]),
+])
+
+PAGE = Page("kernelmill-workers", "kernelmill: workers", "Who works, on what, and with what.", [WHO, TASKS, COMPILERS, PROCESSES],
             [("role", "Role", 'label_values(kernelmill_build_info, job)')])

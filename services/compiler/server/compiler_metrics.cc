@@ -22,6 +22,29 @@ std::string BoundedReason(absl::string_view reason) {
   return reasons->ValueFor(reason);
 }
 
+// As Compiler's errors are.
+std::string ReasonOf(const absl::Status& lost) {
+  switch (lost.code()) {
+    case absl::StatusCode::kAborted:
+      return "lost";
+    case absl::StatusCode::kUnavailable:
+      return "machine";
+    case absl::StatusCode::kFailedPrecondition:
+      return "toolchain";
+    case absl::StatusCode::kCancelled:
+      return "unwanted";
+    default:
+      return "broken";
+  }
+}
+
+// Of a result that is not ok, what stopped it; empty: what it is called with could not be told.
+std::string RefusedBy(const v1::CompileResult& result) {
+  if (result.status() == v1::COMPILE_STATUS_ERROR) return result.stage();
+  const bool sandbox = result.missing() == "sandbox" || result.missing() == "import:sandbox";
+  return sandbox ? "sandbox" : "";
+}
+
 class TimedCompiler : public Compiler {
  public:
   explicit TimedCompiler(Compiler& compiler) : compiler_(compiler) {}
@@ -29,6 +52,11 @@ class TimedCompiler : public Compiler {
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
     const absl::Time start = absl::Now();
     absl::StatusOr<KernelReport> report = compiler_.Compile(job);
+    if (!report.ok()) {
+      metrics::Counter(metrics::kCompilesLost,
+                       {{"toolchain", job.toolchain}, {"reason", ReasonOf(report.status())}})
+          .Increment();
+    }
     // Toolchains that are not pinned are not compiled by, so that the labels are few.
     if (report.ok()) {
       metrics::Histogram(metrics::kCompileSeconds, {{"toolchain", job.toolchain}})
@@ -66,6 +94,11 @@ void CountCompiled(const v1::CompiledShard& compiled) {
                         {"target", result.target()},
                         {"status", std::string(StatusName(result.status()))}})
           .Increment();
+      if (const std::string stage = RefusedBy(result); !stage.empty()) {
+        metrics::Counter(metrics::kRefusedKernels,
+                         {{"toolchain", result.toolchain()}, {"stage", stage}})
+            .Increment();
+      }
     }
   }
 }
@@ -80,6 +113,13 @@ void PrefillCompiled() {
   metrics::Prefill(metrics::kCompiledKernels, {{"toolchain", names},
                                                {"target", {targets.begin(), targets.end()}},
                                                {"status", {"ok", "error", "unknown"}}});
+  metrics::Prefill(metrics::kRefusedKernels,
+                   {{"toolchain", names},
+                    {"stage", {"import", "frontend", "passes", "assembler", "limit", "sandbox"}}});
+  metrics::Prefill(
+      metrics::kCompilesLost,
+      {{"toolchain", names}, {"reason", {"lost", "machine", "toolchain", "unwanted", "broken"}}});
+  metrics::Prefill(metrics::kCompilersStarted, {{"toolchain", names}});
   metrics::Prefill(metrics::kNotAttempted, {{"reason", {"not_self_contained"}}});
 }
 

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -29,6 +30,7 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/compiler/core/compiler.h"
+#include "services/compiler/server/compiler_metrics.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
 #include "services/compiler/server/limited_compiler.h"
@@ -195,6 +197,27 @@ TEST_F(CompileStageTest, WhatIsQuarantinedIsUnknownAndNoCompilerIsAsked) {
   ASSERT_EQ(compiled->kernels(0).results_size(), 1);
   EXPECT_EQ(compiled->kernels(0).results(0).status(), v1::COMPILE_STATUS_UNKNOWN);
   EXPECT_EQ(compiled->kernels(0).results(0).missing(), "crash");
+}
+
+TEST_F(CompileStageTest, WhyNothingCameOfAKernelIsCounted) {
+  const std::unique_ptr<Compiler> timed = NewTimedCompiler(compiler_);
+  const auto lost = [](const std::string& reason) {
+    return metrics::Counter(metrics::kCompilesLost,
+                            {{"toolchain", "triton-3.5.1"}, {"reason", reason}})
+        .Value();
+  };
+  const auto stages = NewCompilerStages(*timed);
+  for (const auto& [status, reason] : std::vector<std::pair<absl::Status, std::string>>{
+           {absl::AbortedError(""), "lost"},
+           {absl::UnavailableError(""), "machine"},
+           {absl::FailedPreconditionError(""), "toolchain"},
+           {absl::CancelledError(""), "unwanted"},
+           {absl::InternalError(""), "broken"}}) {
+    compiler_.status = status;
+    const double before = lost(reason);
+    EXPECT_FALSE(stages[0]->Run(action_, store_).ok());
+    EXPECT_EQ(lost(reason), before + 1) << reason;
+  }
 }
 
 // Compiles for ever, but for who is stopped.

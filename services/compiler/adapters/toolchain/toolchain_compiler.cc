@@ -1,5 +1,7 @@
 #include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 
+#include <prometheus/counter.h>
+
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/metrics/metrics.h"
 #include "common/toolchains/toolchains.h"
 #include "services/compiler/adapters/sandbox/confined_process.h"
 #include "services/compiler/adapters/sandbox/policy.h"
@@ -64,7 +67,9 @@ absl::StatusOr<std::unique_ptr<Zygote>> ToolchainCompiler::Start(
     const std::string& toolchain) const {
   ASSIGN_OR_RETURN(const std::string environment, FindEnvironment(options_.folder, toolchain));
   ASSIGN_OR_RETURN(const Policy policy, PolicyOf(environment, options_));
-  return Zygote::Start(environment, policy);
+  ASSIGN_OR_RETURN(std::unique_ptr<Zygote> zygote, Zygote::Start(environment, policy));
+  metrics::Counter(metrics::kCompilersStarted, {{"toolchain", toolchain}}).Increment();
+  return zygote;
 }
 
 void ToolchainCompiler::GiveBack(const std::string& toolchain, std::unique_ptr<Zygote> zygote) {
