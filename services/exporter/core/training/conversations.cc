@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/code/lexer.h"
+#include "common/code/python_layout.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -93,11 +95,50 @@ bool IsWhole(const v1::Kernel& kernel) {
          kernel.form() != v1::KERNEL_FORM_TEMPLATE;
 }
 
-bool HasLauncher(const v1::Kernel& kernel) {
-  return kernel.has_launcher() && !kernel.launcher().text().empty();
+// Without the indentation that it is nested by, where the text is Python's.
+std::string AtTheMargin(const v1::Kernel& kernel, string_view text) {
+  if (kernel.dsl() == v1::DSL_CUDA) return std::string(text);
+  return code::DedentPython(text).value_or(std::string(text));
 }
 
-std::string WriteQuestion(const v1::Kernel& kernel) {
+// The signature begins on a line of its own, whose indentation its other lines have as well.
+std::string Signature(const v1::Kernel& kernel) {
+  const string_view source = kernel.source();
+  const size_t begin = source.find(kernel.signature());
+  if (begin == string_view::npos || begin == 0) return kernel.signature();
+  const size_t line = source.rfind('\n', begin - 1) + 1;  // npos + 1 is the beginning
+  return AtTheMargin(kernel, source.substr(line, begin - line + kernel.signature().size()));
+}
+
+bool Names(string_view text, const v1::Kernel& kernel) {
+  const std::vector<code::Token> tokens = code::Lex(text, code::LanguageOf(kernel.dsl()));
+  return std::any_of(tokens.begin(), tokens.end(), [&](const code::Token& token) {
+    return token.kind == code::Token::kName && token.text == kernel.name();
+  });
+}
+
+string_view Body(const v1::Kernel& kernel) {
+  const auto offset = static_cast<size_t>(std::max(kernel.body_offset(), 0));
+  const string_view source = kernel.source();
+  return absl::StripAsciiWhitespace(source.substr(std::min(offset, source.size())));
+}
+
+// The launcher's text where that shows how the kernel is launched; else nothing. It has to name the
+// kernel, which may have been handed to it by a macro or in a table, and not to hold it: a kernel
+// that stands within its launcher would be in the question that asks for it.
+std::string ShownLauncher(const v1::Kernel& kernel) {
+  const string_view text = kernel.launcher().text();
+  if (!Names(text, kernel)) return "";
+  if (!Body(kernel).empty() && absl::StrContains(text, Body(kernel))) return "";
+  return AtTheMargin(kernel, text);
+}
+
+// What a question calls it.
+string_view Noun(const v1::Kernel& kernel) {
+  return kernel.role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
+}
+
+std::string WriteQuestion(const v1::Kernel& kernel, string_view launcher) {
   std::vector<string_view> tags;
   for (const v1::Tag& tag : kernel.tags()) tags.push_back(tag.name());
   std::string text = absl::StrCat("Write a ", LanguageName(kernel.dsl()), " kernel named `",
@@ -105,12 +146,11 @@ std::string WriteQuestion(const v1::Kernel& kernel) {
   if (!tags.empty()) absl::StrAppend(&text, "\nOperation: ", absl::StrJoin(tags, ", "), "\n");
   const std::string docstring = PlainDocstring(kernel.docstring());
   if (!docstring.empty()) absl::StrAppend(&text, "\nWhat it does:\n\n", docstring, "\n");
-  absl::StrAppend(&text, "\nSignature:\n\n", Fenced(kernel, kernel.signature()), "\n");
+  absl::StrAppend(&text, "\nSignature:\n\n", Fenced(kernel, Signature(kernel)), "\n");
   const std::string parameters = ParameterLines(kernel);
   if (!parameters.empty()) absl::StrAppend(&text, "\nParameters:\n\n", parameters);
-  if (HasLauncher(kernel) && kernel.launcher().text().size() <= kMaxLauncherBytes) {
-    absl::StrAppend(&text, "\nIt is launched so:\n\n", Fenced(kernel, kernel.launcher().text()),
-                    "\n");
+  if (!launcher.empty() && launcher.size() <= kMaxLauncherBytes) {
+    absl::StrAppend(&text, "\nIt is launched so:\n\n", Fenced(kernel, launcher), "\n");
   }
   return text;
 }
@@ -123,7 +163,7 @@ std::string WithoutDocstring(const v1::Kernel& kernel) {
   if (signature == string_view::npos || body > source.size()) return "";
   const size_t end = signature + kernel.signature().size();
   if (end > body || absl::StrContains(source.substr(body), kernel.docstring())) return "";
-  return absl::StrCat(source.substr(0, end), "\n", source.substr(body));
+  return AtTheMargin(kernel, absl::StrCat(source.substr(0, end), "\n", source.substr(body)));
 }
 
 }  // namespace
@@ -141,24 +181,28 @@ std::vector<Conversation> Conversations(const v1::Kernel& kernel, const dataset:
   const auto add = [&](size_t name, std::string user, std::string assistant) {
     all.push_back({TemplateNames()[name], system, std::move(user), std::move(assistant)});
   };
+  const std::string launcher = ShownLauncher(kernel);
   const bool launched = kernel.role() == v1::KERNEL_ROLE_KERNEL;
   if (launched && IsWhole(kernel) && (!kernel.docstring().empty() || kernel.tags_size() > 0)) {
-    add(0, WriteQuestion(kernel), Fenced(kernel, kernel.module()));
+    add(0, WriteQuestion(kernel, launcher), Fenced(kernel, kernel.module()));
   }
   if (fim.excluded.empty()) {
-    add(1, absl::StrCat("Complete the body of this kernel.\n\n", Fenced(kernel, fim.prompt)),
+    add(1,
+        absl::StrCat("Complete the body of this ", Noun(kernel), ".\n\n",
+                     Fenced(kernel, fim.prompt)),
         Fenced(kernel, fim.completion));
   }
-  if (HasLauncher(kernel) && kernel.dsl() != v1::DSL_CUDA && !kernel.module().empty()) {
+  if (!launcher.empty() && kernel.dsl() != v1::DSL_CUDA && !kernel.module().empty()) {
     add(2,
         absl::StrCat("Write the function that launches `", kernel.name(), "`.\n\n",
                      Fenced(kernel, kernel.module())),
-        Fenced(kernel, kernel.launcher().text()));
+        Fenced(kernel, launcher));
   }
   const std::string docstring = PlainDocstring(kernel.docstring());
   const std::string bare = docstring.empty() ? "" : WithoutDocstring(kernel);
   if (!bare.empty() && Words(docstring) >= kMinDocstringWords) {
-    add(3, absl::StrCat("What does this kernel do?\n\n", Fenced(kernel, bare)), docstring);
+    add(3, absl::StrCat("What does this ", Noun(kernel), " do?\n\n", Fenced(kernel, bare)),
+        docstring);
   }
   return all;
 }

@@ -24,15 +24,15 @@ const std::vector<std::string>& TemplateNames();
 // The conversations that a kernel has evidence for. All that they say is read from the record:
 // signature, docstring, tags, parameters' roles, launcher; nothing is made up.
 //
-//   template   is asked                                          answers           needs
-//   write      for a kernel by name, signature, tags, what the   `module`          a launched
-//   kernel whose module is
-//              docstring says, parameters, who launches it                         self-contained;
-//              a docstring or a tag
-//   complete   for the body of fim_sft.csv's prompt              its completion    a row there
-//   launch     for the function that launches the module         the launcher      a launcher with
-//   its text; not CUDA document   what the kernel does, without its docstring       the docstring
-//   a docstring of five words or more
+//   write     asks for a kernel by name, signature, tags, what the docstring says, parameters and
+//             launcher; answers `module`; needs a launched, self-contained kernel with a docstring
+//             or a tag.
+//   complete  asks for the body of fim_sft.csv's prompt; answers its completion; needs a row there.
+//   launch    asks for the function that launches the module; answers the launcher; not of CUDA.
+//   document  asks what the kernel does, without its docstring; answers the docstring; needs one of
+//             five words or more.
+//
+// A launcher is shown, or asked for, where its text names the kernel and does not hold it.
 std::vector<Conversation> Conversations(const v1::Kernel& kernel, const dataset::FimPair& fim);
 
 }  // namespace kernelmill::exporter

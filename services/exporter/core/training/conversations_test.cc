@@ -99,6 +99,46 @@ TEST(Conversations, OnlyAModuleThatStandsAloneIsAnAnswer) {
   EXPECT_THAT(Names(kernel), Not(testing::Contains("write")));
 }
 
+TEST(Conversations, ALauncherThatHoldsTheKernelIsNotShown) {
+  v1::Kernel kernel = Whole();
+  kernel.mutable_launcher()->set_text("def run(x):\n" + kernel.source() +
+                                      "    scale[(1,)](x, 1, 64)\n");
+  EXPECT_THAT(Names(kernel), Not(testing::Contains("launch")));
+  EXPECT_THAT(ByTemplate(kernel)["write"].user, Not(HasSubstr("launched")));
+}
+
+TEST(Conversations, ALauncherThatDoesNotNameTheKernelIsNotShown) {
+  v1::Kernel kernel = Whole();
+  kernel.mutable_launcher()->set_text("def run(x):\n    TABLE['scale'][(1,)](x)  # scale\n");
+  EXPECT_THAT(Names(kernel), Not(testing::Contains("launch")));
+  EXPECT_THAT(ByTemplate(kernel)["write"].user, Not(HasSubstr("launched")));
+}
+
+TEST(Conversations, NestedTextsLoseTheirIndentation) {
+  v1::Kernel kernel = Whole();
+  kernel.set_signature("def scale(\n        x,\n    ):");
+  kernel.set_docstring("Doubles every element of x.");
+  const std::string head =
+      "    @triton.jit\n    def scale(\n        x,\n    ):\n"
+      "        \"\"\"Doubles every element of x.\"\"\"\n";
+  kernel.set_source(head + "        tl.store(x, 2 * tl.load(x))\n");
+  kernel.set_body_offset(static_cast<int>(head.size()));
+  kernel.mutable_launcher()->set_text("    def run(self, x):\n        scale[(1,)](x)\n");
+  std::map<std::string, Conversation> all = ByTemplate(kernel);
+  EXPECT_THAT(all["write"].user, HasSubstr("```python\ndef scale(\n    x,\n):\n```"));
+  EXPECT_THAT(all["write"].user, HasSubstr("```python\ndef run(self, x):\n    scale"));
+  EXPECT_EQ(all["launch"].assistant, "```python\ndef run(self, x):\n    scale[(1,)](x)\n```");
+  EXPECT_THAT(all["document"].user,
+              HasSubstr("```python\n@triton.jit\ndef scale(\n    x,\n):\n    tl.store"));
+}
+
+TEST(Conversations, ADeviceFunctionIsNotCalledAKernel) {
+  v1::Kernel kernel = Whole();
+  kernel.set_role(v1::KERNEL_ROLE_DEVICE);
+  EXPECT_THAT(ByTemplate(kernel)["complete"].user, HasSubstr("body of this device function."));
+  EXPECT_THAT(ByTemplate(kernel)["document"].user, HasSubstr("does this device function do?"));
+}
+
 TEST(Conversations, AFenceIsLongerThanThoseInTheCode) {
   v1::Kernel kernel = Whole();
   kernel.set_module("# ```\n# ````\n");

@@ -1,7 +1,9 @@
 #include "services/exporter/core/training/infill.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,15 +15,40 @@ namespace {
 
 using absl::string_view;
 
-// Where the lines begin on which a statement does; 0 is the first.
+// Where the line begins that the token is the first of; nothing of another token.
+std::optional<size_t> LineOf(const code::Token& token, string_view code) {
+  size_t at = static_cast<size_t>(token.text.data() - code.data());
+  while (at > 0 && code::IsBlank(code[at - 1])) --at;
+  if (at > 0 && !code::IsNewline(code[at - 1])) return std::nullopt;
+  return at;
+}
+
+// Lines of comments that follow each other, indented alike.
+struct CommentLines {
+  size_t begin = 0;
+  size_t end = 0;  // where the line after them begins
+  size_t indentation = 0;
+};
+
+// Where the lines begin on which a statement does, or the comment right above it, which is about
+// it; 0 is the first.
 std::vector<size_t> StatementLines(string_view code) {
   std::vector<size_t> lines = {0};
+  std::optional<CommentLines> comments;
   for (const code::Token& token : code::Lex(code, code::Language::kPython)) {
-    if (!token.begins_statement) continue;
-    size_t at = static_cast<size_t>(token.text.data() - code.data());
-    while (at > 0 && code::IsBlank(code[at - 1])) --at;
-    const bool first_of_line = at == 0 || code::IsNewline(code[at - 1]);
-    if (first_of_line && at > lines.back()) lines.push_back(at);
+    const std::optional<size_t> line = LineOf(token, code);
+    const size_t at = static_cast<size_t>(token.text.data() - code.data());
+    const size_t indentation = line ? at - *line : 0;
+    const bool follows =
+        comments && line && comments->end == *line && comments->indentation == indentation;
+    if (token.kind == code::Token::kComment && line) {
+      const size_t end = std::min(code.find('\n', at), code.size() - 1) + 1;
+      comments = {follows ? comments->begin : *line, end, indentation};
+      continue;
+    }
+    const size_t begin = follows ? comments->begin : line.value_or(0);
+    if (token.begins_statement && begin > lines.back()) lines.push_back(begin);
+    comments.reset();
   }
   return lines;
 }

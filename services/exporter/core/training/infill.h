@@ -17,8 +17,8 @@ struct Infill {
 };
 
 // Cuts a run of whole lines out of the completion, from the beginning of one statement to that of
-// another, nested ones too. Which run is drawn by `sha1`, the pair's identity, so that it is the
-// same in every dataset.
+// another, nested ones too; a comment right above a statement goes with it. Which run is drawn by
+// `sha1`, the pair's identity, so that it is the same in every dataset.
 Infill CutInfill(const dataset::FimPair& pair, absl::string_view sha1);
 
 }  // namespace kernelmill::exporter
