@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   kernelmill::rpc::TerminationSignal signal;
   const int code = kernelmill::cli::RunProgram(argc, argv, signal);
   // Not exit(): after an interrupt a stage of `crawl` may still run, and would meet destroyed
-  // statics.
+  // statics. What it compiles ends with it.
   std::fflush(nullptr);
-  std::_Exit(code);
+  std::quick_exit(code);
 }

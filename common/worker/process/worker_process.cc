@@ -60,7 +60,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   options.version = flags.version;
   options.slots = worker_flags.slots;
   options.task_timeout = absl::Seconds(worker_flags.task_timeout_seconds);
-  options.on_stuck = [] { std::_Exit(kStuckExit); };
+  options.on_stuck = [] { std::quick_exit(kStuckExit); };
   Worker worker(options, *queue, *store, stages);
   worker.Start();
   LogInfo("working", {{"name", options.name},
@@ -76,7 +76,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
   // A stage still runs that does not stop. Its task was handed back, and every blob that it
   // has stored is whole: end without waiting for it.
   LogWarning("ending while a stage is running");
-  std::_Exit(0);
+  std::quick_exit(0);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "common/base/status.h"
 #include "services/compiler/adapters/sandbox/landlock.h"
 #include "services/compiler/adapters/sandbox/launch.h"
+#include "services/compiler/adapters/sandbox/live_sessions.h"
 #include "services/compiler/adapters/sandbox/seccomp_filter.h"
 #include "services/compiler/adapters/sandbox/session.h"
 
@@ -151,10 +152,12 @@ absl::Status ConfinedProcess::Fork(Launch& launch) {
     n = ::read(read.get(), &report, sizeof(report));
   } while (n < 0 && errno == EINTR);
   if (n == sizeof(report)) return StatusOfLaunch(report, launch.argv.front());
+  RememberSession(pid_, scratch_.path());
   process_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (process_.is_open()) return absl::OkStatus();
   const int error = errno;
   KillSession(pid_);
+  ForgetSession(pid_);
   return ErrnoStatus(error, "pidfd_open");
 }
 
@@ -219,6 +222,7 @@ void ConfinedProcess::EndWork() {
 }
 
 void ConfinedProcess::Reap(Ending& ending) {
+  ForgetSession(pid_);
   int status = 0;
   pid_t reaped;
   do {

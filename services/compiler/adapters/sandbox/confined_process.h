@@ -70,8 +70,10 @@ absl::string_view NameOf(EndReason reason);  // "memory", "scratch bytes", ...
 
 // A confined program that runs, its watcher and its scratch folder. The watcher is a thread that
 // starts the program (Linux ties the death signal to the thread that forked), polls its bounds,
-// kills and reaps it: also when the worker itself dies, nothing of it lives on. When it is over, no
-// descendant is alive, whatever became of its parents. Thread-safe.
+// kills and reaps it. When it is over, no descendant is alive, whatever became of its parents; so
+// it is where the worker ends by std::quick_exit. Where the worker is killed, it dies with it, but
+// a program that a descendant runs ends by its own bound of time, and the scratch folder stays.
+// Thread-safe.
 class ConfinedProcess {
  public:
   // Returns when the program executes. INVALID_ARGUMENT: the policy. NOT_FOUND, PERMISSION_DENIED:

@@ -2,13 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
@@ -108,6 +114,37 @@ TEST_F(RunningTest, WhatHasNoWorkMaySleep) {
   process->BeginWork(absl::Seconds(1));
   process->EndWork();
   EXPECT_EQ(process->Wait().reason, EndReason::kExited);
+}
+
+// Whether a process has `word` in its command line.
+bool AnyRuns(const std::string& word) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const auto line = ReadFile(absl::StrCat(entry.path().string(), "/cmdline"), 4000);
+    if (line.ok() && absl::StrContains(*line, word)) return true;
+  }
+  return false;
+}
+
+TEST_F(RunningTest, NothingOfItOutlivesAWorkerThatEndsWithoutDestroyingIt) {
+  GTEST_FLAG_SET(death_test_style, "fast");
+  const std::string marker = absl::StrCat("outlives-", ::getpid());
+  absl::StatusOr<TempDir> folder = TempDir::Create();
+  ASSERT_THAT(folder, IsOk());
+  ::chmod(folder->path().c_str(), 0711);
+  const auto start_and_leave = [&] {
+    absl::StatusOr<Policy> policy = InterpreterPolicy("/usr/bin/python3");
+    policy->scratch_parent = folder->path();
+    const std::string code =
+        "import os, time\nchild = os.fork()\nopen('file', 'w').close()\ntime.sleep(60)";
+    auto process =
+        ConfinedProcess::Start({{"/usr/bin/python3", "-I", "-c", code, marker}, {}, {}}, *policy);
+    const std::string file = absl::StrCat((*process)->scratch(), "/file");
+    while (!std::filesystem::exists(file)) absl::SleepFor(absl::Milliseconds(10));
+    std::quick_exit(AnyRuns(marker) ? 0 : 1);
+  };
+  EXPECT_EXIT(start_and_leave(), ::testing::ExitedWithCode(0), "");
+  EXPECT_FALSE(AnyRuns(marker));
+  EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
 }
 
 TEST_F(ConfinedProcessTest, ManyFilesEndIt) {

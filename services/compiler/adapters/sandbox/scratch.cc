@@ -109,9 +109,12 @@ absl::StatusOr<Scratch> Scratch::Create(const std::string& parent, uid_t uid) {
 }
 
 Scratch::~Scratch() {
-  if (path_.empty()) return;
-  Empty(path_);
-  ::rmdir(path_.c_str());
+  if (!path_.empty()) RemoveScratch(path_);
+}
+
+void RemoveScratch(const std::string& path) {
+  Empty(path);
+  ::rmdir(path.c_str());
 }
 
 ScratchUsage Scratch::Usage(int max_entries) const {

@@ -45,6 +45,9 @@ class Scratch {
   std::string path_;
 };
 
+// Removes the folder, and follows no link in it. No process may write to it any more.
+void RemoveScratch(const std::string& path);
+
 }  // namespace kernelmill::compiler
 
 #endif  // KERNELMILL_SERVICES_COMPILER_ADAPTERS_SANDBOX_SCRATCH_H_

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <memory>
 
 #include "absl/strings/numbers.h"
@@ -39,6 +40,12 @@ bool AnyThreadWorks(pid_t pid) {
     if (name_end != text.npos && IsWork(text.substr(name_end + 2, 1))) return true;
   }
   return false;
+}
+
+// Asks without a file: each watcher looks at all processes of the machine ten times a second.
+bool MayBeMember(pid_t pid, pid_t session) {
+  const pid_t of = ::getsid(pid);
+  return of == session || (of < 0 && errno != ESRCH);
 }
 
 bool ReadMember(pid_t pid, pid_t session, SessionMember& member) {
@@ -106,8 +113,10 @@ std::vector<SessionMember> SessionMembers(pid_t session) {
   while (const dirent* entry = ::readdir(folder.get())) {
     pid_t pid = 0;
     SessionMember member;
-    if (absl::SimpleAtoi(entry->d_name, &pid) && ReadMember(pid, session, member))
+    if (absl::SimpleAtoi(entry->d_name, &pid) && MayBeMember(pid, session) &&
+        ReadMember(pid, session, member)) {
       members.push_back(member);
+    }
   }
   return members;
 }
