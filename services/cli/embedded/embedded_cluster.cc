@@ -171,6 +171,8 @@ bool EmbeddedCluster::Stop(absl::Duration grace) {
   const bool finished = parts_->worker->Drain(grace);
   parts_->coordinator.server->Shutdown(kServerGrace);
   parts_->store.server->Shutdown(kServerGrace);
+  // Not only in the destructor: where a stage still runs there is none.
+  const TempDir unneeded = std::move(parts_->sockets);
   return finished;
 }
 
