@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/config/source_spec.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::config {

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/config/field_check.h"
 
 namespace kernelmill::config {
 namespace {
@@ -22,7 +23,7 @@ constexpr double kMaxEpochs = 10'000;
 constexpr absl::string_view kConfigs[] = {"kernels", "fim", "instruct", "files"};
 
 absl::Status Wrong(const std::string& where, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("mix.", where, ": ", what));
+  return FieldError("mix." + where, what);
 }
 
 absl::Status CheckOwnName(const std::string& where, const std::string& name,

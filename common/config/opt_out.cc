@@ -10,14 +10,11 @@
 #include "absl/strings/strip.h"
 #include "common/base/hex.h"
 #include "common/base/status.h"
-#include "common/config/job_spec.h"
+#include "common/config/field_check.h"
+#include "common/config/source_spec.h"
 
 namespace kernelmill::config {
 namespace {
-
-absl::Status Wrong(absl::string_view where, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
-}
 
 // What stands before the version of name==version, as pip compares names; empty of what is none.
 std::string PackageName(absl::string_view package) {
@@ -78,19 +75,20 @@ absl::Status CheckOptOut(const std::string& where, const v1::OptOut& entry) {
   RETURN_IF_ERROR(CheckText(where + ".owner", entry.owner()));
   RETURN_IF_ERROR(CheckText(where + ".path", entry.path()));
   if (!of_source && entry.sha256().empty()) {
-    return Wrong(where, "names nothing: a repository, an owner or a sha256 is needed");
+    return FieldError(where, "names nothing: a repository, an owner or a sha256 is needed");
   }
   if (!entry.repository().empty() && !entry.owner().empty()) {
-    return Wrong(where + ".owner", "stands beside repository; only one can be given");
+    return FieldError(where + ".owner", "stands beside repository; only one can be given");
   }
   if (!entry.owner().empty() && PartsOf(entry.owner()).size() < 2) {
-    return Wrong(where + ".owner", "is no host/owner");
+    return FieldError(where + ".owner", "is no host/owner");
   }
   if (!entry.sha256().empty() && !IsLowerHex(entry.sha256(), 64)) {
-    return Wrong(where + ".sha256", "is not 64 lowercase hexadecimal digits");
+    return FieldError(where + ".sha256", "is not 64 lowercase hexadecimal digits");
   }
   if (entry.path().empty()) return absl::OkStatus();
-  if (!of_source) return Wrong(where + ".path", "is of a repository or an owner, which is missing");
+  if (!of_source)
+    return FieldError(where + ".path", "is of a repository or an owner, which is missing");
   return Annotate(Glob::Compile(entry.path()).status(), where + ".path");
 }
 

@@ -17,8 +17,8 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/config/csv.h"
+#include "common/config/field_check.h"
 #include "common/config/job_file_tree.h"
-#include "common/config/job_spec.h"
 
 namespace kernelmill::config {
 namespace {

@@ -13,8 +13,8 @@
 #include "common/base/file.h"
 #include "common/base/hex.h"
 #include "common/base/status.h"
+#include "common/config/field_check.h"
 #include "common/config/job_file_tree.h"
-#include "common/config/job_spec.h"
 
 namespace kernelmill::config {
 namespace {
@@ -22,10 +22,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMaxFileBytes = 64 << 20;
-
-absl::Status Wrong(absl::string_view where, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
-}
 
 bool IsDate(absl::string_view text) {
   if (text.size() != 10) return false;
@@ -87,19 +83,21 @@ absl::Status CheckReference(const std::string& where, const v1::KernelReference&
   absl::string_view id = kernel.id();
   const size_t digits = absl::ConsumePrefix(&id, kSha256Prefix) ? 64 : 32;
   if (!kernel.id().empty() && !IsLowerHex(id, digits)) {
-    return Wrong(where + ".id", absl::StrCat("is not ", digits, " lowercase hexadecimal digits"));
+    return FieldError(where + ".id",
+                      absl::StrCat("is not ", digits, " lowercase hexadecimal digits"));
   }
-  if (kernel.line() < 0) return Wrong(where + ".line", "is negative");
+  if (kernel.line() < 0) return FieldError(where + ".line", "is negative");
   const bool placed = !kernel.path().empty() && (!kernel.name().empty() || kernel.line() > 0);
   if (kernel.id().empty() && !placed) {
-    return Wrong(where, "names no kernel: an id, or a path and a name or a line, is needed");
+    return FieldError(where, "names no kernel: an id, or a path and a name or a line, is needed");
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckReview(const std::string& where, const v1::Review& review) {
   const bool pair = review.has_cuda() || review.has_triton();
-  if (review.has_kernel() == pair) return Wrong(where, "is of a kernel, or of a cuda and a triton");
+  if (review.has_kernel() == pair)
+    return FieldError(where, "is of a kernel, or of a cuda and a triton");
   if (pair) {
     RETURN_IF_ERROR(CheckReference(where + ".cuda", review.cuda()));
     RETURN_IF_ERROR(CheckReference(where + ".triton", review.triton()));
@@ -108,18 +106,19 @@ absl::Status CheckReview(const std::string& where, const v1::Review& review) {
   }
   const bool of_kernel = review.flag() == kFlagWordOverlap || review.flag() == kFlagLicense;
   if (pair ? review.flag() != kFlagPair : !of_kernel) {
-    return Wrong(where + ".flag", "pair is needed of a pair, word_overlap or license of a kernel");
+    return FieldError(where + ".flag",
+                      "pair is needed of a pair, word_overlap or license of a kernel");
   }
   if (review.decision() == v1::REVIEW_DECISION_UNSPECIFIED) {
-    return Wrong(where + ".decision", "accept or reject is needed");
+    return FieldError(where + ".decision", "accept or reject is needed");
   }
   RETURN_IF_ERROR(CheckText(where + ".who", review.who()));
   RETURN_IF_ERROR(CheckText(where + ".why", review.why()));
-  if (review.who().empty()) return Wrong(where + ".who", "is empty");
+  if (review.who().empty()) return FieldError(where + ".who", "is empty");
   if (review.decision() == v1::REVIEW_DECISION_REJECT && review.why().empty()) {
-    return Wrong(where + ".why", "is empty, of what is rejected");
+    return FieldError(where + ".why", "is empty, of what is rejected");
   }
-  if (!IsDate(review.date())) return Wrong(where + ".date", "YYYY-MM-DD is needed");
+  if (!IsDate(review.date())) return FieldError(where + ".date", "YYYY-MM-DD is needed");
   return absl::OkStatus();
 }
 

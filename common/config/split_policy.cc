@@ -8,30 +8,22 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/base/url.h"
-#include "common/config/job_spec.h"
+#include "common/config/field_check.h"
 
 namespace kernelmill::config {
 namespace {
-
-absl::Status Wrong(absl::string_view where, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("splits", where, ": ", what));
-}
-
-absl::Status CheckShare(absl::string_view where, double share) {
-  if (share >= 0 && share <= 1) return absl::OkStatus();
-  return Wrong(where, "is not between 0 and 1");
-}
 
 // `known`: where each repository was named before, by its key.
 absl::Status CheckNames(const std::string& list,
                         const google::protobuf::RepeatedPtrField<std::string>& names,
                         std::map<std::string, std::string>* known) {
   for (int i = 0; i < names.size(); ++i) {
-    const std::string where = absl::StrCat(".", list, "[", i, "]");
-    RETURN_IF_ERROR(CheckText(absl::StrCat("splits", where), names.Get(i)));
-    if (names.Get(i).empty()) return Wrong(where, "is empty");
-    const auto [at, added] = known->try_emplace(RepositoryKey(names.Get(i)), where.substr(1));
-    if (!added) return Wrong(where, absl::StrCat("the same repository as ", at->second));
+    const std::string where = absl::StrCat("splits.", list, "[", i, "]");
+    RETURN_IF_ERROR(CheckText(where, names.Get(i)));
+    if (names.Get(i).empty()) return FieldError(where, "is empty");
+    const auto [at, added] =
+        known->try_emplace(RepositoryKey(names.Get(i)), absl::StrCat(list, "[", i, "]"));
+    if (!added) return FieldError(where, absl::StrCat("the same repository as ", at->second));
   }
   return absl::OkStatus();
 }
@@ -39,10 +31,10 @@ absl::Status CheckNames(const std::string& list,
 }  // namespace
 
 absl::Status CheckSplits(const v1::SplitPolicy& policy) {
-  RETURN_IF_ERROR(CheckShare(".validation", policy.validation()));
-  RETURN_IF_ERROR(CheckShare(".test", policy.test()));
+  RETURN_IF_ERROR(CheckShare("splits.validation", policy.validation()));
+  RETURN_IF_ERROR(CheckShare("splits.test", policy.test()));
   if (policy.validation() + policy.test() >= 1) {
-    return Wrong("", "validation and test leave nothing for train");
+    return FieldError("splits", "validation and test leave nothing for train");
   }
   RETURN_IF_ERROR(CheckText("splits.seed", policy.seed()));
   std::map<std::string, std::string> known;

@@ -13,7 +13,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/code/line_index.h"
-#include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
 

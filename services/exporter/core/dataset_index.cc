@@ -10,7 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 #include "common/dataset/source_check.h"
 #include "common/dataset/splits.h"
 #include "common/dataset/walk.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 #include "services/fetcher/adapters/git/git_pin.h"
 #include "services/fetcher/adapters/git/git_snapshot.h"
 #include "services/fetcher/adapters/local/local_tree.h"

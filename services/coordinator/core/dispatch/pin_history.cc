@@ -1,7 +1,7 @@
 #include "services/coordinator/core/dispatch/pin_history.h"
 
 #include "absl/strings/str_cat.h"
-#include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 
 namespace kernelmill::coordinator {
 namespace {

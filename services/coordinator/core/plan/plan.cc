@@ -9,7 +9,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/cas/digest.h"
-#include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 #include "common/config/split_policy.h"
 #include "services/coordinator/core/plan/result_checks.h"
 

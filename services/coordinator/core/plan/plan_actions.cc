@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/config/compile_policy.h"
-#include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 #include "common/config/split_policy.h"
 #include "services/coordinator/core/plan/plan.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
-#include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 #include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
 #include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 #include "common/testing/status_matchers.h"
 #include "common/toolchains/toolchains.h"
 #include "services/coordinator/core/testing/scripted_results.h"

@@ -10,6 +10,7 @@
 #include "common/base/text.h"
 #include "common/cas/digest.h"
 #include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 
 namespace kernelmill::coordinator {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/config/job_spec.h"
+#include "common/config/source_spec.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::coordinator {

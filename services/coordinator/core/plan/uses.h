@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/config/job_spec.h"
 #include "common/config/opt_out.h"
+#include "common/config/source_spec.h"
 #include "services/coordinator/core/plan/packed_sources.h"
 
 namespace kernelmill::coordinator {
