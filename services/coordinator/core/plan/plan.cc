@@ -4,19 +4,14 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "common/base/text.h"
-#include "common/cas/digest.h"
 #include "common/config/source_spec.h"
 #include "common/config/split_policy.h"
 #include "services/coordinator/core/plan/result_checks.h"
 
 namespace kernelmill::coordinator {
 namespace {
-
-using worker::FailureCost;
 
 // A partition reads every signature of the job; so there are a few as soon as they are worth it,
 // and more only where one's share of the bands would take much memory: 32 bytes a kernel and band.
@@ -25,37 +20,9 @@ constexpr int64_t kSmallPartitions = 4;
 constexpr int64_t kKernelsPerPartition = 262144;
 constexpr int64_t kMaxPartitions = 64;
 
-constexpr int64_t kMaxItems = int64_t{1}
-                              << 31;  // files or kernels of a shard, pairs of a partition
 // The tree of halves has a place for that many (task.h), and the fetcher cuts far smaller ones.
 constexpr int64_t kMaxFilesPerShard = 16384;
 constexpr int kMaxIrShards = 4096;  // of one shard of kernels
-
-// INVALID_ARGUMENT: another name than `name`, not a digest, or no count of items.
-absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name) {
-  if (digest.name() != name) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output ", JsonString(digest.name()), " where '", name, "' belongs"));
-  }
-  RETURN_IF_ERROR(Annotate(cas::CheckDigest(digest.digest()), name));
-  if (digest.items() < 0 || digest.items() > kMaxItems) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": ", digest.items(), " items"));
-  }
-  BlobRef ref;
-  const std::string raw = absl::HexStringToBytes(digest.digest().hash());
-  std::copy(raw.begin(), raw.end(), ref.hash.begin());
-  ref.size = digest.digest().size_bytes();
-  ref.items = digest.items();
-  return ref;
-}
-
-absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_view name) {
-  if (result.outputs_size() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(result.outputs_size(), " outputs where one '", name, "' belongs"));
-  }
-  return ToBlobRef(result.outputs(0), name);
-}
 
 // What is said of each kernel of a shard is said of as many as it has.
 absl::Status CheckAsMany(int64_t kernels, const BlobRef& of_them, absl::string_view name) {
@@ -65,16 +32,6 @@ absl::Status CheckAsMany(int64_t kernels, const BlobRef& of_them, absl::string_v
 }
 
 }  // namespace
-
-v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name) {
-  v1::NamedDigest digest;
-  digest.set_name(std::string(name));
-  digest.mutable_digest()->set_hash(
-      absl::BytesToHexString(absl::string_view(ref.hash.data(), ref.hash.size())));
-  digest.mutable_digest()->set_size_bytes(ref.size);
-  digest.set_items(ref.items);
-  return digest;
-}
 
 int32_t PairPartitions(int64_t kernels) {
   return static_cast<int32_t>(
@@ -405,99 +362,6 @@ void JobPlan::PassBarriers(Tasks& next) {
     resolving_ = true;
     next.push_back({.stage = StageId::kResolve});
   }
-}
-
-std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& error) {
-  AddFailure(task, error);
-  Tasks next;
-  switch (StageInfoOf(task.stage).failure_cost) {
-    case FailureCost::kSource:
-      sources_.Mutable(task.source) = Source();
-      sources_.Mutable(task.source).failed = true;
-      if (task.stage != StageId::kDiscover && task.stage != StageId::kLink) {
-        Settle(task.source, next);
-      }
-      break;
-    case FailureCost::kFiles:
-      LoseShard(task);
-      break;
-    case FailureCost::kJob:
-      state_ = v1::JOB_STATE_FAILED;
-      break;
-  }
-  NoLongerAwaited(task, next);
-  PassBarriers(next);
-  return next;
-}
-
-void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
-  switch (task.stage) {
-    case StageId::kDiscover:
-      if (--searches_open_ == 0) SearchesOver(next);
-      break;
-    case StageId::kPin:
-    case StageId::kFetch:
-    case StageId::kLink:
-      --sources_unlinked_;
-      break;
-    case StageId::kExtract:
-      if (--sources_.Mutable(task.source).extracts_open == 0) ExtractionOver(task.source, next);
-      break;
-    case StageId::kCompile:
-      if (task.sub_shard != kWholeShard) {
-        CompiledParts& parts = sources_.Mutable(task.source).compiled_parts[task.shard];
-        parts.failed = true;
-        --parts.open;
-      }
-      --checks_open_;
-      break;
-    case StageId::kValidate:
-    case StageId::kSign:
-      --checks_open_;
-      break;
-    case StageId::kPair:
-    case StageId::kResolve:
-    case StageId::kSplit:
-    case StageId::kManifest:
-      break;  // the job has failed
-  }
-}
-
-std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
-  if (!StageInfoOf(task.stage).splittable) return {};
-  Source& state = sources_.Mutable(task.source);
-  Tasks next;
-  for (const SubShard sub_shard : coordinator::Split(task.sub_shard, ShardItemsOf(task))) {
-    next.push_back(task);
-    next.back().sub_shard = sub_shard;
-  }
-  if (next.empty()) return next;
-  const auto more = static_cast<int32_t>(next.size()) - 1;
-  if (task.stage == StageId::kCompile) {
-    state.compiled_parts[task.shard].open += more;
-    checks_open_ += more;
-  } else {
-    state.split[task.shard];
-    state.extracts_open += more;
-  }
-  return next;
-}
-
-int32_t JobPlan::ShardItemsOf(const TaskKey& task) const {
-  const Source& state = sources_[task.source];
-  const std::vector<BlobRef>& shards = task.stage == StageId::kCompile ? state.linked : state.files;
-  return static_cast<int32_t>(shards[task.shard].items);
-}
-
-int32_t JobPlan::ItemCountOf(const TaskKey& task) const {
-  return ItemsOf(task.sub_shard, ShardItemsOf(task)).count;
-}
-
-void JobPlan::LoseShard(const TaskKey& task) {
-  Source& state = sources_.Mutable(task.source);
-  if (state.lost[task.shard]) return;  // by another sub-shard or stage
-  state.lost[task.shard] = true;
-  state.lost_files += state.files[task.shard].items;
 }
 
 bool JobPlan::IsHoldout(int32_t source) const { return packed_.IsHoldout(source); }

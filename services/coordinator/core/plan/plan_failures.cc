@@ -1,4 +1,4 @@
-// The part of JobPlan that tells what was lost, and why.
+// The part of JobPlan that takes failures: what each costs, and what is told of it.
 
 #include <google/protobuf/repeated_ptr_field.h>
 
@@ -14,6 +14,7 @@
 namespace kernelmill::coordinator {
 namespace {
 
+using worker::FailureCost;
 using worker::StageScope;
 
 constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
@@ -36,6 +37,99 @@ std::string NamedFailures(const FileFailures& failures, int64_t total) {
 }
 
 }  // namespace
+
+std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& error) {
+  AddFailure(task, error);
+  Tasks next;
+  switch (StageInfoOf(task.stage).failure_cost) {
+    case FailureCost::kSource:
+      sources_.Mutable(task.source) = Source();
+      sources_.Mutable(task.source).failed = true;
+      if (task.stage != StageId::kDiscover && task.stage != StageId::kLink) {
+        Settle(task.source, next);
+      }
+      break;
+    case FailureCost::kFiles:
+      LoseShard(task);
+      break;
+    case FailureCost::kJob:
+      state_ = v1::JOB_STATE_FAILED;
+      break;
+  }
+  NoLongerAwaited(task, next);
+  PassBarriers(next);
+  return next;
+}
+
+void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
+  switch (task.stage) {
+    case StageId::kDiscover:
+      if (--searches_open_ == 0) SearchesOver(next);
+      break;
+    case StageId::kPin:
+    case StageId::kFetch:
+    case StageId::kLink:
+      --sources_unlinked_;
+      break;
+    case StageId::kExtract:
+      if (--sources_.Mutable(task.source).extracts_open == 0) ExtractionOver(task.source, next);
+      break;
+    case StageId::kCompile:
+      if (task.sub_shard != kWholeShard) {
+        CompiledParts& parts = sources_.Mutable(task.source).compiled_parts[task.shard];
+        parts.failed = true;
+        --parts.open;
+      }
+      --checks_open_;
+      break;
+    case StageId::kValidate:
+    case StageId::kSign:
+      --checks_open_;
+      break;
+    case StageId::kPair:
+    case StageId::kResolve:
+    case StageId::kSplit:
+    case StageId::kManifest:
+      break;  // the job has failed
+  }
+}
+
+std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
+  if (!StageInfoOf(task.stage).splittable) return {};
+  Source& state = sources_.Mutable(task.source);
+  Tasks next;
+  for (const SubShard sub_shard : coordinator::Split(task.sub_shard, ShardItemsOf(task))) {
+    next.push_back(task);
+    next.back().sub_shard = sub_shard;
+  }
+  if (next.empty()) return next;
+  const auto more = static_cast<int32_t>(next.size()) - 1;
+  if (task.stage == StageId::kCompile) {
+    state.compiled_parts[task.shard].open += more;
+    checks_open_ += more;
+  } else {
+    state.split[task.shard];
+    state.extracts_open += more;
+  }
+  return next;
+}
+
+int32_t JobPlan::ShardItemsOf(const TaskKey& task) const {
+  const Source& state = sources_[task.source];
+  const std::vector<BlobRef>& shards = task.stage == StageId::kCompile ? state.linked : state.files;
+  return static_cast<int32_t>(shards[task.shard].items);
+}
+
+int32_t JobPlan::ItemCountOf(const TaskKey& task) const {
+  return ItemsOf(task.sub_shard, ShardItemsOf(task)).count;
+}
+
+void JobPlan::LoseShard(const TaskKey& task) {
+  Source& state = sources_.Mutable(task.source);
+  if (state.lost[task.shard]) return;  // by another sub-shard or stage
+  state.lost[task.shard] = true;
+  state.lost_files += state.files[task.shard].items;
+}
 
 std::string JobPlan::SourceNameOf(const TaskKey& task) const {
   if (StageInfoOf(task.stage).scope == StageScope::kJob) return "";
