@@ -40,6 +40,10 @@ constexpr absl::string_view kNeverTaken[] = {
     "libtriton.ir.builder' object has no attribute",
     "Did you forget to add @triton.jit",
     "'dtype' object is not callable",
+    "__setitem__ is not supported",
+    "unsupported tensor index",
+    "'tuple_type' object has no attribute",  // no argument is a tuple
+    "isn't known in this MLIRContext",       // another vendor's operation
 };
 
 constexpr absl::string_view kDevice[] = {

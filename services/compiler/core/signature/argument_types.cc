@@ -51,6 +51,10 @@ std::string ElementByUsage(const ArgumentUsage::Level& level) {
       return "i32";
     case Need::kInt64:
       return "i64";
+    case Need::kUint32:
+      return "u32";
+    case Need::kFloat32:
+      return "fp32";
     case Need::kBool:
       return level.rule == "usage:mask" ? "i1" : "";
     default:
@@ -99,9 +103,9 @@ InferredType InferScalar(const KernelFacts& facts, size_t place, const HostValue
   const std::optional<NameRule> by_name = ScalarByName(parameter.name);
   if (usage.need >= Need::kIndex) {
     const bool wide = usage.need == Need::kInt64 || given.type == "i64";
-    return Of(wide ? "i64" : "i32", usage.rule);
+    return Of(usage.need == Need::kUint32 ? "u32" : wide ? "i64" : "i32", usage.rule);
   }
-  if (usage.need == Need::kFloat) return Of("fp32", "usage:math");
+  if (usage.need == Need::kFloat || usage.need == Need::kFloat32) return Of("fp32", usage.rule);
   if (!given.type.empty() && given.type[0] != '*') return Of(given.type, "launch:type");
   if (by_name) return Of(by_name->value, by_name->rule);
   if (role == v1::PARAMETER_ROLE_STRIDE) return Of("i32", "role:stride");
@@ -151,7 +155,7 @@ InferredType InferType(const KernelFacts& facts, size_t place) {
     inferred = Of(annotated, "annotation");
   } else if (absl::StartsWith(annotated, "*")) {
     inferred = Of(annotated, "annotation");
-  } else if (usage.descriptor || given.type == "tensordesc") {
+  } else if ((usage.descriptor || given.type == "tensordesc") && !given.tensor_too) {
     inferred = Of("tensordesc", "descriptor");
   } else if (IsPointer(facts, place, given)) {
     inferred = absl::StartsWith(given.type, "*") ? Of(given.type, "launch:dtype")

@@ -39,17 +39,20 @@ std::string LanguageType(const KernelFacts& facts, absl::string_view element) {
 
 // `(lambda args: ...)({'N': 1024, ..., **args})`: arguments that are no constexprs stand in by
 // their types.
+// `own`: what the argument that the function computes is given, which the function may read.
 std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredType>& types,
-                          absl::string_view text, const Variant& variant) {
-  std::string arguments;
+                          absl::string_view text, const std::string& own, const Variant& variant) {
+  std::string arguments = own;
+  const bool tensors = absl::StrContains(text, "isinstance");
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i].type.empty()) continue;
     const absl::string_view type = types[i].type;
     const bool absent = types[i].always_none || (types[i].optional && !variant.optional);
     const absl::string_view value = absent                         ? "None"
+                                    : tensors && type[0] == '*'    ? "__import__('torch').Tensor()"
                                     : absl::StartsWith(type, "fp") ? "1.0"
                                     : type == "i1"                 ? "True"
-                                                                   : "1024";
+                                                                   : variant.number;
     absl::StrAppend(&arguments, "'", facts.function.parameters[i].name, "': ", value, ", ");
   }
   return absl::StrCat("(", text, ")({", arguments, "**args})");
@@ -68,7 +71,7 @@ bool IsDtype(absl::string_view name) {
 std::optional<InferredValue> ByComparison(const KernelFacts& facts, const ConstexprUsage& usage,
                                           const Variant& variant) {
   for (const Expression* other : usage.compared) {
-    if (other->kind == Kind::kString)
+    if (other->kind == Kind::kString || other->kind == Kind::kName)
       return InferredValue{std::string(other->text), "usage:compared"};
     if (other->kind == Kind::kConstant) {
       return InferredValue{variant.flags ? "True" : "False", "usage:compared", true};
@@ -84,6 +87,8 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   const absl::string_view name = facts.function.parameters[place].name;
   const ConstexprUsage& usage = facts.usage.constexprs[place];
   if (usage.called) return {"None", "usage:called"};
+  if (!usage.asserted.empty()) return {std::string(usage.asserted), "usage:equals"};
+  if (usage.order >= 0) return {absl::StrCat(usage.order), "usage:order"};
   if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
     return {LanguageType(facts, variant.element), "usage:dtype"};
   }
@@ -99,6 +104,13 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   if (usage.none_checked && !number) return {"None", "usage:none"};
   if (usage.unrolled && !usage.shape) return {"2", "usage:unrolled"};
   const std::optional<NameRule> by_name = ConstexprByName(name);
+  const auto is_guess = [&](const Expression* choice) {
+    return by_name && choice->text == by_name->value;
+  };
+  if (usage.choices.size() > 1 && !usage.shape &&
+      std::none_of(usage.choices.begin(), usage.choices.end(), is_guess)) {
+    return {std::string(usage.choices.front()->text), "usage:compared"};
+  }
   if (by_name) {
     const bool flag = by_name->value == "True" || by_name->value == "False";
     const bool fraction = !flag && IsFloatLiteral(by_name->value);
@@ -115,10 +127,16 @@ std::optional<InferredValue> ByLaunch(const KernelFacts& facts,
                                       const std::vector<InferredType>& types, size_t place,
                                       const Variant& variant) {
   const HostValue given = facts.launch.ValueOf(facts.function.parameters[place].name);
-  if (!given.literal.empty()) return InferredValue{given.literal, "launch"};
+  const ConstexprUsage& usage = facts.usage.constexprs[place];
+  const bool number = usage.shape || usage.integer || usage.unrolled;
+  if (!given.literal.empty() && !(number && given.literal == "None"))
+    return InferredValue{given.literal, "launch"};
   if (!given.dtype.empty())
     return InferredValue{LanguageType(facts, TritonType(given.dtype)), "launch"};
-  if (given.not_none.empty()) return std::nullopt;
+  if (given.not_none.empty()) {
+    if (given.likely.empty() || given.likely == "None") return std::nullopt;
+    return InferredValue{given.likely, "launch:likely"};
+  }
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i].type.empty()) continue;
     const Expression* other = facts.launch.Given(facts.function.parameters[i].name);
@@ -140,6 +158,17 @@ InferredValue AtLeast(InferredValue value, int64_t least) {
   return {absl::StrCat(power), "usage:divided"};
 }
 
+// By what the launch, the parameter and the body say.
+InferredValue OfItself(const KernelFacts& facts, const std::vector<InferredType>& types,
+                       size_t place, const Variant& variant) {
+  const FunctionParameter& parameter = facts.function.parameters[place];
+  if (std::optional<InferredValue> value = ByLaunch(facts, types, place, variant))
+    return *std::move(value);
+  if (parameter.default_value != nullptr)
+    return {std::string(parameter.default_value->text), "default"};
+  return AtLeast(ByUsage(facts, place, variant), facts.usage.constexprs[place].least);
+}
+
 // By all rules but usage:multiple.
 InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& heuristics,
                               const std::vector<InferredType>& types, size_t place,
@@ -156,14 +185,12 @@ InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& he
     }
   }
   if (const auto text = heuristics.find(parameter.name); text != heuristics.end()) {
-    return {CallHeuristic(facts, types, text->second, variant), "heuristics"};
+    const InferredValue given = OfItself(facts, types, place, variant);
+    const std::string own = absl::StrCat("'", parameter.name, "': ", given.value, ", ");
+    return {CallHeuristic(facts, types, text->second, own, variant), "heuristics"};
   }
   if (facts.usage.unit_strides.contains(parameter.name)) return {"1", "unit_stride"};
-  if (std::optional<InferredValue> value = ByLaunch(facts, types, place, variant))
-    return *std::move(value);
-  if (parameter.default_value != nullptr)
-    return {std::string(parameter.default_value->text), "default"};
-  return AtLeast(ByUsage(facts, place, variant), facts.usage.constexprs[place].least);
+  return OfItself(facts, types, place, variant);
 }
 
 // What a product of numbers and constexprs is; 0: not known.

@@ -4,16 +4,18 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "services/compiler/core/signature/argument_types.h"
 
 namespace kernelmill::compiler {
 
 // How a try differs from the first.
 struct Variant {
-  std::string element = "fp32";  // what pointers of which nothing is known point to
-  bool flags = false;            // what flags are of which nothing is known
-  bool optional = true;          // whether arguments are given that may be None
-  int config = 0;                // of autotune
+  std::string element = "fp32";       // what pointers of which nothing is known point to
+  bool flags = false;                 // what flags are of which nothing is known
+  bool optional = true;               // whether arguments are given that may be None
+  int config = 0;                     // of autotune
+  absl::string_view number = "1024";  // what numbers stand in for that heuristics read
 };
 
 struct InferredValue {

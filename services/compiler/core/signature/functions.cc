@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
@@ -36,6 +37,13 @@ size_t FindOutside(Tokens tokens, absl::string_view wanted, size_t from) {
     if (text == ")" || text == "]" || text == "}") --open;
   }
   return tokens.size();
+}
+
+// By its decorators: one of Triton's, or a wrapper's that is named for it.
+bool IsJit(const Function& function) {
+  return std::any_of(
+      function.decorators.begin(), function.decorators.end(),
+      [](const Expression* decorator) { return absl::StrContains(decorator->text, "jit"); });
 }
 
 absl::string_view Span(Tokens tokens) {
@@ -86,7 +94,9 @@ ModuleFunctions::ModuleFunctions(absl::string_view text) {
       function.decorators = std::exchange(decorators, {});
       open.push_back({column, &function});
       ReadDefinition(statement.subspan(async ? 2 : 1), function);
-      by_name_[function.name] = &function;
+      const Function*& named = by_name_[function.name];
+      // `else: def f(*args): raise` stands in for a device function where there is no Triton.
+      if (named == nullptr || IsJit(function) || !IsJit(*named)) named = &function;
     } else if (head == "import" || head == "from") {
       ReadImport(statement);
     } else {

@@ -57,7 +57,7 @@ class ModuleFunctions {
   ModuleFunctions(const ModuleFunctions&) = delete;
   ModuleFunctions& operator=(const ModuleFunctions&) = delete;
 
-  // The last of that name, as Python has it; null where there is none.
+  // The last jit function of that name, else the last of all; null where there is none.
   const Function* Find(absl::string_view name) const;
   const std::deque<Function>& all() const { return functions_; }
   // The module's own statements: imports aside.

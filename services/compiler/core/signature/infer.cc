@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/compiler/core/signature/argument_types.h"
 #include "services/compiler/core/signature/constexpr_values.h"
+#include "services/compiler/core/signature/descriptors.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -20,46 +21,6 @@ std::vector<absl::string_view> NamesOf(const Function& function) {
   std::vector<absl::string_view> names;
   for (const FunctionParameter& parameter : function.parameters) names.push_back(parameter.name);
   return names;
-}
-
-// B of `x["B"]`; empty: it is none.
-absl::string_view Key(const Expression& expression) {
-  if (expression.kind != Expression::kSubscript || expression.parts.size() != 2) return "";
-  absl::string_view text = expression.parts[1]->text;
-  if (expression.parts[1]->kind != Expression::kString || text.size() < 3) return "";
-  return text.substr(1, text.size() - 2);
-}
-
-// B of nargs["B"], also of a name that a hook gives it.
-absl::string_view SizeOfHook(const Function& hook, const Expression& size) {
-  const auto values = hook.values.find(size.text);
-  const bool named = values != hook.values.end() && values->second.size() == 1;
-  const absl::string_view key = Key(named ? *values->second[0] : size);
-  return key.empty() ? size.text : key;
-}
-
-// The sizes that a hook before the launch gives the blocks of a descriptor, constexprs or literals:
-// nargs["x"].block_shape = [BLOCK, 64]. Empty: there is none.
-std::vector<absl::string_view> BlockOfHook(const ModuleFunctions& module, const Function& kernel,
-                                           absl::string_view name) {
-  for (const Function& function : module.all()) {
-    for (const Statement& statement : function.statements) {
-      if (statement.kind != Statement::kAssign || statement.target == nullptr) continue;
-      const Expression& target = *statement.target;
-      if (target.kind != Expression::kAttribute || target.name != "block_shape" ||
-          Key(*target.parts[0]) != name || statement.value->kind != Expression::kSequence) {
-        continue;
-      }
-      std::vector<absl::string_view> block;
-      for (const Expression* part : statement.value->parts) {
-        const absl::string_view size = SizeOfHook(function, *part);
-        const bool known = part->kind == Expression::kNumber || kernel.Find(size) >= 0;
-        if (known) block.push_back(size);
-      }
-      if (block.size() == statement.value->parts.size()) return block;
-    }
-  }
-  return {};
 }
 
 // Makes the tries of one kernel.
@@ -108,23 +69,10 @@ class TryMaker {
     added->set_rule(value.rule);
   }
 
-  // "tensordesc<fp16[64, 32]>"; empty: the block's size is not known.
   std::string DescriptorType(size_t place, const Variant& variant) const {
-    std::string shape;
-    std::vector<absl::string_view> block =
-        BlockOfHook(facts_.module, facts_.function, facts_.function.parameters[place].name);
-    if (block.empty()) block = facts_.usage.arguments[place].block;
-    for (const absl::string_view step : block) {
-      const int at = facts_.function.Find(step);
-      const std::string size =
-          at < 0
-              ? std::string(step)
-              : InferConstexpr(facts_, heuristics_, types_, static_cast<size_t>(at), variant).value;
-      int number = 0;
-      if (!absl::SimpleAtoi(size, &number) || number < 1) return "";
-      absl::StrAppend(&shape, shape.empty() ? "" : ", ", number);
-    }
-    return shape.empty() ? "" : absl::StrCat("tensordesc<", variant.element, "[", shape, "]>");
+    return TypeOfDescriptor(facts_, place, variant.element, [&](size_t constexpr_place) {
+      return InferConstexpr(facts_, heuristics_, types_, constexpr_place, variant).value;
+    });
   }
 
   void AddArgument(size_t place, const Variant& variant, v1::KernelSignature& made,
@@ -184,6 +132,8 @@ std::vector<Variant> Variants(const v1::Kernel& kernel) {
                                    {"bf16", false, false}};
   if (kernel.autotune().configs_size() > 1) variants.push_back({"bf16", false, true, 1});
   variants.push_back({"fp32", true, false});
+  // Heuristics of few, as of a small tensor.
+  if (!kernel.heuristics().names().empty()) variants.push_back({"fp32", false, true, 0, "12"});
   return variants;
 }
 

@@ -52,13 +52,38 @@ HostValue Join(HostValue one, const HostValue& two) {
     return joined;
   }
   one.optional |= two.none || two.optional;
+  if (one.likely.empty()) one.likely = one.literal;
+  if (one.likely.empty()) one.likely = two.literal.empty() ? two.likely : two.literal;
   if (one.literal != two.literal) one.literal.clear();
-  if (one.type.empty()) one.type = two.type;
+  if (one.block == nullptr) one.block = two.block;
+  if (one.type.empty()) {
+    one.tensor_too = two.type == "tensordesc";
+    one.type = two.type;
+  }
   if (one.type == "i32" && two.type == "fp32") one.type = "fp32";
   if (one.dtype.empty()) one.dtype = two.dtype;
   one.power_of_2 &= two.power_of_2;
   one.not_none = "";
   return one;
+}
+
+absl::string_view Likely(const HostValue& value) {
+  return value.literal.empty() ? value.likely : value.literal;
+}
+
+// Of two literals of integers; empty: it is none.
+std::string Calculate(absl::string_view sign, absl::string_view left, absl::string_view right) {
+  constexpr int64_t kMost = 1 << 24;
+  int64_t a = 0;
+  int64_t b = 0;
+  if (!absl::SimpleAtoi(left, &a) || !absl::SimpleAtoi(right, &b)) return "";
+  if (a < 0 || b < 0 || a > kMost || b > kMost) return "";
+  if (sign == "*") return absl::StrCat(a * b);
+  if (sign == "+") return absl::StrCat(a + b);
+  if (sign == "-") return absl::StrCat(a - b);
+  if (sign == "//" && b > 0) return absl::StrCat(a / b);
+  if (sign == "%" && b > 0) return absl::StrCat(a % b);
+  return "";
 }
 
 }  // namespace
@@ -147,6 +172,14 @@ HostValue Launch::ValueOf(absl::string_view name) const {
   return given == nullptr ? HostValue() : Evaluate(*given, 0);
 }
 
+absl::string_view Launch::GivenAs(absl::string_view text) const {
+  absl::string_view least;  // the map has no order
+  for (const auto& [parameter, given] : given_) {
+    if (given->text == text && (least.empty() || parameter < least)) least = parameter;
+  }
+  return least;
+}
+
 HostValue Launch::Evaluate(const Expression& expression, int depth) const {
   HostValue value;
   if (depth > kMaxDepth) return value;
@@ -177,6 +210,9 @@ HostValue Launch::Evaluate(const Expression& expression, int depth) const {
       return value;
     case Kind::kSubscript:
       if (IsOfShape(parts[0]->text)) return OfType("i32");
+      if (const Expression* element = ElementOf(*parts[0], *parts[1])) {
+        return Evaluate(*element, depth + 1);
+      }
       return Evaluate(*parts[0], depth + 1);
     case Kind::kUnary:
       value = expression.name == "not" ? OfType("i1") : Evaluate(*parts[0], depth + 1);
@@ -203,6 +239,17 @@ HostValue Launch::Evaluate(const Expression& expression, int depth) const {
   }
 }
 
+// order[0] of order = (1, 0); null: it is no such list.
+const Expression* Launch::ElementOf(const Expression& of, const Expression& index) const {
+  const auto values =
+      of.kind == Kind::kName ? function_->values.find(of.name) : function_->values.end();
+  if (values == function_->values.end() || values->second.size() != 1) return nullptr;
+  const Expression& list = *values->second[0];
+  size_t at = 0;
+  if (list.kind != Kind::kSequence || !absl::SimpleAtoi(index.text, &at)) return nullptr;
+  return at < list.parts.size() ? list.parts[at] : nullptr;
+}
+
 HostValue Launch::EvaluateName(absl::string_view name, int depth) const {
   HostValue value;
   bool any = false;
@@ -224,14 +271,18 @@ HostValue Launch::EvaluateName(absl::string_view name, int depth) const {
     own = Join(std::move(own), Evaluate(*parameter.default_value, depth + 1));
     // The default is what it is called with where nothing else is said.
     own.literal.clear();
+    own.likely.clear();
     if (parameter.default_value->kind == Kind::kConstant ||
         parameter.default_value->kind == Kind::kString) {
       own.literal = std::string(parameter.default_value->text);
+    } else if (parameter.default_value->kind == Kind::kNumber) {
+      own.likely = std::string(parameter.default_value->text);
     }
   }
   if (!any) return own;
   value.optional |= own.optional;
   if (value.type.empty()) value.type = own.type;
+  if (value.likely.empty()) value.likely = own.likely;
   return value;
 }
 
@@ -245,6 +296,8 @@ HostValue Launch::EvaluateBinary(const Expression& expression, int depth) const 
   if (expression.name == "**" && absl::StartsWith(right.literal, "-")) return OfType("fp32");
   HostValue value;
   if (left.type == right.type) value.type = left.type;
+  value.literal = Calculate(expression.name, left.literal, right.literal);
+  value.likely = Calculate(expression.name, Likely(left), Likely(right));
   return value;
 }
 
@@ -256,7 +309,7 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
       {"cdiv", "i32"},         {"int", "i32"},      {"dim", "i32"},      {"element_size", "i32"},
       {"round", "i32"},        {"float", "fp32"},   {"sqrt", "fp32"},    {"bool", "i1"},
       {"is_contiguous", "i1"}, {"data_ptr", "i64"}, {"argsort", "*i64"}, {"nonzero", "*i64"},
-      {"randint", "*i64"}};
+      {"randint", "i32"}};
   const bool on_tensor = callee.kind == Kind::kAttribute && callee.parts[0]->text != "math" &&
                          callee.parts[0]->text != "torch";
   if (const Expression* type = Argument(call, "dtype", 99)) {
@@ -272,10 +325,22 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
     value.power_of_2 = true;
     return value;
   }
+  if (callee.text == "torch.randint") return OfType("*i64");
   for (const auto& [function, type] : kGives) {
     if (name == function) return OfType(type);
   }
-  if (absl::StrContains(callee.text, "TensorDescriptor")) return OfType("tensordesc");
+  if (absl::StrContains(callee.text, "TensorDescriptor")) {
+    HostValue value = OfType("tensordesc");
+    const bool of_tensor = name == "from_tensor";
+    const Expression* block = Argument(call, "block_shape", of_tensor ? 1 : 3);
+    if (block != nullptr && block->kind == Kind::kName && function_ != nullptr) {
+      const auto values = function_->values.find(block->name);
+      const bool once = values != function_->values.end() && values->second.size() == 1;
+      block = once ? values->second[0] : nullptr;
+    }
+    if (block != nullptr && block->kind == Kind::kSequence) value.block = block;
+    return value;
+  }
   if ((name == "to" || name == "view" || name == "type") && call.parts.size() > 1) {
     for (size_t i = 1; i < call.parts.size(); ++i) {
       const HostValue given = Evaluate(*call.parts[i], depth + 1);
@@ -289,6 +354,7 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
       value = i == 1 ? one : Join(std::move(value), one);
       value.literal.clear();
     }
+    if (value.likely == "1") value.likely.clear();  // max(1, n): no more than a bound
     return value;
   }
   if (absl::EndsWith(name, "_like") && call.parts.size() > 1)

@@ -14,12 +14,15 @@ struct HostValue {
   std::string
       type;  // "i32", "fp32", "i1", "*i64"; "tensordesc": its type is not told; empty: unknown
   std::string literal;         // its value as a literal of Python; empty: unknown
+  std::string likely;          // a literal that it may be: one of two, a number that is a default
   std::string dtype;           // of a type: "float16"
   bool none = false;           // it is None
   bool optional = false;       // it may be None
   bool power_of_2 = false;     // made to be one
   absl::string_view not_none;  // "x" of `x is not None`: a name
   bool is_none = false;        // of `x is None` instead
+  bool tensor_too = false;     // of a descriptor: in another case it is the tensor itself
+  const Expression* block = nullptr;  // of a descriptor: the list of its block's sizes
 };
 
 // The arguments of a kernel's launch in a host function: kernel[grid](x, n, BLOCK=64). Refers to
@@ -37,6 +40,11 @@ class Launch {
   // What is given for a parameter, or for an option such as num_warps; null: nothing that is known.
   const Expression* Given(absl::string_view name) const;
   HostValue ValueOf(absl::string_view name) const;
+  // Of an expression of the host function that launches.
+  HostValue ValueOf(const Expression& expression) const { return Evaluate(expression, 0); }
+  // The parameter that is given what `text` says: BLOCK of BLOCK=block_size;
+  // empty: none.
+  absl::string_view GivenAs(absl::string_view text) const;
 
  private:
   void FindLaunch(const Function& host, absl::string_view kernel, bool by_grid);
@@ -45,6 +53,7 @@ class Launch {
   void ReadArguments(const std::vector<absl::string_view>& parameters);
   HostValue Evaluate(const Expression& expression, int depth) const;
   HostValue EvaluateName(absl::string_view name, int depth) const;
+  const Expression* ElementOf(const Expression& of, const Expression& index) const;
   HostValue EvaluateCall(const Expression& call, int depth) const;
   HostValue EvaluateBinary(const Expression& expression, int depth) const;
 

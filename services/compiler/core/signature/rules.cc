@@ -11,10 +11,10 @@ Certainty CertaintyOf(absl::string_view rule) {
   static constexpr absl::string_view kRead[] = {"inductor", "annotation", "launch:none",
                                                 "autotune", "heuristics", "launch"};
   static constexpr absl::string_view kTold[] = {
-      "usage:bitcast", "usage:made_pointer", "usage:bitwise",  "usage:offset",     "usage:range",
-      "usage:divides", "usage:shape",        "usage:cdiv",     "usage:random",     "usage:mask",
-      "usage:atomic",  "usage:math",         "usage:asserted", "usage:dot_scaled", "usage:dot",
-      "launch:type",   "launch:present",     "default",        "unit_stride"};
+      "usage:bitcast", "usage:made_pointer", "usage:bitwise",  "usage:offset",   "usage:range",
+      "usage:divides", "usage:shape",        "usage:cdiv",     "usage:random",   "usage:mask",
+      "usage:atomic",  "usage:alternative",  "usage:math",     "usage:asserted", "usage:dot_scaled",
+      "usage:dot",     "launch:type",        "launch:present", "default",        "unit_stride"};
   const auto is = [&](absl::string_view one) { return one == rule; };
   if (std::any_of(std::begin(kRead), std::end(kRead), is)) return Certainty::kRead;
   if (std::any_of(std::begin(kTold), std::end(kTold), is)) return Certainty::kTold;

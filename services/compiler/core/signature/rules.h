@@ -15,7 +15,9 @@ namespace kernelmill::compiler {
 //   inductor            read     what triton_meta says of it
 //   annotation          read     x: tl.int32, tl.pointer_type(tl.float32)
 //   launch:none         read     None: the launch gives it, or may, in a try without such arguments
-//   usage:asserted      told     *T: static_assert(x.dtype.element_ty == tl.T)
+//   usage:asserted      told     *T: static_assert(x.dtype.element_ty == tl.T). *u32, *fp32: what
+//   is
+//                                loaded is, static_assert(y.dtype == tl.uint32)
 //   usage:dot_scaled    told     *u8: a scale of tl.dot_scaled, or packed numbers (e2m1)
 //   usage:dot           told     *i8: multiplied by tl.dot that sums in integers
 //   launch:dtype        guessed  *T: the launch makes the tensor with that type
@@ -30,11 +32,14 @@ namespace kernelmill::compiler {
 //   usage:random        told     a seed or an offset of random numbers
 //   usage:mask          told     *i1: a mask
 //   usage:atomic        told     *i32: of compare-and-swap, or an integer is added
+//   usage:alternative   told     *fp32: a name is given what is loaded or zeros of float32. i64:
+//                                q = q.to(tl.int64)
 //   usage:math          told     float: exp, log and the like are taken of it
 //   launch:type         told     the launch gives a float, an integer or a flag
 //   default             told     of the parameter's own default
-//   descriptor          guessed  tensordesc<T[b]>: loaded by its own methods. b: block_shape that a
-//                                hook gives it, or the offsets are multiples of b
+//   descriptor          guessed  tensordesc<T[b]>: loaded by its own methods, or the launch gives
+//   one.
+//                                descriptors.h says what gives b
 //   usage:compared      guessed  i32: ordered against an index
 //   usage:condition     guessed  i1: an if depends on it
 //   usage:stored        guessed  *i32, *i1: an integer or a comparison is stored there
@@ -47,24 +52,34 @@ namespace kernelmill::compiler {
 //   value of a constexpr
 //   inductor             read     what triton_meta says
 //   autotune             read     the first configuration, or another one in a later try
-//   heuristics           read     the function of @triton.heuristics, called with the other values
-//   launch               read     the launch gives a literal
+//   heuristics           read     the function of @triton.heuristics, called with the other values,
+//                                 and what it is given itself. Numbers are 1024, 12 in a later try
+//   launch               read     the launch gives a literal, or what comes to one: 2 * SIZE
 //   launch:present       told     `x is not None` of the launch, as the try gives x or does not
 //   default              told     of the parameter
+//   launch:likely        guessed  the launch may give it: the first of several values, a default of
+//   the
+//                                 host function's, a bound: min(n, 512)
 //   unit_stride          told     1: the last stride of a tensor descriptor
 //   launch:none          read     as above
 //   usage:called         guessed  None: a function that is called under a condition
+//   usage:equals         guessed  1, True, False: static_assert(it == 1), static_assert(it)
+//   usage:order          guessed  its place in the order of a block pointer
 //   usage:dtype          guessed  a type, that of the pointers
-//   usage:compared       guessed  the first literal that it is compared with
+//   usage:compared       guessed  the first literal, or constant of the module, that it is compared
+//                                 with
 //   usage:condition      guessed  False, then True
 //   usage:keyword        guessed  names.cc: of a call's argument: input_precision, eviction_policy
 //   usage:unrolled       guessed  2
 //   usage:none           guessed  None: it is compared with None
 //   name:FRAGMENT        guessed  names.cc: BLOCK, HEAD_DIM, GROUP, num_warps
 //   usage:shape          guessed  64
-//   usage:divided        guessed  256: a shape has it // 32 // 8, and the guess is less
-//   usage:multiple       guessed  a multiple of C: static_assert(it % C == 0), and the guess is
-//   none guess:int            guessed  16
+//   usage:divided        guessed  256: a shape has it // 32 // 8, or static_assert(it >= 256), and
+//   the
+//                                 guess is less
+//   usage:multiple       guessed  a multiple of C: static_assert(it % C == 0) or (C <= it), and the
+//                                 guess is none
+//   guess:int            guessed  16
 //
 //   option
 //   inductor, autotune, launch    as above: num_warps, num_stages, num_ctas, maxnreg

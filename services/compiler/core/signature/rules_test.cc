@@ -1,4 +1,5 @@
-// A test for each rule of rules.h: what it gives, and that it is the one that gave it.
+// A test for each rule of rules.h that tells a type: what it gives, and that it is the one that
+// gave it. value_rules_test.cc has those of values.
 #include "services/compiler/core/signature/rules.h"
 
 #include <gmock/gmock.h>
@@ -9,62 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/compiler/core/signature/infer.h"
+#include "services/compiler/core/signature/rules_testing.h"
 
 namespace kernelmill::compiler {
 namespace {
 
 using ::testing::IsEmpty;
-using ::testing::Not;
-
-constexpr char kImports[] = "import triton\nimport triton.language as tl\n";
-
-// The kernel k(`parameters`) with `body`, one statement a line.
-v1::Kernel KernelOf(const std::string& parameters, const std::vector<std::string>& body) {
-  std::string text = absl::StrCat(kImports, "@triton.jit\ndef k(", parameters, "):\n");
-  for (const std::string& line : body) absl::StrAppend(&text, "    ", line, "\n");
-  v1::Kernel kernel;
-  kernel.set_name("k");
-  kernel.set_module(text);
-  kernel.set_source(text);
-  return kernel;
-}
-
-v1::Kernel Launched(v1::Kernel kernel, const std::string& host) {
-  kernel.mutable_launcher()->set_text(host);
-  return kernel;
-}
-
-// "type rule" of an argument, "value rule" of a constexpr or an option, of the try with that place.
-std::string Told(const v1::Kernel& kernel, const std::string& name, size_t attempt = 0) {
-  const Inference inference = InferSignature(kernel);
-  if (attempt >= inference.tries.size()) return absl::StrCat("missing ", inference.missing);
-  const v1::KernelSignature& made = inference.tries[attempt];
-  for (const auto& each : made.arguments()) {
-    if (each.name() == name) return absl::StrCat(each.type(), " ", each.rule());
-  }
-  for (const auto& each : made.constexprs()) {
-    if (each.name() == name) return absl::StrCat(each.value(), " ", each.rule());
-  }
-  for (const auto& each : made.options()) {
-    if (each.name() == name) return absl::StrCat(each.value(), " ", each.rule());
-  }
-  return "nothing";
-}
-
-std::string Told(const std::string& parameters, const std::vector<std::string>& body,
-                 const std::string& name) {
-  return Told(KernelOf(parameters, body), name);
-}
-
-// In any of the tries.
-bool AnyTry(const v1::Kernel& kernel, const std::string& name, const std::string& told) {
-  for (size_t i = 0; i < kMaxTries; ++i) {
-    if (Told(kernel, name, i) == told) return true;
-  }
-  return false;
-}
-
-// Types.
 
 TEST(TypeRulesTest, Inductor) {
   v1::Kernel kernel = KernelOf("x, n, B: tl.constexpr", {"tl.store(x, n)"});
@@ -271,159 +222,77 @@ TEST(TypeRulesTest, GuessFloat) {
 
 TEST(TypeRulesTest, GuessInt) { EXPECT_EQ(Told("x, q", {"tl.store(x, q)"}, "q"), "i32 guess:int"); }
 
-// Values.
-
-TEST(ValueRulesTest, Autotune) {
-  v1::Kernel kernel = KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"});
-  for (const char* size : {"256", "512"}) {
-    v1::Autotune::Config& config = *kernel.mutable_autotune()->add_configs();
-    v1::NamedText& argument = *config.add_kwargs();
-    argument.set_name("B");
-    argument.set_text(size);
-    v1::NamedText& option = *config.add_options();
-    option.set_name("num_warps");
-    option.set_text("8");
-  }
-  EXPECT_EQ(Told(kernel, "B"), "256 autotune");
-  EXPECT_EQ(Told(kernel, "num_warps"), "8 autotune");
-  EXPECT_TRUE(AnyTry(kernel, "B", "512 autotune"));
+TEST(TypeRulesTest, AnAssertedValueIsFollowedToItsPointer) {
+  v1::Kernel kernel = KernelOf("x, o", {"tl.store(o, count(tl.reshape(tl.load(x), [4, 4])))"});
+  kernel.set_module(absl::StrCat(kernel.module(), "@triton.jit\ndef count(x):\n",
+                                 "    tl.static_assert(x.dtype == tl.uint32)\n    return x\n"));
+  EXPECT_EQ(Told(kernel, "x"), "*u32 usage:asserted");
 }
 
-TEST(ValueRulesTest, Heuristics) {
-  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
-  kernel.set_source(
-      "@triton.heuristics({'E': lambda args: args['n'] > 0})\n@triton.jit\n"
-      "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
-  EXPECT_THAT(Told(kernel, "E"),
-              ::testing::AllOf(::testing::HasSubstr("lambda args: args['n'] > 0"),
-                               ::testing::EndsWith(" heuristics")));
+TEST(TypeRulesTest, Alternative) {
+  EXPECT_EQ(Told("b, o, n",
+                 {"if n > 0:", "    y = tl.load(b)", "else:", "    y = tl.zeros([16], tl.float32)",
+                  "tl.store(o, y)"},
+                 "b"),
+            "*fp32 usage:alternative");
+  EXPECT_EQ(Told("x, q", {"q = q.to(tl.int64)", "tl.store(x, q)"}, "q"), "i64 usage:alternative");
 }
 
-TEST(ValueRulesTest, Launch) {
+TEST(TypeRulesTest, ASumThatBeginsAsAnIntegerIsOneWhateverItsNameIsLater) {
+  EXPECT_EQ(
+      Told("x, y, o",
+           {"acc = tl.zeros((16, 16), dtype=tl.int32)", "a = tl.load(x)",
+            "acc += tl.dot(a, tl.load(y))", "acc = acc.to(tl.float32) * 0.5", "tl.store(o, acc)"},
+           "x"),
+      "*i8 usage:dot");
+}
+
+TEST(TypeRulesTest, ShiftsByTheirMethodsAreBitwise) {
+  EXPECT_EQ(Told("x, o", {"tl.store(o, tl.load(x).__rshift__(4))"}, "x"), "*i32 usage:bitwise");
+}
+
+TEST(TypeRulesTest, ANumberOfPythonsRandomIsNoTensor) {
+  const std::string launch = "    k[(1,)](x, seed)\n";
+  const v1::Kernel kernel = KernelOf("x, q", {"tl.store(x, q)"});
+  EXPECT_EQ(Told(Launched(kernel, "def f(x):\n    seed = randint(0, 9)\n" + launch), "q"),
+            "i32 launch:type");
+  EXPECT_EQ(
+      Told(Launched(kernel, "def f(x):\n    seed = torch.randint(0, 9, (4,))\n" + launch), "q"),
+      "*i64 launch:dtype");
+}
+
+TEST(TypeRulesTest, ADescriptorHasTheBlockThatTheLaunchGivesIt) {
   const v1::Kernel kernel =
-      Launched(KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
-               "def f(x):\n    k[(1,)](x, B=1024, num_warps=2)\n");
-  EXPECT_EQ(Told(kernel, "B"), "1024 launch");
-  EXPECT_EQ(Told(kernel, "num_warps"), "2 launch");
+      KernelOf("d, x, B: tl.constexpr, D: tl.constexpr", {"tl.store(x, d.load([0, 0, 0]))"});
+  EXPECT_EQ(Told(Launched(kernel,
+                          "def f(q, x, dim):\n    rows = 32\n"
+                          "    d = TensorDescriptor.from_tensor(q, [1, rows, dim])\n"
+                          "    k[(1,)](d, x, B=rows, D=dim)\n"),
+                 "d"),
+            "tensordesc<fp32[1, 32, 16]> descriptor");
+  EXPECT_EQ(Told(Launched(kernel,
+                          "def f(q, x):\n    stands_in = [1, 1, 1]\n"
+                          "    d = TensorDescriptor(q, q.shape, q.stride(), stands_in)\n"
+                          "    k[(1,)](d, x)\n"),
+                 "d"),
+            "missing type:d");
 }
 
-TEST(ValueRulesTest, LaunchPresent) {
-  const v1::Kernel kernel =
-      Launched(KernelOf("x, b, H: tl.constexpr", {"if H:", "    tl.store(x, tl.load(b))"}),
-               "def f(x, b=None):\n    k[(1,)](x, b, H=b is not None)\n");
-  EXPECT_EQ(Told(kernel, "H"), "True launch:present");
-  EXPECT_TRUE(AnyTry(kernel, "H", "False launch:present"));
-}
-
-TEST(ValueRulesTest, Default) {
-  EXPECT_EQ(Told("x, B: tl.constexpr = 32", {"tl.store(x + tl.arange(0, B), 1.0)"}, "B"),
-            "32 default");
-}
-
-TEST(ValueRulesTest, UnitStride) {
-  EXPECT_EQ(Told("x, n, s, t: tl.constexpr",
-                 {"d = tl.make_tensor_descriptor(x, [n, n], [s, t], [16, 16])",
-                  "d.store([0, 0], d.load([0, 0]))"},
-                 "t"),
-            "1 unit_stride");
-}
-
-TEST(ValueRulesTest, Called) {
-  EXPECT_EQ(Told("x, A: tl.constexpr, U: tl.constexpr", {"if U:", "    tl.store(x, A(1.0))"}, "A"),
-            "None usage:called");
-}
-
-TEST(ValueRulesTest, Dtype) {
-  EXPECT_EQ(Told("x, D: tl.constexpr", {"tl.store(x, tl.load(x).to(D))"}, "D"),
-            "tl.float32 usage:dtype");
-}
-
-TEST(ValueRulesTest, TheLargestNumberOfATypeIsNoType) {
-  EXPECT_EQ(Told("x, DTYPE_MAX: tl.constexpr", {"tl.store(x, f(DTYPE_MAX))"}, "DTYPE_MAX"),
-            "448.0 name:dtype_max");
-}
-
-TEST(ValueRulesTest, Compared) {
-  EXPECT_EQ(Told("x, A: tl.constexpr", {"if A == 'relu':", "    tl.store(x, 1.0)"}, "A"),
-            "'relu' usage:compared");
-}
-
-TEST(ValueRulesTest, Condition) {
-  const v1::Kernel kernel = KernelOf("x, A: tl.constexpr", {"if A:", "    tl.store(x, 1.0)"});
-  EXPECT_EQ(Told(kernel, "A"), "False usage:condition");
-  EXPECT_TRUE(AnyTry(kernel, "A", "True usage:condition"));
-}
-
-TEST(ValueRulesTest, Keyword) {
-  EXPECT_EQ(Told("x, y, P: tl.constexpr",
-                 {"tl.store(x, tl.dot(tl.load(x), tl.load(y), input_precision=P))"}, "P"),
-            "'ieee' usage:keyword");
-}
-
-TEST(ValueRulesTest, Unrolled) {
+TEST(TypeRulesTest, ADimensionWithoutAStepIsOne) {
   EXPECT_EQ(
-      Told("x, Q: tl.constexpr", {"for i in tl.static_range(Q):", "    tl.store(x, 1.0)"}, "Q"),
-      "2 usage:unrolled");
+      Told("d, x, h, B: tl.constexpr", {"tl.store(x, d.load([h, tl.program_id(0) * B]))"}, "d"),
+      "tensordesc<fp32[1, 16]> descriptor");
 }
 
-TEST(ValueRulesTest, None) {
-  EXPECT_EQ(Told("x, Q: tl.constexpr", {"if Q is not None:", "    tl.store(x, 1.0)"}, "Q"),
-            "None usage:none");
-}
-
-TEST(ValueRulesTest, Name) {
-  EXPECT_EQ(Told("x, BLOCK: tl.constexpr", {"tl.store(x + tl.arange(0, BLOCK), 1.0)"}, "BLOCK"),
-            "64 name:block");
-  EXPECT_EQ(Told("x, BLOCK_HALF: tl.constexpr", {"tl.store(x + tl.arange(0, BLOCK_HALF), 1.0)"},
-                 "BLOCK_HALF"),
-            "32 name:half");
-}
-
-TEST(ValueRulesTest, AScaleThatIntegersAreDividedByIsNoFraction) {
-  EXPECT_THAT(
-      Told("x, SCALE: tl.constexpr", {"tl.store(x + tl.program_id(0) // SCALE, 1.0)"}, "SCALE"),
-      Not(::testing::HasSubstr("1.0")));
-}
-
-TEST(ValueRulesTest, Shape) {
-  EXPECT_EQ(Told("x, Q: tl.constexpr", {"tl.store(x, tl.zeros((Q,), tl.float32))"}, "Q"),
-            "64 usage:shape");
-}
-
-TEST(ValueRulesTest, Divided) {
-  const std::string parameters = "x, BLOCK: tl.constexpr";
+TEST(TypeRulesTest, WhatIsADescriptorInOneCaseAloneIsAPointer) {
   EXPECT_EQ(
-      Told(parameters,
-           {"GROUP: tl.constexpr = 32", "tl.store(x, tl.load(x).reshape(BLOCK // GROUP // 8))"},
-           "BLOCK"),
-      "256 usage:divided");
-  EXPECT_EQ(Told(parameters, {"tl.store(x, tl.load(x).reshape(BLOCK // 4, 4))"}, "BLOCK"),
-            "64 name:block");
-}
-
-TEST(ValueRulesTest, DividedInAHelper) {
-  v1::Kernel kernel =
-      KernelOf("x, BLOCK: tl.constexpr", {"tl.store(x, f(tl.load(x), BLOCK // 32))"});
-  kernel.set_module(absl::StrCat(kernel.module(),
-                                 "@triton.jit\ndef f(x, K: tl.constexpr, S: tl.constexpr = 8):\n",
-                                 "    return x.reshape(K // S, S)\n"));
-  EXPECT_EQ(Told(kernel, "BLOCK"), "256 usage:divided");
-}
-
-TEST(ValueRulesTest, Multiple) {
-  const std::string parameters = "x, K: tl.constexpr, BLOCK: tl.constexpr";
-  EXPECT_EQ(
-      Told(parameters, {"tl.static_assert(K % (4 * BLOCK) == 0)", "tl.store(x, K * BLOCK)"}, "K"),
-      "256 usage:multiple");
-  // Each of the other: no circle.
-  EXPECT_EQ(Told(parameters,
-                 {"tl.static_assert(K % BLOCK == 0 and BLOCK % K == 0)", "tl.store(x, K * BLOCK)"},
-                 "BLOCK"),
-            "64 name:block");
-}
-
-TEST(ValueRulesTest, GuessInt) {
-  EXPECT_EQ(Told("x, Q: tl.constexpr", {"tl.store(x, Q * 2)"}, "Q"), "16 guess:int");
+      Told(Launched(KernelOf("d, x, T: tl.constexpr", {"if T:", "    y = d.load([0])", "else:",
+                                                       "    y = tl.load(d)", "tl.store(x, y)"}),
+                    "def f(q, x, tma):\n    d = q\n    if tma:\n"
+                    "        d = TensorDescriptor(q, q.shape, q.stride(), [1])\n"
+                    "    k[(1,)](d, x, T=tma)\n"),
+           "d"),
+      "*fp32 guess:float");
 }
 
 TEST(RulesTest, AKernelThatTheModuleLacksIsMissing) {

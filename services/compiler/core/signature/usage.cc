@@ -23,6 +23,7 @@ const FunctionUsage& UsageFinder::Of(const Function& function) {
     if (statement.target != nullptr) Walk(scope, *statement.target);
     Walk(scope, *statement.value);
   }
+  VisitAlternatives(scope);
   --calls_;
   return usage;
 }
@@ -73,6 +74,9 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   if (name == "to" || name == "cast") return VisitCast(scope, call);
   if (name == "make_block_ptr" || name == "make_tensor_descriptor") {
     return VisitDescriptor(scope, call);
+  }
+  if (callee.kind == Kind::kAttribute && (name == "__lshift__" || name == "__rshift__")) {
+    Require(scope, *callee.parts[0], 0, Need::kBits, "usage:bitwise");
   }
   const CallTraits traits = TraitsOf(name);
   for (size_t i = 1; i < call.parts.size(); ++i) {
@@ -147,6 +151,8 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
     own->called |= theirs.called;
     own->none_checked |= theirs.none_checked;
     own->compared.insert(own->compared.end(), theirs.compared.begin(), theirs.compared.end());
+    own->choices.insert(own->choices.end(), theirs.choices.begin(), theirs.choices.end());
+    if (own->asserted.empty()) own->asserted = theirs.asserted;
     if (own->keyword.empty() || own->keyword == helper.parameters[i].name)
       own->keyword = theirs.keyword;
   }
@@ -208,9 +214,13 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
     }
     if (ConstexprUsage* usage = ConstexprOf(scope, one)) {
       const bool literal = other.kind == Kind::kString || other.kind == Kind::kNumber ||
-                           other.kind == Kind::kConstant || other.kind == Kind::kAttribute;
+                           other.kind == Kind::kConstant || other.kind == Kind::kAttribute ||
+                           IsOfModule(scope, other);
       if (literal && usage->compared.size() < 32) usage->compared.push_back(&other);
       if (!literal) usage->number = true;
+      if (expression.name == "==" && other.kind == Kind::kNumber && usage->choices.size() < 32) {
+        usage->choices.push_back(&other);
+      }
     }
   }
   const bool ordered = expression.name[0] == '<' || expression.name[0] == '>';
@@ -221,6 +231,13 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
     Require(scope, left, 0, ordered && right.kind != Kind::kNumber ? Need::kInt : Need::kStoredInt,
             "usage:compared");
   }
+}
+
+// A constant that the module names.
+bool UsageFinder::IsOfModule(const Scope& scope, const Expression& name) const {
+  return name.kind == Kind::kName && scope.function.Find(name.name) < 0 &&
+         !scope.function.values.contains(name.name) &&
+         module_.module_level().values.contains(name.name);
 }
 
 void UsageFinder::VisitCondition(Scope& scope, const Expression& expression) {

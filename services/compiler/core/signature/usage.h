@@ -21,6 +21,7 @@ enum class Need : uint8_t {
   kStoredInt,    // an integer is
   kStoredBool,   // a comparison's outcome is
   kFloat,        // given to exp, log and the like
+  kFloat32,      // one name is given it or a tensor of float32
   kInt,          // counted, compared with an index
   kBool,         // a mask or a condition
   kIndex,        // part of an address, a bound of a loop, divided or shifted as integers are
@@ -29,7 +30,8 @@ enum class Need : uint8_t {
   kInt8,         // read as another type of as many bits, or multiplied as integers by tl.dot
   kInt16,
   kInt32,
-  kInt64,  // made a pointer
+  kInt64,   // made a pointer
+  kUint32,  // asserted
 };
 
 // What a kernel's body does with a parameter that is no constexpr, by level: with the value itself,
@@ -61,8 +63,11 @@ struct ConstexprUsage {
   bool called = false;
   bool none_checked = false;
   bool dot = false;                         // of a shape that tl.dot takes
+  int order = -1;                           // where it stands in the order of a block pointer
   int64_t least = 0;                        // what a shape divides it by: 256 of B // 32 // 8
-  const Expression* multiple_of = nullptr;  // C of static_assert(B % C == 0)
+  absl::string_view asserted;               // 1 of static_assert(B == 1)
+  std::vector<const Expression*> choices;   // numbers that it is told apart by: B == 8
+  const Expression* multiple_of = nullptr;  // C of static_assert(B % C == 0), C <= B
   std::vector<const Expression*>
       compared;               // literals and names that it is compared with, each once
   absl::string_view keyword;  // of a call that it is given to whole; the first
@@ -108,6 +113,9 @@ class UsageFinder {
   void VisitDotScaled(Scope& scope, const Expression& call);
   void VisitDot(Scope& scope, const Expression& call, const Expression* accumulator);
   void VisitAssertion(Scope& scope, const Expression& condition);
+  bool BeginsAsInteger(Scope& scope, const Expression& accumulator);
+  void VisitAlternatives(Scope& scope);
+  bool IsOfModule(const Scope& scope, const Expression& name) const;
   ArgumentUsage* OfElementType(Scope& scope, const Expression& expression, int depth = 0);
   void VisitShape(Scope& scope, const Expression& expression);
   void RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth = 0);

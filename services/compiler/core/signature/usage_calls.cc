@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/usage_scope.h"
 
@@ -27,11 +28,20 @@ void UsageFinder::VisitDotScaled(Scope& scope, const Expression& call) {
   }
 }
 
+// Also of a name that is made a float later.
+bool UsageFinder::BeginsAsInteger(Scope& scope, const Expression& accumulator) {
+  const auto values = accumulator.kind == Kind::kName ? scope.function.values.find(accumulator.name)
+                                                      : scope.function.values.end();
+  const bool made = values != scope.function.values.end() && !values->second.empty() &&
+                    values->second.front()->kind == Kind::kCall;
+  return ClassOf(scope, made ? *values->second.front() : accumulator) == Class::kInt;
+}
+
 // What is summed up in integers is multiplied as such.
 void UsageFinder::VisitDot(Scope& scope, const Expression& call, const Expression* accumulator) {
   const Expression* out = Argument(call, "out_dtype", 5);
   const bool integers = (out != nullptr && LastName(*out) == "int32") ||
-                        (accumulator != nullptr && ClassOf(scope, *accumulator) == Class::kInt);
+                        (accumulator != nullptr && BeginsAsInteger(scope, *accumulator));
   if (!integers) return;
   for (size_t i = 0; i < 2; ++i) {
     const Expression* operand = Argument(call, i == 0 ? "input" : "other", i);
@@ -59,8 +69,27 @@ void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
   if (--steps_left_ < 0) return;
   if (condition.kind == Kind::kBoolean) {
     for (const Expression* part : condition.parts) VisitAssertion(scope, *part);
+  } else if (condition.kind == Kind::kName) {
+    ConstexprUsage* flag = ConstexprOf(scope, condition);
+    if (flag != nullptr && flag->asserted.empty()) flag->asserted = "True";
+  } else if (condition.kind == Kind::kUnary && condition.name == "not") {
+    ConstexprUsage* flag = ConstexprOf(scope, *condition.parts[0]);
+    if (flag != nullptr && flag->asserted.empty()) flag->asserted = "False";
+  } else if (condition.kind == Kind::kCompare && condition.name == "<=") {
+    ConstexprUsage* size = ConstexprOf(scope, *condition.parts[1]);
+    if (size != nullptr && size->multiple_of == nullptr) size->multiple_of = condition.parts[0];
+  } else if (condition.kind == Kind::kCompare &&
+             (condition.name == ">=" || condition.name == ">")) {
+    const int64_t least = NumberOf(scope, *condition.parts[1]);
+    if (least > 0) {
+      RequireLeast(scope, *condition.parts[0], condition.name == ">" ? least + 1 : least);
+    }
   } else if (condition.kind == Kind::kCompare && condition.name == "==") {
     const Expression& left = *condition.parts[0];
+    ConstexprUsage* value = ConstexprOf(scope, left);
+    if (value != nullptr && condition.parts[1]->kind == Kind::kNumber && value->asserted.empty()) {
+      value->asserted = condition.parts[1]->text;
+    }
     if (left.kind == Kind::kBinary && left.name == "%" && condition.parts[1]->text == "0") {
       ConstexprUsage* size = ConstexprOf(scope, *left.parts[0]);
       if (size != nullptr && size->multiple_of == nullptr) size->multiple_of = left.parts[1];
@@ -68,7 +97,34 @@ void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
     }
     ArgumentUsage* usage = OfElementType(scope, left);
     const absl::string_view type = LastName(*condition.parts[1]);
+    if (left.kind == Kind::kAttribute && left.name == "dtype") {  // of a value
+      const Need need = type == "uint32"    ? Need::kUint32
+                        : type == "float32" ? Need::kFloat32
+                                            : Need::kAny;
+      if (need != Need::kAny) Require(scope, *left.parts[0], 0, need, "usage:asserted");
+    }
     if (usage != nullptr && usage->element.empty() && BitsOf(type) > 0) usage->element = type;
+  }
+}
+
+// A name that is given a tensor of float32 in one place and what is loaded in another has one type
+// only where both are float32.
+void UsageFinder::VisitAlternatives(Scope& scope) {
+  for (const Statement& statement : scope.function.statements) {
+    if (statement.kind != Statement::kAssign || statement.target->kind != Kind::kName) continue;
+    const Expression& made = *statement.value;
+    const absl::string_view name = made.kind == Kind::kCall ? LastName(made) : absl::string_view();
+    if (name == "to" && made.text == absl::StrCat(statement.target->name, ".to(tl.int64)")) {
+      Require(scope, *statement.target, 0, Need::kInt64, "usage:alternative");
+    }
+    if (name != "zeros" && name != "full") continue;
+    const Expression* type = Argument(made, "dtype", name == "full" ? 2 : 1);
+    if (type == nullptr || LastName(*type) != "float32") continue;
+    for (const Expression* other : scope.function.values.find(statement.target->name)->second) {
+      const bool loaded =
+          other->kind == Kind::kCall && MemoryAccessOf(LastName(*other)) == MemoryAccess::kLoad;
+      if (loaded) Require(scope, *other, 0, Need::kFloat32, "usage:alternative");
+    }
   }
 }
 
@@ -175,6 +231,12 @@ void UsageFinder::VisitDescriptor(Scope& scope, const Expression& call) {
     }
   }
   const bool block = LastName(call) == "make_block_ptr";
+  if (const Expression* order = block ? Argument(call, "order", 5) : nullptr) {
+    for (size_t i = 0; order->kind == Kind::kSequence && i < order->parts.size(); ++i) {
+      ConstexprUsage* usage = ConstexprOf(scope, *order->parts[i]);
+      if (usage != nullptr && usage->order < 0) usage->order = static_cast<int>(i);
+    }
+  }
   if (const Expression* shape = Argument(call, "block_shape", block ? 4 : 3))
     VisitShape(scope, *shape);
 }
