@@ -82,7 +82,7 @@ class KernelCompiler {
               return other.result.status() == v1::COMPILE_STATUS_OK &&
                      other.attempt == target.attempt;
             });
-        JudgeFailure(SignatureOf(target), elsewhere, result);
+        JudgeFailure(kernel_.module(), SignatureOf(target), elsewhere, result);
       }
       result.set_signature(PlaceOf(SignatureOf(target)));
       Add(toolchain, target.target, std::move(result));

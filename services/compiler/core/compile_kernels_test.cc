@@ -112,7 +112,7 @@ TEST(CompileKernelsTest, WhatTheSandboxRefusesSaysNothingOfTheKernelAndItsBounds
   v1::CompileResult result;
   result.set_status(v1::COMPILE_STATUS_ERROR);
   result.set_stage("sandbox");
-  JudgeFailure({}, /*compiles_elsewhere=*/false, result);
+  JudgeFailure("", {}, /*compiles_elsewhere=*/false, result);
   EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
   EXPECT_EQ(result.missing(), "sandbox");
 }
@@ -132,6 +132,28 @@ TEST(CompileKernelsTest, WhatTritonHasRemovedIsAnError) {
         "LLVM ERROR: Building op `amdgpu.x` but it isn't known in this MLIRContext"}) {
     EXPECT_EQ(ResultOf(never).status(), v1::COMPILE_STATUS_ERROR) << never;
   }
+}
+
+TEST(CompileKernelsTest, ANameThatNothingBindsIsTheKernelsFault) {
+  EXPECT_EQ(ResultOf("NameError('pow is not defined')").status(), v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(ResultOf("NameError('n is not defined')").status(), v1::COMPILE_STATUS_UNKNOWN);
+}
+
+TEST(CompileKernelsTest, ShapesAreConstexprsAffair) {
+  const char* const message = "ValueError: arange's range must be a power of 2";
+  EXPECT_EQ(ResultOf(message).missing(), "constexpr:BLOCK");
+  v1::CompileResult result;
+  result.set_status(v1::COMPILE_STATUS_ERROR);
+  result.set_message(message);
+  v1::KernelSignature signature;
+  v1::ArgumentType& pointer = *signature.add_arguments();
+  pointer.set_type("*fp32");
+  pointer.set_rule("guess:float");
+  JudgeFailure("", signature, /*compiles_elsewhere=*/false, result);
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_ERROR);
+  pointer.set_type("tensordesc<fp32[48]>");
+  JudgeFailure("", signature, /*compiles_elsewhere=*/false, result);
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
 }
 
 TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {

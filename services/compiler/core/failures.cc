@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "services/compiler/core/signature/functions.h"
 #include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
@@ -50,6 +51,20 @@ constexpr absl::string_view kDevice[] = {
     "driver", "CUDA",  "cuda", "GPU", "device", "No such file", "Permission denied",
     "HIP",    "active"};
 
+// Of tensors' shapes, which constexprs and the blocks of descriptors make, whatever the types are.
+constexpr absl::string_view kShapes[] = {
+    "axis",       "axes",         "number of elements",  "numel",
+    "power of 2", "power of two", "Input shapes should", "incompatible dimensions"};
+
+// What a message says is not defined; empty: nothing.
+absl::string_view Undefined(absl::string_view message) {
+  const size_t end = message.find(" is not defined");
+  if (end == absl::string_view::npos) return "";
+  absl::string_view name = message.substr(0, end);
+  name = name.substr(name.find_last_of(" '\"(") + 1);
+  return absl::StripSuffix(name, "'");
+}
+
 // The name of the argument whose type or value is least certain, of those that the message speaks
 // of if it does of any.
 std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view message) {
@@ -62,10 +77,16 @@ std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view
     least = certainty;
     found = absl::StrCat(what, ":", name);
   };
-  for (const v1::ArgumentType& argument : signature.arguments())
-    offer("type", argument.name(), argument.rule());
-  for (const v1::ConstexprValue& value : signature.constexprs())
-    offer("constexpr", value.name(), value.rule());
+  const bool of_shapes = ContainsAny(message, kShapes);
+  for (const bool constexprs : {of_shapes, !of_shapes}) {
+    if (constexprs) {
+      for (const v1::ConstexprValue& value : signature.constexprs())
+        offer("constexpr", value.name(), value.rule());
+    } else {
+      for (const v1::ArgumentType& argument : signature.arguments())
+        offer("type", argument.name(), argument.rule());
+    }
+  }
   return found;
 }
 
@@ -74,6 +95,13 @@ bool IsGuessed(absl::string_view rule) { return CertaintyOf(rule) == Certainty::
 bool HasGuessedConstexpr(const v1::KernelSignature& signature) {
   return std::any_of(signature.constexprs().begin(), signature.constexprs().end(),
                      [](const v1::ConstexprValue& value) { return IsGuessed(value.rule()); });
+}
+
+bool HasDescriptor(const v1::KernelSignature& signature) {
+  return std::any_of(signature.arguments().begin(), signature.arguments().end(),
+                     [](const v1::ArgumentType& argument) {
+                       return absl::StartsWith(argument.type(), "tensordesc");
+                     });
 }
 
 bool HasGuess(const v1::KernelSignature& signature) {
@@ -101,8 +129,8 @@ bool NoSignatureHelps(absl::string_view message) {
   return attribute || ContainsAny(message, kNeverTaken);
 }
 
-void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
-                  v1::CompileResult& result) {
+void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature,
+                  bool compiles_elsewhere, v1::CompileResult& result) {
   const absl::string_view message = result.message();
   if (absl::StartsWith(message, "no value for ") || absl::StartsWith(message, "neither a type ")) {
     return SetUnknown(LeastCertain(signature, message), result);
@@ -113,8 +141,12 @@ void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
   if (result.stage() == "sandbox") return SetUnknown("sandbox", result);
   if (compiles_elsewhere) return;
   if (result.stage() == "frontend" && NoSignatureHelps(result.message())) return;
+  const bool told = !HasGuessedConstexpr(signature);
   // A name may be bound under a flag alone.
-  if (absl::StrContains(message, "is not defined") && !HasGuessedConstexpr(signature)) return;
+  if (const absl::string_view name = Undefined(message); !name.empty()) {
+    if (told || !ModuleFunctions(module).Binds(name)) return;
+  }
+  if (told && !HasDescriptor(signature) && ContainsAny(message, kShapes)) return;
   if (HasGuess(signature)) return SetUnknown(LeastCertain(signature, result.message()), result);
 }
 

@@ -19,15 +19,18 @@ namespace kernelmill::compiler {
 //   the same try compiles for another target                  error: the target cannot
 //   no signature changes it (NoSignatureHelps): Triton has    error
 //     no such function or syntax, a global is no constexpr
-//   a name is not defined, and no constexpr was guessed       error
-//     (it may be bound under a flag alone)
+//   a name is not defined, and no constexpr was guessed (it   error
+//     may be bound under a flag alone) or nothing binds it
+//   it speaks of shapes, and no constexpr nor the block of    error
+//     a descriptor was guessed
 //   something of the signature was guessed (rules.h)          unknown, "type:NAME" or
 //                                                               "constexpr:NAME"
 //   anything else                                             error
 //
-// The name is that of an argument that the message speaks of, else of the least certain one.
-void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
-                  v1::CompileResult& result);
+// The name is that of an argument that the message speaks of, else of the least certain one: of a
+// constexpr where it speaks of shapes. `module` is the kernel's.
+void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature,
+                  bool compiles_elsewhere, v1::CompileResult& result);
 
 // The result of a kernel whose module could not be loaded. The first row that holds:
 //

@@ -111,6 +111,20 @@ const Function* ModuleFunctions::Find(absl::string_view name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
+bool ModuleFunctions::Binds(absl::string_view name) const {
+  const auto names = [&](const Expression& target) {
+    return target.name == name || std::any_of(target.parts.begin(), target.parts.end(),
+                                              [&](const Expression* p) { return p->name == name; });
+  };
+  const auto binds = [&](const Function& function) {
+    return function.name == name || function.Find(name) >= 0 || function.values.contains(name) ||
+           std::any_of(function.statements.begin(), function.statements.end(),
+                       [&](const Statement& s) { return s.target != nullptr && names(*s.target); });
+  };
+  return imports_.contains(name) || binds(module_) ||
+         std::any_of(functions_.begin(), functions_.end(), binds);
+}
+
 void ModuleFunctions::ReadImport(Tokens tokens) {
   std::string module;
   size_t i = 1;

@@ -60,6 +60,8 @@ class ModuleFunctions {
   // The last jit function of that name, else the last of all; null where there is none.
   const Function* Find(absl::string_view name) const;
   const std::deque<Function>& all() const { return functions_; }
+  // Whether anything in it, a function's own names among it, is called so.
+  bool Binds(absl::string_view name) const;
   // The module's own statements: imports aside.
   const Function& module_level() const { return module_; }
   // What `import x as name` and `from a import b as name` bind: name to the dotted name.
