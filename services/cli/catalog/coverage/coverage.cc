@@ -21,6 +21,10 @@ constexpr size_t kMaxRun = 4;  // words of a phrase
 constexpr double kFirstTier = 0.8;
 constexpr char kUntagged[] = "#untagged";  // in the table: a kernel without tags
 
+// Whether a part, the last one, only keeps names from meaning something else, and says of no kernel
+// that it is near.
+bool IsCondition(absl::string_view part) { return absl::StrContains(part, kUntagged); }
+
 void AddRuns(const std::vector<std::string>& words, std::set<std::string>* phrases) {
   for (size_t i = 0; i < words.size(); ++i) {
     std::string run;
@@ -49,6 +53,7 @@ std::vector<std::string> NamePhrases(const CatalogEntry& entry) {
 
 Coverage::Coverage(absl::Span<const KnownOperation> operations)
     : part_counts_(operations.size(), 0),
+      naming_counts_(operations.size(), 0),
       nearest_rank_(operations.size(), {0, -1}),
       best_score_(operations.size(), -1) {
   for (size_t i = 0; i < operations.size(); ++i) {
@@ -58,6 +63,7 @@ Coverage::Coverage(absl::Span<const KnownOperation> operations)
         uses_[choice].emplace_back(static_cast<uint16_t>(i), static_cast<uint8_t>(part_counts_[i]));
       }
       ++part_counts_[i];
+      naming_counts_[i] += !IsCondition(part);
     }
   }
 }
@@ -72,19 +78,22 @@ void Coverage::Add(const CatalogEntry& entry, uint32_t number) {
   };
   for (const std::string& tag : entry.tags) {
     add(absl::StrCat("#", tag));
-    auto& best = best_of_tag_.try_emplace(tag, -1, 0).first->second;
-    if (entry.score > best.first) best = {entry.score, number};
   }
   if (entry.tags.empty()) add(kUntagged);
   for (const std::string& phrase : NamePhrases(entry)) add(phrase);
   for (auto part = parts.begin(); part != parts.end();) {
     const uint16_t operation = part->first;
+    const bool has_first = part->second == 0;
     int had = 0;
-    for (; part != parts.end() && part->first == operation; ++part) ++had;
+    int named = 0;
+    for (; part != parts.end() && part->first == operation; ++part) {
+      ++had;
+      named += part->second < naming_counts_[operation];
+    }
     if (had == part_counts_[operation] && !IsOnlyHelper(entry)) {
       Count(entry, number, operations_[operation]);
-    } else {
-      KeepNearest(entry, number, operation, had);
+    } else if (has_first) {
+      KeepNearest(entry, number, operation, named);
     }
   }
 }
@@ -112,6 +121,7 @@ void Coverage::Count(const CatalogEntry& entry, uint32_t number, OperationCovera
 
 void Coverage::KeepNearest(const CatalogEntry& entry, uint32_t number, size_t operation,
                            int parts) {
+  if (2 * parts <= naming_counts_[operation]) return;
   // Of two with equally many parts the one of the right group, then of the higher score.
   const bool same_group = entry.HasTag(operations_[operation].operation->near);
   const std::pair<int, double> rank{2 * parts + same_group, entry.score};
@@ -134,8 +144,6 @@ void Coverage::Finish() {
   }
   for (size_t i = 0; i < operations_.size(); ++i) {
     OperationCoverage& each = operations_[i];
-    const auto tag = best_of_tag_.find(each.operation->near);
-    if (!each.nearest.has_value() && tag != best_of_tag_.end()) each.nearest = tag->second.second;
     const double asked = 1.0 + 0.5 * static_cast<double>(lists[each.operation->parts].size() - 1);
     const bool chain = part_counts_[i] > 2;  // of several operations in one: wanted by fewer
     const double weight = asked * (chain ? 0.5 : 1);

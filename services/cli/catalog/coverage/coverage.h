@@ -30,7 +30,7 @@ struct OperationCoverage {
   int64_t compile = 0;
   int64_t tested = 0;
   std::optional<uint32_t> best;     // the entry of the highest score that does it
-  std::optional<uint32_t> nearest;  // where none does: the one that has most of its parts
+  std::optional<uint32_t> nearest;  // where none does: the one that has most of its parts, if near
 
   int64_t found() const { return forward + backward; }
 };
@@ -67,15 +67,16 @@ class Coverage {
   using Uses = std::vector<std::pair<uint16_t, uint8_t>>;
 
   void Count(const CatalogEntry& entry, uint32_t number, OperationCoverage& coverage);
+  // What has the first of the parts that name an operation, and more than half of them, is near.
   void KeepNearest(const CatalogEntry& entry, uint32_t number, size_t operation, int parts);
   void AddNeed(size_t operation, const char* what, double weight);
 
   std::vector<OperationCoverage> operations_;
   std::vector<int> part_counts_;
+  std::vector<int> naming_counts_;  // of the parts those that name the operation
   absl::flat_hash_map<std::string, Uses> uses_;
   std::vector<std::pair<int, double>> nearest_rank_;  // parts and score of `nearest`
   std::vector<double> best_score_;
-  absl::flat_hash_map<std::string, std::pair<double, uint32_t>> best_of_tag_;
   std::vector<Need> needs_;
   int64_t kernels_ = 0;
 };

@@ -19,6 +19,8 @@ const KnownOperation kTable[] = {
     {"fused softmax", "seeds", "#softmax", "softmax", true},
     {"gelu", "aten", "gelu", "activation", false},
     {"product and gelu", "kernelbench", "#matmul & gelu", "matmul", false},
+    {"product, gelu and norm", "kernelbench", "#matmul & gelu & #norm", "matmul", false},
+    {"ceil", "aten", "ceil & #elementwise|#untagged", "elementwise", false},
 };
 
 CatalogEntry Entry(const std::string& name, std::vector<std::string> tags) {
@@ -64,10 +66,24 @@ TEST(Coverage, WhatIsMissingIsSaidWithTheNearestKernel) {
   EXPECT_EQ(NeedOf(coverage, 0), "no backward pass;");
   EXPECT_EQ(NeedOf(coverage, 2), "no kernel;");
   EXPECT_EQ(NeedOf(coverage, 3), "no kernel;");
-  EXPECT_EQ(coverage.operations()[3].nearest, 1u);
   // Two lists ask for softmax, so its backward pass comes first.
   EXPECT_EQ(coverage.needs()[0].operation, 0u);
   EXPECT_THAT(WantedSearches(coverage, 1), ElementsAre("triton.jit softmax backward"));
+}
+
+TEST(Coverage, NearIsWhatHasTheFirstAndMostOfTheNamingParts) {
+  const std::vector<CatalogEntry> entries = {
+      Entry("matmul", {"matmul"}), Entry("gelu_norm", {"norm"}), Entry("matmul_gelu", {"matmul"}),
+      Entry("add", {"elementwise"}), Entry("ceil_rows", {"quantization"})};
+  Coverage coverage(kTable);
+  for (uint32_t i : {0, 1, 3}) coverage.Add(entries[i], i);
+  EXPECT_EQ(coverage.operations()[4].nearest, std::nullopt);
+  EXPECT_EQ(coverage.operations()[5].nearest, std::nullopt);
+  for (uint32_t i : {2, 4}) coverage.Add(entries[i], i);
+  coverage.Finish();
+  EXPECT_EQ(coverage.operations()[4].nearest, 2u);
+  EXPECT_EQ(coverage.operations()[5].nearest, 4u);
+  EXPECT_EQ(coverage.operations()[1].nearest, std::nullopt);
 }
 
 TEST(Coverage, TestsAndWhatIsBrokenCoverNothing) {
@@ -98,7 +114,7 @@ TEST(Coverage, AsJsonNamesEachOperationOnceWithItsKernels) {
   coverage.Add(entries[0], 0);
   coverage.Finish();
   const auto json = nlohmann::json::parse(CoverageJson(coverage, entries));
-  EXPECT_EQ(json["operations"].size(), 4u);
+  EXPECT_EQ(json["operations"].size(), std::size(kTable));
   EXPECT_EQ(json["operations"][0]["best"]["qualname"], entries[0].qualname);
   EXPECT_EQ(json["needed"].size(), coverage.needs().size());
 }
@@ -112,6 +128,10 @@ TEST(OperationTable, HasEachNameOnceAndNoEmptyPart) {
     EXPECT_THAT(parts,
                 Not(::testing::AnyOf(::testing::HasSubstr("||"), ::testing::HasSubstr("|&"),
                                      ::testing::HasSubstr("& |"), ::testing::HasSubstr("#|"))))
+        << operation.name;
+    // A condition, which no kernel is near by, stands last.
+    const size_t condition = operation.parts.find("#untagged");
+    EXPECT_TRUE(condition == absl::string_view::npos || condition > operation.parts.rfind(" & "))
         << operation.name;
   }
 }
