@@ -71,7 +71,6 @@ CatalogEntry EntryOf(const CatalogKernel& kernel, RowOffset offset, const CodeFa
   entry.compiles = Compiles(kernel);
   entry.strided = TakesStrides(kernel);
   entry.decorated = !OwnDecorators(kernel).empty();
-  entry.sketch = SketchOf(kernel);
   return entry;
 }
 
@@ -85,7 +84,6 @@ class SiteWriter {
     ASSIGN_OR_RETURN(duplicates_, ReadDuplicates(dataset_));
     RETURN_IF_ERROR(WriteNotices());
     RETURN_IF_ERROR(ReadAll());
-    relatives_ = FindRelatives(entries_);
     RETURN_IF_ERROR(WriteKernels());
     RETURN_IF_ERROR(WriteRest());
     CatalogSums sums{.kernels = static_cast<int64_t>(entries_.size()),
@@ -113,6 +111,7 @@ class SiteWriter {
 
   absl::Status ReadAll() {
     ASSIGN_OR_RETURN(SearchIndex search, SearchIndex::Create(site_));
+    ASSIGN_OR_RETURN(RunRecords runs, RunRecords::Create(site_));
     RETURN_IF_ERROR(
         ForEachKernel(dataset_, [&](const CatalogKernel& kernel, RowOffset offset) -> absl::Status {
           const CodeFacts facts = ReadCodeFacts(kernel);
@@ -120,11 +119,16 @@ class SiteWriter {
           coverage_.Add(entry, static_cast<uint32_t>(entries_.size()));
           index_.Add(kernel, Describe(kernel, facts), DuplicatesOf(kernel.id));
           RETURN_IF_ERROR(search.Add(kernel, entry.summary));
+          const std::vector<uint64_t> own_runs = RunsOf(kernel);
+          entry.sketch = SketchOf(own_runs);
+          RETURN_IF_ERROR(runs.Add(own_runs));
           entries_.push_back(std::move(entry));
           return Moved(static_cast<int64_t>(entries_.size()), 0);
         }));
     coverage_.Finish();
-    return search.Finish();
+    RETURN_IF_ERROR(search.Finish());
+    ASSIGN_OR_RETURN(relatives_, FindRelatives(entries_, runs));
+    return absl::OkStatus();
   }
 
   int64_t DuplicatesOf(const std::string& id) const {

@@ -348,8 +348,7 @@ std::string RelativesSection(const KernelPageInput& input) {
   }
   absl::StrAppend(
       &html, input.relatives.empty() ? "" : "<h3>Nearest relatives</h3>\n",
-      WideTable("Relatives",
-                {"Kernel", "Why", "Alike, estimated", "Direction", "Language", "Licence"},
+      WideTable("Relatives", {"Kernel", "Why", "Alike", "Direction", "Language", "Licence"},
                 RelativeRows(input)));
   if (input.compared != nullptr) {
     absl::StrAppend(&html, "<h3>Beside the nearest</h3>\n", DifferenceTable(input));

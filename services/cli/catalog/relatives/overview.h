@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,18 +13,42 @@
 #include "absl/strings/string_view.h"
 #include "services/cli/catalog/entries/catalog_kernel.h"
 #include "services/cli/catalog/entries/kernel_row.h"
+#include "services/cli/catalog/entries/temp_records.h"
 
 namespace kernelmill::cli {
 
-// How alike two texts are, to some hundredths, in 128 bytes: the least hashes of their runs of five
-// tokens, by 64 shares of all hashes (one-permutation MinHash). Comments do not count.
+// The runs of five tokens of a kernel's source as hashes, ascending, each once. Comments do not
+// count.
+std::vector<uint64_t> RunsOf(const CatalogKernel& kernel);
+
+// How alike two texts are, to some hundredths, in 128 bytes: the least hashes of their runs, by 64
+// shares of all hashes (one-permutation MinHash).
 struct Sketch {
   static constexpr size_t kBins = 64;
   static constexpr uint16_t kEmpty = 0xffff;
   std::array<uint16_t, kBins> least;
 };
-Sketch SketchOf(const CatalogKernel& kernel);
-double SimilarityOf(const Sketch& a, const Sketch& b);
+Sketch SketchOf(const std::vector<uint64_t>& runs);
+double EstimatedSimilarity(const Sketch& a, const Sketch& b);
+
+// The runs of all kernels, by the kernels' numbers.
+class RunRecords {
+ public:
+  static absl::StatusOr<RunRecords> Create(const std::string& temp_parent);
+
+  // The next kernel's.
+  absl::Status Add(const std::vector<uint64_t>& runs);
+
+  // Nothing may be added afterwards.
+  absl::StatusOr<std::vector<uint64_t>> Read(uint32_t number);
+
+ private:
+  explicit RunRecords(TempRecords records) : records_(std::move(records)) {}
+  TempRecords records_;
+};
+
+// The share of the runs of either that both have.
+double Similarity(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b);
 
 // What is known of a kernel while pages of others are written: a row without its texts.
 struct CatalogEntry {
@@ -79,14 +104,16 @@ absl::StatusOr<absl::flat_hash_map<std::string, Duplicates>> ReadDuplicates(
 // A kept kernel that is like another, or belongs to it.
 struct Relative {
   uint32_t entry = 0;
-  double similarity = 0;  // of their runs of five tokens, estimated
+  double similarity = 0;  // of their runs
   // "alike", "same name", "same launcher", "same file": the nearest of these that holds.
   const char* why = "";
 };
 inline constexpr size_t kMaxRelatives = 8;
 
-// Of each entry its nearest relatives, the nearest first.
-std::vector<std::vector<Relative>> FindRelatives(const std::vector<CatalogEntry>& entries);
+// Of each entry its nearest relatives, the nearest first. Sketches find them, their runs tell how
+// near they are.
+absl::StatusOr<std::vector<std::vector<Relative>>> FindRelatives(
+    const std::vector<CatalogEntry>& entries, RunRecords& runs);
 
 }  // namespace kernelmill::cli
 

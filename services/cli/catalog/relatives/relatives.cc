@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/base/status.h"
 #include "services/cli/catalog/relatives/overview.h"
 
 namespace kernelmill::cli {
@@ -11,9 +12,11 @@ namespace {
 
 // The basic idea: kernels that are alike agree in two neighbouring bins of their sketches
 // somewhere, so a table from pairs of bins to kernels has them side by side; names, launchers and
-// files likewise. Who stands together is compared, but where too many do, which says nothing.
+// files likewise. Who stands together is compared, but where too many do, which says nothing: by
+// the sketches first, then the nearest of these by their runs.
 constexpr size_t kCrowd = 48;
 constexpr size_t kMaxCandidates = 128;
+constexpr size_t kMaxCompared = 3 * kMaxRelatives;  // by their runs
 constexpr double kAlike = 0.3;
 constexpr double kSameName = 0.05;
 
@@ -92,19 +95,47 @@ bool Holds(Tie tie, double similarity) {
   return tie != Tie::kName || similarity >= kSameName;
 }
 
-std::vector<Relative> Nearest(const std::vector<CatalogEntry>& entries, uint32_t entry,
-                              std::vector<Candidate> candidates) {
+// What an entry has in common with another: the ties from `begin` to `end`.
+struct Neighbour {
+  uint32_t entry = 0;
+  double similarity = 0;
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+// The candidates that sketches have as the nearest.
+std::vector<Neighbour> NearestBySketch(const std::vector<CatalogEntry>& entries, uint32_t entry,
+                                       const std::vector<Candidate>& candidates) {
+  std::vector<Neighbour> neighbours;
+  for (size_t i = 0; i < candidates.size();) {
+    Neighbour neighbour{.entry = candidates[i].entry, .begin = i};
+    while (i < candidates.size() && candidates[i].entry == neighbour.entry) ++i;
+    neighbour.end = i;
+    neighbour.similarity =
+        EstimatedSimilarity(entries[entry].sketch, entries[neighbour.entry].sketch);
+    neighbours.push_back(neighbour);
+  }
+  std::stable_sort(neighbours.begin(), neighbours.end(),
+                   [](const auto& a, const auto& b) { return a.similarity > b.similarity; });
+  if (neighbours.size() > kMaxCompared) neighbours.resize(kMaxCompared);
+  return neighbours;
+}
+
+absl::StatusOr<std::vector<Relative>> Nearest(const std::vector<CatalogEntry>& entries,
+                                              uint32_t entry, std::vector<Candidate> candidates,
+                                              RunRecords& records) {
   Compact(candidates);
   std::vector<std::pair<Tie, Relative>> found;
-  for (size_t i = 0; i < candidates.size();) {
-    const uint32_t other = candidates[i].entry;
-    const double similarity = SimilarityOf(entries[entry].sketch, entries[other].sketch);
-    bool taken = false;
-    for (; i < candidates.size() && candidates[i].entry == other; ++i) {
-      if (taken || !Holds(candidates[i].tie, similarity)) continue;
+  if (candidates.empty()) return std::vector<Relative>();
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> own, records.Read(entry));
+  for (const Neighbour& neighbour : NearestBySketch(entries, entry, candidates)) {
+    ASSIGN_OR_RETURN(const std::vector<uint64_t> others, records.Read(neighbour.entry));
+    const double similarity = Similarity(own, others);
+    for (size_t i = neighbour.begin; i < neighbour.end; ++i) {
       const Tie tie = candidates[i].tie;
-      found.emplace_back(tie, Relative{other, similarity, kWhy[static_cast<int>(tie)]});
-      taken = true;
+      if (!Holds(tie, similarity)) continue;
+      found.emplace_back(tie, Relative{neighbour.entry, similarity, kWhy[static_cast<int>(tie)]});
+      break;
     }
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
@@ -126,7 +157,8 @@ bool CatalogEntry::HasTag(absl::string_view tag) const {
 
 bool CatalogEntry::backward() const { return HasTag("backward"); }
 
-std::vector<std::vector<Relative>> FindRelatives(const std::vector<CatalogEntry>& entries) {
+absl::StatusOr<std::vector<std::vector<Relative>>> FindRelatives(
+    const std::vector<CatalogEntry>& entries, RunRecords& runs) {
   Candidates candidates(entries.size());
   for (size_t bin = 0; bin < Sketch::kBins; bin += 2) AddBand(entries, bin, &candidates);
   AddByText(
@@ -143,7 +175,7 @@ std::vector<std::vector<Relative>> FindRelatives(const std::vector<CatalogEntry>
       &candidates);
   std::vector<std::vector<Relative>> relatives(entries.size());
   for (uint32_t i = 0; i < entries.size(); ++i) {
-    relatives[i] = Nearest(entries, i, std::exchange(candidates[i], {}));
+    ASSIGN_OR_RETURN(relatives[i], Nearest(entries, i, std::exchange(candidates[i], {}), runs));
   }
   return relatives;
 }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
@@ -20,39 +22,71 @@ std::string Body(int first, int last) {
   return source;
 }
 
-CatalogEntry Entry(const std::string& name, const std::string& path, const std::string& source) {
+std::vector<uint64_t> Runs(const std::string& source) {
   CatalogKernel kernel;
   kernel.dsl = "triton";
   kernel.source = source;
-  CatalogEntry entry;
-  entry.name = name;
-  entry.repository = path;
-  entry.path = path;
-  entry.sketch = SketchOf(kernel);
-  return entry;
+  return RunsOf(kernel);
 }
 
-TEST(Sketch, OfEqualTextsIsEqualAndOfHalfEqualOnesHalfAlike) {
-  const CatalogEntry a = Entry("a", "a", Body(0, 200));
-  EXPECT_EQ(SimilarityOf(a.sketch, Entry("b", "b", Body(0, 200) + "# a comment\n").sketch), 1);
-  const double third = SimilarityOf(a.sketch, Entry("c", "c", Body(100, 300)).sketch);
-  EXPECT_GT(third, 0.1);
-  EXPECT_LT(third, 0.6);
-  EXPECT_LT(SimilarityOf(a.sketch, Entry("d", "d", Body(1000, 1200)).sketch), 0.1);
+TEST(Similarity, OfEqualTextsIsOneAndOfTheOthersTheShareOfTheirRuns) {
+  const auto a = Runs(Body(0, 200));
+  EXPECT_EQ(Similarity(a, Runs(Body(0, 200) + "# a comment\n")), 1);
+  EXPECT_EQ(Similarity(a, {}), 0);
+  EXPECT_EQ(Similarity({}, {}), 0);
+  EXPECT_EQ(Similarity({1, 2, 3, 5}, {2, 3, 4}), 0.4);
+  EXPECT_NEAR(Similarity(a, Runs(Body(100, 300))), 1.0 / 3, 0.02);
 }
 
-TEST(Relatives, TheNearestComesFirstAndStrangersNever) {
-  const std::vector<CatalogEntry> entries = {
-      Entry("a", "1", Body(0, 100)), Entry("b", "2", Body(0, 90)), Entry("c", "3", Body(500, 600)),
-      Entry("a", "4", Body(60, 160)), Entry("d", "3", Body(900, 1000))};
-  const auto relatives = FindRelatives(entries);
-  ASSERT_GE(relatives[0].size(), 2u);
-  EXPECT_EQ(relatives[0][0].entry, 1u);
-  EXPECT_STREQ(relatives[0][0].why, "alike");
-  EXPECT_EQ(relatives[0][1].entry, 3u);
-  ASSERT_EQ(relatives[2].size(), 1u);
-  EXPECT_EQ(relatives[2][0].entry, 4u);
-  EXPECT_STREQ(relatives[2][0].why, "same file");
+TEST(Sketch, EstimatesTheSimilarity) {
+  const Sketch a = SketchOf(Runs(Body(0, 200)));
+  EXPECT_EQ(EstimatedSimilarity(a, SketchOf(Runs(Body(0, 200)))), 1);
+  EXPECT_NEAR(EstimatedSimilarity(a, SketchOf(Runs(Body(100, 300)))), 1.0 / 3, 0.25);
+  EXPECT_LT(EstimatedSimilarity(a, SketchOf(Runs(Body(1000, 1200)))), 0.1);
+}
+
+class RelativesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = TempDir::Create();
+    ASSERT_TRUE(folder.ok());
+    folder_.emplace(*std::move(folder));
+    auto runs = RunRecords::Create(folder_->path());
+    ASSERT_TRUE(runs.ok());
+    runs_.emplace(*std::move(runs));
+  }
+
+  void Add(const std::string& name, const std::string& path, const std::string& source) {
+    CatalogEntry entry;
+    entry.name = name;
+    entry.repository = path;
+    entry.path = path;
+    entry.sketch = SketchOf(Runs(source));
+    EXPECT_TRUE(runs_->Add(Runs(source)).ok());
+    entries_.push_back(std::move(entry));
+  }
+
+  std::optional<TempDir> folder_;
+  std::optional<RunRecords> runs_;
+  std::vector<CatalogEntry> entries_;
+};
+
+TEST_F(RelativesTest, TheNearestComesFirstAndStrangersNever) {
+  Add("a", "1", Body(0, 100));
+  Add("b", "2", Body(0, 90));
+  Add("c", "3", Body(500, 600));
+  Add("a", "4", Body(60, 160));
+  Add("d", "3", Body(900, 1000));
+  const auto relatives = FindRelatives(entries_, *runs_);
+  ASSERT_TRUE(relatives.ok()) << relatives.status();
+  ASSERT_GE((*relatives)[0].size(), 2u);
+  EXPECT_EQ((*relatives)[0][0].entry, 1u);
+  EXPECT_STREQ((*relatives)[0][0].why, "alike");
+  EXPECT_EQ((*relatives)[0][0].similarity, Similarity(Runs(Body(0, 100)), Runs(Body(0, 90))));
+  EXPECT_EQ((*relatives)[0][1].entry, 3u);
+  ASSERT_EQ((*relatives)[2].size(), 1u);
+  EXPECT_EQ((*relatives)[2][0].entry, 4u);
+  EXPECT_STREQ((*relatives)[2][0].why, "same file");
 }
 
 TEST(Duplicates, AreThoseOfTheLedgerByTheKernelThatWasKept) {
