@@ -1,22 +1,48 @@
 #!/usr/bin/env python3
 """Sizes and times of a catalog's site: prints them, and is no test.
 
-usage: bench.py SITE [REPEATS]      a site that `kernelmill catalog` wrote
+usage: bench.py SITE [SITE ...] [--repeats N]      sites that `kernelmill catalog` wrote; of several, their searches are done in turn
 
 The first page: from the click on the address until kernels are shown, in a new window. A search: from the last letter until the
-kernels and the counts of all facets are shown; `cold` with nothing loaded but the first page's columns, `warm` once more. From a folder.
-The files are those that the cold search loads: a figure that does not depend on what else the machine does.
+kernels and the counts of all facets are drawn, in a window of its own, from a folder:
+
+  cold     all words at once, a second after the first page was shown
+  typed    letter by letter, 80 ms each, likewise
+  address  from the click on an address that has the words
+  warm     the words once more
+
+Processor time is that of the page's main thread, which what else the machine does hardly changes; a figure of the clock is worth
+something on a quiet machine alone. The files are those that the cold search loads.
 """
 
+import argparse
+import os
 import pathlib
 import statistics
-import sys
 
 import catalog_site
 
-QUERIES = ["softmax", "layer norm", "fused attention backward", "load store mask offsets", "matm", "ro", "tl", "con", "int8 gemm triton"]
-NOTHING = "nosuchwordatall"  # a search that loads the columns and no rows
-SHOWN = "document.getElementById('results').childElementCount > 0"
+QUERIES = ["softmax", "layer norm", "fused attention backward", "load store mask offsets", "matm", "ro", "tl", "con", "int8 gemm triton", "rms norm",
+           "flash attention", "rotary embedding", "cross entropy loss", "w4a16", "paged", "cumsum scan", "dropout philox", "fp8 matmul", "gelu", "block size"]
+# In each page before its own scripts: when the last letter came, and a promise of when an address's search is drawn.
+WATCH = """
+let key = 0;
+addEventListener('input', (event) => { key = event.timeStamp; }, { capture: true });
+window.sinceKey = (shown) => new Promise((resolve) => {
+  const look = () => {
+    if (document.documentElement.dataset.shown !== shown) return;
+    watching.disconnect();
+    requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - key)));
+  };
+  const watching = new MutationObserver(look);
+  watching.observe(document, { attributes: true, subtree: true, attributeFilter: ['data-shown'] });
+});
+window.opened = sinceKey(location.hash || '#'); // since the click on the address
+"""
+
+
+def address_of(text):
+    return "#q=" + text.replace(" ", "+")
 
 
 def sizes(site):
@@ -27,60 +53,112 @@ def sizes(site):
             print(f"{folder:14} {len(files):7} files {sum(files) / 1e6:9.2f} MB, the largest {max(files) / 1e3:8.1f} KB")
 
 
+class Window:
+    """A new window at an address, without anything of earlier ones."""
+
+    def __init__(self, browser, address):
+        self.context = browser.new_context()
+        self.context.add_init_script(WATCH)
+        self.page = self.context.new_page()
+        self.session = self.context.new_cdp_session(self.page)
+        self.session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        self.page.goto(address, wait_until="commit")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+    def processor(self):
+        """Milliseconds of the main thread since it began."""
+        metrics = {one["name"]: one["value"] for one in self.session.send("Performance.getMetrics")["metrics"]}
+        return 1000 * metrics["TaskDuration"]
+
+    def search(self, text, delay=0):
+        """Milliseconds by the clock, and of the processor; letters come that far apart, or at once."""
+        self.page.evaluate("const box = document.getElementById('q'); box.focus(); box.select()")
+        self.page.evaluate("shown => { window.searched = sinceKey(shown); }", address_of(text))
+        before = self.processor()
+        if delay:
+            self.page.keyboard.type(text, delay=delay)
+        else:
+            self.page.keyboard.insert_text(text)
+        clock = self.page.evaluate("searched")
+        return clock, self.processor() - before
+
+    def opened(self):
+        """Milliseconds by the clock, and of the processor, until the address's kernels were drawn."""
+        return self.page.evaluate("opened"), self.processor()
+
+    def rest(self):
+        """The first page is shown, and looked at."""
+        self.opened()
+        self.page.wait_for_timeout(1000)
+
+
 def first_page(browser, home):
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(home)
-    catalog_site.wait(page, SHOWN)
-    # Until the page was drawn with the kernels in it.
-    taken = page.evaluate("""() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime
-                             ?? performance.now()""")
-    shown = page.evaluate("performance.getEntriesByName('kernels-shown')[0].startTime")
-    context.close()
-    return max(taken, shown)
+    with Window(browser, home) as window:
+        return window.opened()
 
 
-def search(page, text):
-    """Milliseconds, as the page itself took them."""
-    page.evaluate("delete document.documentElement.dataset.searchMs")
-    page.fill("#q", text)
-    catalog_site.wait(page, "document.documentElement.dataset.searchMs")
-    return float(page.evaluate("document.documentElement.dataset.searchMs"))
+def searches(browser, home, text):
+    """Clock and processor of each way."""
+    times = {}
+    asked = []
+    with Window(browser, home) as window:
+        window.rest()
+        window.page.on("request", lambda request: asked.append(request.url))
+        times["cold"] = window.search(text)
+        window.search("nosuchwordatall")
+        times["warm"] = window.search(text)
+    with Window(browser, home) as window:
+        window.rest()
+        times["typed"] = window.search(text, delay=80)
+    with Window(browser, home + address_of(text)) as window:
+        times["address"] = window.opened()
+    return times, asked
 
 
-def searches(browser, home, repeats):
-    for text in QUERIES:
-        cold, first, warm, files = [], [], [], []
-        for _ in range(repeats):
-            context = browser.new_context()
-            page = context.new_page()
-            page.goto(f"{home}#q={NOTHING}")
-            catalog_site.wait(page, "document.documentElement.dataset.searchMs")
-            asked = []
-            page.on("request", lambda request, asked=asked: asked.append(request.url))
-            cold.append(search(page, text))
-            first.append(float(page.evaluate("document.documentElement.dataset.firstMs")))
-            files.append((sum("/postings/" in url for url in asked), sum("/rows/" in url for url in asked)))
-            search(page, NOTHING)
-            warm.append(search(page, text))
-            context.close()
-        print(f"{text!r:28} cold {statistics.median(cold):7.1f} ms, the first kernel {statistics.median(first):7.1f} ms, "
-              f"warm {statistics.median(warm):7.1f} ms, the slowest {max(cold + warm):7.1f} ms; files: {files[-1][0]} of words, {files[-1][1]} of rows")
+def show(values):
+    return f"{statistics.median(values):6.0f} / {max(values):5.0f}"
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sites", nargs="+", type=pathlib.Path)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
     if catalog_site.MISSING:
-        sys.exit(catalog_site.MISSING)
-    site = pathlib.Path(sys.argv[1]).resolve()
-    repeats = int(sys.argv[2]) if len(sys.argv) == 3 else 5
-    sizes(site)
-    home = (site / "index.html").as_uri()
+        parser.exit(77, catalog_site.MISSING + "\n")
+    homes = [(site.resolve() / "index.html").as_uri() for site in options.sites]
+    taken = [{} for _ in homes]  # of each site by way and query: [(clock, processor)]
+    first = [[] for _ in homes]
+    files = [{} for _ in homes]
     with catalog_site.browser() as browser:
-        times = [first_page(browser, home) for _ in range(repeats)]
-        print(f"first page: {statistics.median(times):.0f} ms, the slowest {max(times):.0f} ms")
-        searches(browser, home, repeats)
+        for _ in range(options.repeats):
+            for site, home in enumerate(homes):
+                first[site].append(first_page(browser, home))
+            for text in QUERIES:
+                for site, home in enumerate(homes):
+                    times, asked = searches(browser, home, text)
+                    files[site][text] = sum("/postings/" in url for url in asked), sum("/rows/" in url for url in asked)
+                    for way, time in times.items():
+                        taken[site].setdefault(way, {}).setdefault(text, []).append(time)
+    print(f"load of the machine: {os.getloadavg()[0]:.1f}; milliseconds")
+    for site, path in enumerate(options.sites):
+        print(f"== {path}")
+        sizes(path)
+        clock, processor = zip(*first[site])
+        print(f"first page, median / worst: {show(clock)}, processor {show(processor)}")
+        for text in QUERIES:
+            ways = "  ".join(f"{way} {statistics.median(time for time, _ in by[text]):5.0f} ({statistics.median(time for _, time in by[text]):4.0f})"
+                             for way, by in taken[site].items())
+            print(f"{text!r:28} {ways}  files: {files[site][text][0]} of words, {files[site][text][1]} of rows")
+        for way, by in taken[site].items():
+            clocks = [statistics.median(time for time, _ in times) for times in by.values()]
+            processors = [statistics.median(time for _, time in times) for times in by.values()]
+            print(f"{way:8} of {len(clocks)} queries, median / worst: {show(clocks)}, processor {show(processors)}")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,9 @@ class Site(unittest.TestCase):
         return page
 
     def open_all_facets(self, page):
-        page.evaluate("for (const facet of document.querySelectorAll('#filters details')) facet.open = true")
+        page.evaluate("for (const facet of document.querySelectorAll('#filters, #filters details')) facet.open = true")
+        # A facet is counted when it is opened; one that nothing of what was found has a value of is not shown.
+        catalog_site.wait(page, "[...document.querySelectorAll('#facets details:not([hidden])')].every(facet => facet.querySelector('input'))")
 
     def expect_found(self, page, count):
         """That the page says that it has found as many kernels."""
@@ -112,6 +114,8 @@ class Site(unittest.TestCase):
 
     def test_facets_count_and_narrow_as_the_dataset_says(self):
         page = self.page()
+        self.expect_found(page, len(self.rows))
+        self.open_all_facets(page)
         for key, values in {
             "op": collections.Counter(tag for row in self.rows for tag in set(row["tags"]) - {"backward"}),
             "licence": collections.Counter(row["license"]["expression"] for row in self.rows),
@@ -139,6 +143,16 @@ class Site(unittest.TestCase):
         self.expect_found(page, self.count(lambda row: row["license"]["expression"] in ("MIT", "BSD-3-Clause")
                                            and {"matmul", "quantization"} <= set(row["tags"])))
 
+    def test_a_facet_that_is_opened_later_counts_what_is_found(self):
+        page = self.page("#q=softmax&lang=triton")
+        found = [row for row in self.rows if "softmax" in row["source"] + row["path"] + " ".join(row["tags"]) and row["dsl"] == "triton"]
+        self.expect_found(page, len(found))
+        self.assertEqual(page.locator('input[data-facet="self"]').count(), 0)
+        page.locator('[data-facet-box="self"] > summary').click()
+        page.wait_for_selector('input[data-facet="self"]')
+        label = page.locator('input[data-facet="self"][value="yes"]').locator("xpath=..").locator(".count").text_content()
+        self.assertEqual(int(label), sum(row["self_contained"] for row in found))
+
     def test_sorting_by_size_shows_the_shortest_first(self):
         page = self.page("#sort=short")
         catalog_site.wait(page, "document.documentElement.dataset.searchMs")
@@ -147,7 +161,9 @@ class Site(unittest.TestCase):
 
     def test_all_repositories_can_be_shown(self):
         page = self.page()
+        self.expect_found(page, len(self.rows))
         page.locator('[data-facet-box="repo"] > summary').click()
+        page.wait_for_selector('input[data-facet="repo"]')
         more = page.locator('[data-more="repo"]')
         if more.count():
             more.click()

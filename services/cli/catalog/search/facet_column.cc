@@ -71,17 +71,13 @@ void FacetColumn::Order() {
 void FacetColumn::Renumber(const std::vector<uint32_t>& places) { Reorder(places, &column_); }
 
 std::string EncodeColumn(absl::Span<const uint32_t> block) {
-  std::string plain;
-  std::string runs;
-  for (size_t i = 0; i < block.size();) {
-    size_t end = i;
-    while (end < block.size() && block[end] == block[i]) AppendVarint(block[end++], &plain);
-    AppendVarint(block[i], &runs);
-    AppendVarint(static_cast<uint32_t>(end - i), &runs);
-    i = end;
+  const uint32_t most = block.empty() ? 0 : *std::max_element(block.begin(), block.end());
+  const int width = most < (1u << 8) ? 1 : most < (1u << 16) ? 2 : 4;
+  std::string bytes;
+  for (const uint32_t number : block) {
+    for (int i = 0; i < width; ++i) bytes.push_back(static_cast<char>(number >> (8 * i)));
   }
-  return runs.size() < plain.size() ? absl::StrCat("r", absl::Base64Escape(runs))
-                                    : absl::StrCat("p", absl::Base64Escape(plain));
+  return absl::StrCat(width, absl::Base64Escape(bytes));
 }
 
 }  // namespace kernelmill::cli

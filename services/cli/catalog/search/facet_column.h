@@ -47,8 +47,8 @@ class FacetColumn {
   absl::flat_hash_map<std::vector<uint32_t>, uint32_t> set_numbers_;
 };
 
-// A block of a column as the site's script reads it: a letter for the form, then base64. "p": a
-// varint a kernel; "r": a value and how many kernels have it in a row; the shorter of the two.
+// A block of a column as the site's script reads it: how many bytes a number has (1, 2 or 4), then
+// the numbers in base64, the low byte first. Nothing has to be decoded by a script.
 std::string EncodeColumn(absl::Span<const uint32_t> block);
 
 }  // namespace kernelmill::cli

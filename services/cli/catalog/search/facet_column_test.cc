@@ -45,16 +45,17 @@ TEST(FacetColumnTest, AKernelWithoutValuesHasTheEmptySet) {
   EXPECT_THAT(facet.sets(), ElementsAre(IsEmpty()));
 }
 
-TEST(EncodeColumnTest, TheShorterFormIsTaken) {
+TEST(EncodeColumnTest, NumbersHaveAsManyBytesAsTheGreatestNeeds) {
   std::string bytes;
-  const std::string runs = EncodeColumn(std::vector<uint32_t>{5, 5, 5, 5, 300});
-  ASSERT_TRUE(absl::Base64Unescape(runs.substr(1), &bytes));
-  EXPECT_EQ(runs[0], 'r');
-  EXPECT_EQ(bytes, std::string("\x05\x04\xac\x02\x01", 5));
-  const std::string plain = EncodeColumn(std::vector<uint32_t>{1, 2, 3});
-  ASSERT_TRUE(absl::Base64Unescape(plain.substr(1), &bytes));
-  EXPECT_EQ(plain[0], 'p');
-  EXPECT_EQ(bytes, "\x01\x02\x03");
+  const std::string one = EncodeColumn(std::vector<uint32_t>{1, 2, 255});
+  ASSERT_TRUE(absl::Base64Unescape(one.substr(1), &bytes));
+  EXPECT_EQ(one[0], '1');
+  EXPECT_EQ(bytes, "\x01\x02\xff");
+  const std::string two = EncodeColumn(std::vector<uint32_t>{5, 300});
+  ASSERT_TRUE(absl::Base64Unescape(two.substr(1), &bytes));
+  EXPECT_EQ(two[0], '2');
+  EXPECT_EQ(bytes, std::string("\x05\x00\x2c\x01", 4));
+  EXPECT_EQ(EncodeColumn(std::vector<uint32_t>{70000})[0], '4');
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ namespace {
 
 constexpr size_t kEntryBytes = 6;
 constexpr size_t kWriteBytes = 1 << 20;
-constexpr size_t kWordOverhead =
-    14;  // of a word in a shard: its count, its end, two commas, a blank
+constexpr size_t kShard = 128 << 10;  // of words; a list of more has files of its own
+constexpr size_t kWordOverhead = 12;  // of a word in a shard: its count, its end, a blank
 
 void AppendUint32(uint32_t value, std::string* bytes) {
   for (int shift = 0; shift < 32; shift += 8) bytes->push_back(static_cast<char>(value >> shift));
@@ -118,14 +118,15 @@ class MergedRuns {
   std::vector<std::unique_ptr<RunReader>> runs_;
 };
 
-// Words with their lists, until a file is full.
+// Words with their lists, until a file is full. A list that goes on in a further file begins the
+// first one, too.
 class ShardWriter {
  public:
   explicit ShardWriter(const std::string& site) : site_(site) {}
 
   absl::Status Add(const std::string& word, uint32_t count, absl::string_view list) {
     const size_t size = list.size() * 4 / 3 + word.size() + kWordOverhead;
-    if (!words_.empty() && size_ + size > kDataFile) RETURN_IF_ERROR(Flush());
+    if (!words_.empty() && size_ + size > kShard) RETURN_IF_ERROR(Flush());
     if (words_.empty()) first_words_.push_back(word);
     size_ += size;
     words_.push_back(word);
@@ -137,11 +138,14 @@ class ShardWriter {
 
   absl::Status Flush() {
     if (words_.empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(WriteDataFile(
-        site_, absl::StrCat("postings/", first_words_.size() - 1),
-        absl::StrCat("{\"words\":", JsonString(absl::StrJoin(words_, " ")),
-                     ",\"counts\":", JsonNumbers(counts_), ",\"ends\":", JsonNumbers(ends_),
-                     ",\"bytes\":\"", absl::Base64Escape(bytes_), "\"}")));
+    std::string bytes;
+    for (const uint32_t count : counts_) AppendUint32(count, &bytes);
+    for (const uint32_t end : ends_) AppendUint32(end, &bytes);
+    bytes.append(bytes_);
+    RETURN_IF_ERROR(
+        WriteDataFile(site_, absl::StrCat("postings/", first_words_.size() - 1),
+                      absl::StrCat("{\"words\":", JsonString(absl::StrJoin(words_, " ")),
+                                   ",\"bytes\":\"", absl::Base64Escape(bytes), "\"}")));
     words_.clear();
     counts_.clear();
     ends_.clear();
@@ -169,9 +173,10 @@ absl::StatusOr<Postings> Postings::Create(const std::string& temp_parent, size_t
   return Postings(std::move(temp), run_entries);
 }
 
-absl::Status Postings::Add(const WordUses& uses, uint32_t length) {
+absl::Status Postings::Add(const WordUses& uses, uint32_t length, double score) {
   const auto kernel = static_cast<uint32_t>(lengths_.size());
   lengths_.push_back(length);
+  scores_.push_back(static_cast<float>(std::clamp(score, 0.0, 1.0)));
   for (const auto& [word, use] : uses) words_[word].push_back({kernel, use});
   entries_ += uses.size();
   return entries_ < run_entries_ ? absl::OkStatus() : WriteRun();
@@ -211,7 +216,8 @@ uint8_t Postings::Weight(const Entry& entry) const {
   const double length = lengths_[entry.kernel] / mean_length_;
   const double code = entry.use.code;
   const double sum = entry.use.fields + 3 * code / (code + 2 * (0.25 + 0.75 * length));
-  return static_cast<uint8_t>(std::clamp(255 * sum / (sum + 6) + 0.5, 1.0, 255.0));
+  const double better = (1 + scores_[entry.kernel] / 5) / 1.2;
+  return static_cast<uint8_t>(std::clamp(255 * sum / (sum + 6) * better + 0.5, 1.0, 255.0));
 }
 
 // From `begin` on as much as fits a file; `end`: where it ended.
@@ -232,6 +238,7 @@ absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site
                                                          const std::vector<uint32_t>& places) {
   RETURN_IF_ERROR(WriteRun());
   Reorder(places, &lengths_);
+  Reorder(places, &scores_);
   const double sum = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
   mean_length_ = sum > 0 ? sum / static_cast<double>(lengths_.size()) : 1;
   ASSIGN_OR_RETURN(MergedRuns runs, MergedRuns::Open(runs_));

@@ -18,10 +18,11 @@ namespace kernelmill::cli {
 // in a kernel is
 //
 //   t = the sum of the fields' weights + 3 c / (c + 2 (0.25 + 0.75 length / mean length))
-//   weight = t / (t + 6)
+//   weight = t / (t + 6) (1 + score / 5) / 1.2
 //
-// where c is how often the code has the word, and length how many words the code has. The site's
-// script multiplies it with the word's rarity, ln(1 + (N - n + 0.5) / (n + 0.5)).
+// where c is how often the code has the word, length how many words the code has, and score the
+// kernel's. The site's script multiplies it with the word's rarity, ln(1 + (N - n + 0.5) / (n +
+// 0.5)).
 enum FieldWeight : uint8_t {
   kNameWeight = 8,
   kTagWeight = 6,
@@ -48,8 +49,8 @@ class Postings {
   // each.
   static absl::StatusOr<Postings> Create(const std::string& temp_parent, size_t run_entries);
 
-  // The next kernel; `length`: how many words its code has.
-  absl::Status Add(const WordUses& uses, uint32_t length);
+  // The next kernel; `length`: how many words its code has; `score`: from 0 to 1.
+  absl::Status Add(const WordUses& uses, uint32_t length, double score);
 
   // Writes data/postings/N.js and answers the first word of each shard. `places`: the number that
   // the site gives each kernel.
@@ -72,7 +73,9 @@ class Postings {
   absl::flat_hash_map<std::string, std::vector<Entry>> words_;
   size_t entries_ = 0;  // in words_
   std::vector<std::string> runs_;
-  std::vector<uint32_t> lengths_;  // each kernel's; while it is written, by the site's numbers
+  // Each kernel's; while postings are written, by the site's numbers.
+  std::vector<uint32_t> lengths_;
+  std::vector<float> scores_;
   double mean_length_ = 1;
 };
 

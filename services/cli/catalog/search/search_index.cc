@@ -13,6 +13,7 @@
 #include "services/cli/catalog/search/data_files.h"
 #include "services/cli/catalog/search/kernel_words.h"
 #include "services/cli/catalog/search/numbering.h"
+#include "services/cli/catalog/search/row_files.h"
 #include "services/cli/catalog/web/page.h"
 #include "services/cli/catalog/web/site_file.h"
 #include "services/cli/text/html_text.h"
@@ -20,10 +21,11 @@
 namespace kernelmill::cli {
 namespace {
 
-constexpr size_t kKernelsInBlock = 1 << 15;
-constexpr size_t kTopRows = 20;    // what the first page shows
-constexpr size_t kTopValues = 24;  // of a facet, on the first page
-constexpr size_t kMaxName = 200;   // bytes that are shown
+constexpr size_t kKernelsInBlock = 1
+                                   << 17;  // of four bytes in base64 they stay below a file's bound
+constexpr size_t kTopRows = 20;            // what the first page shows
+constexpr size_t kTopValues = 24;          // of a facet, on the first page
+constexpr size_t kMaxName = 200;           // bytes that are shown
 constexpr size_t kMaxPath = 300;
 constexpr size_t kMaxSummary = 300;
 constexpr size_t kMaxTagsShown = 12;
@@ -135,14 +137,21 @@ void AppendParts(size_t facet, absl::string_view member, const std::vector<Item>
   }
 }
 
-std::string BlockJson(const std::vector<uint32_t>& column, size_t begin) {
-  return absl::StrCat(
-      "\"", EncodeColumn(absl::MakeConstSpan(column).subspan(begin, kKernelsInBlock)), "\"");
+// Writes columns/KEY-0.js and so on.
+absl::Status WriteColumn(const std::string& site, absl::string_view key,
+                         const std::vector<uint32_t>& column) {
+  for (size_t begin = 0; begin < column.size(); begin += kKernelsInBlock) {
+    const auto block = absl::MakeConstSpan(column).subspan(begin, kKernelsInBlock);
+    RETURN_IF_ERROR(WriteDataFile(site, absl::StrCat("columns/", key, "-", begin / kKernelsInBlock),
+                                  absl::StrCat("\"", EncodeColumn(block), "\"")));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-SearchIndex::SearchIndex(std::string site, SearchOptions options, Postings postings, RowFiles rows)
+SearchIndex::SearchIndex(std::string site, SearchOptions options, Postings postings,
+                         TempRecords rows)
     : site_(std::move(site)),
       options_(std::move(options)),
       postings_(std::move(postings)),
@@ -152,13 +161,13 @@ SearchIndex::SearchIndex(std::string site, SearchOptions options, Postings posti
 
 absl::StatusOr<SearchIndex> SearchIndex::Create(const std::string& site, SearchOptions options) {
   ASSIGN_OR_RETURN(Postings postings, Postings::Create(site, options.run_entries));
-  ASSIGN_OR_RETURN(RowFiles rows, RowFiles::Create(site));
+  ASSIGN_OR_RETURN(TempRecords rows, TempRecords::Create(site));
   return SearchIndex(site, std::move(options), std::move(postings), std::move(rows));
 }
 
 absl::Status SearchIndex::Add(const CatalogKernel& kernel, absl::string_view summary) {
   const KernelWords words = WordsOf(kernel, summary);
-  RETURN_IF_ERROR(postings_.Add(words.uses, words.length));
+  RETURN_IF_ERROR(postings_.Add(words.uses, words.length, kernel.score));
   for (size_t i = 0; i < kFacets.size(); ++i) facets_[i].Add(kFacets[i].values(kernel));
   scores_.push_back(Thousandths(kernel.score));
   sizes_.push_back(Size(kernel.tokens));
@@ -218,17 +227,12 @@ absl::StatusOr<size_t> SearchIndex::WriteFacets() const {
   return files;
 }
 
-absl::StatusOr<size_t> SearchIndex::WriteColumns() const {
-  size_t blocks = 0;
-  for (size_t begin = 0; begin < scores_.size(); begin += kKernelsInBlock) {
-    std::vector<std::string> columns;
-    for (const FacetColumn& facet : facets_) columns.push_back(BlockJson(facet.column(), begin));
-    RETURN_IF_ERROR(WriteDataFile(site_, absl::StrCat("columns-", blocks++),
-                                  absl::StrCat("{\"facets\":[", absl::StrJoin(columns, ","),
-                                               "],\"score\":", BlockJson(scores_, begin),
-                                               ",\"size\":", BlockJson(sizes_, begin), "}")));
+absl::Status SearchIndex::WriteColumns() const {
+  for (size_t i = 0; i < facets_.size(); ++i) {
+    RETURN_IF_ERROR(WriteColumn(site_, kFacets[i].key, facets_[i].column()));
   }
-  return blocks;
+  RETURN_IF_ERROR(WriteColumn(site_, "score", scores_));
+  return WriteColumn(site_, "size", sizes_);
 }
 
 std::string SearchIndex::FacetsJson() const {
@@ -251,20 +255,19 @@ absl::Status SearchIndex::Finish() {
   for (FacetColumn& facet : facets_) facet.Order();
   const std::vector<uint32_t> order = SiteOrder();
   ASSIGN_OR_RETURN(const std::vector<std::string> best, BestRows(order));
-  ASSIGN_OR_RETURN(const std::vector<uint32_t> row_files, rows_.Write(site_, order));
+  ASSIGN_OR_RETURN(const std::vector<uint32_t> row_files, WriteRowFiles(site_, rows_, order));
   const std::vector<uint32_t> places = PlacesIn(order);
   for (FacetColumn& facet : facets_) facet.Renumber(places);
   Reorder(places, &scores_);
   Reorder(places, &sizes_);
   ASSIGN_OR_RETURN(const std::vector<std::string> shards, postings_.Write(site_, places));
   ASSIGN_OR_RETURN(const size_t facet_files, WriteFacets());
-  ASSIGN_OR_RETURN(const size_t column_blocks, WriteColumns());
+  RETURN_IF_ERROR(WriteColumns());
   RETURN_IF_ERROR(WriteDataFile(
       site_, "meta",
       absl::StrCat("{\"kernels\":", scores_.size(), ",\"kernelsPerBlock\":", kKernelsInBlock,
                    ",\"facets\":", FacetsJson(), ",\"facetFiles\":", facet_files,
-                   ",\"columnBlocks\":", column_blocks, ",\"postings\":", JsonTexts(shards),
-                   ",\"rows\":", JsonNumbers(row_files),
+                   ",\"postings\":", JsonTexts(shards), ",\"rows\":", JsonNumbers(row_files),
                    ",\n\"top\":", JsonString(absl::StrJoin(best, "\n")), "}")));
   RETURN_IF_ERROR(lists_.Finish());
   const std::string noscript = absl::StrCat(

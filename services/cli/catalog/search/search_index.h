@@ -11,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "services/cli/catalog/entries/catalog_kernel.h"
+#include "services/cli/catalog/entries/temp_records.h"
 #include "services/cli/catalog/search/facet_column.h"
 #include "services/cli/catalog/search/operation_lists.h"
 #include "services/cli/catalog/search/postings.h"
-#include "services/cli/catalog/search/row_files.h"
 
 namespace kernelmill::cli {
 
@@ -38,12 +38,12 @@ class SearchIndex {
   absl::Status Finish();
 
  private:
-  SearchIndex(std::string site, SearchOptions options, Postings postings, RowFiles rows);
+  SearchIndex(std::string site, SearchOptions options, Postings postings, TempRecords rows);
 
   std::vector<uint32_t> SiteOrder() const;
   absl::StatusOr<std::vector<std::string>> BestRows(const std::vector<uint32_t>& order);
   absl::StatusOr<size_t> WriteFacets() const;
-  absl::StatusOr<size_t> WriteColumns() const;
+  absl::Status WriteColumns() const;
   std::string FacetsJson() const;
 
   std::string site_;
@@ -53,7 +53,7 @@ class SearchIndex {
   std::vector<FacetColumn> facets_;  // as kFacets has them
   std::vector<uint32_t> scores_;     // thousandths
   std::vector<uint32_t> sizes_;      // tokens
-  RowFiles rows_;
+  TempRecords rows_;                 // what results show, a line each
 };
 
 }  // namespace kernelmill::cli

@@ -20,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "services/cli/catalog/search/data_files.h"
 #include "services/cli/catalog/search/facet_column.h"
+#include "services/cli/catalog/search/postings.h"
 #include "services/cli/catalog/web/site_file.h"
 
 namespace kernelmill::cli {
@@ -105,11 +106,18 @@ std::map<uint32_t, int> PostingsOf(const Files& files, const std::string& word) 
     const std::vector<std::string> words = absl::StrSplit(shard["words"].get<std::string>(), ' ');
     std::string bytes;
     EXPECT_TRUE(absl::Base64Unescape(shard["bytes"].get<std::string>(), &bytes));
+    const auto end_of = [&](size_t word) {
+      size_t end = 0;
+      for (size_t k = 4; k-- > 0;) {
+        end = end << 8 | static_cast<unsigned char>(bytes[4 * (words.size() + word) + k]);
+      }
+      return end + 8 * words.size();
+    };
     for (size_t j = 0; j < words.size(); ++j) {
       if (words[j] != word) continue;
       int64_t kernel = -1;
-      size_t at = j > 0 ? shard["ends"][j - 1].get<size_t>() : 0;
-      while (at < shard["ends"][j].get<size_t>()) {
+      size_t at = j > 0 ? end_of(j - 1) : 8 * words.size();
+      while (at < end_of(j)) {
         uint32_t distance = 0;
         int shift = 0;
         for (; bytes[at] & 0x80; shift += 7) distance |= (bytes[at++] & 0x7f) << shift;
@@ -129,6 +137,32 @@ TEST(SearchIndexTest, AWordInTheNameWeighsMoreThanOneInTheCode) {
   const auto found = PostingsOf(files, "softmax");
   ASSERT_EQ(found.size(), 2u);
   EXPECT_THAT(found.at(0), Gt(found.at(1)));
+}
+
+TEST(SearchIndexTest, OfTwoThatFitAsWellTheBetterWeighsMore) {
+  CatalogKernel better = Kernel(0, "softmax");
+  better.score = 0.9;
+  CatalogKernel same = Kernel(1, "softmax");
+  const auto found = PostingsOf(FilesOf({same, better}), "softmax");
+  EXPECT_GT(found.at(0), found.at(1));  // the site's order has the better one first
+}
+
+TEST(PostingsTest, AListOfSeveralFilesBeginsTheFirst) {
+  auto site = TempDir::Create();
+  ASSERT_THAT(site, IsOk());
+  auto postings = Postings::Create(site->path(), 1 << 20);
+  ASSERT_THAT(postings, IsOk());
+  constexpr uint32_t kKernels = 140'000;
+  std::vector<uint32_t> places;
+  for (uint32_t i = 0; i < kKernels; ++i) {
+    WordUses uses = {{"word", {.fields = 1}}};
+    if (i == 0) uses["aa"] = uses["zz"] = {.fields = 1};
+    ASSERT_THAT(postings->Add(uses, 1, 0.5), IsOk());
+    places.push_back(i);
+  }
+  const auto first_words = postings->Write(site->path(), places);
+  ASSERT_THAT(first_words, IsOk());
+  EXPECT_THAT(*first_words, ElementsAre("aa", "word", "word"));
 }
 
 TEST(SearchIndexTest, TwoNeighbouringWordsOfANameAreAlsoFoundAsOne) {
@@ -213,12 +247,11 @@ TEST(SearchIndexTest, KernelsOfTheSameOperationsLieTogetherTheBestFirst) {
                           "kernel9", "kernel1", "kernel3", "kernel5", "kernel7", "kernel11"));
   // Words and columns number kernels as the rows do.
   EXPECT_THAT(PostingsOf(files, "onlyhere"), ElementsAre(Pair(6, Gt(0))));
-  EXPECT_EQ(Data(files, "columns-0")["score"],
+  EXPECT_EQ(Data(files, "columns/score-0"),
             EncodeColumn({500, 500, 500, 500, 500, 500, 900, 500, 500, 500, 500, 500}));
-  EXPECT_EQ(Data(files, "columns-0")["size"],
+  EXPECT_EQ(Data(files, "columns/size-0"),
             EncodeColumn({100, 102, 104, 106, 108, 110, 109, 101, 103, 105, 107, 111}));
-  EXPECT_EQ(Data(files, "columns-0")["facets"][0],
-            EncodeColumn({0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(Data(files, "columns/op-0"), EncodeColumn({0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}));
 }
 
 TEST(SearchIndexTest, HostileTextIsSpelledOutAndEscaped) {

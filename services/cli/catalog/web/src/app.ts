@@ -1,11 +1,11 @@
 // The first page: from the address to results, and from what a person does to the address.
-import { loadColumns } from "./columns";
-import { load, readRow, receive, type Meta, type Row } from "./data";
+import { loadFacet } from "./columns";
+import { load, readRow, receive, type FacetMeta, type Meta, type Row } from "./data";
 import { choose, copyQuery, emptyQuery, formatQuery, parseQuery, SORTS, type Query } from "./query";
 import { loadRows } from "./rows";
-import { PAGE, search, type FacetCount } from "./search";
+import { countValues, PAGE, search, type Result, type ValueCounts } from "./search";
 import { addThemeButton, applyTheme } from "./theme";
-import { chosenChips, facetBox, pageLinks, resultItem, statusText, type FacetState } from "./view";
+import { chosenChips, facetBox, fillFacet, pageLinks, resultItem, statusText, type FacetState } from "./view";
 
 applyTheme();
 receive();
@@ -15,24 +15,28 @@ const byId = <T extends HTMLElement>(id: string): T => document.getElementById(i
 class App {
   private query: Query = emptyQuery();
   private readonly facets: FacetState = { expanded: new Set(), folded: new Set() };
-  private counts: FacetCount[] = [];
+  /** What is shown, for facets that are opened later; nothing until something is. */
+  private result: Result | "first page" | undefined;
   private round = 0;
   /** Whether the address's entry is of the words being typed, so that the next letter replaces it. */
   private typing = false;
   private readonly box = byId<HTMLInputElement>("q");
   private readonly results = byId<HTMLOListElement>("results");
+  private readonly filters = byId<HTMLDetailsElement>("filters");
+  private readonly boxes = new Map<FacetMeta, HTMLDetailsElement>();
 
   constructor(private readonly meta: Meta) {
-    const wide = matchMedia("(min-width: 50rem)").matches;
-    byId<HTMLDetailsElement>("filters").open = wide;
+    this.filters.open = matchMedia("(min-width: 50rem)").matches;
     // Few facets at first: the others open by a click.
     for (const { key } of meta.facets.slice(4)) this.facets.folded.add(key);
+    for (const facet of meta.facets) if (facet.values > 0) this.boxes.set(facet, facetBox(facet, this.facets));
+    byId("facets").replaceChildren(...this.boxes.values());
     byId("finder").addEventListener("submit", (event) => this.onSubmit(event));
     this.box.addEventListener("input", () => this.onInput());
     byId("sort").addEventListener("change", () => this.onSort());
     byId("facets").addEventListener("change", (event) => this.onFacet(event));
     byId("facets").addEventListener("click", (event) => this.onMore(event));
-    byId("facets").addEventListener("toggle", (event) => this.onToggle(event), true);
+    this.filters.addEventListener("toggle", (event) => this.onToggle(event), true);
     document.addEventListener("keydown", (event) => this.onKey(event));
     addEventListener("popstate", () => this.fromAddress());
     addEventListener("hashchange", () => this.fromAddress());
@@ -40,8 +44,15 @@ class App {
 
   start(): void {
     this.fromAddress(true);
-    // What a search needs comes while one looks at the first page.
-    setTimeout(() => void loadColumns(this.meta).catch(() => undefined), 50);
+    // What the counts of a search need comes while one looks at the first page.
+    const idle = globalThis.requestIdleCallback ?? ((later: () => void) => setTimeout(later, 200));
+    idle(() => {
+      for (const facet of this.shownFacets()) void loadFacet(this.meta, facet.key).catch(() => undefined);
+    });
+  }
+
+  private shownFacets(): FacetMeta[] {
+    return this.filters.open ? [...this.boxes.keys()].filter(({ key }) => !this.facets.folded.has(key)) : [];
   }
 
   private fromAddress(first = false): void {
@@ -94,16 +105,15 @@ class App {
     const key = (event.target as HTMLElement).dataset.more;
     if (!key) return;
     if (!this.facets.expanded.delete(key)) this.facets.expanded.add(key);
-    // The first page knows the most frequent values alone.
-    void loadColumns(this.meta).then(() => this.show());
+    void this.show();
   }
 
   private onToggle(event: Event): void {
     const details = event.target as HTMLDetailsElement;
     const key = details.dataset.facetBox;
-    if (!key) return;
-    if (details.open) this.facets.folded.delete(key);
-    else this.facets.folded.add(key);
+    if (key && details.open) this.facets.folded.delete(key);
+    else if (key) this.facets.folded.add(key);
+    if (details.open) void this.showFacets(this.round).catch((error: unknown) => this.sayFailed(error));
   }
 
   private onKey(event: KeyboardEvent): void {
@@ -163,67 +173,85 @@ class App {
       const begin = performance.now();
       const result = await search(this.meta, query);
       if (round !== this.round) return; // a later search overtook this one
+      this.result = result;
       const rows = loadRows(this.meta, result.page);
       void Promise.allSettled(rows); // one that fails is told of where it is awaited
-      this.counts = result.facets;
       this.render(query, result.found, result.some, result.empty); // while the rows come
-      await rows[0];
-      document.documentElement.dataset.firstMs = (performance.now() - begin).toFixed(1); // for measurements
-      if (!(await this.paint(query, rows, round))) return;
-      document.documentElement.dataset.searchMs = (performance.now() - begin).toFixed(1); // for measurements
-    } catch (error) {
+      await Promise.all([this.paint(query, rows, round), this.showFacets(round)]);
       if (round !== this.round) return;
-      this.results.style.minHeight = "";
-      byId("status").textContent = `The search failed: ${error instanceof Error ? error.message : String(error)}`;
+      document.documentElement.dataset.searchMs = (performance.now() - begin).toFixed(1); // for measurements
+      this.shown(query);
+    } catch (error) {
+      if (round === this.round) this.sayFailed(error);
     }
   }
 
-  private async showFirst(query: Query, round: number): Promise<void> {
-    this.counts = this.meta.facets.map((facet) => ({ key: facet.key, values: facet.top }));
-    this.render(query, this.meta.kernels, false, false);
-    const rows = this.meta.top ? this.meta.top.split("\n").map((line) => Promise.resolve(readRow(line))) : [];
-    if (await this.paint(query, rows, round)) performance.mark("kernels-shown"); // for measurements
+  private sayFailed(error: unknown): void {
+    this.results.style.minHeight = "";
+    byId("status").textContent = `The search failed: ${error instanceof Error ? error.message : String(error)}`;
   }
 
-  /** Shows rows as they come, each below those before it, so that nothing moves that is shown. False if a later search overtook this one. */
-  private async paint(query: Query, rows: Promise<Row>[], round: number): Promise<boolean> {
+  private shown(query: Query): void {
+    document.documentElement.dataset.shown = formatQuery(query); // for tests
+  }
+
+  private async showFirst(query: Query, round: number): Promise<void> {
+    this.result = "first page";
+    this.render(query, this.meta.kernels, false, false);
+    const rows = this.meta.top ? this.meta.top.split("\n").map((line) => Promise.resolve(readRow(line))) : [];
+    await Promise.all([this.paint(query, rows, round), this.showFacets(round)]);
+    if (round !== this.round) return;
+    performance.mark("kernels-shown"); // for measurements
+    this.shown(query);
+  }
+
+  /** Shows rows as they come, each below those before it, so that nothing moves that is shown, until a later search overtakes this one. */
+  private async paint(query: Query, rows: Promise<Row>[], round: number): Promise<void> {
     await rows[0]; // until then what was found before stays
-    if (round !== this.round) return false;
+    if (round !== this.round) return;
     this.results.setAttribute("start", String(PAGE * (query.page - 1) + 1));
     this.results.replaceChildren();
     for (const row of rows) {
       const item = resultItem(await row, query);
-      if (round !== this.round) return false;
+      if (round !== this.round) return;
       this.results.append(item);
     }
     this.results.style.minHeight = "";
-    document.documentElement.dataset.shown = formatQuery(query); // for tests
-    return true;
   }
 
-  /** All but the rows. */
+  /** All but the rows and the facets. */
   private render(query: Query, found: number, some: boolean, empty: boolean): void {
     // The page stays as high as it is until all rows are here, so that it does not jump.
     this.results.style.minHeight = `${this.results.offsetHeight}px`;
     byId("status").textContent = statusText(query, found, this.meta.kernels, some, empty);
     byId("pages").replaceChildren(...pageLinks(query, found));
     byId("chosen").replaceChildren(...chosenChips(query, this.meta.facets));
-    this.renderFacets(query);
     document.title = query.text ? `${query.text} - ${byId("title").textContent}` : (byId("title").textContent ?? "");
   }
 
-  /** What had the focus has it again afterwards. */
-  private renderFacets(query: Query): void {
+  /** Fills the facets that are open, as soon as what they count is here. What had the focus has it again afterwards. */
+  private async showFacets(round: number): Promise<void> {
+    const result = this.result;
+    if (!result) return;
+    const facets = this.shownFacets();
+    const counts = await Promise.all(facets.map((facet) => this.counts(facet, result)));
+    if (round !== this.round) return;
     const active = document.activeElement as HTMLElement | null;
     const { facet, more } = active?.dataset ?? {};
     const value = active instanceof HTMLInputElement ? active.value : "";
-    const boxes = this.meta.facets.map((meta, i) => facetBox(meta, this.counts[i]!, query, this.facets));
-    const parent = byId("facets");
-    parent.replaceChildren(...boxes.filter((box) => box !== undefined));
-    const again = Array.from(parent.querySelectorAll<HTMLElement>("[data-facet], [data-more]")).find(
+    facets.forEach((meta, i) => {
+      // The first page knows the most frequent values alone.
+      const all = result === "first page" ? meta.values : counts[i]!.length;
+      fillFacet(this.boxes.get(meta)!, meta, counts[i]!, all, this.query, this.facets);
+    });
+    const again = Array.from(this.filters.querySelectorAll<HTMLElement>("[data-facet], [data-more]")).find(
       (one) => (facet && one.dataset.facet === facet && (one as HTMLInputElement).value === value) || (more && one.dataset.more === more),
     );
     again?.focus();
+  }
+
+  private async counts(facet: FacetMeta, result: Result | "first page"): Promise<ValueCounts> {
+    return result === "first page" ? facet.top : countValues(this.meta, facet.key, result, this.query.chosen.get(facet.key) ?? []);
   }
 }
 
@@ -236,4 +264,5 @@ async function main(): Promise<void> {
   }
 }
 
-void main();
+// By then the data's first file is here as well, which the page itself asks for.
+addEventListener("DOMContentLoaded", () => void main());

@@ -1,50 +1,57 @@
-// The columns that facets and sorting need, of all kernels, in memory: a number a kernel and column.
+// What filters, counts and sorting need of all kernels: a number a kernel and column, each column loaded when it is needed.
 import { decodeColumn, load, type Meta } from "./data";
 
-export interface Facet {
+/** The values of a facet, and the sets of them that kernels have, as indexes of values: a kernel's number is its set's. */
+export interface Dictionary {
+  values: string[];
+  sets: number[][];
+}
+
+export interface Facet extends Dictionary {
   key: string;
   mode: "any" | "all";
-  values: string[];
-  /** The sets of values that kernels have, as indexes of values. */
-  sets: number[][];
-  /** Each kernel's set. */
   column: Uint32Array;
 }
 
-export interface Columns {
-  facets: Facet[];
-  score: Uint32Array;
-  size: Uint32Array;
-}
-
-let columns: Promise<Columns> | undefined;
-
-export function loadColumns(meta: Meta): Promise<Columns> {
-  columns ??= readColumns(meta).catch((error: unknown) => {
-    columns = undefined;
-    throw error;
-  });
-  return columns;
-}
-
-async function readColumns(meta: Meta): Promise<Columns> {
-  const parts = Array.from({ length: meta.facetFiles }, (_, i) => load(`facets-${i}`));
-  const blocks = Array.from({ length: meta.columnBlocks }, (_, i) => load(`columns-${i}`));
-  const made: Columns = {
-    facets: meta.facets.map(({ key, mode }) => ({ key, mode, values: [], sets: [], column: new Uint32Array(meta.kernels) })),
-    score: new Uint32Array(meta.kernels),
-    size: new Uint32Array(meta.kernels),
-  };
-  for (const part of (await Promise.all(parts)).flat()) {
-    const facet = made.facets[part.facet]!;
-    for (const value of part.values ?? []) facet.values.push(value);
-    for (const set of part.sets ?? []) facet.sets.push(set);
+/** Makes once what each key asks for; what fails is made again when it is asked for again. */
+class Kept<Value> {
+  private readonly made = new Map<string, Promise<Value>>();
+  get(key: string, make: () => Promise<Value>): Promise<Value> {
+    let promise = this.made.get(key);
+    if (!promise) {
+      promise = make();
+      promise.catch(() => this.made.delete(key));
+      this.made.set(key, promise);
+    }
+    return promise;
   }
-  for (const [i, block] of (await Promise.all(blocks)).entries()) {
-    const at = i * meta.kernelsPerBlock;
-    made.facets.forEach((facet, j) => decodeColumn(block.facets[j]!, facet.column, at));
-    decodeColumn(block.score, made.score, at);
-    decodeColumn(block.size, made.size, at);
+}
+
+const columns = new Kept<Uint32Array>();
+const dictionaries = new Kept<Dictionary[]>();
+
+/** The column of a facet, or `score` in thousandths, or `size` in tokens. */
+export function loadColumn(meta: Meta, key: string): Promise<Uint32Array> {
+  return columns.get(key, async () => {
+    const blocks = Array.from({ length: Math.ceil(meta.kernels / meta.kernelsPerBlock) }, (_, i) => load(`columns/${key}-${i}`));
+    const column = new Uint32Array(meta.kernels);
+    for (const [i, block] of (await Promise.all(blocks)).entries()) column.set(decodeColumn(block), i * meta.kernelsPerBlock);
+    return column;
+  });
+}
+
+export async function loadFacet(meta: Meta, key: string): Promise<Facet> {
+  const at = meta.facets.findIndex((facet) => facet.key === key);
+  const [column, all] = await Promise.all([loadColumn(meta, key), dictionaries.get("", () => loadDictionaries(meta))]);
+  return { ...all[at]!, key, mode: meta.facets[at]!.mode, column };
+}
+
+async function loadDictionaries(meta: Meta): Promise<Dictionary[]> {
+  const made: Dictionary[] = meta.facets.map(() => ({ values: [], sets: [] }));
+  const parts = Array.from({ length: meta.facetFiles }, (_, i) => load(`facets-${i}`));
+  for (const part of (await Promise.all(parts)).flat()) {
+    for (const value of part.values ?? []) made[part.facet]!.values.push(value);
+    for (const set of part.sets ?? []) made[part.facet]!.sets.push(set);
   }
   return made;
 }

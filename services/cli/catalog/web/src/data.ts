@@ -43,7 +43,6 @@ export interface Meta {
   kernelsPerBlock: number;
   facets: FacetMeta[];
   facetFiles: number;
-  columnBlocks: number;
   /** The first word of each shard of postings, in order. */
   postings: string[];
   /** The first kernel of each file of rows, ascending. */
@@ -59,27 +58,20 @@ export interface FacetPart {
   sets?: number[][];
 }
 
-/** A block of kernels: of each column the encoded numbers. */
-export interface ColumnBlock {
-  facets: string[];
-  score: string;
-  size: string;
-}
+/** A number of each kernel of a block: how many bytes each has, then the numbers in base64, the low byte first. */
+export type ColumnBlock = string;
 
 export interface PostingShard {
   /** The words, parted by blanks. */
   words: string;
-  /** How many kernels each word of the shard lists here. */
-  counts: number[];
-  /** Where each word's list ends in the bytes. */
-  ends: number[];
+  /** Base64: of each word how many kernels it lists here, of each where its list ends, both in four bytes, the low one first; then the lists. */
   bytes: string;
 }
 
 export interface DataFiles {
   meta: Meta;
   [facets: `facets-${number}`]: FacetPart[];
-  [columns: `columns-${number}`]: ColumnBlock;
+  [columns: `columns/${string}-${number}`]: ColumnBlock;
   [postings: `postings/${number}`]: PostingShard;
   [rows: `rows/${number}`]: RowLines;
 }
@@ -135,24 +127,9 @@ export function bytesOf(base64: string): Uint8Array {
   return bytes;
 }
 
-/** Reads a column's block into `into` from `at` on: "p" and a varint a kernel, or "r" and runs of (value, length). */
-export function decodeColumn(encoded: string, into: Uint32Array, at: number): number {
+/** A block of a column. */
+export function decodeColumn(encoded: ColumnBlock): Uint8Array | Uint16Array | Uint32Array {
   const bytes = bytesOf(encoded.slice(1));
-  const runs = encoded[0] === "r";
-  let next = 0;
-  const varint = (): number => {
-    let value = 0;
-    for (let shift = 1; ; shift *= 128) {
-      const byte = bytes[next++]!;
-      value += (byte & 127) * shift;
-      if (byte < 128) return value;
-    }
-  };
-  while (next < bytes.length) {
-    const value = varint();
-    const end = at + (runs ? varint() : 1);
-    into.fill(value, at, end);
-    at = end;
-  }
-  return at;
+  if (encoded[0] === "1") return bytes;
+  return encoded[0] === "2" ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
 }

@@ -1,13 +1,15 @@
 // Which kernels have a word, and how much it weighs in each.
-import { bytesOf, load, type Meta, type PostingShard } from "./data";
+import { bytesOf, load, type Meta } from "./data";
 
 /** How much what only begins with the word of a query counts, of what is the word. */
 const PREFIX_SHARE = 0.6;
 
 interface Shard {
   words: string[];
-  shard: PostingShard;
-  bytes: Uint8Array;
+  /** Of each word how many kernels it lists here, and where its list ends in `lists`. */
+  counts: Uint32Array;
+  ends: Uint32Array;
+  lists: Uint8Array;
 }
 
 const shards = new Map<number, Promise<Shard>>();
@@ -15,49 +17,105 @@ const shards = new Map<number, Promise<Shard>>();
 function loadShard(number: number): Promise<Shard> {
   let promise = shards.get(number);
   if (!promise) {
-    promise = load(`postings/${number}`).then((shard) => ({ words: shard.words.split(" "), shard, bytes: bytesOf(shard.bytes) }));
+    promise = readShard(number);
     promise.catch(() => shards.delete(number));
     shards.set(number, promise);
   }
   return promise;
 }
 
-/** The shards that may have words from `first` to before `end`, both in the order of UTF-16 units. */
-export function shardRange(firstWords: readonly string[], first: string, end: string): [begin: number, end: number] {
-  let begin = firstWords.findIndex((word) => word >= first);
-  if (begin < 0) begin = firstWords.length;
-  // The one before may have it too; a word whose list is long goes on in shards that begin with it.
-  if (begin > 0) --begin;
-  let last = begin;
-  while (last < firstWords.length && (last === begin || firstWords[last]! < end)) ++last;
-  return [begin, last];
+async function readShard(number: number): Promise<Shard> {
+  const shard = await load(`postings/${number}`);
+  const words = shard.words.split(" ");
+  const bytes = bytesOf(shard.bytes);
+  const head = 4 * words.length;
+  return {
+    words,
+    counts: new Uint32Array(bytes.buffer, 0, words.length),
+    ends: new Uint32Array(bytes.buffer, head, words.length),
+    lists: bytes.subarray(2 * head),
+  };
 }
 
-/** The weight of a word in each kernel; 0 where it is not. */
-export async function weigh(meta: Meta, word: string, prefix: boolean): Promise<Float32Array> {
+/** Where the first word stands that is not before `word`. */
+export function lowerBound(words: readonly string[], word: string): number {
+  let low = 0;
+  let high = words.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (words[middle]! < word) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The shards that may have words from `first` to before `end`, both in the order of UTF-16 units. A word that goes on in further shards begins
+ * them all, so that the shard before one that begins with `first` has nothing of it.
+ */
+export function shardRange(firstWords: readonly string[], first: string, end: string): [begin: number, end: number] {
+  let begin = lowerBound(firstWords, first);
+  if (begin > 0 && firstWords[begin] !== first) --begin;
+  return [begin, Math.max(lowerBound(firstWords, end), Math.min(begin + 1, firstWords.length))];
+}
+
+/** A word of the index that a word of a query asks for: its parts in shards, and what it counts in a kernel by the byte of weight. */
+interface Found {
+  lists: [shard: Shard, index: number][];
+  count: number;
+  share: number;
+}
+
+async function find(meta: Meta, word: string, prefix: boolean): Promise<Found[]> {
   const end = prefix ? word + "\uffff" : word + "\u0001";
   const [from, to] = shardRange(meta.postings, word, end);
   const loaded = await Promise.all(Array.from({ length: to - from }, (_, i) => loadShard(from + i)));
-  const weights = new Float32Array(meta.kernels);
-  const counts = new Map<string, number>();
-  const lists: [word: string, shard: Shard, index: number][] = [];
+  const found = new Map<string, Found>();
   for (const shard of loaded) {
-    shard.words.forEach((candidate, i) => {
-      if (candidate < word || candidate >= end) return;
-      lists.push([candidate, shard, i]);
-      counts.set(candidate, (counts.get(candidate) ?? 0) + shard.shard.counts[i]!);
-    });
+    const last = lowerBound(shard.words, end);
+    for (let i = lowerBound(shard.words, word); i < last; ++i) {
+      const candidate = shard.words[i]!;
+      const one = found.get(candidate) ?? { lists: [], count: 0, share: candidate === word ? 1 : PREFIX_SHARE };
+      one.lists.push([shard, i]);
+      one.count += shard.counts[i]!;
+      found.set(candidate, one);
+    }
   }
-  for (const [candidate, shard, i] of lists) {
-    const share = candidate === word ? 1 : PREFIX_SHARE;
-    const rarity = (share * Math.log(1 + (meta.kernels - counts.get(candidate)! + 0.5) / (counts.get(candidate)! + 0.5))) / 255;
-    addList(shard.bytes, i > 0 ? shard.shard.ends[i - 1]! : 0, shard.shard.ends[i]!, rarity, weights);
-  }
+  return [...found.values()];
+}
+
+export interface Weights {
+  /** Of each kernel the sum of what the words count that it has. */
+  sum: Float32Array;
+  /** How many of the words it has. */
+  words: Uint8Array;
+}
+
+/** The weights of all words of a query; `prefix`: whether the last one is a beginning. */
+export async function weigh(meta: Meta, words: readonly string[], prefix: boolean): Promise<Weights> {
+  const found = await Promise.all(words.map((word, i) => find(meta, word, prefix && i === words.length - 1)));
+  const weights = { sum: new Float32Array(meta.kernels), words: new Uint8Array(meta.kernels) };
+  for (const word of found) addWord(meta.kernels, word, weights);
   return weights;
 }
 
+/** Of several words that begin alike the one counts that counts most. */
+function addWord(kernels: number, found: Found[], { sum, words }: Weights): void {
+  const best = new Float32Array(kernels);
+  for (const { lists, count, share } of found) {
+    const rarity = (share * Math.log(1 + (kernels - count + 0.5) / (count + 0.5))) / 255;
+    for (const [{ lists: bytes, ends }, i] of lists) readList(bytes, i > 0 ? ends[i - 1]! : 0, ends[i]!, rarity, best);
+  }
+  for (let kernel = 0; kernel < kernels; ++kernel) {
+    const weight = best[kernel]!;
+    if (weight === 0) continue;
+    sum[kernel]! += weight;
+    ++words[kernel]!;
+  }
+}
+
 /** A list: of each kernel the distance to the one before as a varint, and a byte of weight. */
-function addList(bytes: Uint8Array, at: number, end: number, rarity: number, weights: Float32Array): void {
+function readList(bytes: Uint8Array, at: number, end: number, rarity: number, best: Float32Array): void {
   let kernel = -1;
   while (at < end) {
     let distance = 0;
@@ -70,6 +128,6 @@ function addList(bytes: Uint8Array, at: number, end: number, rarity: number, wei
     } while (byte > 127);
     kernel += distance;
     const weight = bytes[at++]! * rarity;
-    if (weight > weights[kernel]!) weights[kernel] = weight;
+    if (weight > best[kernel]!) best[kernel] = weight;
   }
 }

@@ -1,74 +1,63 @@
-// A search: the words' weights, the facets with their counts, and one page of the kernels in their order.
-import { loadColumns, type Columns, type Facet } from "./columns";
+// A search: the words' weights, what the chosen values of facets let through, one page of it in its order; and counts of values.
+import { loadColumn, loadFacet, type Facet } from "./columns";
 import type { Meta } from "./data";
-import { weigh } from "./postings";
+import { weigh, type Weights } from "./postings";
 import type { Query } from "./query";
 import { queryWords } from "./words";
 
 export const PAGE = 20;
 
-/** How much the best score adds to relevance: a fifth, so that it decides between kernels that fit as well. */
-const SCORE_SHARE = 0.2;
-
-export interface FacetCount {
-  key: string;
-  /** The values that kernels of the result have, and those chosen: by count, then by name. */
-  values: [value: string, count: number][];
-}
+export type ValueCounts = [value: string, count: number][];
 
 export interface Result {
   found: number;
   /** The kernels of the page. */
   page: number[];
-  facets: FacetCount[];
+  /** All that fit, and of each facet with chosen values those that it alone refuses. */
+  kernels: Uint32Array;
+  refused: Map<string, Uint32Array>;
   /** Whether no kernel has all the words, so that those with some of them are shown. */
   some: boolean;
   /** Words of the query that nothing was looked up for, as they are too short or say nothing. */
   empty: boolean;
-  milliseconds: number;
 }
 
 export async function search(meta: Meta, query: Query): Promise<Result> {
-  const begin = performance.now();
   const { words, prefix } = queryWords(query.text);
-  const [columns, ...weighed] = await Promise.all([
-    loadColumns(meta),
-    ...words.map((word, i) => weigh(meta, word, prefix && i === words.length - 1)),
+  const sortColumn = query.sort === "short" || query.sort === "long" ? "size" : query.sort === "score" || words.length === 0 ? "score" : undefined;
+  const [weights, column, facets] = await Promise.all([
+    words.length > 0 ? weigh(meta, words, prefix) : undefined,
+    sortColumn ? loadColumn(meta, sortColumn) : undefined,
+    Promise.all([...query.chosen.keys()].map((key) => loadFacet(meta, key))),
   ]);
-  const relevance = words.length > 0 ? combine(meta.kernels, weighed) : undefined;
-  const fitting = filter(columns, query, relevance?.weights, meta.kernels);
-  const page = order(columns, query, relevance?.weights, fitting.kernels);
+  const having = kernelsWith(meta.kernels, weights, words.length);
+  const { kernels, refused } = filter(having.kernels, facets, query);
   return {
-    found: fitting.kernels.length,
-    page,
-    facets: fitting.facets,
-    some: relevance?.some ?? false,
+    found: kernels.length,
+    page: order(kernels, query, column ?? weights!.sum),
+    kernels,
+    refused,
+    some: having.some,
     empty: words.length === 0 && query.text.trim() !== "",
-    milliseconds: performance.now() - begin,
   };
 }
 
-/** The sum of the words' weights where all of them are; where no kernel has all, of those that are. */
-export function combine(kernels: number, words: Float32Array[]): { weights: Float32Array; some: boolean } {
-  if (words.length === 1) return { weights: words[0]!, some: false };
-  const sum = new Float32Array(kernels);
-  const found = new Uint8Array(kernels); // how many of the words
-  for (const weights of words) addWord(weights, sum, found);
-  const all = sum.slice();
-  for (let kernel = 0; kernel < kernels; ++kernel) if (found[kernel] !== words.length) all[kernel] = 0;
-  return found.includes(words.length) ? { weights: all, some: false } : { weights: sum, some: true };
+/** The kernels that have all of the words; where none has, those with some of them. */
+function kernelsWith(kernels: number, weights: Weights | undefined, words: number): { kernels: Uint32Array; some: boolean } {
+  if (!weights) return { kernels: atLeast(new Uint8Array(kernels), 0), some: false };
+  const all = atLeast(weights.words, words);
+  return all.length > 0 || words === 1 ? { kernels: all, some: false } : { kernels: atLeast(weights.words, 1), some: true };
 }
 
-function addWord(weights: Float32Array, sum: Float32Array, found: Uint8Array): void {
-  for (let kernel = 0; kernel < weights.length; ++kernel) {
-    if (weights[kernel] === 0) continue;
-    sum[kernel]! += weights[kernel]!;
-    ++found[kernel]!;
-  }
+function atLeast(counts: Uint8Array, least: number): Uint32Array {
+  const kernels = new Uint32Array(counts.length);
+  let count = 0;
+  for (let kernel = 0; kernel < counts.length; ++kernel) if (counts[kernel]! >= least) kernels[count++] = kernel;
+  return kernels.subarray(0, count);
 }
 
 /** Of a facet: which of its sets the chosen values let through. */
-function allowedSets(facet: Facet, chosen: string[]): Uint8Array {
+function allowedSets(facet: Facet, chosen: readonly string[]): Uint8Array {
   const wanted = chosen.map((value) => facet.values.indexOf(value));
   const fits = facet.mode === "any"
     ? (set: number[]) => wanted.some((value) => set.includes(value))
@@ -76,65 +65,40 @@ function allowedSets(facet: Facet, chosen: string[]): Uint8Array {
   return Uint8Array.from(facet.sets, (set) => (fits(set) ? 1 : 0));
 }
 
-interface Fitting {
-  kernels: Uint32Array;
-  facets: FacetCount[];
-}
-
-/** A list of kernels that grows. */
-class Kernels {
-  private count = 0;
-  private readonly kernels: Uint32Array;
-  constructor(most: number) {
-    this.kernels = new Uint32Array(most);
-  }
-  add(kernel: number): void {
-    this.kernels[this.count++] = kernel;
-  }
-  all(): Uint32Array {
-    return this.kernels.subarray(0, this.count);
-  }
-}
-
-/** A facet of which any value will do counts what the others let through, so that one sees what a second choice would add. */
-function filter(columns: Columns, query: Query, weights: Float32Array | undefined, kernels: number): Fitting {
-  const active = columns.facets.flatMap((facet) => {
-    const chosen = query.chosen.get(facet.key);
-    return chosen ? [{ facet, column: facet.column, allowed: allowedSets(facet, chosen), refused: new Kernels(kernels) }] : [];
-  });
-  const fitting = new Kernels(kernels);
-  for (let kernel = 0; kernel < kernels; ++kernel) {
-    if (weights && weights[kernel] === 0) continue;
-    let only: Kernels | undefined;
-    let failures = 0;
-    for (const { column, allowed, refused } of active) {
-      if (allowed[column[kernel]!] !== 0) continue;
-      only = refused;
-      ++failures;
+function filter(kernels: Uint32Array, facets: readonly Facet[], query: Query): Pick<Result, "kernels" | "refused"> {
+  if (facets.length === 0) return { kernels, refused: new Map() };
+  const active = facets.map((facet) => ({ facet, allowed: allowedSets(facet, query.chosen.get(facet.key)!), refused: [] as number[] }));
+  const fitting: number[] = [];
+  for (let i = 0; i < kernels.length; ++i) {
+    const kernel = kernels[i]!;
+    let refusals = 0;
+    let refused = fitting;
+    for (let j = 0; j < active.length; ++j) {
+      const one = active[j]!;
+      if (one.allowed[one.facet.column[kernel]!] !== 0) continue;
+      ++refusals;
+      refused = one.refused;
     }
-    if (failures === 0) fitting.add(kernel);
-    else if (failures === 1) only!.add(kernel);
+    if (refusals <= 1) refused.push(kernel);
   }
-  const facets = columns.facets.map((facet) => {
-    const counts = new Uint32Array(facet.sets.length);
-    countSets(facet.column, fitting.all(), counts);
-    const own = active.find((one) => one.facet === facet);
-    if (own && facet.mode === "any") countSets(facet.column, own.refused.all(), counts);
-    return { key: facet.key, values: countValues(facet, counts, query.chosen.get(facet.key) ?? []) };
-  });
-  return { kernels: fitting.all(), facets };
+  return { kernels: Uint32Array.from(fitting), refused: new Map(active.map((one) => [one.facet.key, Uint32Array.from(one.refused)])) };
 }
 
-function countSets(column: Uint32Array, kernels: Uint32Array, counts: Uint32Array): void {
-  for (let i = 0; i < kernels.length; ++i) ++counts[column[kernels[i]!]!]!;
-}
-
-function countValues(facet: Facet, counts: Uint32Array, chosen: string[]): [string, number][] {
+/**
+ * The values of a facet that kernels of a result have, and those chosen: by count, then by name. A facet of which any value will do counts what
+ * the others let through, so that one sees what a second choice would add.
+ */
+export async function countValues(meta: Meta, key: string, result: Result, chosen: readonly string[]): Promise<ValueCounts> {
+  const facet = await loadFacet(meta, key);
+  const counts = new Uint32Array(facet.sets.length);
+  countSets(facet.column, result.kernels, counts);
+  const refused = result.refused.get(key);
+  if (refused && facet.mode === "any") countSets(facet.column, refused, counts);
   const byValue = new Uint32Array(facet.values.length);
   facet.sets.forEach((set, i) => {
     if (counts[i]! > 0) for (const value of set) byValue[value]! += counts[i]!;
   });
-  const values: [string, number][] = [];
+  const values: ValueCounts = [];
   facet.values.forEach((value, i) => {
     if (byValue[i]! > 0 || chosen.includes(value)) values.push([value, byValue[i]!]);
   });
@@ -142,25 +106,18 @@ function countValues(facet: Facet, counts: Uint32Array, chosen: string[]): [stri
   return values.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/** The kernels of the query's page. */
-function order(columns: Columns, query: Query, weights: Float32Array | undefined, kernels: Uint32Array): number[] {
-  const from = PAGE * (query.page - 1);
-  if (from >= kernels.length) return [];
-  return firstBy(kernels, sortKeys(columns, query, weights, kernels), PAGE * query.page).slice(from);
+function countSets(column: Uint32Array, kernels: Uint32Array, counts: Uint32Array): void {
+  for (let i = 0; i < kernels.length; ++i) ++counts[column[kernels[i]!]!]!;
 }
 
-/** What kernels are sorted by, the greatest first. */
-function sortKeys({ score, size }: Columns, query: Query, weights: Float32Array | undefined, kernels: Uint32Array): Float64Array {
-  const keys = new Float64Array(kernels.length);
-  const relevance = query.sort === "relevance" ? weights : undefined;
-  for (let i = 0; i < kernels.length; ++i) {
-    const kernel = kernels[i]!;
-    if (relevance) keys[i] = relevance[kernel]! * (1 + (SCORE_SHARE * score[kernel]!) / 1000);
-    else if (query.sort === "short") keys[i] = -size[kernel]!;
-    else if (query.sort === "long") keys[i] = size[kernel]!;
-    else keys[i] = score[kernel]!;
-  }
-  return keys;
+/** The kernels of the query's page: those with the greatest keys, or the least where the shortest are wanted. */
+function order(kernels: Uint32Array, query: Query, keys: Uint32Array | Float32Array): number[] {
+  const from = PAGE * (query.page - 1);
+  if (from >= kernels.length) return [];
+  const sign = query.sort === "short" ? -1 : 1;
+  const own = new Float64Array(kernels.length);
+  for (let i = 0; i < kernels.length; ++i) own[i] = sign * keys[kernels[i]!]!;
+  return firstBy(kernels, own, PAGE * query.page).slice(from);
 }
 
 /** How many are kept in order one by one; more are sorted. */

@@ -1,7 +1,7 @@
 // How results and facets become elements. Every text goes in as text, never as HTML.
 import type { FacetMeta, Row } from "./data";
 import { choose, copyQuery, formatQuery, isChosen, type Query } from "./query";
-import { PAGE, type FacetCount } from "./search";
+import { PAGE, type ValueCounts } from "./search";
 
 type Child = Node | string;
 
@@ -56,25 +56,31 @@ export interface FacetState {
   folded: Set<string>;
 }
 
-export function facetBox(meta: FacetMeta, count: FacetCount, query: Query, state: FacetState): HTMLElement | undefined {
-  if (count.values.length === 0) return undefined;
+/** A facet's box, without its values. */
+export function facetBox(meta: FacetMeta, state: FacetState): HTMLDetailsElement {
+  const box = element("details", { class: "facet", "data-facet-box": meta.key }, element("summary", {}, meta.label), element("div"));
+  box.open = !state.folded.has(meta.key);
+  return box;
+}
+
+/** Puts a facet's values, or the first of `all`, into its box; one without any is not shown. */
+export function fillFacet(box: HTMLDetailsElement, meta: FacetMeta, counts: ValueCounts, all: number, query: Query, state: FacetState): void {
+  box.hidden = counts.length === 0;
   const expanded = state.expanded.has(meta.key);
-  const shown = count.values.filter(([value], i) => i < (expanded ? MOST : SHOWN) || isChosen(query, meta.key, value));
+  const shown = counts.filter(([value], i) => i < (expanded ? MOST : SHOWN) || isChosen(query, meta.key, value));
   const list = element("ul", { class: "plain" });
   for (const [value, number] of shown) {
-    const box = element("input", { type: "checkbox", "data-facet": meta.key, value });
-    box.checked = isChosen(query, meta.key, value);
+    const input = element("input", { type: "checkbox", "data-facet": meta.key, value });
+    input.checked = isChosen(query, meta.key, value);
     const text = element("span", { class: "value" }, quoted(value.replaceAll("_", " ")));
-    list.append(element("li", {}, element("label", {}, box, text, element("span", { class: "count" }, number.toLocaleString("en")))));
+    list.append(element("li", {}, element("label", {}, input, text, element("span", { class: "count" }, number.toLocaleString("en")))));
   }
-  const details = element("details", { class: "facet", "data-facet-box": meta.key }, element("summary", {}, meta.label), list);
-  details.open = !state.folded.has(meta.key);
-  const all = count.values.length;
+  const parts: HTMLElement[] = [list];
   if (all > SHOWN) {
     const label = expanded ? "Show fewer" : all > MOST ? `Show the first ${MOST} of ${all}` : `Show all ${all}`;
-    details.append(element("button", { type: "button", class: "more", "data-more": meta.key }, label));
+    parts.push(element("button", { type: "button", class: "more", "data-more": meta.key }, label));
   }
-  return details;
+  box.lastElementChild!.replaceChildren(...parts);
 }
 
 export function chosenChips(query: Query, facets: readonly FacetMeta[]): HTMLElement[] {
