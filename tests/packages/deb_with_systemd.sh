@@ -92,7 +92,7 @@ before=$(pid coordinator)
 apt install --reinstall /packages/kernelmill*.deb
 [[ "$(pid coordinator)" != "$before" && "$(pid coordinator)" != 0 ]] || fail "an upgrade leaves the old program running"
 [[ "$(pid validator)" = 0 ]] || fail "an upgrade starts what was stopped"
-grep -q '^KERNELMILL_ALLOW_LOCAL=true' /etc/kernelmill/fetcher.env || fail "an upgrade changes settings"
+grep -q '^KERNELMILL_ALLOW_LOCAL=/srv' /etc/kernelmill/fetcher.env || fail "an upgrade changes settings"
 systemctl start kernelmill-validator
 wait_up
 kernelmill jobs | grep -q packages || fail "an upgrade loses jobs"
