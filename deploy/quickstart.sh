@@ -32,6 +32,7 @@ cat <<NEXT
 What to try next
   less $out/report.json                   the ledger, in sums
   head -n 1 $out/kernels.jsonl            a kernel, with licence and provenance
+  $kernelmill catalog $out --out quickstart-out/site    a site to search them: open its index.html
   $kernelmill validate tests/data/kernels-repo    what is kept of a folder, and why not
   $kernelmill similar tests/data/kernels-repo/kernels/softmax.py --out $out --data $data
   deploy/install_toolchains.sh            then a job with a line \`compile: {}\` says which kernels compile

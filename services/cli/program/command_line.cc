@@ -15,8 +15,8 @@ namespace {
 
 constexpr char kUsage[] =
     "Turns source repositories into a training-ready dataset of GPU kernels.\n\n"
-    "Exit codes: 0 done; 1 finished, but some inputs failed (they are listed), or it could not be\n"
-    "finished; 2 the request is wrong; 3 the cluster is out of reach.";
+    "Exit codes: 0 done; 1 some inputs failed (they are listed), a gate is missed, or it could\n"
+    "not be finished; 2 the request is wrong; 3 the cluster is out of reach.";
 
 }  // namespace
 
