@@ -73,6 +73,10 @@ class Reader {
     const bool bracket =
         mark == '(' || mark == ')' || mark == '[' || mark == ']' || mark == '{' || mark == '}';
     if (bracket && brackets_.match[at_] == kNoToken) return;  // of a branch that does not count
+    if (mark == '[' && Is(at_ + 1, "[")) {  // [[attributes]], whose words are the compiler's
+      at_ = std::max(at_, brackets_.match[at_]);
+      return;
+    }
     if (mark == '(' || mark == '[' || mark == '{') {
       groups_.push_back(GroupOf(mark));
       if (mark == '{') BeginStatement();
@@ -149,7 +153,7 @@ class Reader {
       if (close != kNoToken && close > at_) at_ = close;
       return;
     }
-    if (IsReserved(word) || IsMember() || IsOperandName() || IsInAttribute()) return;
+    if (IsReserved(word) || IsMember() || IsOperandName() || IsLiteralSuffix()) return;
     if (Before(at_, 1) == "namespace" && Before(at_, 2) == "using") return OpenNamespace();
     if (ContinuesPath()) return;
     if (Is(at_ + 1, "::") ? false : Declares()) {
@@ -181,7 +185,10 @@ class Reader {
            code_.tokens[at_ + 2].kind == Token::kString;
   }
 
-  bool IsInAttribute() const { return Before(at_, 1) == "[" && Before(at_, 2) == "["; }
+  // using n::operator""_x: its uses are parts of numbers and strings.
+  bool IsLiteralSuffix() const {
+    return Before(at_, 2) == "operator" && code_.tokens[at_ - 1].kind == Token::kString;
+  }
 
   // b of a::b and A<x>::b.
   bool ContinuesPath() const {

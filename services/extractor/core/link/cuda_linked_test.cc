@@ -169,6 +169,35 @@ TEST(CudaModuleTest, AMethodComesWithItsClass) {
   EXPECT_TRUE(kernel.self_contained());
 }
 
+TEST(CudaModuleTest, AMethodOutsideItsClassKnowsItsMembers) {
+  for (const char* method : {"__device__ int S<2>::f() { return data; }\n",
+                             "template <int N>\n__device__ int S<N>::f() { return data; }\n"}) {
+    const v1::Kernel kernel =
+        Linked({{"a.cu", absl::StrCat("template <int N>\nstruct S {\n  int data;\n  __device__ int "
+                                      "f();\n};\ntemplate <>\nstruct S<2> {\n  int data;\n  "
+                                      "__device__ int f();\n};\n",
+                                      method)}},
+               "f");
+    EXPECT_THAT(kernel.free_names(), IsEmpty()) << method;
+    EXPECT_TRUE(kernel.self_contained());
+  }
+}
+
+TEST(CudaModuleTest, WhatTheCompilerDefinesIsNoNameOfTheProgram) {
+  const v1::Kernel kernel =
+      Linked({{"a.cu",
+               "namespace n { constexpr int operator\"\"_I(unsigned long long x) { return x; } }\n"
+               "using n::operator\"\"_I;\n"
+               "template <typename T, T... I> struct Seq { using seq_type = Seq; };\n"
+               "template <int N> using Made = typename __make_integer_seq<Seq, int, N>::seq_type;\n"
+               "[[noreturn, gnu::noinline]] __device__ void h();\n"
+               "__global__ void k(int* p) { _Pragma(\"unroll\") for (int i = 0_I; i < 2; ++i) "
+               "p[i] = sizeof(Made<2>); h(); }\n"}},
+             "k");
+  EXPECT_THAT(kernel.free_names(), IsEmpty());
+  EXPECT_TRUE(kernel.self_contained());
+}
+
 TEST(CudaModuleTest, NamesOfPackagesAndUnknownOnesAreNamed) {
   const v1::Kernel kernel =
       Linked({{"a.cu",

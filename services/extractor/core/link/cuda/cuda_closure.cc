@@ -120,10 +120,11 @@ void CudaClosure::Follow(const ItemRef& ref) {
     if (!item.declaration.names.empty()) Miss(item.declaration.names[0], "too_large");
     return;
   }
-  for (const UsedName& used : source_->WordsOf(ref).used) Resolve(used, ref, 0);
-  for (const std::string& word : source_->WordsOf(ref).asked) Ask(word);
+  // A method's class first: names of its members are no others.
   const std::string& owner = source_->at(ref).declaration.owner;
   if (!owner.empty()) Resolve({owner, false, false}, ref, 0);
+  for (const UsedName& used : source_->WordsOf(ref).used) Resolve(used, ref, 0);
+  for (const std::string& word : source_->WordsOf(ref).asked) Ask(word);
   if (!(ref == kernel_)) FollowConditions(ref);
 }
 

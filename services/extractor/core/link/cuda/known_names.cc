@@ -58,7 +58,7 @@ const Table& GlobalNames() {
        "globaltimer "
        "asm main typeof alloca va_list offsetof operator_new "
        "cudaStream_t CUstream tex1D tex1Dfetch tex2D tex3D surf2Dread surf2Dwrite texture surface "
-       "pragma unroll nullptr_t _Float16"},
+       "pragma unroll nullptr_t _Float16 _Pragma"},
       {"cstdint",
        "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t "
        "intmax_t uintmax_t int_fast8_t int_fast16_t int_fast32_t uint_fast8_t uint_fast16_t "
@@ -262,6 +262,7 @@ KnownName PackageOf(string_view path) {
 }
 
 KnownName Qualified(string_view path) {
+  if (absl::StartsWith(path, "__")) return Header("");
   if (absl::ConsumePrefix(&path, "std::")) {
     const string_view name = path.substr(0, path.find(':'));
     const auto found = StandardNames().find(name);
