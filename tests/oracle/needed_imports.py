@@ -42,3 +42,12 @@ def modules_of(tree):
             parts = tree.body + tree.orelse + tree.finalbody
     for part in parts:
         yield from modules_of(part)
+
+
+def loads_files(tree):
+    """Whether a statement of the module loads files of its own place by names that it computes."""
+    for statement in tree.body:
+        words = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(statement)}
+        if "spec_from_file_location" in words or {"import_module", "__file__"} <= words:
+            return True
+    return False

@@ -14,7 +14,7 @@ import collections
 import json
 import pathlib
 
-from needed_imports import installed, modules_of
+from needed_imports import installed, loads_files, modules_of
 
 
 def lacking(record):
@@ -24,7 +24,7 @@ def lacking(record):
         tree = ast.parse(record["module"])
     except (SyntaxError, ValueError):
         return names + ["(does not parse)"]
-    return names + [m for m in modules_of(tree) if not installed(m)]
+    return names + [m for m in modules_of(tree) if not installed(m)] + ["."] * loads_files(tree)
 
 
 def read(folder):

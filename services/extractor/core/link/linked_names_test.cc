@@ -141,6 +141,28 @@ TEST(LinkedNamesTest, StatementsThatChangeAListOrADictionaryComeAlong) {
       ElementsAre("T repository_import"));
 }
 
+TEST(LinkedNamesTest, WhatLoadsFilesOfItsOwnPlaceDoesNotStandAlone) {
+  const std::string finds = "import importlib.util, os\n";
+  EXPECT_THAT(Unresolved(Linked({{"a.py", absl::StrCat(kTriton, finds,
+                                                       "spec = importlib.util."
+                                                       "spec_from_file_location('x', 'x.py')\n",
+                                                       Kernel("spec.x"))}})),
+              ElementsAre(". repository_import"));
+  const std::string vendor =
+      "def vendor(name):\n    folder = os.path.dirname(__file__)\n    return "
+      "importlib.import_module(name)\nshim = vendor('_' + 'x')\n";
+  EXPECT_THAT(
+      Unresolved(Linked({{"a.py", absl::StrCat(kTriton, "from b import shim\n", Kernel("shim.x"))},
+                         {"b.py", absl::StrCat(finds, vendor)}})),
+      ElementsAre("shim repository_import"));
+  for (const char* value : {"importlib.import_module('math')", "os.path.dirname(__file__)",
+                            "'spec_from_file_location'"}) {
+    EXPECT_THAT(Unresolved(Linked(
+                    {{"a.py", absl::StrCat(kTriton, finds, "X = ", value, "\n", Kernel("X"))}})),
+                IsEmpty());
+  }
+}
+
 TEST(LinkedNamesTest, ABuiltinsNameThatTheFileBindsIsTheFiles) {
   for (const char* bound : {"pow = tl.extra.pow\n", "def pow(x, y): return x\n",
                             "@triton.jit\ndef pow(x, y): return x\n"}) {

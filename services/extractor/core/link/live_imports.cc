@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/statements.h"
@@ -246,13 +247,7 @@ class Reader {
   LiveImports& found_;
 };
 
-}  // namespace
-
-bool IsAtHand(absl::string_view module) {
-  return python::IsInstalledModule(module) || module.substr(0, module.find('.')) == "packaging";
-}
-
-LiveImports LiveImportsOf(const v1::Definition& definition) {
+LiveImports ImportsOf(const v1::Definition& definition) {
   LiveImports live;
   const bool all_at_hand =
       std::all_of(definition.modules().begin(), definition.modules().end(), IsAtHand);
@@ -265,6 +260,32 @@ LiveImports LiveImportsOf(const v1::Definition& definition) {
   live.needed.erase(std::unique(live.needed.begin(), live.needed.end()), live.needed.end());
   // What a function binds is its own.
   if (definition.kind() != v1::Definition::KIND_CONSTANT) live.lost.clear();
+  return live;
+}
+
+bool LoadsFiles(const v1::Definition& definition) {
+  const absl::string_view text = definition.text();
+  const bool may = absl::StrContains(text, "spec_from_file_location") ||
+                   absl::StrContains(text, "import_module");
+  if (!may || definition.kind() == v1::Definition::KIND_IMPORT) return false;
+  const Tokens tokens = LexedCode(text);
+  const auto has = [&tokens](absl::string_view word) {
+    return std::any_of(tokens.begin(), tokens.end(), [word](const Token& token) {
+      return token.kind == Token::kName && token.text == word;
+    });
+  };
+  return has("spec_from_file_location") || (has("import_module") && has("__file__"));
+}
+
+}  // namespace
+
+bool IsAtHand(absl::string_view module) {
+  return python::IsInstalledModule(module) || module.substr(0, module.find('.')) == "packaging";
+}
+
+LiveImports LiveImportsOf(const v1::Definition& definition) {
+  LiveImports live = ImportsOf(definition);
+  if (LoadsFiles(definition)) live.needed.emplace_back(kOwnPlace);
   return live;
 }
 

@@ -22,10 +22,15 @@ bool IsAtHand(absl::string_view module);
 // is lost but for names that the handler binds, to something else than None. Where the block
 // imports nothing but modules at hand, the handler does not run: what it imports is not needed. A
 // member of a module, as in from m import x, may be absent even so, and then both count.
+//
+// What loads files of its own place by names that it computes (importlib.import_module in a
+// statement that reads __file__, spec_from_file_location) needs the source's files: kOwnPlace.
 struct LiveImports {
   std::vector<std::string> needed;  // dotted modules, relative ones with their dots; each once
   absl::flat_hash_set<std::string> lost;  // names, of a statement of the module level
 };
+
+inline constexpr char kOwnPlace[] = ".";  // as in from . import x
 
 LiveImports LiveImportsOf(const v1::Definition& definition);
 
