@@ -114,6 +114,25 @@ TEST_F(ValidateStageTest, WhatCompilersSayIsAnInputOfItsOwn) {
       << "two of them";
 }
 
+TEST_F(ValidateStageTest, WhatIsCompiledInPartsIsAsIfItWasNot) {
+  v1::CompiledShard whole, first, second;
+  first.add_kernels()->add_results()->set_status(v1::COMPILE_STATUS_OK);
+  second.add_kernels()->set_not_attempted("role:device");
+  whole.MergeFrom(first);
+  whole.MergeFrom(second);
+  AddInputs();
+  v1::Action parts = action_;
+  AddInput("compiled", whole);
+  const absl::StatusOr<v1::StageResult> at_once = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(at_once, IsOk());
+  action_ = parts;
+  AddInput("compiled", first);
+  AddInput("compiled", second);
+  const absl::StatusOr<v1::StageResult> joined = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(joined, IsOk());
+  EXPECT_EQ(joined->SerializeAsString(), at_once->SerializeAsString());
+}
+
 TEST_F(ValidateStageTest, TheSameActionGivesTheSameBytes) {
   AddInputs();
   const auto first = stages_[0]->Run(action_, store_);
