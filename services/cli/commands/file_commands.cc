@@ -23,7 +23,7 @@
 #include "services/cli/core/exit_code.h"
 #include "services/cli/core/format.h"
 #include "services/cli/embedded/embedded_cluster.h"
-#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/output/row_writer.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/verdict_json.h"
 
@@ -31,8 +31,8 @@ namespace kernelmill::cli {
 namespace {
 
 using exporter::DslWord;
-using exporter::Json;
 using exporter::RoleWord;
+using exporter::RowWriter;
 
 // The extractor's limits on one call.
 constexpr size_t kBatchFiles = 256;
@@ -137,17 +137,26 @@ class FileCommand {
     return response;
   }
 
-  static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
-    Json json = {{"dsl", DslWord(kernel.dsl())},      {"role", RoleWord(kernel.role())},
-                 {"first_line", kernel.first_line()}, {"last_line", kernel.last_line()},
-                 {"sha256", kernel.sha256()},         {"lexical_tokens", kernel.tokens()}};
-    exporter::SetText(json, "/path", path);
-    json["json_pointer"] = nullptr;
+  static void WriteKernel(const std::string& path, const v1::Kernel& kernel, RowWriter& row) {
+    row.Text("dsl", DslWord(kernel.dsl()));
+    row.Text("role", RoleWord(kernel.role()));
+    row.Integer("first_line", kernel.first_line());
+    row.Integer("last_line", kernel.last_line());
+    row.Text("sha256", kernel.sha256());
+    row.Integer("lexical_tokens", kernel.tokens());
+    row.ExactText("path", path);
     if (kernel.has_json_pointer()) {
-      exporter::SetText(json, "/json_pointer", kernel.json_pointer());
+      row.ExactText("json_pointer", kernel.json_pointer());
+    } else {
+      row.Null("json_pointer");
     }
-    exporter::SetText(json, "/qualname", kernel.qualname());
-    return json;
+    row.ExactText("qualname", kernel.qualname());
+  }
+
+  void Show(RowWriter& row, std::string& line) {
+    if (!row.is_utf8()) row.NotUtf8();
+    row.End();
+    console_.Result(line + "\n");
   }
 
   void ShowKernel(const std::string& path, const v1::Kernel& kernel) {
@@ -158,29 +167,31 @@ class FileCommand {
                                    kernel.tokens(), " tokens\n"));
       return;
     }
-    Json json = KernelJson(path, kernel);
-    exporter::SetText(json, "/signature", kernel.signature());
-    exporter::SetTextOrNull(json, "/docstring", kernel.docstring());
-    exporter::SetText(json, "/source", kernel.source());
-    exporter::SetTextOrNull(json, "/module", kernel.module());
-    console_.Result(exporter::Canonical(json) + "\n");
+    std::string line;
+    RowWriter row(&line);
+    WriteKernel(path, kernel, row);
+    row.ExactText("signature", kernel.signature());
+    row.ExactTextOrNull("docstring", kernel.docstring());
+    row.ExactText("source", kernel.source());
+    row.ExactTextOrNull("module", kernel.module());
+    Show(row, line);
   }
 
   void ShowVerdict(const std::string& path, const v1::Kernel& kernel, const v1::Verdict& verdict) {
     if (!verdict.accepted()) exit_code_ = kInputsFailed;
     if (console_.json()) {
-      Json json = KernelJson(path, kernel);
-      json["accepted"] = verdict.accepted();
-      json["reasons"] =
-          std::vector<std::string>(verdict.reasons().begin(), verdict.reasons().end());
-      json["license"] = exporter::LicenseJson(verdict.license());
-      json["checks"] = exporter::ChecksJson(verdict);
-      json["check_reasons"] = exporter::CheckReasonsJson(verdict);
-      json["quality"] = exporter::QualityJson(verdict.quality(), v1::QualityPolicy());
-      json["tokens"] = exporter::TokensJson(verdict.source_tokens());
-      json["module_tokens"] = exporter::TokensJson(verdict.module_tokens());
-      exporter::SetKindAndTarget(verdict, json);
-      console_.Result(exporter::Canonical(json) + "\n");
+      std::string line;
+      RowWriter row(&line);
+      WriteKernel(path, kernel, row);
+      row.Boolean("accepted", verdict.accepted());
+      row.TextList("reasons", verdict.reasons());
+      exporter::WriteLicense(verdict.license(), row);
+      exporter::WriteChecks(verdict, row);
+      exporter::WriteQuality(verdict.quality(), v1::QualityPolicy(), row);
+      exporter::WriteTokens("tokens", verdict.source_tokens(), row);
+      exporter::WriteTokens("module_tokens", verdict.module_tokens(), row);
+      exporter::WriteKindAndTarget(verdict, row);
+      Show(row, line);
       return;
     }
     std::string line =

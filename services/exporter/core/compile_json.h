@@ -6,12 +6,12 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/output/row_writer.h"
 
 namespace kernelmill::exporter {
 
-// What compilers said of a kernel, as rows have it; null where the job compiles nothing.
-Json CompileJson(const v1::Verdict& verdict);
+// Writes what compilers said of a kernel; null where the job compiles nothing.
+void WriteCompile(const v1::Verdict& verdict, RowWriter& row);
 
 // "ok", "error" or "unknown".
 std::string StatusWord(v1::CompileStatus status);

@@ -78,7 +78,7 @@ absl::Status WriteLedger(const DatasetIndex& index, const std::string& dir, int 
         std::string rows;
         const size_t end = std::min(count, (piece + 1) * kLedgerRows);
         for (size_t i = piece * kLedgerRows; i < end; ++i) {
-          absl::StrAppend(&rows, Canonical(LedgerRecord(index, index.candidates[i])), "\n");
+          AppendLedgerRow(index, index.candidates[i], &rows);
         }
         return rows;
       },

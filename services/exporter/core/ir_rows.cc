@@ -13,7 +13,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "kernelmill/v1/compile.pb.h"
-#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/output/row_writer.h"
 #include "services/exporter/core/redact.h"
 
 namespace kernelmill::exporter {
@@ -72,7 +72,7 @@ class IrRenderer {
                        ": its evidence speaks of another text: ", NameOf(key)));
     }
     kernel->second.erase(key);
-    return sink_(number, absl::StrCat(Canonical(Row(place, text, sha256)), "\n"));
+    return sink_(number, Line(place, text, sha256));
   }
 
   // Once all have come.
@@ -89,26 +89,29 @@ class IrRenderer {
  private:
   uint32_t NumberOf(int place) const { return view_.first_number + static_cast<uint32_t>(place); }
 
-  Json Row(int place, const v1::IrText& text, const std::string& sha256) const {
+  std::string Line(int place, const v1::IrText& text, absl::string_view sha256) const {
     const uint32_t number = NumberOf(place);
     const v1::Kernel& kernel = view_.kernels->kernels(place);
     const v1::Verdict& verdict = view_.verdicts->verdicts(place);
     const SourceEntry& source = index_.SourceOf(number);
-    Json row = {{"not_utf8", Json::array()},
-                {"kernel_id", kernel.id()},
-                {"repository", Text(source.repository)},
-                {"name", Text(kernel.name())},
-                {"toolchain", text.toolchain()},
-                {"target", text.target()},
-                {"form", text.form()},
-                {"sha256", sha256},
-                {"license", verdict.license().expression()},
-                {"category", Text(source.category)},
-                {"weight", Number(source.weight)},
-                {"split", std::string(index_.SplitOf(number))}};
-    SetText(row, "/text",
-            RedactedText(text.text(), kernel, verdict.quality(), index_.manifest.quality()));
-    return row;
+    std::string line;
+    RowWriter row(&line);
+    row.Text("kernel_id", kernel.id());
+    row.Text("repository", source.repository);
+    row.Text("name", kernel.name());
+    row.Text("toolchain", text.toolchain());
+    row.Text("target", text.target());
+    row.Text("form", text.form());
+    row.Text("sha256", sha256);
+    row.Text("license", verdict.license().expression());
+    row.Text("category", source.category);
+    row.Number("weight", source.weight);
+    row.Text("split", index_.SplitOf(number));
+    row.ExactText("text",
+                  RedactedText(text.text(), kernel, verdict.quality(), index_.manifest.quality()));
+    row.NotUtf8();
+    row.End();
+    return line + "\n";
   }
 
   const DatasetIndex& index_;

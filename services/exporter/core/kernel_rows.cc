@@ -1,12 +1,14 @@
 #include "services/exporter/core/kernel_rows.h"
 
+#include <utility>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "common/config/csv.h"
 #include "common/dataset/fim.h"
 #include "common/tokens/encoding.h"
 #include "services/exporter/core/output/json.h"
+#include "services/exporter/core/output/row_writer.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/training/conversations.h"
 #include "services/exporter/core/training/infill.h"
@@ -14,11 +16,14 @@
 namespace kernelmill::exporter {
 namespace {
 
-// An element of the list in triton_functions.json, indented as the list's other lines are.
+// An element of triton_functions.json, the shape that text completion trainers read: the
+// self-contained text, fenced as Python; indented as the list's other lines are.
 std::string FunctionText(const v1::Kernel& kernel) {
-  std::string text = Pretty(FunctionRecord(kernel));
-  text.pop_back();
-  return absl::StrCat("  ", absl::StrReplaceAll(text, {{"\n", "\n  "}}));
+  const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
+  const bool ended = !text.empty() && text.back() == '\n';
+  std::string element = "  {\n    \"input\": ";
+  AppendJsonText(absl::StrCat("```python\n", text, ended ? "" : "\n", "```"), &element);
+  return absl::StrCat(element, "\n  }");
 }
 
 // A line of fim_sft.csv, with what a trainer selects and weighs rows by.
@@ -32,35 +37,49 @@ std::string FimCsvRow(const DatasetIndex& index, uint32_t number, const dataset:
 }
 
 // What a trainer selects and weighs any row by.
-Json TrainingRow(const DatasetIndex& index, uint32_t number, const v1::Verdict& verdict) {
+void WriteTrainingFields(const DatasetIndex& index, uint32_t number, const v1::Verdict& verdict,
+                         RowWriter& row) {
   const SourceEntry& source = index.SourceOf(number);
-  return {
-      {"id", index.kernels[number].id()},          {"repository", Text(source.repository)},
-      {"license", verdict.license().expression()}, {"weight", Number(source.weight)},
-      {"category", Text(source.category)},         {"split", std::string(index.SplitOf(number))}};
+  row.Text("id", index.kernels[number].id());
+  row.Text("repository", source.repository);
+  row.Text("license", verdict.license().expression());
+  row.Number("weight", source.weight);
+  row.Text("category", source.category);
+  row.Text("split", index.SplitOf(number));
 }
 
 std::string FimRow(const DatasetIndex& index, uint32_t number, const dataset::FimPair& pair,
                    absl::string_view sha1, const v1::Verdict& verdict) {
   const Infill infill = CutInfill(pair, sha1);
-  Json row = TrainingRow(index, number, verdict);
-  row["prompt"] = Text(pair.prompt);
-  row["completion"] = Text(pair.completion);
-  row["prefix"] = Text(infill.prefix);
-  row["middle"] = Text(infill.middle);
-  row["suffix"] = Text(infill.suffix);
-  row["sha1"] = absl::BytesToHexString(sha1);
-  return Canonical(row) + "\n";
+  std::string line;
+  RowWriter row(&line);
+  row.Text("prompt", pair.prompt);
+  row.Text("completion", pair.completion);
+  row.Text("prefix", infill.prefix);
+  row.Text("middle", infill.middle);
+  row.Text("suffix", infill.suffix);
+  row.Text("sha1", absl::BytesToHexString(sha1));
+  WriteTrainingFields(index, number, verdict, row);
+  row.End();
+  return line + "\n";
 }
 
 std::string InstructRow(const DatasetIndex& index, uint32_t number,
                         const Conversation& conversation, const v1::Verdict& verdict) {
-  Json row = TrainingRow(index, number, verdict);
-  row["template"] = std::string(conversation.template_name);
-  row["messages"] = {{{"role", "system"}, {"content", Text(conversation.system)}},
-                     {{"role", "user"}, {"content", Text(conversation.user)}},
-                     {{"role", "assistant"}, {"content", Text(conversation.assistant)}}};
-  return Canonical(row) + "\n";
+  const std::pair<absl::string_view, const std::string&> messages[] = {
+      {"system", conversation.system},
+      {"user", conversation.user},
+      {"assistant", conversation.assistant}};
+  std::string line;
+  RowWriter row(&line);
+  row.Text("template", conversation.template_name);
+  row.StructList("messages", messages, [&](const auto& message) {
+    row.Text("role", message.first);
+    row.Text("content", message.second);
+  });
+  WriteTrainingFields(index, number, verdict, row);
+  row.End();
+  return line + "\n";
 }
 
 int64_t TokensIn(absl::string_view text) {
@@ -87,9 +106,9 @@ KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Ke
   rows.fim_excluded = pair.excluded;
   if (pair.excluded.empty()) rows.fim_sha1 = dataset::FimPairSha1(pair);
   rows.tokens[kKernelRows] = {KernelTokens(kernel, verdict)};
-  rows.Append(kKernelRows, Canonical(KernelRecord(index, number, kernel, verdict, rows.fim_sha1,
-                                                  rows.fim_excluded)));
-  rows.Append(kKernelRows, "\n");
+  std::string record;
+  AppendKernelRow(index, number, kernel, verdict, rows.fim_sha1, rows.fim_excluded, &record);
+  rows.Append(kKernelRows, record);
   if (pair.excluded.empty()) {
     rows.Append(kFimRows, FimRow(index, number, pair, rows.fim_sha1, verdict));
     if (count[kFimRows]) {
@@ -112,8 +131,9 @@ KernelRows RenderFile(const DatasetIndex& index, uint32_t number, const v1::Kern
                       const v1::Verdict& verdict, const std::vector<std::string>& kernels) {
   KernelRows rows;
   rows.tokens[kFileRows] = {verdict.source_tokens().cl100k_base()};
-  rows.Append(kFileRows, Canonical(FileRecord(index, number, file, verdict, kernels)));
-  rows.Append(kFileRows, "\n");
+  std::string record;
+  AppendFileRow(index, number, file, verdict, kernels, &record);
+  rows.Append(kFileRows, record);
   return rows;
 }
 

@@ -1,9 +1,9 @@
 #include "services/exporter/core/notices_file.h"
 
-#include "absl/strings/str_cat.h"
+#include <string>
+
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "services/exporter/core/output/json.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/records.h"
 
@@ -31,7 +31,9 @@ absl::Status NoticesFile::EndSource() {
   for (const v1::SourceFile& file : license_files_.license_files()) {
     if (!named_.contains(ToUtf8(file.path()))) continue;
     provenance_.AddText(file, WebLink(source_.url, source_.commit, file.path(), 0, 0));
-    RETURN_IF_ERROR(file_.Append(absl::StrCat(Canonical(NoticeRecord(source_, file)), "\n")));
+    std::string line;
+    AppendNoticeRow(source_, file, &line);
+    RETURN_IF_ERROR(file_.Append(line));
   }
   license_files_.Clear();
   named_.clear();

@@ -9,26 +9,30 @@
 #include "common/dataset/fim.h"
 #include "common/dataset/word_overlap.h"
 #include "services/exporter/core/output/output_dir.h"
+#include "services/exporter/core/output/row_writer.h"
 #include "services/exporter/core/place.h"
 
 namespace kernelmill::exporter {
 namespace {
 
-// Of thousandths; null where nothing can be said.
-Json Share(int thousandths) {
-  return thousandths < 0 ? Json() : Number(static_cast<double>(thousandths) / 1000);
+// A share in thousandths; null where nothing can be said.
+void WriteShare(absl::string_view name, int thousandths, RowWriter& row) {
+  row.NumberOrNull(name, thousandths >= 0, static_cast<double>(thousandths) / 1000);
 }
 
-void SetScore(const ScoredPair* scored, Json& row) {
-  row["score"] = row["signals"] = row["shared"] = nullptr;
-  if (scored == nullptr) return;
-  row["score"] = Share(scored->score.total);
-  row["signals"] = {{"names", Share(scored->score.names)},
-                    {"operations", Share(scored->score.operations)},
-                    {"parameters", Share(scored->score.parameters)}};
-  row["shared"] = {{"words", TextList(scored->words)},
-                   {"tags", TextList(scored->tags)},
-                   {"parameters", TextList(scored->parameters)}};
+// Nulls where the two were not compared.
+void WriteScore(const ScoredPair* scored, RowWriter& row) {
+  WriteShare("score", scored == nullptr ? -1 : scored->score.total, row);
+  row.StructOrNull("signals", scored != nullptr, [&] {
+    WriteShare("names", scored->score.names, row);
+    WriteShare("operations", scored->score.operations, row);
+    WriteShare("parameters", scored->score.parameters, row);
+  });
+  row.StructOrNull("shared", scored != nullptr, [&] {
+    row.TextList("words", scored->words);
+    row.TextList("tags", scored->tags);
+    row.TextList("parameters", scored->parameters);
+  });
 }
 
 // A pair of two sides of the dataset is on neither: who learned from it would have seen the other.
@@ -118,9 +122,8 @@ absl::Status PairFiles::EndSource() {
       continue;
     }
     ++candidates_;
-    const Json row = PairRecord({pair.cuda, pair.triton}, names_[pair.cuda], names_[pair.triton],
-                                /*curated=*/false, &pair);
-    RETURN_IF_ERROR(records_.Append(Canonical(row) + "\n"));
+    RETURN_IF_ERROR(records_.Append(PairLine(numbers, names_[pair.cuda], names_[pair.triton],
+                                             /*curated=*/false, &pair, /*word_overlap=*/0)));
   }
   for (const Pair& pair : curated_pairs_) {
     if (!names_.contains(pair.first) || !names_.contains(pair.second)) continue;
@@ -151,15 +154,13 @@ absl::Status PairFiles::WriteCurated(const Pair& pair) {
   ASSIGN_OR_RETURN(texts.prompt, texts_.Read(cuda.text));
   ASSIGN_OR_RETURN(texts.completion, texts_.Read(triton.text));
   const auto scored = scores_.find(pair);
-  Json row = PairRecord(pair, cuda.name, triton.name, /*curated=*/true,
-                        scored == scores_.end() ? nullptr : &scored->second);
   const dataset::WordCounts words = dataset::CountWords(texts);
   const double overlap = words.total == 0 ? 0 : static_cast<double>(words.common) / words.total;
-  if (overlap >= dataset::kWordOverlapFlag) {
-    ++word_overlaps_;
-    row["word_overlap"] = Number(overlap);
-  }
-  RETURN_IF_ERROR(records_.Append(Canonical(row) + "\n"));
+  const bool flagged = overlap >= dataset::kWordOverlapFlag;
+  word_overlaps_ += flagged;
+  RETURN_IF_ERROR(records_.Append(PairLine(pair, cuda.name, triton.name, /*curated=*/true,
+                                           scored == scores_.end() ? nullptr : &scored->second,
+                                           flagged ? overlap : 0)));
   if (!rows_.insert(dataset::FimPairSha1(texts)).second) {
     ++repeats_;
     return absl::OkStatus();
@@ -168,18 +169,26 @@ absl::Status PairFiles::WriteCurated(const Pair& pair) {
       config::CsvRow({texts.prompt, texts.completion, std::string(index_.SplitOf(pair.first))}));
 }
 
-Json PairFiles::PairRecord(const Pair& pair, const std::string& cuda_name,
-                           const std::string& triton_name, bool curated,
-                           const ScoredPair* scored) const {
-  Json row = {{"not_utf8", Json::array()}, {"curated", curated}};
-  SetIdentity(index_, pair.first, "/cuda", row);
-  SetIdentity(index_, pair.second, "/triton", row);
-  row["cuda"]["name"] = Text(cuda_name);
-  row["triton"]["name"] = Text(triton_name);
-  row["split"] = std::string(index_.SplitOf(pair.first));
-  SetScore(scored, row);
-  row["word_overlap"] = nullptr;
-  return row;
+std::string PairFiles::PairLine(const Pair& pair, const std::string& cuda_name,
+                                const std::string& triton_name, bool curated,
+                                const ScoredPair* scored, double word_overlap) const {
+  std::string line;
+  RowWriter row(&line);
+  row.Boolean("curated", curated);
+  row.Struct("cuda", [&] {
+    WriteIdentity(index_, pair.first, row);
+    row.Text("name", cuda_name);
+  });
+  row.Struct("triton", [&] {
+    WriteIdentity(index_, pair.second, row);
+    row.Text("name", triton_name);
+  });
+  row.Text("split", index_.SplitOf(pair.first));
+  WriteScore(scored, row);
+  row.NumberOrNull("word_overlap", word_overlap > 0, word_overlap);
+  row.NotUtf8();
+  row.End();
+  return line + "\n";
 }
 
 }  // namespace kernelmill::exporter

@@ -15,7 +15,6 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/dataset_index.h"
 #include "services/exporter/core/output/files.h"
-#include "services/exporter/core/output/json.h"
 #include "services/exporter/core/pairs/cuda_triton_matcher.h"
 
 namespace kernelmill::exporter {
@@ -69,9 +68,10 @@ class PairFiles {
   PairFiles(const DatasetIndex& index, const dataset::FollowedReviews& reviews, FileWriter records,
             FileWriter examples, TempFile texts);
 
-  // A line of the file; `scored` is null where nothing can be said.
-  Json PairRecord(const Pair& pair, const std::string& cuda_name, const std::string& triton_name,
-                  bool curated, const ScoredPair* scored) const;
+  // A line of the file; `scored` is null where nothing can be said, `word_overlap` 0.
+  std::string PairLine(const Pair& pair, const std::string& cuda_name,
+                       const std::string& triton_name, bool curated, const ScoredPair* scored,
+                       double word_overlap) const;
   absl::Status WriteCurated(const Pair& pair);
 
   const DatasetIndex& index_;

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/hex.h"
 #include "common/base/url.h"
+#include "services/exporter/core/output/json.h"
 
 namespace kernelmill::exporter {
 namespace {
@@ -68,39 +69,38 @@ std::string WebLink(absl::string_view repository_url, absl::string_view commit,
                                                         {"{L}", absl::StrCat(last_line)}}));
 }
 
-void SetPlace(const DatasetIndex& index, uint32_t number, const std::string& pointer, Json& row) {
+void WritePlace(const DatasetIndex& index, uint32_t number, RowWriter& row) {
   const KernelEntry& kernel = index.kernels[number];
   const SourceEntry& source = index.SourceOf(number);
   const std::string& path = index.FileOf(number).path;
   // The lines of a string of a JSON file are not the file's; those of a whole file are all of it.
   const bool all = kernel.in_json || kernel.form == v1::KERNEL_FORM_FILE;
   const int first_line = all ? 0 : kernel.first_line;
-  Json& place = row[Json::json_pointer(pointer)];
-  place["id"] = kernel.id();
-  place["repository"] = Text(source.repository);
-  place["repository_url"] = TextOrNull(source.url);
-  place["commit"] = source.commit;
-  place["first_line"] = kernel.first_line;
-  place["last_line"] = kernel.last_line;
-  place["json_pointer"] = nullptr;
-  place["url"] = TextOrNull(WebLink(source.url, source.commit, path, first_line, kernel.last_line));
-  SetText(row, pointer + "/path", path);
+  row.Text("id", kernel.id());
+  row.Text("repository", source.repository);
+  row.TextOrNull("repository_url", source.url);
+  row.Text("commit", source.commit);
+  row.Integer("first_line", kernel.first_line);
+  row.Integer("last_line", kernel.last_line);
+  row.TextOrNull("url", WebLink(source.url, source.commit, path, first_line, kernel.last_line));
+  row.ExactText("path", path);
   if (kernel.in_json) {
-    SetText(row, pointer + "/json_pointer", index.json_pointers.at(number));
+    row.ExactText("json_pointer", index.json_pointers.at(number));
+  } else {
+    row.Null("json_pointer");
   }
 }
 
-void SetIdentity(const DatasetIndex& index, uint32_t number, const std::string& pointer,
-                 Json& row) {
+void WriteIdentity(const DatasetIndex& index, uint32_t number, RowWriter& row) {
   const KernelEntry& kernel = index.kernels[number];
-  SetPlace(index, number, pointer, row);
-  Json& identity = row[Json::json_pointer(pointer)];
-  identity["sha256"] = kernel.sha256();
-  identity["dsl"] = WordOrNull(v1::Dsl_Name(static_cast<v1::Dsl>(kernel.dsl)), "DSL_");
-  identity["role"] =
-      WordOrNull(v1::KernelRole_Name(static_cast<v1::KernelRole>(kernel.role)), "KERNEL_ROLE_");
-  identity["form"] =
-      EnumWord(v1::KernelForm_Name(static_cast<v1::KernelForm>(kernel.form)), "KERNEL_FORM_");
+  WritePlace(index, number, row);
+  row.Text("sha256", kernel.sha256());
+  row.TextOrNull("dsl", WordOrNothing(v1::Dsl_Name(static_cast<v1::Dsl>(kernel.dsl)), "DSL_"));
+  row.TextOrNull(
+      "role",
+      WordOrNothing(v1::KernelRole_Name(static_cast<v1::KernelRole>(kernel.role)), "KERNEL_ROLE_"));
+  row.Text("form",
+           EnumWord(v1::KernelForm_Name(static_cast<v1::KernelForm>(kernel.form)), "KERNEL_FORM_"));
 }
 
 }  // namespace kernelmill::exporter

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/exporter/core/dataset_index.h"
-#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/output/row_writer.h"
 
 namespace kernelmill::exporter {
 
@@ -15,12 +15,12 @@ namespace kernelmill::exporter {
 std::string DslWord(v1::Dsl dsl);
 std::string RoleWord(v1::KernelRole role);
 
-// Sets the fields of the struct at `pointer` of the row, "" for the row itself, by which a kernel
-// is named: its id and where it stands, in its source and on the web.
-void SetPlace(const DatasetIndex& index, uint32_t number, const std::string& pointer, Json& row);
+// Writes the fields by which a kernel is named: its id and where it stands, in its source and on
+// the web.
+void WritePlace(const DatasetIndex& index, uint32_t number, RowWriter& row);
 
 // Those, and what every row about a kernel begins with: its hash and of what kind it is.
-void SetIdentity(const DatasetIndex& index, uint32_t number, const std::string& pointer, Json& row);
+void WriteIdentity(const DatasetIndex& index, uint32_t number, RowWriter& row);
 
 // A file of a repository on the web at a commit, and lines of it unless `first_line` is 0, as the
 // site that serves it has them; empty where the commit is none or the site is of no kind that

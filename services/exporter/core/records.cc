@@ -4,144 +4,140 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
 #include "common/source_files/whole_files.h"
 #include "services/exporter/core/compile_json.h"
 #include "services/exporter/core/kernel_json.h"
+#include "services/exporter/core/output/row_writer.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/verdict_json.h"
 
 namespace kernelmill::exporter {
 namespace {
 
-Json DuplicatesJson(const DatasetIndex& index, uint32_t number) {
+void WriteDuplicates(const DatasetIndex& index, uint32_t number, RowWriter& row) {
   std::vector<std::string> ids;
   for (const auto& [leader, duplicate] : index.DuplicatesOf(number)) {
     ids.push_back(index.kernels[duplicate].id());
   }
   std::sort(ids.begin(), ids.end());
-  return ids;
+  row.TextList("duplicates", ids);
 }
 
 // The holdouts' kernels that a candidate matches, the gravest first, and the sum of the matches
 // that decide nothing.
-void SetContamination(const DatasetIndex& index, uint32_t number, Json& row) {
+void WriteContamination(const DatasetIndex& index, uint32_t number, RowWriter& row) {
   const v1::Decision& decision = index.DecisionOn(number);
-  row["contamination"] = Json::array();
-  for (int i = 0; i < decision.contamination_size(); ++i) {
-    const v1::Contamination& match = decision.contamination(i);
-    row["contamination"].push_back({{"rule", match.rule()},
-                                    {"score", Number(match.score())},
-                                    {"text", match.text()},
-                                    {"holdout_text", match.holdout_text()},
-                                    {"copies", match.copies()}});
-    SetPlace(index, match.holdout(), absl::StrCat("/contamination/", i, "/holdout"), row);
-  }
-  const bool weak = decision.weak_matches() > 0;
-  row["contamination_weak_matches"] = decision.weak_matches();
-  row["contamination_weak_score"] = weak ? Number(decision.weak_score()) : Json();
+  row.StructList("contamination", decision.contamination(), [&](const v1::Contamination& match) {
+    row.Text("rule", match.rule());
+    row.Number("score", match.score());
+    row.Text("text", match.text());
+    row.Text("holdout_text", match.holdout_text());
+    row.Integer("copies", match.copies());
+    row.Struct("holdout", [&] { WritePlace(index, match.holdout(), row); });
+  });
+  row.Integer("contamination_weak_matches", decision.weak_matches());
+  row.NumberOrNull("contamination_weak_score", decision.weak_matches() > 0, decision.weak_score());
 }
 
-// A row with no field that is not UTF-8 yet.
-Json NewRow() { return {{"not_utf8", Json::array()}}; }
+// What rows of kept kernels and files say of the job's wishes for their source.
+void WriteSourceTerms(const DatasetIndex& index, uint32_t number, RowWriter& row) {
+  const SourceEntry& source = index.SourceOf(number);
+  row.Text("category", source.category);
+  row.Integer("source_tier", source.tier);
+  row.Number("weight", source.weight);
+  row.Text("split", index.SplitOf(number));
+}
+
+void EndLine(RowWriter& row, std::string* out) {
+  row.NotUtf8();
+  row.End();
+  out->push_back('\n');
+}
 
 }  // namespace
 
-Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                  const v1::Verdict& verdict, absl::string_view fim_sha1,
-                  absl::string_view fim_excluded) {
-  const SourceEntry& source = index.SourceOf(number);
+void AppendKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
+                     const v1::Verdict& verdict, absl::string_view fim_sha1,
+                     absl::string_view fim_excluded, std::string* out) {
   const v1::Decision& decision = index.DecisionOn(number);
-  Json row = NewRow();
-  SetIdentity(index, number, "", row);
-  row["name"] = Text(kernel.name());
-  row["qualname"] = Text(kernel.qualname());
-  row["found_by"] = TextOrNull(kernel.found_by());
-  row["applied_by"] = TextOrNull(kernel.applied_by());
-  row["category"] = Text(source.category);
-  row["source_tier"] = source.tier;
-  row["weight"] = Number(source.weight);
-  row["split"] = std::string(index.SplitOf(number));
-  row["cluster"] = kernel.id();
-  row["duplicates"] = DuplicatesJson(index, number);
-  SetTexts(kernel, row);
-  SetDerivedFields(kernel, row);
-  row["tokens"] = TokensJson(verdict.source_tokens());
-  row["module_tokens"] = TokensJson(verdict.module_tokens());
-  row["fim_sha1"] = fim_sha1.empty() ? Json() : Json(absl::BytesToHexString(fim_sha1));
-  row["fim_excluded"] = TextOrNull(fim_excluded);
-  row["license"] = LicenseJson(verdict.license());
-  row["checks"] = ChecksJson(verdict);
-  row["check_reasons"] = CheckReasonsJson(verdict);
-  row["quality"] = QualityJson(verdict.quality(), index.manifest.quality());
-  SetKindAndTarget(verdict, row);
-  row["compile"] = CompileJson(verdict);
-  SetContamination(index, number, row);
-  row["word_overlap"] = decision.word_overlap() > 0 ? Number(decision.word_overlap()) : Json();
-  return row;
+  RowWriter row(out);
+  WriteIdentity(index, number, row);
+  row.Text("name", kernel.name());
+  row.Text("qualname", kernel.qualname());
+  row.TextOrNull("found_by", kernel.found_by());
+  row.TextOrNull("applied_by", kernel.applied_by());
+  WriteSourceTerms(index, number, row);
+  row.Text("cluster", kernel.id());
+  WriteDuplicates(index, number, row);
+  WriteTexts(kernel, row);
+  WriteDerivedFields(kernel, row);
+  WriteTokens("tokens", verdict.source_tokens(), row);
+  WriteTokens("module_tokens", verdict.module_tokens(), row);
+  row.TextOrNull("fim_sha1", absl::BytesToHexString(fim_sha1));
+  row.TextOrNull("fim_excluded", fim_excluded);
+  WriteLicense(verdict.license(), row);
+  WriteChecks(verdict, row);
+  WriteQuality(verdict.quality(), index.manifest.quality(), row);
+  WriteKindAndTarget(verdict, row);
+  WriteCompile(verdict, row);
+  WriteContamination(index, number, row);
+  row.NumberOrNull("word_overlap", decision.word_overlap() > 0, decision.word_overlap());
+  EndLine(row, out);
 }
 
-Json FileRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
-                const v1::Verdict& verdict, const std::vector<std::string>& kernels) {
+void AppendFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                   const v1::Verdict& verdict, const std::vector<std::string>& kernels,
+                   std::string* out) {
   const SourceEntry& source = index.SourceOf(number);
   const FileEntry& entry = index.FileOf(number);
-  Json row = NewRow();
-  row["id"] = index.kernels[number].id();
-  row["repository"] = Text(source.repository);
-  row["repository_url"] = TextOrNull(source.url);
-  row["commit"] = source.commit;
-  row["url"] = TextOrNull(WebLink(source.url, source.commit, entry.path, 0, 0));
-  SetText(row, "/path", entry.path);
-  row["sha256"] = entry.sha256();
-  row["language"] = TextOrNull(source_files::LanguageOfFile(entry.path));
-  row["category"] = Text(source.category);
-  row["source_tier"] = source.tier;
-  row["weight"] = Number(source.weight);
-  row["split"] = std::string(index.SplitOf(number));
-  SetText(row, "/text", file.source());
-  row["bytes"] = entry.size_bytes;
-  row["lines"] = entry.lines;
-  row["tokens"] = TokensJson(verdict.source_tokens());
-  row["license"] = LicenseJson(verdict.license());
-  row["generated"] = TextOrNull(verdict.quality().generated());
-  row["sensitive"] = SensitiveJson(verdict.quality(), index.manifest.quality());
-  row["kernels"] = kernels;
-  row["duplicates"] = DuplicatesJson(index, number);
-  SetContamination(index, number, row);
-  return row;
+  RowWriter row(out);
+  row.Text("id", index.kernels[number].id());
+  row.Text("repository", source.repository);
+  row.TextOrNull("repository_url", source.url);
+  row.Text("commit", source.commit);
+  row.TextOrNull("url", WebLink(source.url, source.commit, entry.path, 0, 0));
+  row.ExactText("path", entry.path);
+  row.Text("sha256", entry.sha256());
+  row.TextOrNull("language", source_files::LanguageOfFile(entry.path));
+  WriteSourceTerms(index, number, row);
+  row.ExactText("text", file.source());
+  row.Integer("bytes", entry.size_bytes);
+  row.Integer("lines", entry.lines);
+  WriteTokens("tokens", verdict.source_tokens(), row);
+  WriteLicense(verdict.license(), row);
+  row.TextOrNull("generated", verdict.quality().generated());
+  WriteSensitive(verdict.quality(), index.manifest.quality(), row);
+  row.TextList("kernels", kernels);
+  WriteDuplicates(index, number, row);
+  WriteContamination(index, number, row);
+  EndLine(row, out);
 }
 
-Json LedgerRecord(const DatasetIndex& index, uint32_t number) {
+void AppendLedgerRow(const DatasetIndex& index, uint32_t number, std::string* out) {
   const v1::Decision& decision = index.DecisionOn(number);
   // Also of what is rejected for the sake of one that is opted out.
   const bool of_another = decision.fate() != v1::FATE_KEPT && decision.leader() != number;
-  Json row = NewRow();
-  SetIdentity(index, number, "", row);
-  row["fate"] = std::string(dataset::FateName(decision.fate()));
-  row["reason"] = TextOrNull(decision.reason());
-  row["of"] = of_another ? Json(index.kernels[decision.leader()].id()) : Json();
-  row["similarity"] = of_another ? Number(decision.similarity()) : Json();
-  SetContamination(index, number, row);
-  return row;
+  RowWriter row(out);
+  WriteIdentity(index, number, row);
+  row.Text("fate", dataset::FateName(decision.fate()));
+  row.TextOrNull("reason", decision.reason());
+  row.TextOrNull("of", of_another ? index.kernels[decision.leader()].id() : "");
+  row.NumberOrNull("similarity", of_another, decision.similarity());
+  WriteContamination(index, number, row);
+  EndLine(row, out);
 }
 
-Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file) {
-  Json row = NewRow();
-  row["repository"] = Text(source.repository);
-  row["repository_url"] = TextOrNull(source.url);
-  row["commit"] = source.commit;
-  row["url"] = TextOrNull(WebLink(source.url, source.commit, file.path(), 0, 0));
-  row["sha256"] = Sha256Hex(file.content());
-  SetText(row, "/path", file.path());
-  SetText(row, "/text", file.content());
-  return row;
-}
-
-Json FunctionRecord(const v1::Kernel& kernel) {
-  const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
-  const bool ended = !text.empty() && text.back() == '\n';
-  return {{"input", Text(absl::StrCat("```python\n", text, ended ? "" : "\n", "```"))}};
+void AppendNoticeRow(const SourceEntry& source, const v1::SourceFile& file, std::string* out) {
+  RowWriter row(out);
+  row.Text("repository", source.repository);
+  row.TextOrNull("repository_url", source.url);
+  row.Text("commit", source.commit);
+  row.TextOrNull("url", WebLink(source.url, source.commit, file.path(), 0, 0));
+  row.Text("sha256", Sha256Hex(file.content()));
+  row.ExactText("path", file.path());
+  row.ExactText("text", file.content());
+  EndLine(row, out);
 }
 
 Json StagesJson(const v1::DatasetManifest& manifest) {

@@ -13,28 +13,26 @@
 
 namespace kernelmill::exporter {
 
-// Lines of the .jsonl files, each with every field that schema/row_schemas.h has for its file.
+// Append lines of the .jsonl files, each with every field that schema/row_schemas.h has for its
+// file.
 
 // Of kernels.jsonl: a kept kernel with all that is known of it.
 // `fim_sha1` is the identity of its row in fim_sft.csv, and empty where it has none since
 // `fim_excluded`.
-Json KernelRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                  const v1::Verdict& verdict, absl::string_view fim_sha1,
-                  absl::string_view fim_excluded);
+void AppendKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
+                     const v1::Verdict& verdict, absl::string_view fim_sha1,
+                     absl::string_view fim_excluded, std::string* out);
 
 // Of files.jsonl: a kept whole file, which holds the kept kernels of those ids.
-Json FileRecord(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
-                const v1::Verdict& verdict, const std::vector<std::string>& kernels);
+void AppendFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                   const v1::Verdict& verdict, const std::vector<std::string>& kernels,
+                   std::string* out);
 
 // Of ledger.jsonl: what became of a kernel.
-Json LedgerRecord(const DatasetIndex& index, uint32_t number);
+void AppendLedgerRow(const DatasetIndex& index, uint32_t number, std::string* out);
 
 // Of notices.jsonl: a text that must go along with a source's kernels.
-Json NoticeRecord(const SourceEntry& source, const v1::SourceFile& file);
-
-// An element of triton_functions.json, the shape that text completion trainers read: the
-// self-contained text, fenced as Python.
-Json FunctionRecord(const v1::Kernel& kernel);
+void AppendNoticeRow(const SourceEntry& source, const v1::SourceFile& file, std::string* out);
 
 // The stages that made the dataset: name to version.
 Json StagesJson(const v1::DatasetManifest& manifest);

@@ -10,6 +10,7 @@
 
 #include "common/dataset/gates.h"
 #include "common/dataset/ledger.h"
+#include "services/exporter/core/output/row_writer.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/records.h"
 #include "services/exporter/core/verdict_json.h"
@@ -73,6 +74,10 @@ Json ReasonsJson(const FateCounts& fates) {
 }
 
 // Whole files of sources that keep files.
+Json TokensJson(const v1::TokenCounts& counts) {
+  return {{"cl100k_base", counts.cl100k_base()}, {"o200k_base", counts.o200k_base()}};
+}
+
 Json TrainingFilesJson(const Group& group) {
   const dataset::TrainingFileSums& sums = group.sums.training_files;
   return {{"found", sums.found},
@@ -160,7 +165,8 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
                   {"code", failure.code()},
                   {"message", Text(failure.message())},
                   {"files", failure.files()}};
-    SetTextOrNull(entry, "/path", failure.path());
+    entry["path"] = nullptr;
+    if (!failure.path().empty()) SetText(entry, "/path", failure.path());
     json.push_back(std::move(entry));
   }
   return json;
@@ -171,6 +177,20 @@ Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
           {"overlap", Number(policy.overlap())},
           {"structural", Number(policy.structural())},
           {"action", policy.action() == v1::CONTAMINATION_ACTION_LABEL ? "label" : "drop"}};
+}
+
+// A holdout's kernel, and how many match it by each rule.
+Json ContaminatedJson(const DatasetIndex& index, uint32_t holdout,
+                      const std::map<std::string, int64_t>& by_rule) {
+  std::string item;
+  RowWriter row(&item);
+  row.Struct("holdout", [&] { WritePlace(index, holdout, row); });
+  row.Struct("kernels", [&] {
+    for (const auto& [rule, count] : by_rule) row.Integer(rule, count);
+  });
+  if (!row.is_utf8()) row.NotUtf8();
+  row.End();
+  return Json::parse(item);
 }
 
 // How many candidates that were not rejected are of each holdout kernel, by rule; a candidate
@@ -190,9 +210,7 @@ Json ContaminationCounts(const DatasetIndex& index) {
   }
   Json items = Json::array();
   for (const auto& [holdout, by_rule] : by_item) {
-    Json item = {{"kernels", by_rule}};
-    SetPlace(index, holdout, "/holdout", item);
-    items.push_back(std::move(item));
+    items.push_back(ContaminatedJson(index, holdout, by_rule));
   }
   return {{"items", std::move(items)}, {"kept", kept}, {"launchers_withheld", withheld}};
 }

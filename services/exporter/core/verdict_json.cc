@@ -2,91 +2,103 @@
 
 #include <google/protobuf/descriptor.h>
 
-#include <utility>
+#include <algorithm>
 
+#include "services/exporter/core/output/json.h"
 #include "services/exporter/core/redact.h"
 
 namespace kernelmill::exporter {
-Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
-  Json list = Json::array();
-  for (const v1::Sensitive& finding : quality.sensitive()) {
-    list.push_back({{"kind", finding.kind()},
-                    {"text", EnumWord(v1::Sensitive::Text_Name(finding.text()), "TEXT_")},
-                    {"begin", finding.begin()},
-                    {"size", finding.size()},
-                    {"redacted", IsRedacted(finding, policy)}});
-  }
-  return list;
+
+void WriteSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy, RowWriter& row) {
+  row.StructList("sensitive", quality.sensitive(), [&](const v1::Sensitive& finding) {
+    row.Text("kind", finding.kind());
+    row.Text("text", EnumWord(v1::Sensitive::Text_Name(finding.text()), "TEXT_"));
+    row.Integer("begin", finding.begin());
+    row.Integer("size", finding.size());
+    row.Boolean("redacted", IsRedacted(finding, policy));
+  });
 }
 
-Json LicenseJson(const v1::License& license) {
-  Json found = Json::array();
-  for (const v1::LicenseEvidence& evidence : license.found()) {
-    found.push_back({{"expression", TextOrNull(evidence.expression())},
-                     {"path", TextOrNull(evidence.path())},
-                     {"first_line", LineOrNull(evidence.first_line())},
-                     {"last_line", LineOrNull(evidence.last_line())},
-                     {"rule", evidence.rule()},
-                     {"text", TextOrNull(evidence.text())},
-                     {"score", Number(evidence.score())}});
-  }
-  Json adapted = Json::array();
-  for (const v1::Adaptation& adaptation : license.adapted_from()) {
-    adapted.push_back({{"origin", Text(adaptation.origin())},
-                       {"path", Text(adaptation.path())},
-                       {"line", adaptation.line()}});
-  }
-  return {
-      {"expression", license.expression()},           {"evidence", TextOrNull(license.evidence())},
-      {"confidence", Number(license.confidence())},   {"found", std::move(found)},
-      {"copyrights", TextList(license.copyrights())}, {"notices", TextList(license.notices())},
-      {"adapted_from", std::move(adapted)},           {"vendored", TextOrNull(license.vendored())}};
+void WriteLicense(const v1::License& license, RowWriter& row) {
+  row.Struct("license", [&] {
+    row.Text("expression", license.expression());
+    row.TextOrNull("evidence", license.evidence());
+    row.Number("confidence", license.confidence());
+    row.StructList("found", license.found(), [&](const v1::LicenseEvidence& evidence) {
+      row.TextOrNull("expression", evidence.expression());
+      row.TextOrNull("path", evidence.path());
+      row.LineOrNull("first_line", evidence.first_line());
+      row.LineOrNull("last_line", evidence.last_line());
+      row.Text("rule", evidence.rule());
+      row.TextOrNull("text", evidence.text());
+      row.Number("score", evidence.score());
+    });
+    row.TextList("copyrights", license.copyrights());
+    row.TextList("notices", license.notices());
+    row.StructList("adapted_from", license.adapted_from(), [&](const v1::Adaptation& adaptation) {
+      row.Text("origin", adaptation.origin());
+      row.Text("path", adaptation.path());
+      row.Integer("line", adaptation.line());
+    });
+    row.TextOrNull("vendored", license.vendored());
+  });
 }
 
 std::string OutcomeWord(const v1::RuleResult& result) {
   return EnumWord(v1::RuleResult::Outcome_Name(result.outcome()), "OUTCOME_");
 }
 
-Json ChecksJson(const v1::Verdict& verdict) {
-  Json json = Json::object();
-  const google::protobuf::Descriptor& checks = *v1::Checks::descriptor();
-  for (int i = 0; i < checks.field_count(); ++i) json[checks.field(i)->name()] = nullptr;
-  for (const v1::RuleResult& result : verdict.rules()) json[result.rule()] = OutcomeWord(result);
-  return json;
-}
-
-Json CheckReasonsJson(const v1::Verdict& verdict) {
-  Json list = Json::array();
-  for (const v1::RuleResult& result : verdict.rules()) {
-    if (result.reason().empty()) continue;
-    list.push_back({{"check", result.rule()}, {"reason", Text(result.reason())}});
+void WriteChecks(const v1::Verdict& verdict, RowWriter& row) {
+  const auto& results = verdict.rules();
+  row.Struct("checks", [&] {
+    for (const v1::RuleResult& result : results) row.Text(result.rule(), OutcomeWord(result));
+    const google::protobuf::Descriptor& checks = *v1::Checks::descriptor();
+    for (int i = 0; i < checks.field_count(); ++i) {
+      const std::string& name = checks.field(i)->name();
+      const bool asked =
+          std::any_of(results.begin(), results.end(),
+                      [&](const v1::RuleResult& result) { return result.rule() == name; });
+      if (!asked) row.Null(name);
+    }
+  });
+  std::vector<const v1::RuleResult*> with_reason;
+  for (const v1::RuleResult& result : results) {
+    if (!result.reason().empty()) with_reason.push_back(&result);
   }
-  return list;
+  row.StructList("check_reasons", with_reason, [&](const v1::RuleResult* result) {
+    row.Text("check", result->rule());
+    row.Text("reason", result->reason());
+  });
 }
 
-Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy) {
-  return {{"score", Number(quality.score())},
-          {"tier", quality.tier()},
-          {"loads", quality.masks().loads()},
-          {"masked_loads", quality.masks().masked_loads()},
-          {"stores", quality.masks().stores()},
-          {"masked_stores", quality.masks().masked_stores()},
-          {"longest_line", quality.longest_line()},
-          {"mean_line", Number(quality.mean_line())},
-          {"comment_ratio", Number(quality.comment_ratio())},
-          {"generated", TextOrNull(quality.generated())},
-          {"sensitive", SensitiveJson(quality, policy)}};
+void WriteQuality(const v1::Quality& quality, const v1::QualityPolicy& policy, RowWriter& row) {
+  row.Struct("quality", [&] {
+    row.Number("score", quality.score());
+    row.Integer("tier", quality.tier());
+    row.Integer("loads", quality.masks().loads());
+    row.Integer("masked_loads", quality.masks().masked_loads());
+    row.Integer("stores", quality.masks().stores());
+    row.Integer("masked_stores", quality.masks().masked_stores());
+    row.Integer("longest_line", quality.longest_line());
+    row.Number("mean_line", quality.mean_line());
+    row.Number("comment_ratio", quality.comment_ratio());
+    row.TextOrNull("generated", quality.generated());
+    WriteSensitive(quality, policy, row);
+  });
 }
 
-Json TokensJson(const v1::TokenCounts& counts) {
-  return {{"cl100k_base", counts.cl100k_base()}, {"o200k_base", counts.o200k_base()}};
+void WriteTokens(absl::string_view name, const v1::TokenCounts& counts, RowWriter& row) {
+  row.Struct(name, [&] {
+    row.Integer("cl100k_base", counts.cl100k_base());
+    row.Integer("o200k_base", counts.o200k_base());
+  });
 }
 
-void SetKindAndTarget(const v1::Verdict& verdict, Json& row) {
-  row["kind"] = verdict.kind();
-  row["kind_rule"] = verdict.kind_rule();
-  row["target"] = verdict.target();
-  row["target_rule"] = TextOrNull(verdict.target_rule());
+void WriteKindAndTarget(const v1::Verdict& verdict, RowWriter& row) {
+  row.Text("kind", verdict.kind());
+  row.Text("kind_rule", verdict.kind_rule());
+  row.Text("target", verdict.target());
+  row.TextOrNull("target_rule", verdict.target_rule());
 }
 
 }  // namespace kernelmill::exporter

@@ -3,37 +3,35 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/exporter/core/output/json.h"
+#include "services/exporter/core/output/row_writer.h"
 
 namespace kernelmill::exporter {
 
-// The parts of a record that a verdict gives; `kernelmill validate` prints them too.
+// The fields of a record that a verdict gives; `kernelmill validate` prints them too.
 
-// A licence with its evidence.
-Json LicenseJson(const v1::License& license);
+// `license`, with its evidence.
+void WriteLicense(const v1::License& license, RowWriter& row);
 
 // "pass", "fail" or "exempt".
 std::string OutcomeWord(const v1::RuleResult& result);
 
-// The outcome of each check, by name; null of those that nobody asked (of compilers, where the job
-// compiles nothing).
-Json ChecksJson(const v1::Verdict& verdict);
+// `checks`, the outcome of each by name; null of those that nobody asked (of compilers, where the
+// job compiles nothing). And `check_reasons`, why those failed that did, and the exempt ones are.
+void WriteChecks(const v1::Verdict& verdict, RowWriter& row);
 
-// Why the checks failed that did, and why the exempt ones are: a list of {check, reason}.
-Json CheckReasonsJson(const v1::Verdict& verdict);
+// `sensitive`: where secrets and e-mail addresses stand.
+void WriteSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy, RowWriter& row);
 
-// Where secrets and e-mail addresses stand.
-Json SensitiveJson(const v1::Quality& quality, const v1::QualityPolicy& policy);
+// `quality`: measures, and those places.
+void WriteQuality(const v1::Quality& quality, const v1::QualityPolicy& policy, RowWriter& row);
 
-// Measures, and where secrets and e-mail addresses stand.
-Json QualityJson(const v1::Quality& quality, const v1::QualityPolicy& policy);
-
-Json TokensJson(const v1::TokenCounts& counts);
+void WriteTokens(absl::string_view name, const v1::TokenCounts& counts, RowWriter& row);
 
 // What the kernel is there for and whose hardware it is for, and the rules that say so.
-void SetKindAndTarget(const v1::Verdict& verdict, Json& row);
+void WriteKindAndTarget(const v1::Verdict& verdict, RowWriter& row);
 
 }  // namespace kernelmill::exporter
 

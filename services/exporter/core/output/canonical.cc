@@ -2,7 +2,9 @@
 // byte, which was most of rendering a kernel's rows: here what needs no escape is copied at once.
 
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -52,18 +54,37 @@ void AppendEscape(char c, std::string* out) {
   }
 }
 
-void AppendString(const std::string& text, std::string* out) {
-  if (!IsUtf8(text)) return absl::StrAppend(out, Dump(Json(text)));
+// Whether one of the eight bytes from `at` on must be escaped: a byte that is 0 after an exclusive
+// or with c is c; below 0x20 it is where taking that away borrows. Bytes above 0x7f are none.
+bool EightNeedEscapes(absl::string_view text, size_t at) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  constexpr uint64_t kHighs = 0x8080808080808080;
+  uint64_t bytes;
+  __builtin_memcpy(&bytes, text.data() + at, sizeof(bytes));
+  const auto below = [](uint64_t eight, uint64_t bound) {
+    return (eight - kOnes * bound) & ~eight;
+  };
+  return ((below(bytes, 0x20) | below(bytes ^ (kOnes * '"'), 1) |
+           below(bytes ^ (kOnes * '\\'), 1)) &
+          kHighs) != 0;
+}
+
+void AppendUtf8(absl::string_view text, std::string* out) {
   out->push_back('"');
   size_t done = 0;
   for (size_t i = 0; i < text.size(); ++i) {
+    while (i + 8 < text.size() && !EightNeedEscapes(text, i)) i += 8;
     if (!kMustBeEscaped[static_cast<unsigned char>(text[i])]) continue;
-    out->append(text, done, i - done);
+    out->append(text.data() + done, i - done);
     AppendEscape(text[i], out);
     done = i + 1;
   }
-  out->append(text, done);
+  out->append(text.data() + done, text.size() - done);
   out->push_back('"');
+}
+
+void AppendString(const std::string& text, std::string* out) {
+  IsUtf8(text) ? AppendUtf8(text, out) : absl::StrAppend(out, Dump(Json(text)));
 }
 
 void AppendValue(const Json& json, std::string* out) {
@@ -94,6 +115,18 @@ void AppendValue(const Json& json, std::string* out) {
 }
 
 }  // namespace
+
+void AppendJsonText(absl::string_view bytes, std::string* out) {
+  IsUtf8(bytes) ? AppendUtf8(bytes, out) : AppendUtf8(ToUtf8(bytes), out);
+}
+
+void AppendNumber(double value, std::string* out) {
+  if (!std::isfinite(value)) return absl::StrAppend(out, "null");  // as the library has it
+  std::array<char, 64> digits;
+  char* const end = nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(),
+                                               value == 0 ? 0.0 : value);  // no -0.0
+  out->append(digits.data(), end);
+}
 
 std::string Canonical(const Json& json) {
   std::string out;

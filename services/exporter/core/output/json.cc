@@ -14,29 +14,19 @@ Json Text(absl::string_view bytes) { return ToUtf8(bytes); }
 
 Json TextOrNull(absl::string_view bytes) { return bytes.empty() ? Json() : Text(bytes); }
 
-Json LineOrNull(int line) { return line == 0 ? Json() : Json(line); }
-
 std::string EnumWord(absl::string_view name, absl::string_view prefix) {
   return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
 }
 
-Json WordOrNull(absl::string_view name, absl::string_view prefix) {
+std::string WordOrNothing(absl::string_view name, absl::string_view prefix) {
   std::string word = EnumWord(name, prefix);
-  return word == "unspecified" ? Json() : Json(std::move(word));
+  return word == "unspecified" ? "" : word;
 }
 
 void SetText(Json& row, const std::string& pointer, absl::string_view bytes) {
   row[Json::json_pointer(pointer)] = Text(bytes);
   if (IsUtf8(bytes)) return;
   row["not_utf8"].push_back({{"field", pointer}, {"base64", absl::Base64Escape(bytes)}});
-}
-
-void SetTextOrNull(Json& row, const std::string& pointer, absl::string_view bytes) {
-  if (bytes.empty()) {
-    row[Json::json_pointer(pointer)] = nullptr;
-  } else {
-    SetText(row, pointer, bytes);
-  }
 }
 
 Json Number(double value) { return value == 0 ? 0.0 : value; }  // no -0.0
