@@ -29,12 +29,6 @@ absl::Status InOrder(int threads, size_t count, size_t window,
                      absl::FunctionRef<absl::StatusOr<Result>(size_t)> work,
                      absl::FunctionRef<absl::Status(size_t, Result)> take);
 
-// As many as work at once makes sense for: the machine's cores; `asked` where that is not 0.
-inline int ThreadCount(int asked) {
-  if (asked > 0) return asked;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 namespace in_order_internal {
 
 // Places for the results between the threads that make them and the one that takes them.

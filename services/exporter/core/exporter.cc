@@ -1,9 +1,11 @@
 #include "services/exporter/core/exporter.h"
 
 #include <malloc.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -37,6 +39,16 @@
 namespace kernelmill::exporter {
 namespace {
 
+// As many as work at once makes sense for: the cores that this process may use, of which the
+// machine may have more; `asked` where that is not 0.
+int ThreadCount(int asked) {
+  if (asked > 0) return asked;
+  cpu_set_t usable;
+  const bool told = ::sched_getaffinity(0, sizeof(usable), &usable) == 0;
+  return std::max(
+      1, told ? CPU_COUNT(&usable) : static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 struct WrittenKernels {
   TrainingCounts counts;
   std::vector<std::string> warnings;
@@ -52,7 +64,7 @@ absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const Dataset
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
   NoticesFile notices(std::move(file), provenance);
   MixFiles mix(index);
-  KernelWriter writer(store, index, &temp_file, &files, &pairs, &notices, &mix);
+  KernelWriter writer(store, index, &temp_file, &files, &pairs, &notices, &mix, threads);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer, threads));
   RETURN_IF_ERROR(writer.EndSource());
   RETURN_IF_ERROR(files.Close());

@@ -17,7 +17,7 @@ struct ExportRequest {
   std::vector<v1::Failure> failures;
   std::string out_dir;
   bool tree = false;  // the source files too, by category, as `tree` (organised_tree.h)
-  int threads = 0;    // 0: one a core
+  int threads = 0;    // 0: one for each core that the process may use
 };
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,

@@ -15,7 +15,8 @@
 
 namespace kernelmill::exporter {
 
-// The files of KernelFile, being written. Not thread-safe.
+// The files of KernelFile, being written. Not thread-safe, but that several threads may append,
+// each to files of its own.
 class KernelFiles {
  public:
   // New files in `dir`, with what stands above their rows.

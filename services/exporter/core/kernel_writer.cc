@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/in_order.h"
 #include "common/base/status.h"
 #include "common/dataset/ledger.h"
 #include "services/exporter/core/ir_rows.h"
@@ -86,14 +87,15 @@ class Seen {
 
 KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index, TempFile* temp_file,
                            KernelFiles* files, PairFiles* pairs, NoticesFile* notices,
-                           MixFiles* mix)
+                           MixFiles* mix, int threads)
     : store_(store),
       index_(index),
       temp_file_(*temp_file),
       files_(*files),
       pairs_(*pairs),
       notices_(*notices),
-      mix_(*mix) {
+      mix_(*mix),
+      threads_(threads) {
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     count_tokens_[file] = mix_.DrawsFrom(kConfigs[file]);
   }
@@ -181,7 +183,15 @@ absl::Status KernelWriter::EndSource() {
   std::sort(waiting_.begin(), waiting_.end(), [this](const Waiting& a, const Waiting& b) {
     return index_.Before(a.number, b.number);
   });
-  for (const Waiting& kernel : waiting_) RETURN_IF_ERROR(Write(kernel));
+  for (Waiting& kernel : waiting_) Count(kernel);
+  RETURN_IF_ERROR(temp_file_.Flush());
+  RETURN_IF_ERROR(InOrder<KernelFile>(
+      threads_, waiting_.empty() ? 0 : kKernelFileCount, kKernelFileCount,
+      [this](size_t file) -> absl::StatusOr<KernelFile> {
+        RETURN_IF_ERROR(WriteRows(static_cast<KernelFile>(file)));
+        return static_cast<KernelFile>(file);
+      },
+      [](size_t, KernelFile) { return absl::OkStatus(); }));
   waiting_.clear();
   held_.clear();
   held_bytes_ = 0;
@@ -191,28 +201,46 @@ absl::Status KernelWriter::EndSource() {
   return temp_file_.Clear();
 }
 
-absl::StatusOr<std::string> KernelWriter::TakeText(const Waiting& kernel) {
-  if (kernel.held != Waiting::kSpilled) return std::move(held_[kernel.held]);
-  const auto size = std::accumulate(kernel.sizes.begin(), kernel.sizes.end(), int64_t{0});
-  return temp_file_.Read({kernel.offset, size});
+// Of equal examples the first alone is a row.
+bool KernelWriter::HasRows(const Waiting& kernel, size_t file) {
+  const bool of_example = file == kFimRows || file == kFimCsv;
+  return kernel.sizes[file] > 0 && !(kernel.repeat && of_example);
 }
 
-absl::Status KernelWriter::Write(const Waiting& kernel) {
-  const bool repeat = kernel.example && !files_.IsNewExample(kernel.fim_sha1);
-  if (kernel.example) ++(repeat ? fim_.excluded["repeat"] : fim_.rows);
-  ASSIGN_OR_RETURN(const std::string rows, TakeText(kernel));
-  absl::string_view left = rows;
+void KernelWriter::Count(Waiting& kernel) {
+  if (kernel.example) {
+    kernel.repeat = !files_.IsNewExample(kernel.fim_sha1);
+    ++(kernel.repeat ? fim_.excluded["repeat"] : fim_.rows);
+  }
+  if (kernel.tokens == nullptr) return;
   for (size_t file = 0; file < kKernelFileCount; ++file) {
-    const absl::string_view text = left.substr(0, kernel.sizes[file]);
-    left.remove_prefix(text.size());
-    if (text.empty()) continue;
-    if (repeat && (file == kFimCsv || file == kFimRows)) continue;
-    RETURN_IF_ERROR(files_.Append(static_cast<KernelFile>(file), text));
-    if (kernel.tokens == nullptr || !count_tokens_[file]) continue;
+    if (!count_tokens_[file] || !HasRows(kernel, file)) continue;
     for (const int64_t tokens : (*kernel.tokens)[file]) {
       mix_.AddRow(kConfigs[file], kernel.number, tokens, kernel.tier);
     }
   }
+}
+
+absl::Status KernelWriter::WriteRows(KernelFile file) {
+  for (const Waiting& kernel : waiting_) {
+    if (file == kIrRows) RETURN_IF_ERROR(WriteIr(kernel));
+    if (!HasRows(kernel, file)) continue;
+    const int64_t begin =
+        std::accumulate(kernel.sizes.begin(), kernel.sizes.begin() + file, int64_t{0});
+    const size_t size = kernel.sizes[file];
+    if (kernel.held != Waiting::kSpilled) {
+      const absl::string_view all = held_[kernel.held];
+      RETURN_IF_ERROR(files_.Append(file, all.substr(static_cast<size_t>(begin), size)));
+      continue;
+    }
+    ASSIGN_OR_RETURN(const std::string text,
+                     temp_file_.Read({kernel.offset + begin, static_cast<int64_t>(size)}));
+    RETURN_IF_ERROR(files_.Append(file, text));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelWriter::WriteIr(const Waiting& kernel) {
   const auto ir = ir_.find(kernel.number);
   if (ir == ir_.end()) return absl::OkStatus();
   for (const TempFile::Extent& extent : ir->second) {

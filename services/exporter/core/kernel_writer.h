@@ -27,14 +27,15 @@ namespace kernelmill::exporter {
 
 // Writes the rows of the kept kernels. They are rendered where a shard is prepared, on many
 // threads; they wait till their source ends, the first kHeldBytes of them in memory and the others
-// in a temporary file, and are written in their order, by path and line.
+// in a temporary file, and are written in their order, by path and line, each file by a thread.
 class KernelWriter final : public dataset::DatasetVisitor {
  public:
   static constexpr size_t kHeldBytes = 64 << 20;
 
   // All must outlive it.
   KernelWriter(cas::BlobStore& store, const DatasetIndex& index, TempFile* temp_file,
-               KernelFiles* files, PairFiles* pairs, NoticesFile* notices, MixFiles* mix);
+               KernelFiles* files, PairFiles* pairs, NoticesFile* notices, MixFiles* mix,
+               int threads);
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
   absl::StatusOr<std::unique_ptr<dataset::PreparedShard>> PrepareShard(
@@ -57,6 +58,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
     int32_t tier = 0;
     int64_t offset = 0;                                 // of a text that is spilled
     uint32_t held = kSpilled;                           // of one that is held: its place
+    bool repeat = false;                                // an earlier kernel has an equal example
     bool example = false;                               // it has the next field
     std::array<char, 20> fim_sha1 = {};                 // of its fill-in-the-middle example
     std::array<uint32_t, kKernelFileCount> sizes = {};  // of each file's part of the text
@@ -66,8 +68,11 @@ class KernelWriter final : public dataset::DatasetVisitor {
   absl::Status Keep(uint32_t number, int32_t tier, KernelRows& rows);
   // What compilers made of the shard's kernels is more than all their rows: it waits in the file.
   absl::Status KeepIr(const dataset::ShardView& view);
-  absl::Status Write(const Waiting& kernel);
-  absl::StatusOr<std::string> TakeText(const Waiting& kernel);
+  // Once all of the source wait, in their order.
+  void Count(Waiting& kernel);
+  absl::Status WriteRows(KernelFile file);
+  absl::Status WriteIr(const Waiting& kernel);
+  static bool HasRows(const Waiting& kernel, size_t file);
 
   cas::BlobStore& store_;
   const DatasetIndex& index_;
@@ -76,6 +81,7 @@ class KernelWriter final : public dataset::DatasetVisitor {
   PairFiles& pairs_;
   NoticesFile& notices_;
   MixFiles& mix_;
+  const int threads_;
   RowTokens count_tokens_;
   std::deque<Waiting> waiting_;    // of the source; grows without a second copy of itself
   std::vector<std::string> held_;  // texts: of each file in turn

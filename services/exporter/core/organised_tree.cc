@@ -169,13 +169,6 @@ class TreeWriter final : public dataset::DatasetVisitor {
   Plan& plan_;
 };
 
-// At once for all files, of which there may be many.
-absl::Status Sync(const std::string& root) {
-  const FileDescriptor folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open() || ::syncfs(folder.get()) != 0) return ErrnoStatus(errno, root);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<TreeFiles> WriteOrganisedTree(cas::BlobStore& store, const DatasetIndex& index,
@@ -186,7 +179,6 @@ absl::StatusOr<TreeFiles> WriteOrganisedTree(cas::BlobStore& store, const Datase
   Plan plan(index);
   TreeWriter writer(store, index, root, &plan);
   RETURN_IF_ERROR(dataset::WalkDataset(store, index.manifest, writer, threads));
-  RETURN_IF_ERROR(Sync(root));
   return std::move(plan.files());
 }
 

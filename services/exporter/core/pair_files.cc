@@ -135,6 +135,7 @@ absl::Status PairFiles::EndSource() {
 }
 
 absl::Status PairFiles::Close() {
+  RETURN_IF_ERROR(texts_.Flush());
   for (const Pair& pair : listed_) {
     if (!IsOnOneSide(index_, pair)) {
       ++across_splits_;

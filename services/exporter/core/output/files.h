@@ -12,13 +12,14 @@
 
 namespace kernelmill::exporter {
 
-// A new file, written through a buffer. Not thread-safe. RESOURCE_EXHAUSTED: the disk is full.
+// A new file, written through a buffer. It is on the disk once its directory was synced as a whole
+// (StagingDir::Commit). Not thread-safe. RESOURCE_EXHAUSTED: the disk is full.
 class FileWriter {
  public:
   static absl::StatusOr<FileWriter> Create(const std::string& path);
 
   absl::Status Append(absl::string_view bytes);
-  // Writes what is left and syncs. Nothing can be appended after.
+  // Writes what is left. Nothing can be appended after.
   absl::Status Close();
 
  private:
@@ -28,11 +29,12 @@ class FileWriter {
 
   std::string path_;
   FileDescriptor file_;
+  int64_t written_ = 0;  // bytes in the file; buffer_ follows them
   std::string buffer_;
 };
 
 // An unnamed temporary file, for records that are rendered in one order and wanted in another. Not
-// thread-safe. RESOURCE_EXHAUSTED: the disk is full.
+// thread-safe but for Read. RESOURCE_EXHAUSTED: the disk is full.
 class TempFile {
  public:
   struct Extent {
@@ -44,13 +46,14 @@ class TempFile {
   static absl::StatusOr<TempFile> Create(const std::string& dir);
 
   absl::StatusOr<Extent> Append(absl::string_view bytes);
-  absl::StatusOr<std::string> Read(Extent extent);
+  // Before anything is read that was appended since.
+  absl::Status Flush();
+  absl::StatusOr<std::string> Read(Extent extent) const;
   // Forgets all records.
   absl::Status Clear();
 
  private:
   explicit TempFile(FileDescriptor file) : file_(std::move(file)) {}
-  absl::Status Flush();
 
   FileDescriptor file_;
   int64_t written_ = 0;  // bytes in the file; buffer_ follows them

@@ -222,7 +222,8 @@ StagingDir::~StagingDir() {
 }
 
 absl::Status StagingDir::Commit() {
-  RETURN_IF_ERROR(SyncDir(path_));
+  // All files and folders at once: a sync of each would wait for the disk each time.
+  if (::syncfs(folder_.get()) != 0) return ErrnoStatus(errno, path_);
   // What is in the way may have changed since Create.
   RETURN_IF_ERROR(CheckResolved(*layout_, out_dir_));
   RETURN_IF_ERROR(Replace());

@@ -77,8 +77,9 @@ class StagingDir {
 
   const std::string& path() const { return path_; }
 
-  // Syncs the directory and puts it in the place of out_dir. An earlier export there is exchanged
-  // for it in one step where the file system can; otherwise there is a moment with neither.
+  // Syncs all that is in the directory and puts it in the place of out_dir. An earlier export there
+  // is exchanged for it in one step where the file system can; otherwise there is a moment with
+  // neither.
   absl::Status Commit();
 
  private:

@@ -1,16 +1,18 @@
 #include "services/exporter/core/parquet/tables.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -33,59 +35,8 @@ namespace kernelmill::exporter {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
+constexpr int64_t kScanBytes = 4 << 20;  // in which a thread looks for rows
 constexpr std::array<absl::string_view, 3> kSplits = {"train", "validation", "test"};
-
-// Reads a file line by line.
-class LineReader {
- public:
-  static absl::StatusOr<LineReader> Open(const std::string& path) {
-    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.is_open()) return ErrnoStatus(errno, path);
-    return LineReader(std::move(file));
-  }
-
-  // The next line with its newline, until the next call; none at the end.
-  absl::StatusOr<std::optional<absl::string_view>> Next() {
-    for (size_t searched = begin_;;) {
-      const size_t newline = buffer_.find('\n', searched);
-      if (newline != std::string::npos) {
-        const size_t begin = std::exchange(begin_, newline + 1);
-        return absl::string_view(buffer_).substr(begin, begin_ - begin);
-      }
-      searched = buffer_.size() - begin_;
-      buffer_.erase(0, std::exchange(begin_, 0));
-      ASSIGN_OR_RETURN(const size_t read, Read());
-      if (read > 0) continue;
-      if (buffer_.empty()) return std::nullopt;
-      return absl::InternalError("the last line has no end");
-    }
-  }
-
-  int64_t size() const { return size_; }  // of what was read
-  // The file, once all of it was read.
-  FileDescriptor Release() { return std::move(file_); }
-
- private:
-  explicit LineReader(FileDescriptor file) : file_(std::move(file)) {}
-
-  absl::StatusOr<size_t> Read() {
-    const size_t held = buffer_.size();
-    buffer_.resize(held + kReadBytes);
-    ssize_t read;
-    do {
-      read = ::read(file_.get(), buffer_.data() + held, kReadBytes);
-    } while (read < 0 && errno == EINTR);
-    if (read < 0) return ErrnoStatus(errno, "lines");
-    buffer_.resize(held + static_cast<size_t>(read));
-    size_ += read;
-    return static_cast<size_t>(read);
-  }
-
-  FileDescriptor file_;
-  std::string buffer_;
-  size_t begin_ = 0;  // what is before has been given
-  int64_t size_ = 0;
-};
 
 // Appends `size` bytes of the file from `offset` on.
 absl::Status AppendExtent(const FileDescriptor& file, int64_t offset, size_t size,
@@ -127,9 +78,16 @@ struct Writing {
   explicit Writing(const RowSchema& schema) : columns(schema.fields) {}
 
   Columns columns;
+  bool has_splits = false;
   FileDescriptor lines;
   Table result;
   std::array<Split, kSplits.size()> splits;
+};
+
+// A row as a file of lines has it.
+struct Line {
+  uint32_t size = 0;  // with its newline
+  uint8_t split = 0;  // of kSplits
 };
 
 // Rows of one split that become a row group.
@@ -160,38 +118,112 @@ bool HasField(const Fields& fields, absl::string_view name) {
 // Which of kSplits a row is of. Within a JSON string a quote has a backslash before it: so what
 // looks like this key is one, and the row needs no parsing here. Keys are sorted, and few come
 // after it, while the long texts stand before it: so it is looked for from the end.
-absl::StatusOr<size_t> SplitOf(absl::string_view line) {
+absl::StatusOr<uint8_t> SplitOf(absl::string_view line) {
   constexpr absl::string_view kKey = "\"split\":\"";
   const size_t at = line.rfind(kKey);
   if (at == absl::string_view::npos) return absl::InternalError("a row has no split");
   line.remove_prefix(at + kKey.size());
-  for (size_t i = 0; i < kSplits.size(); ++i) {
+  for (uint8_t i = 0; i < kSplits.size(); ++i) {
     if (absl::StartsWith(line, kSplits[i]) && line[kSplits[i].size()] == '"') return i;
   }
   return absl::InternalError("a row is of a split that there is not");
 }
 
-// Writes tables in three steps: AddTables finds which rows make which row group; Write encodes
-// these on the threads and appends each to its file; Finish ends the files.
+// The rows that begin in [begin, begin + kScanBytes) of a file of `size` bytes.
+class LineScanner {
+ public:
+  LineScanner(const FileDescriptor& file, int64_t size, int64_t begin)
+      : file_(file), size_(size), begin_(std::max<int64_t>(begin - 1, 0)) {
+    end_ = std::min(size, begin + kScanBytes);
+    skips_first_ = begin > 0;  // the end of a row that began before, be it its newline alone
+  }
+
+  absl::StatusOr<std::vector<Line>> Run(bool has_splits) {
+    std::vector<Line> lines;
+    RETURN_IF_ERROR(Read(end_ - begin_));
+    size_t at = 0;
+    if (skips_first_) {
+      ASSIGN_OR_RETURN(at, EndOfLine(0));
+    }
+    while (begin_ + static_cast<int64_t>(at) < end_) {
+      ASSIGN_OR_RETURN(const size_t next, EndOfLine(at));
+      Line line = {static_cast<uint32_t>(next - at), 0};
+      if (has_splits) {
+        ASSIGN_OR_RETURN(line.split, SplitOf(absl::string_view(buffer_).substr(at, line.size)));
+      }
+      lines.push_back(line);
+      at = next;
+    }
+    return lines;
+  }
+
+ private:
+  absl::Status Read(int64_t size) {
+    return AppendExtent(file_, begin_ + static_cast<int64_t>(buffer_.size()),
+                        static_cast<size_t>(size), &buffer_);
+  }
+
+  // What follows the first newline from `at` on.
+  absl::StatusOr<size_t> EndOfLine(size_t at) {
+    for (size_t searched = at;;) {
+      const size_t newline = buffer_.find('\n', searched);
+      if (newline != std::string::npos) return newline + 1;
+      searched = buffer_.size();
+      const int64_t left = size_ - begin_ - static_cast<int64_t>(searched);
+      if (left == 0) return absl::InternalError("the last line has no end");
+      RETURN_IF_ERROR(Read(std::min<int64_t>(kReadBytes, left)));
+    }
+  }
+
+  const FileDescriptor& file_;
+  const int64_t size_;
+  const int64_t begin_;  // of the buffer
+  int64_t end_ = 0;
+  bool skips_first_ = false;
+  std::string buffer_;
+};
+
+// Writes tables in steps: AddTables opens the files of lines; FindPieces finds which rows make
+// which row group; Write encodes these on the threads and appends each to its file; Finish ends the
+// files.
 class TableWriter {
  public:
   TableWriter(const std::string& dir, const TableLimits& limits) : dir_(dir), limits_(limits) {}
 
-  absl::Status AddTables(const std::vector<RowSchema>& schemas, int threads) {
+  absl::Status AddTables(const std::vector<RowSchema>& schemas) {
     for (const RowSchema& schema : schemas) RETURN_IF_ERROR(AddTable(schema));
-    using Pieces = std::vector<Piece>;
-    return InOrder<Pieces>(
-        threads, tables_.size(), tables_.size(),
-        [&](size_t i) -> absl::StatusOr<Pieces> {
-          absl::StatusOr<Pieces> pieces =
-              FindPieces(HasField(schemas[i].fields, "split"), *tables_[i]);
-          if (!pieces.ok()) return Annotate(pieces.status(), schemas[i].file);
-          return pieces;
+    return absl::OkStatus();
+  }
+
+  absl::Status FindPieces(int threads) {
+    struct Scan {
+      Writing* table;
+      int64_t begin;
+    };
+    std::vector<Scan> scans;
+    for (const std::unique_ptr<Writing>& table : tables_) {
+      int64_t begin = 0;
+      do {
+        scans.push_back({table.get(), begin});
+        begin += kScanBytes;
+      } while (begin < table->result.lines.size);
+    }
+    RETURN_IF_ERROR(InOrder<std::vector<Line>>(
+        threads, scans.size(), static_cast<size_t>(threads) + 1,
+        [&](size_t i) -> absl::StatusOr<std::vector<Line>> {
+          const Writing& table = *scans[i].table;
+          LineScanner scanner(table.lines, table.result.lines.size, scans[i].begin);
+          absl::StatusOr<std::vector<Line>> lines = scanner.Run(table.has_splits);
+          if (!lines.ok()) return Annotate(lines.status(), table.result.lines.path);
+          return lines;
         },
-        [&](size_t, Pieces pieces) {
-          std::move(pieces.begin(), pieces.end(), std::back_inserter(pieces_));
+        [&](size_t i, const std::vector<Line>& lines) {
+          if (scans[i].begin == 0) EndPieces();
+          for (const Line& line : lines) AddLine(*scans[i].table, line);
           return absl::OkStatus();
-        });
+        }));
+    EndPieces();
+    return absl::OkStatus();
   }
 
   absl::Status Write(int threads) {
@@ -201,8 +233,8 @@ class TableWriter {
         [this](size_t i, RowGroup group) { return Append(pieces_[i], std::move(group)); });
   }
 
-  // The SHA-256 of each file of lines, of which a thread makes one: beside Write, of which it takes
-  // nothing.
+  // The SHA-256 of each file of lines, of which a thread makes one: beside FindPieces and Write, of
+  // which it takes nothing.
   absl::Status HashLines(int threads) {
     return InOrder<std::string>(
         threads, tables_.size(), tables_.size(),
@@ -230,6 +262,7 @@ class TableWriter {
   absl::Status AddTable(const RowSchema& schema) {
     tables_.push_back(std::make_unique<Writing>(schema));
     Writing& table = *tables_.back();
+    table.has_splits = HasField(schema.fields, "split");
     table.result.config = std::string(absl::StripSuffix(schema.file, ".jsonl"));
     table.result.lines.path = schema.file;
     for (size_t i = 0; i < kSplits.size(); ++i) {
@@ -237,35 +270,34 @@ class TableWriter {
     }
     std::error_code error;
     std::filesystem::create_directories(absl::StrCat(dir_, "/", Folder(table)), error);
-    return error ? ErrnoStatus(error.value(), Folder(table)) : absl::OkStatus();
+    if (error) return ErrnoStatus(error.value(), Folder(table));
+    table.lines =
+        FileDescriptor(::open(absl::StrCat(dir_, "/", schema.file).c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat lines;
+    if (!table.lines.is_open() || ::fstat(table.lines.get(), &lines) != 0) {
+      return ErrnoStatus(errno, schema.file);
+    }
+    table.result.lines.size = lines.st_size;
+    return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<Piece>> FindPieces(bool has_splits, Writing& table) const {
-    std::vector<Piece> pieces;
-    ASSIGN_OR_RETURN(LineReader lines,
-                     LineReader::Open(absl::StrCat(dir_, "/", table.result.lines.path)));
-    std::array<Piece, kSplits.size()> next;
-    for (size_t i = 0; i < kSplits.size(); ++i) next[i] = {&table, &table.splits[i]};
-    for (int64_t offset = 0;;) {
-      ASSIGN_OR_RETURN(const std::optional<absl::string_view> line, lines.Next());
-      if (!line) break;
-      size_t split = 0;
-      if (has_splits) {
-        ASSIGN_OR_RETURN(split, SplitOf(*line));
-      }
-      next[split].Add(offset, line->size());
-      offset += static_cast<int64_t>(line->size());
-      if (next[split].rows < limits_.group_rows && next[split].json_bytes < limits_.group_bytes) {
-        continue;
-      }
-      pieces.push_back(std::exchange(next[split], {&table, &table.splits[split]}));
+  // Takes the next row of the table.
+  void AddLine(Writing& table, const Line& line) {
+    Piece& piece = next_[line.split];
+    piece.table = &table;
+    piece.split = &table.splits[line.split];
+    piece.Add(next_offset_, line.size);
+    next_offset_ += line.size;
+    if (piece.rows < limits_.group_rows && piece.json_bytes < limits_.group_bytes) return;
+    pieces_.push_back(std::exchange(piece, {}));
+  }
+
+  // Ends what the table before has begun.
+  void EndPieces() {
+    for (Piece& piece : next_) {
+      if (piece.rows > 0) pieces_.push_back(std::exchange(piece, {}));
     }
-    for (Piece& piece : next) {
-      if (piece.rows > 0) pieces.push_back(std::move(piece));
-    }
-    table.result.lines.size = lines.size();
-    table.lines = lines.Release();
-    return pieces;
+    next_offset_ = 0;
   }
 
   static absl::StatusOr<RowGroup> Encode(const Piece& piece) {
@@ -327,6 +359,9 @@ class TableWriter {
   const TableLimits limits_;
   std::vector<std::unique_ptr<Writing>> tables_;
   std::vector<Piece> pieces_;  // in the order in which they are written
+  // Of the table whose rows come: those that are not full yet, and where its next row begins.
+  std::array<Piece, kSplits.size()> next_;
+  int64_t next_offset_ = 0;
 };
 
 }  // namespace
@@ -335,10 +370,11 @@ absl::StatusOr<std::vector<Table>> WriteTables(const std::string& dir,
                                                const std::vector<RowSchema>& schemas, int threads,
                                                const TableLimits& limits) {
   TableWriter writer(dir, limits);
-  RETURN_IF_ERROR(writer.AddTables(schemas, threads));
+  RETURN_IF_ERROR(writer.AddTables(schemas));
   absl::Status hashed;
   std::thread hashing([&] { hashed = writer.HashLines(std::max(1, threads / 4)); });
-  const absl::Status written = writer.Write(threads);
+  absl::Status written = writer.FindPieces(threads);
+  if (written.ok()) written = writer.Write(threads);
   hashing.join();
   RETURN_IF_ERROR(written);
   RETURN_IF_ERROR(hashed);
