@@ -39,17 +39,31 @@ std::string LanguageType(const KernelFacts& facts, absl::string_view element) {
 
 // `(lambda args: ...)({'N': 1024, ..., **args})`: arguments that are no constexprs stand in by
 // their types.
+// A tensor that has nothing but its type, as the harness's torch makes one: of "bf16".
+std::string TensorOf(absl::string_view element) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kTypes[] = {
+      {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}, {"fp64", "float64"},
+      {"i1", "bool"},      {"i8", "int8"},       {"u8", "uint8"},     {"i16", "int16"},
+      {"i64", "int64"},    {"u32", "uint32"}};
+  absl::string_view type = "int32";
+  for (const auto& [short_name, name] : kTypes) {
+    if (short_name == element) type = name;
+  }
+  return absl::StrCat("__import__('torch').Tensor(__import__('torch').", type, ")");
+}
+
 // `own`: what the argument that the function computes is given, which the function may read.
 std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredType>& types,
                           absl::string_view text, const std::string& own, const Variant& variant) {
   std::string arguments = own;
-  const bool tensors = absl::StrContains(text, "isinstance");
+  const bool tensors = absl::StrContains(text, "isinstance") || absl::StrContains(text, ".dtype");
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i].type.empty()) continue;
     const absl::string_view type = types[i].type;
     const bool absent = types[i].always_none || (types[i].optional && !variant.optional);
+    const std::string tensor = TensorOf(type == "*?" ? variant.element : type.substr(1));
     const absl::string_view value = absent                         ? "None"
-                                    : tensors && type[0] == '*'    ? "__import__('torch').Tensor()"
+                                    : tensors && type[0] == '*'    ? tensor
                                     : absl::StartsWith(type, "fp") ? "1.0"
                                     : type == "i1"                 ? "True"
                                                                    : variant.number;
@@ -90,7 +104,7 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   if (!usage.asserted.empty()) return {std::string(usage.asserted), "usage:equals"};
   if (usage.order >= 0) return {absl::StrCat(usage.order), "usage:order"};
   if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
-    return {LanguageType(facts, variant.element), "usage:dtype"};
+    return {LanguageType(facts, usage.integer ? "i32" : variant.element), "usage:dtype"};
   }
   if (!usage.keyword.empty()) {
     if (std::optional<std::string> value = ConstexprByKeyword(usage.keyword))

@@ -132,6 +132,7 @@ std::vector<Variant> Variants(const v1::Kernel& kernel) {
                                    {"bf16", false, false}};
   if (kernel.autotune().configs_size() > 1) variants.push_back({"bf16", false, true, 1});
   variants.push_back({"fp32", true, false});
+  variants.push_back({"i32"});
   // Heuristics of few, as of a small tensor.
   if (!kernel.heuristics().names().empty()) variants.push_back({"fp32", false, true, 0, "12"});
   return variants;

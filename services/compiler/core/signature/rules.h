@@ -46,14 +46,15 @@ namespace kernelmill::compiler {
 //   name:FRAGMENT       guessed  names.cc: idx, offsets, labels, mask; eps, scale, dropout
 //   usage:arithmetic    guessed  fp32: multiplied with floats
 //   role:ROLE           guessed  i32: the record says that it is a size or a stride
-//   guess:float         guessed  *fp32, *bf16, *fp16 in turn: nothing more is known
+//   guess:float         guessed  *fp32, *bf16, *fp16, at last *i32: nothing more is known
 //   guess:int           guessed  i32
 //
 //   value of a constexpr
 //   inductor             read     what triton_meta says
 //   autotune             read     the first configuration, or another one in a later try
 //   heuristics           read     the function of @triton.heuristics, called with the other values,
-//                                 and what it is given itself. Numbers are 1024, 12 in a later try
+//                                 and what it is given itself. Numbers are 1024, 12 in a later try;
+//                                 one that asks for types hears of tensors
 //   launch               read     the launch gives a literal, or what comes to one: 2 * SIZE
 //   launch:present       told     `x is not None` of the launch, as the try gives x or does not
 //   default              told     of the parameter
@@ -65,7 +66,8 @@ namespace kernelmill::compiler {
 //   usage:called         guessed  None: a function that is called under a condition
 //   usage:equals         guessed  1, True, False: static_assert(it == 1), static_assert(it)
 //   usage:order          guessed  its place in the order of a block pointer
-//   usage:dtype          guessed  a type, that of the pointers
+//   usage:dtype          guessed  a type, that of the pointers; int32 where what is cast to it is
+//                                 shifted
 //   usage:compared       guessed  the first literal, or constant of the module, that it is compared
 //                                 with
 //   usage:condition      guessed  False, then True

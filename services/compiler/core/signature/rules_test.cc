@@ -218,6 +218,7 @@ TEST(TypeRulesTest, GuessFloat) {
   EXPECT_EQ(Told(kernel, "x", 0), "*fp32 guess:float");
   EXPECT_EQ(Told(kernel, "x", 1), "*bf16 guess:float");
   EXPECT_EQ(Told(kernel, "x", 2), "*fp16 guess:float");
+  EXPECT_EQ(Told(kernel, "x", 3), "*i32 guess:float");
 }
 
 TEST(TypeRulesTest, GuessInt) { EXPECT_EQ(Told("x, q", {"tl.store(x, q)"}, "q"), "i32 guess:int"); }

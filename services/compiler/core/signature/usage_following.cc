@@ -94,6 +94,11 @@ void UsageFinder::RequireOfCall(Scope& scope, const Expression& call, size_t lev
     }
     return;
   }
+  if ((name == "to" || name == "cast") && need == Need::kBits) {  // the type that is cast to
+    const Expression* type = Argument(call, "dtype", method ? 0 : 1);
+    ConstexprUsage* usage = type == nullptr ? nullptr : ConstexprOf(scope, *type);
+    if (usage != nullptr) usage->integer = true;
+  }
   if ((name == "to" || name == "cast") && level > 0) {
     const Expression* value = method ? callee.parts[0] : Argument(call, "input", 0);
     const Expression* type = Argument(call, "dtype", method ? 0 : 1);

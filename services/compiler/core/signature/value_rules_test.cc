@@ -81,6 +81,11 @@ TEST(ValueRulesTest, Dtype) {
             "tl.float32 usage:dtype");
 }
 
+TEST(ValueRulesTest, ATypeThatIsCastToAndShiftedIsAnInteger) {
+  EXPECT_EQ(Told("x, D: tl.constexpr", {"y = tl.load(x).to(D)", "tl.store(x, y << 4)"}, "D"),
+            "tl.int32 usage:dtype");
+}
+
 TEST(ValueRulesTest, TheLargestNumberOfATypeIsNoType) {
   EXPECT_EQ(Told("x, DTYPE_MAX: tl.constexpr", {"tl.store(x, f(DTYPE_MAX))"}, "DTYPE_MAX"),
             "448.0 name:dtype_max");
@@ -213,7 +218,8 @@ TEST(ValueRulesTest, AHeuristicThatAsksForATensorHearsOfOne) {
   kernel.set_source(
       "@triton.heuristics({'E': lambda args: isinstance(args['x'], torch.Tensor)})\n@triton.jit\n"
       "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
-  EXPECT_THAT(Told(kernel, "E"), ::testing::HasSubstr("'x': __import__('torch').Tensor()"));
+  EXPECT_THAT(Told(kernel, "E"),
+              ::testing::HasSubstr("'x': __import__('torch').Tensor(__import__('torch').float32)"));
 }
 
 TEST(ValueRulesTest, ComparedWithAConstantOfTheModule) {

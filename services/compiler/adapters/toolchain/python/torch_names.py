@@ -13,7 +13,10 @@ ALIASES = {"double": "float64", "float": "float32", "half": "float16", "long": "
 
 
 class Tensor(AbsentClass):
-    """A class, as annotations of jit functions name it."""
+    """A class, as annotations of jit functions name it; a thing of it is what a heuristic asks for its type."""
+
+    def __init__(self, dtype=None, *_, **__):
+        self.dtype = dtype
 
 
 class dtype:
