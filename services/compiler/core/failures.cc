@@ -42,7 +42,6 @@ constexpr absl::string_view kNeverTaken[] = {
     "Did you forget to add @triton.jit",
     "'dtype' object is not callable",
     "__setitem__ is not supported",
-    "unsupported tensor index",
     "'tuple_type' object has no attribute",  // no argument is a tuple
     "isn't known in this MLIRContext",       // another vendor's operation
 };
