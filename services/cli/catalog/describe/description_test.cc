@@ -60,6 +60,29 @@ TEST(Description, ADecoratorOfTheRepositoryIsNamed) {
             "It is decorated by `pointwise_dynamic`, which is not the language's own.");
 }
 
+TEST(Description, ALaunchersDocstringIsLeftOutWhereItIsTheKernelsOwn) {
+  CatalogKernel kernel = Softmax();
+  kernel.launcher->text = "def softmax(x):\n    \"\"\"Softmax of rows.\"\"\"\n";
+  EXPECT_THAT(SentenceBy(kernel, "launcher-docstring").text, HasSubstr("Softmax of rows."));
+  kernel.docstring = "Softmax of rows.";
+  EXPECT_EQ(SentenceBy(kernel, "launcher-docstring").text, "");
+}
+
+TEST(Description, OneAndSeveralAreSaidAsOneSaysThem) {
+  CatalogKernel kernel = Softmax();
+  kernel.kind = "example";
+  kernel.source = "def k(x):\n    tl.program_id(0)\n    x.to(tl.float32)\n";
+  EXPECT_EQ(SentenceBy(kernel, "kind").text, "It is an example.");
+  EXPECT_EQ(SentenceBy(kernel, "programs").text,
+            "Each program asks for its number along axis `0`.");
+  EXPECT_EQ(SentenceBy(kernel, "dtypes").text, "Its code names the type float32.");
+  kernel.source =
+      "def k(x):\n    tl.program_id(0)\n    tl.program_id(1)\n    x.to(tl.float32).to(tl.int8)\n";
+  EXPECT_EQ(SentenceBy(kernel, "programs").text,
+            "Each program asks for its number along axes `0` and `1`.");
+  EXPECT_EQ(SentenceBy(kernel, "dtypes").text, "Its code names the types float32 and int8.");
+}
+
 TEST(Summary, IsTheDocstringsFirstSentenceElseTheTags) {
   CatalogKernel kernel = Softmax();
   EXPECT_EQ(Summary(kernel), "Row-wise softmax.");

@@ -76,7 +76,7 @@ Said Docstring(const CatalogKernel& kernel, const CodeFacts&) {
 
 Said LauncherDocstring(const CatalogKernel& kernel, const CodeFacts& facts) {
   const std::string text = Opening(facts.launcher_docstring);
-  if (text.empty()) return {};
+  if (text.empty() || text == Opening(kernel.docstring)) return {};
   return {absl::StrCat("The docstring of its launcher: \"", text, "\""), kernel.launcher->qualname};
 }
 
@@ -230,9 +230,13 @@ Said Parameters(const CatalogKernel& kernel, const CodeFacts&) {
   return {absl::StrCat("It takes ", And(parts), ".")};
 }
 
+std::string Types(const Texts& types) {
+  return absl::StrCat(types.size() == 1 ? "the type " : "the types ", And(types));
+}
+
 Said Dtypes(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.dtypes.empty()) return {};
-  return {absl::StrCat("Its code names the types ", And(facts.dtypes), ".")};
+  return {absl::StrCat("Its code names ", Types(facts.dtypes), ".")};
 }
 
 Said Accumulator(const CatalogKernel&, const CodeFacts& facts) {
@@ -248,7 +252,7 @@ Said ElementType(const CatalogKernel&, const CodeFacts& facts) {
 
 Said LauncherDtypes(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.launcher_dtypes.empty()) return {};
-  return {absl::StrCat("Its launcher names the types ", And(facts.launcher_dtypes), ".")};
+  return {absl::StrCat("Its launcher names ", Types(facts.launcher_dtypes), ".")};
 }
 
 Said Masks(const CatalogKernel& kernel, const CodeFacts&) {
@@ -276,8 +280,9 @@ Said Refusals(const CatalogKernel& kernel, const CodeFacts& facts) {
 
 Said ProgramAxes(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.program_axes.empty()) return {};
-  return {absl::StrCat("Each program asks for its number along axis ", AndCode(facts.program_axes),
-                       ".")};
+  return {absl::StrCat("Each program asks for its number along ",
+                       facts.program_axes.size() == 1 ? "axis " : "axes ",
+                       AndCode(facts.program_axes), ".")};
 }
 
 Said Grid(const CatalogKernel& kernel, const CodeFacts& facts) {
@@ -353,8 +358,10 @@ Said Generated(const CatalogKernel& kernel, const CodeFacts&) {
 
 Said Kind(const CatalogKernel& kernel, const CodeFacts&) {
   if (kernel.kind.empty() || kernel.kind == "operation" || kernel.kind == "generated") return {};
-  return {kernel.kind == "broken" ? "It is broken, or a stub."
-                                  : absl::StrCat("It is a ", kernel.kind, ".")};
+  return {
+      kernel.kind == "broken"
+          ? "It is broken, or a stub."
+          : absl::StrCat(kernel.kind == "example" ? "It is an " : "It is a ", kernel.kind, ".")};
 }
 
 Said Compiles(const CatalogKernel& kernel, const CodeFacts&) {
