@@ -1,5 +1,8 @@
 #include "services/cli/catalog/pages/kernel_page.h"
 
+#include <string>
+#include <vector>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -109,6 +112,26 @@ std::string ModuleSection(const CatalogKernel& kernel) {
           code, "</code></pre>\n</details>\n"));
 }
 
+// A section and how links name it; `id` is the section's own.
+struct PagePart {
+  const char* id;
+  const char* link;
+  std::string html;
+};
+
+// Links to the sections that there are, then these: pages are long, and longest on a phone.
+std::string PartsHtml(const std::vector<PagePart>& parts) {
+  std::string links;
+  std::string sections;
+  for (const PagePart& part : parts) {
+    if (part.html.empty()) continue;
+    absl::StrAppend(&links, "<a href=\"#", part.id, "\">", part.link, "</a>\n");
+    absl::StrAppend(&sections, part.html);
+  }
+  return absl::StrCat("<nav class=\"parts\" aria-label=\"On this page\">\n", links, "</nav>\n",
+                      sections);
+}
+
 }  // namespace
 
 std::string KernelPagePath(absl::string_view id) {
@@ -118,15 +141,22 @@ std::string KernelPagePath(absl::string_view id) {
 std::string KernelPage(const KernelPageInput& input) {
   const CatalogKernel& kernel = input.kernel;
   const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
-  return absl::StrCat(
-      PageHead("../../", absl::StrCat(kernel.qualname.substr(0, 200), ", ",
-                                      kernel.repository.substr(0, 200))),
-      "<article>\n", Lead(kernel), DescriptionSection(input.sentences),
-      SourceSection(kernel, language), ModuleSection(kernel),
-      absl::StrCat(ParametersSection(kernel), AutotuneSection(kernel), LauncherSection(kernel),
-                   CompileSection(kernel), TestsSection(kernel), ChecksSection(kernel)),
-      absl::StrCat(RelativesSection(input), LicenseSection(input), ProvenanceSection(kernel)),
-      "</article>\n", PageFoot());
+  const std::vector<PagePart> parts = {
+      {"description", "Description", DescriptionSection(input.sentences)},
+      {"source", "Source", SourceSection(kernel, language)},
+      {"module", "Module", ModuleSection(kernel)},
+      {"parameters", "Parameters", ParametersSection(kernel)},
+      {"autotune", "Autotune", AutotuneSection(kernel)},
+      {"usage", "Usage", LauncherSection(kernel)},
+      {"compile", "Compiled", CompileSection(kernel)},
+      {"tests", "Tests", TestsSection(kernel)},
+      {"checks", "Checks", ChecksSection(kernel)},
+      {"relatives", "Relatives", RelativesSection(input)},
+      {"license", "Licence", LicenseSection(input)},
+      {"provenance", "Provenance", ProvenanceSection(kernel)}};
+  return absl::StrCat(PageHead("../../", absl::StrCat(kernel.qualname.substr(0, 200), ", ",
+                                                      kernel.repository.substr(0, 200))),
+                      "<article>\n", Lead(kernel), PartsHtml(parts), "</article>\n", PageFoot());
 }
 
 }  // namespace kernelmill::cli

@@ -351,7 +351,8 @@ std::string RelativesSection(const KernelPageInput& input) {
       WideTable("Relatives", {"Kernel", "Why", "Alike", "Direction", "Language", "Licence"},
                 RelativeRows(input)));
   if (input.compared != nullptr) {
-    absl::StrAppend(&html, "<h3>Beside the nearest</h3>\n", DifferenceTable(input));
+    absl::StrAppend(&html, "<details>\n<summary>Beside the nearest</summary>\n",
+                    DifferenceTable(input), "</details>\n");
   }
   return Section("relatives", "Duplicates and relatives", html);
 }
