@@ -165,4 +165,23 @@ absl::StatusOr<PinRecord> DecodePin(absl::string_view value) {
   return pin;
 }
 
+std::string JobKey(absl::string_view prefix, uint32_t job) {
+  std::string key(prefix);
+  AppendFixed32(&key, job);
+  return key;
+}
+
+std::string TaskKeyOf(uint64_t id) {
+  std::string key = "t/";
+  AppendFixed64(&key, id);
+  return key;
+}
+
+std::string SpanKeyOf(uint64_t task, uint32_t attempt) {
+  std::string key = "a/";
+  AppendFixed64(&key, task);
+  AppendFixed32(&key, attempt);
+  return key;
+}
+
 }  // namespace kernelmill::coordinator

@@ -17,6 +17,11 @@ void AppendFixed64(std::string* out, uint64_t value);
 bool TakeFixed32(absl::string_view* in, uint32_t* value);
 bool TakeFixed64(absl::string_view* in, uint64_t* value);
 
+// Keys of a job's rows, of a task, and of an attempt of it.
+std::string JobKey(absl::string_view prefix, uint32_t job);
+std::string TaskKeyOf(uint64_t id);
+std::string SpanKeyOf(uint64_t task, uint32_t attempt);
+
 // A task's value, as the grammar in rocksdb_state_store.cc has it. DATA_LOSS: it is none.
 std::string EncodeTask(const TaskRow& row);
 absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value);
