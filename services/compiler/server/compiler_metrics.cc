@@ -38,11 +38,11 @@ std::string ReasonOf(const absl::Status& lost) {
   }
 }
 
-// Of a result that is not ok, what stopped it; empty: what it is called with could not be told.
+// What stopped it, also where that says nothing of the kernel, since its signature was guessed.
+// Empty: nothing did.
 std::string RefusedBy(const v1::CompileResult& result) {
-  if (result.status() == v1::COMPILE_STATUS_ERROR) return result.stage();
-  const bool sandbox = result.missing() == "sandbox" || result.missing() == "import:sandbox";
-  return sandbox ? "sandbox" : "";
+  if (result.status() == v1::COMPILE_STATUS_OK) return "";
+  return result.missing() == "import:sandbox" ? "sandbox" : result.stage();
 }
 
 class TimedCompiler : public Compiler {

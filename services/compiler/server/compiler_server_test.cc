@@ -41,7 +41,8 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-// Compiles all with the first try, for ptx of `text_bytes`; or fails with `status`.
+// Compiles all with the first try, for ptx of `text_bytes`; or refuses it in the stage
+// `refused_by`; or fails with `status`.
 class FakeCompiler : public Compiler {
  public:
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
@@ -55,7 +56,8 @@ class FakeCompiler : public Compiler {
       one.attempt = 0;
       one.result.set_toolchain(job.toolchain);
       one.result.set_target(target);
-      one.result.set_status(v1::COMPILE_STATUS_OK);
+      one.result.set_status(refused_by.empty() ? v1::COMPILE_STATUS_OK : v1::COMPILE_STATUS_ERROR);
+      one.result.set_stage(refused_by);
       if (!job.tries.empty()) one.signature = job.tries[0].signature;
       for (const std::string& form : job.keep) {
         v1::IrText text;
@@ -71,6 +73,7 @@ class FakeCompiler : public Compiler {
   }
 
   absl::Status status;
+  std::string refused_by;
   size_t text_bytes = 10;
 };
 
@@ -197,6 +200,19 @@ TEST_F(CompileStageTest, WhatIsQuarantinedIsUnknownAndNoCompilerIsAsked) {
   ASSERT_EQ(compiled->kernels(0).results_size(), 1);
   EXPECT_EQ(compiled->kernels(0).results(0).status(), v1::COMPILE_STATUS_UNKNOWN);
   EXPECT_EQ(compiled->kernels(0).results(0).missing(), "crash");
+}
+
+TEST_F(CompileStageTest, ABoundThatStoppedAKernelIsCountedWhateverItSaysOfTheKernel) {
+  compiler_.refused_by = "limit";
+  auto& refused = metrics::Counter(metrics::kRefusedKernels,
+                                   {{"toolchain", "triton-3.5.1"}, {"stage", "limit"}});
+  const double before = refused.Value();
+  const absl::StatusOr<v1::StageResult> result = stages_[0]->Run(action_, store_);
+  ASSERT_THAT(result, IsOk());
+  const auto compiled = cas::GetMessage<v1::CompiledShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(compiled, IsOk());
+  EXPECT_EQ(compiled->kernels(0).results(0).status(), v1::COMPILE_STATUS_UNKNOWN) << "guessed";
+  EXPECT_EQ(refused.Value(), before + 1);
 }
 
 TEST_F(CompileStageTest, WhyNothingCameOfAKernelIsCounted) {
