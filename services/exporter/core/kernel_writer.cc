@@ -139,7 +139,7 @@ absl::Status KernelWriter::VisitShard(const dataset::ShardView& view) {
   for (RenderedShard::Kept& kept : shard.kernels) {
     const v1::Verdict& verdict =
         view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
-    notices_.AddNamedBy(verdict, index_.IsFile(kept.number));
+    notices_.AddNamedBy(verdict, index_.FileOf(kept.number).path, index_.IsFile(kept.number));
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
     if (kept.half) RETURN_IF_ERROR(pairs_.AddHalf(kept.number, *std::move(kept.half)));
   }

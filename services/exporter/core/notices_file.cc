@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/source_files/source_files.h"
 #include "services/exporter/core/place.h"
 #include "services/exporter/core/records.h"
 
@@ -16,7 +17,7 @@ void NoticesFile::StartSource(const SourceEntry& source, const v1::SourceTree& t
   *license_files_.mutable_license_files() = tree.license_files();
 }
 
-void NoticesFile::AddNamedBy(const v1::Verdict& verdict, bool whole_file) {
+void NoticesFile::AddNamedBy(const v1::Verdict& verdict, absl::string_view path, bool whole_file) {
   const v1::License& license = verdict.license();
   if (whole_file) {
     provenance_.AddWholeFile(license);
@@ -25,11 +26,22 @@ void NoticesFile::AddNamedBy(const v1::Verdict& verdict, bool whole_file) {
   }
   for (const v1::LicenseEvidence& found : license.found()) named_.insert(found.path());
   named_.insert(license.notices().begin(), license.notices().end());
+  while (!path.empty()) {
+    const size_t slash = path.rfind('/');
+    path = slash == absl::string_view::npos ? "" : path.substr(0, slash);
+    if (!folders_.emplace(path).second) break;  // those above it are there as well
+  }
+}
+
+bool NoticesFile::GoesAlong(const std::string& path) const {
+  if (named_.contains(ToUtf8(path))) return true;
+  return source_files::KindOf(path) == source_files::Kind::kLicense &&
+         folders_.contains(std::string(source_files::FolderItIsAbout(path)));
 }
 
 absl::Status NoticesFile::EndSource() {
   for (const v1::SourceFile& file : license_files_.license_files()) {
-    if (!named_.contains(ToUtf8(file.path()))) continue;
+    if (!GoesAlong(file.path())) continue;
     provenance_.AddText(file, WebLink(source_.url, source_.commit, file.path(), 0, 0));
     std::string line;
     AppendNoticeRow(source_, file, &line);
@@ -37,6 +49,7 @@ absl::Status NoticesFile::EndSource() {
   }
   license_files_.Clear();
   named_.clear();
+  folders_.clear();
   return absl::OkStatus();
 }
 

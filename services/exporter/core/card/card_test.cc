@@ -40,7 +40,7 @@ Json SmallReport() {
       {"repository": "gone", "commit": null, "role": "candidate", "failed": true,
        "kernels": {"kept": 0, "holdout": 0}},
       {"repository": "bench", "commit": "d", "role": "holdout", "failed": false,
-       "kernels": {"kept": 0, "holdout": 9}}]})");
+       "files": {"failed": 0}, "kernels": {"kept": 0, "holdout": 9}}]})");
 }
 
 std::vector<Table> SmallTables() {
@@ -151,6 +151,8 @@ TEST(DatasetCard, SaysWhatItWasHeldAgainst) {
   EXPECT_THAT(DatasetCard(report, {}), HasSubstr("2 holdout kernels were matched"));
   report["policies"]["contamination"]["action"] = "label";
   EXPECT_THAT(DatasetCard(report, {}), HasSubstr("are labelled"));
+  report["sources"][2]["files"]["failed"] = 2;
+  EXPECT_THAT(DatasetCard(report, {}), HasSubstr("`bench` (9 kernels; 2 files could not be read)"));
   report["sources"].erase(2);
   EXPECT_THAT(DatasetCard(report, {}), HasSubstr("The job names no holdouts."));
 }

@@ -60,8 +60,8 @@ std::string Introduction(const Json& report) {
       Counted(Number(report.at("kernels"), "kept"), "GPU kernel"), " of ",
       Counted(sources, "source"),
       ", made by kernelmill. Each has its repository, commit, path and lines, its text and a "
-      "self-contained\nmodule, its licence with what says so, and what checks and measures say of "
-      "it.\n\n");
+      "module\nwith what it needs (`self_contained` says whether all of it), its licence with what "
+      "says so, and what checks and measures\nsay of it.\n\n");
 }
 
 std::string Rows(const std::vector<Table>& tables) {
@@ -159,8 +159,12 @@ std::string Decontamination(const Json& report) {
   std::vector<std::string> holdouts;
   for (const Json& source : report.at("sources")) {
     if (source.at("role") == "holdout") {
-      holdouts.push_back(absl::StrCat("`", JsonCell(source.at("repository")), "` (",
-                                      Number(source.at("kernels"), "holdout"), " kernels)"));
+      const int64_t failed = Number(source.at("files"), "failed");
+      holdouts.push_back(absl::StrCat(
+          "`", JsonCell(source.at("repository")), "` (",
+          Counted(Number(source.at("kernels"), "holdout"), "kernel"),
+          failed == 0 ? "" : absl::StrCat("; ", Counted(failed, "file"), " could not be read"),
+          ")"));
     }
   }
   if (holdouts.empty()) {
