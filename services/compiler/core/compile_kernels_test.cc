@@ -138,6 +138,19 @@ TEST(CompileKernelsTest, AnElementOfAnArgumentIsUnknownSinceItMayBeATuple) {
             v1::COMPILE_STATUS_UNKNOWN);
 }
 
+TEST(CompileKernelsTest, AnInstructionOfAnotherChipIsAnError) {
+  v1::KernelSignature signature;
+  v1::ArgumentType& pointer = *signature.add_arguments();
+  pointer.set_type("*fp32");
+  pointer.set_rule("guess:float");
+  v1::CompileResult result;
+  result.set_status(v1::COMPILE_STATUS_ERROR);
+  result.set_stage("assembler");
+  result.set_message("ptxas: Instruction 'cvt' not supported on .target 'sm_90a'");
+  JudgeFailure("", signature, /*compiles_elsewhere=*/false, result);
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_ERROR);
+}
+
 TEST(CompileKernelsTest, ANameThatNothingBindsIsTheKernelsFault) {
   EXPECT_EQ(ResultOf("NameError('pow is not defined')").status(), v1::COMPILE_STATUS_ERROR);
   EXPECT_EQ(ResultOf("NameError('n is not defined')").status(), v1::COMPILE_STATUS_UNKNOWN);

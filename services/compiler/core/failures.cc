@@ -139,6 +139,10 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   }
   if (result.stage() == "sandbox") return SetUnknown("sandbox", result);
   if (compiles_elsewhere) return;
+  // An instruction that the kernel writes itself.
+  if (result.stage() == "assembler" && absl::StrContains(message, "not supported on .target")) {
+    return;
+  }
   if (result.stage() == "frontend" && NoSignatureHelps(result.message())) return;
   const bool told = !HasGuessedConstexpr(signature);
   // A name may be bound under a flag alone.

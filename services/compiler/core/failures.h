@@ -17,6 +17,7 @@ namespace kernelmill::compiler {
 //   the module's name is no kernel                            unknown, "function"
 //   the sandbox refused what it did                           unknown, "sandbox"
 //   the same try compiles for another target                  error: the target cannot
+//   the assembler has no such instruction for the target      error
 //   no signature changes it (NoSignatureHelps): Triton has    error
 //     no such function or syntax, a global is no constexpr
 //   a name is not defined, and no constexpr was guessed (it   error
