@@ -60,7 +60,7 @@ namespace kernelmill::compiler {
 //   default              told     of the parameter
 //   launch:likely        guessed  the launch may give it: the first of several values, a default of
 //   the
-//                                 host function's, a bound: min(n, 512)
+//                                 host function's, a bound: min(n, 512). A flag: False, then True
 //   unit_stride          told     1: the last stride of a tensor descriptor
 //   launch:none          read     as above
 //   usage:called         guessed  None: a function that is called under a condition

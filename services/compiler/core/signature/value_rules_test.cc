@@ -180,8 +180,9 @@ TEST(ValueRulesTest, LaunchLikely) {
   EXPECT_EQ(Told(Launched(kernel, "def f(x, size=256):\n    k[(1,)](x, size // 2)\n"), "B"),
             "128 launch:likely");
   const v1::Kernel cast = Launched(
-      kernel, "def f(x):\n    d = False\n    if x:\n        d = True\n    k[(1,)](x, 16, d)\n");
+      kernel, "def f(x):\n    d = True\n    if x:\n        d = False\n    k[(1,)](x, 16, d)\n");
   EXPECT_EQ(Told(cast, "D"), "False launch:likely");
+  EXPECT_TRUE(AnyTry(cast, "D", "True launch:likely"));
   EXPECT_EQ(Told(Launched(kernel, "def f(x, n):\n    k[(1,)](x, min(n, 512))\n"), "B"),
             "512 launch:likely");
 }
