@@ -149,6 +149,7 @@ std::optional<InferredValue> ByLaunch(const KernelFacts& facts,
     return InferredValue{LanguageType(facts, TritonType(given.dtype)), "launch"};
   if (given.not_none.empty()) {
     if (given.likely.empty() || given.likely == "None") return std::nullopt;
+    if (usage.shape && given.likely == "0") return std::nullopt;  // of a case without that tensor
     const bool flag = given.likely == "True" || given.likely == "False";
     if (flag) return InferredValue{variant.flags ? "True" : "False", "launch:likely", true};
     return InferredValue{given.likely, "launch:likely"};

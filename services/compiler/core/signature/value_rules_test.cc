@@ -183,6 +183,8 @@ TEST(ValueRulesTest, LaunchLikely) {
       kernel, "def f(x):\n    d = True\n    if x:\n        d = False\n    k[(1,)](x, 16, d)\n");
   EXPECT_EQ(Told(cast, "D"), "False launch:likely");
   EXPECT_TRUE(AnyTry(cast, "D", "True launch:likely"));
+  EXPECT_EQ(Told(Launched(kernel, "def f(x, size=0):\n    k[(1,)](x, size)\n"), "B"),
+            "64 usage:shape");
   EXPECT_EQ(Told(Launched(kernel, "def f(x, n):\n    k[(1,)](x, min(n, 512))\n"), "B"),
             "512 launch:likely");
 }
