@@ -26,7 +26,9 @@ TEST(NoticesFile, ALicenceThatHoldsForAKernelGoesAlongThoughOnlyAHeaderNamesIt) 
     file.set_path(path);
     file.set_content(absl::StrCat("text of ", path));
   }
-  const std::string path = absl::StrCat(::testing::TempDir(), "/notices.jsonl");
+  const absl::StatusOr<TempDir> folder = TempDir::Create();
+  ASSERT_THAT(folder, IsOk());
+  const std::string path = absl::StrCat(folder->path(), "/notices.jsonl");
   absl::StatusOr<FileWriter> writer = FileWriter::Create(path);
   ASSERT_THAT(writer, IsOk());
   Provenance provenance;
