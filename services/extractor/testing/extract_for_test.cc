@@ -39,6 +39,28 @@ v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts) {
 
 v1::KernelShard ExtractAndLink(absl::string_view text) { return Link(Extract(text)); }
 
+v1::Kernel KernelNamed(const v1::KernelShard& shard, absl::string_view name) {
+  v1::Kernel found;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    if (kernel.name() == name) found = kernel;
+  }
+  EXPECT_EQ(found.name(), name);
+  return found;
+}
+
+v1::Kernel Linked(const std::vector<NamedText>& texts, absl::string_view name) {
+  return KernelNamed(ExtractAndLink(texts), name);
+}
+
+std::vector<std::string> Unresolved(const v1::Kernel& kernel) {
+  EXPECT_EQ(kernel.self_contained(), kernel.unresolved_names().empty());
+  std::vector<std::string> names;
+  for (const v1::UnresolvedName& entry : kernel.unresolved_names()) {
+    names.push_back(absl::StrCat(entry.name(), " ", entry.reason()));
+  }
+  return names;
+}
+
 std::vector<std::string> Forms(const v1::KernelShard& shard) {
   std::vector<std::string> forms;
   for (const v1::Kernel& kernel : shard.kernels()) {

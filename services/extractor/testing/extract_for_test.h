@@ -24,6 +24,16 @@ v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts);
 v1::KernelShard ExtractAndLink(absl::string_view text);
 v1::KernelShard Link(const v1::KernelShard& shard);
 
+// The last kernel of that name, which an earlier one is no longer; fails the test where there is
+// none.
+v1::Kernel KernelNamed(const v1::KernelShard& shard, absl::string_view name);
+
+// Of the files, linked.
+v1::Kernel Linked(const std::vector<NamedText>& texts, absl::string_view name = "k");
+
+// "name reason" of each name that the kernel's module lacks.
+std::vector<std::string> Unresolved(const v1::Kernel& kernel);
+
 // "qualname FORM DSL found_by" of every kernel.
 std::vector<std::string> Forms(const v1::KernelShard& shard);
 

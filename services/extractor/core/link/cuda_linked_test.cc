@@ -20,26 +20,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// The last kernel of that name, once the files are linked.
-v1::Kernel Linked(const std::vector<NamedText>& texts, const std::string& name = "k") {
-  const v1::KernelShard shard = ExtractAndLink(texts);
-  v1::Kernel found;
-  for (const v1::Kernel& kernel : shard.kernels()) {
-    if (kernel.name() == name) found = kernel;
-  }
-  EXPECT_EQ(found.name(), name);
-  return found;
-}
-
-// "name reason" of each.
-std::vector<std::string> Unresolved(const v1::Kernel& kernel) {
-  std::vector<std::string> names;
-  for (const v1::UnresolvedName& name : kernel.unresolved_names()) {
-    names.push_back(absl::StrCat(name.name(), " ", name.reason()));
-  }
-  return names;
-}
-
 TEST(CudaModuleTest, HelpersOfTheFileComeAlongInItsOrder) {
   const v1::Kernel kernel = Linked({{"a.cu",
                                      "#include <cuda_fp16.h>\n"

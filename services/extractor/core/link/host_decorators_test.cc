@@ -18,16 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-v1::Kernel KernelK(const v1::KernelShard& shard) {
-  for (const v1::Kernel& kernel : shard.kernels()) {
-    if (kernel.name() == "k") return kernel;
-  }
-  ADD_FAILURE() << "no kernel k";
-  return {};
-}
-
-v1::Kernel Linked(const std::vector<NamedText>& files) { return KernelK(ExtractAndLink(files)); }
-
 std::string File(const std::string& decorators) {
   return absl::StrCat("import triton\nfrom gone.tools import lib, choose\n\n", decorators,
                       "@triton.jit\ndef k(x, B): return x\n");
@@ -160,7 +150,7 @@ class UsedSourceTest : public ::testing::Test {
     };
     const auto read = [&shard](size_t) { return shard; };
     EXPECT_TRUE(LinkSource(TreeOf(shard), {1, read}, used, write).ok());
-    return KernelK(linked);
+    return KernelNamed(linked, "k");
   }
 };
 

@@ -21,28 +21,8 @@ using ::testing::Not;
 constexpr char kTriton[] = "import triton\nimport triton.language as tl\n";
 constexpr char kTwice[] = "@triton.jit\ndef twice(x): return x + x\n";
 
-// The kernel k of the files, linked.
-v1::Kernel Linked(const std::vector<NamedText>& files) {
-  const v1::KernelShard shard = ExtractAndLink(files);
-  for (const v1::Kernel& kernel : shard.kernels()) {
-    if (kernel.name() == "k") return kernel;
-  }
-  ADD_FAILURE() << "no kernel k";
-  return {};
-}
-
 std::string Kernel(const std::string& value) {
   return absl::StrCat("@triton.jit\ndef k(x): tl.store(x, ", value, ")\n");
-}
-
-// "name reason" of each.
-std::vector<std::string> Unresolved(const v1::Kernel& kernel) {
-  EXPECT_EQ(kernel.self_contained(), kernel.unresolved_names().empty());
-  std::vector<std::string> names;
-  for (const v1::UnresolvedName& entry : kernel.unresolved_names()) {
-    names.push_back(absl::StrCat(entry.name(), " ", entry.reason()));
-  }
-  return names;
 }
 
 TEST(LinkedNamesTest, MembersOfAModuleThatIsImportedComeUnderItsName) {

@@ -31,16 +31,6 @@ std::vector<std::string> PiecesOf(const v1::Kernel& kernel) {
   return pieces;
 }
 
-// The kernel k of the files, linked.
-v1::Kernel Linked(const std::vector<NamedText>& files) {
-  const v1::KernelShard shard = ExtractAndLink(files);
-  for (const v1::Kernel& kernel : shard.kernels()) {
-    if (kernel.name() == "k") return kernel;
-  }
-  ADD_FAILURE() << "no kernel k";
-  return {};
-}
-
 std::string File(const std::string& imports, const std::string& rest = kKernel) {
   return absl::StrCat("import triton\n", imports, rest);
 }

@@ -86,15 +86,6 @@ constexpr char kTriton[] =
     "try:\n    import triton\n    import triton.language as tl\nexcept ImportError:\n"
     "    from p.null import null\n    triton = null()\n";
 
-v1::Kernel Linked(const std::vector<NamedText>& files) {
-  const v1::KernelShard shard = ExtractAndLink(files);
-  for (const v1::Kernel& kernel : shard.kernels()) {
-    if (kernel.name() == "k") return kernel;
-  }
-  ADD_FAILURE() << "no kernel k";
-  return {};
-}
-
 TEST(LiveImportsTest, AModuleTakesTheWholeStatementAndStandsAlone) {
   const v1::Kernel kernel =
       Linked({{"p/a.py", absl::StrCat(kTriton, "@triton.jit\ndef k(x): tl.store(x, 1)\n")}});
