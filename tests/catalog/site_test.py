@@ -251,7 +251,7 @@ class Site(unittest.TestCase):
         page.wait_for_selector("#results a.kernel")
         self.assertFalse(page.locator("#facets").is_visible())
         page.locator("#filters > summary").click()
-        self.assertTrue(page.locator('input[data-facet="op"]').first.is_visible())
+        page.locator('input[data-facet="op"]').first.wait_for()  # a facet's column is loaded once it is looked at
         for address in ["index.html", self.kernel_page(page), "lists/index.html", "learn.html", "coverage.html"]:
             page.goto((self.site / address).as_uri())
             self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 360, address)
