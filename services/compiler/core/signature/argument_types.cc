@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "services/compiler/core/signature/calls.h"
+#include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
 
 namespace kernelmill::compiler {

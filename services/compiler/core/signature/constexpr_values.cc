@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/code/python.h"
 #include "services/compiler/core/signature/calls.h"
+#include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
 #include "services/compiler/core/signature/rules.h"
 
@@ -19,13 +20,7 @@ namespace {
 using Kind = Expression::Kind;
 
 // How the module writes a type of Triton's language: "tl.float32".
-std::string LanguageType(const KernelFacts& facts, absl::string_view element) {
-  static constexpr std::pair<absl::string_view, absl::string_view> kTypes[] = {
-      {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}, {"i32", "int32"}};
-  absl::string_view type = "float32";
-  for (const auto& [short_name, name] : kTypes) {
-    if (short_name == element) type = name;
-  }
+std::string TypeInModule(const KernelFacts& facts, absl::string_view element) {
   std::string prefix;
   for (const auto& [name, dotted] : facts.module.imports()) {
     const bool language =
@@ -34,24 +29,16 @@ std::string LanguageType(const KernelFacts& facts, absl::string_view element) {
     if (language && (prefix.empty() || name < prefix)) prefix = std::string(name);
   }
   if (prefix.empty()) prefix = "__import__('triton').language";
-  return absl::StrCat(prefix, ".", type);
+  return absl::StrCat(prefix, ".", LanguageType(element));
+}
+
+// A tensor that has nothing but its type, as the harness's torch makes one: of "bf16".
+std::string TensorOf(absl::string_view element) {
+  return absl::StrCat("__import__('torch').Tensor(__import__('torch').", TorchType(element), ")");
 }
 
 // `(lambda args: ...)({'N': 1024, ..., **args})`: arguments that are no constexprs stand in by
 // their types.
-// A tensor that has nothing but its type, as the harness's torch makes one: of "bf16".
-std::string TensorOf(absl::string_view element) {
-  static constexpr std::pair<absl::string_view, absl::string_view> kTypes[] = {
-      {"fp32", "float32"}, {"bf16", "bfloat16"}, {"fp16", "float16"}, {"fp64", "float64"},
-      {"i1", "bool"},      {"i8", "int8"},       {"u8", "uint8"},     {"i16", "int16"},
-      {"i64", "int64"},    {"u32", "uint32"}};
-  absl::string_view type = "int32";
-  for (const auto& [short_name, name] : kTypes) {
-    if (short_name == element) type = name;
-  }
-  return absl::StrCat("__import__('torch').Tensor(__import__('torch').", type, ")");
-}
-
 // `own`: what the argument that the function computes is given, which the function may read.
 std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredType>& types,
                           absl::string_view text, const std::string& own, const Variant& variant) {
@@ -91,10 +78,24 @@ std::optional<InferredValue> ByComparison(const KernelFacts& facts, const Conste
       return InferredValue{variant.flags ? "True" : "False", "usage:compared", true};
     }
     if (other->kind == Kind::kAttribute && BitsOf(other->name) > 0) {
-      return InferredValue{LanguageType(facts, variant.element), "usage:dtype"};
+      return InferredValue{TypeInModule(facts, variant.element), "usage:dtype"};
     }
   }
   return std::nullopt;
+}
+
+// A block of 64 in each of three dimensions is too much for a compiler.
+constexpr int64_t kSmallSize = 16;
+
+bool IsAtMost(const std::optional<NameRule>& by_name, int64_t most) {
+  int64_t number = 0;
+  return by_name && absl::SimpleAtoi(by_name->value, &number) && number <= most;
+}
+
+// What a tensor may not be shaped by.
+bool IsNoPowerOfTwo(absl::string_view literal) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(literal, &number) && (number <= 0 || (number & (number - 1)) != 0);
 }
 
 InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& variant) {
@@ -104,7 +105,7 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   if (!usage.asserted.empty()) return {std::string(usage.asserted), "usage:equals"};
   if (usage.order >= 0) return {absl::StrCat(usage.order), "usage:order"};
   if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
-    return {LanguageType(facts, usage.integer ? "i32" : variant.element), "usage:dtype"};
+    return {TypeInModule(facts, usage.integer ? "i32" : variant.element), "usage:dtype"};
   }
   if (!usage.keyword.empty()) {
     if (std::optional<std::string> value = ConstexprByKeyword(usage.keyword))
@@ -118,6 +119,8 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   if (usage.none_checked && !number) return {"None", "usage:none"};
   if (usage.unrolled && !usage.shape) return {"2", "usage:unrolled"};
   const std::optional<NameRule> by_name = ConstexprByName(name);
+  if (usage.shape && facts.usage.three_dimensional && !IsAtMost(by_name, kSmallSize))
+    return {absl::StrCat(kSmallSize), "usage:three_dimensional"};
   const auto is_guess = [&](const Expression* choice) {
     return by_name && choice->text == by_name->value;
   };
@@ -146,10 +149,10 @@ std::optional<InferredValue> ByLaunch(const KernelFacts& facts,
   if (!given.literal.empty() && !(number && given.literal == "None"))
     return InferredValue{given.literal, "launch"};
   if (!given.dtype.empty())
-    return InferredValue{LanguageType(facts, TritonType(given.dtype)), "launch"};
+    return InferredValue{TypeInModule(facts, TritonType(given.dtype)), "launch"};
   if (given.not_none.empty()) {
     if (given.likely.empty() || given.likely == "None") return std::nullopt;
-    if (usage.shape && given.likely == "0") return std::nullopt;  // of a case without that tensor
+    if (usage.shape && IsNoPowerOfTwo(given.likely)) return std::nullopt;  // 0: without that tensor
     const bool flag = given.likely == "True" || given.likely == "False";
     if (flag) return InferredValue{variant.flags ? "True" : "False", "launch:likely", true};
     return InferredValue{given.likely, "launch:likely"};
@@ -186,6 +189,13 @@ InferredValue OfItself(const KernelFacts& facts, const std::vector<InferredType>
   return AtLeast(ByUsage(facts, place, variant), facts.usage.constexprs[place].least);
 }
 
+// Whether numbers decide it, such as EVEN_K: the launch may have such that it holds, and a name may
+// be bound under it alone.
+bool IsFlagOfHeuristics(const ConstexprUsage& usage, absl::string_view text) {
+  const bool number = usage.shape || usage.number || usage.unrolled;
+  return usage.condition && !number && absl::StrContains(text, "%");
+}
+
 // By all rules but usage:multiple.
 InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& heuristics,
                               const std::vector<InferredType>& types, size_t place,
@@ -202,6 +212,10 @@ InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& he
     }
   }
   if (const auto text = heuristics.find(parameter.name); text != heuristics.end()) {
+    if (IsFlagOfHeuristics(facts.usage.constexprs[place], text->second) && variant.flags &&
+        variant.optional) {
+      return {"True", "heuristics:flag"};
+    }
     const InferredValue given = OfItself(facts, types, place, variant);
     const std::string own = absl::StrCat("'", parameter.name, "': ", given.value, ", ");
     return {CallHeuristic(facts, types, text->second, own, variant), "heuristics"};

@@ -57,15 +57,19 @@ bool AllKnown(const Sizes& sizes) {
   return !sizes.empty() && std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n > 0; });
 }
 
+// A block's size that a value tells; 0: not known.
+int64_t SizeOf(absl::string_view value) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(value, &number) && number > 0 ? number : 0;
+}
+
 // Of the names and literals that kernels and hooks write.
 Sizes ByName(const KernelFacts& facts, const std::vector<absl::string_view>& names,
              const std::function<std::string(size_t)>& value_of) {
   Sizes sizes;
   for (const absl::string_view name : names) {
     const int at = facts.function.Find(name);
-    const std::string text = at < 0 ? std::string(name) : value_of(static_cast<size_t>(at));
-    int64_t number = 0;
-    sizes.push_back(absl::SimpleAtoi(text, &number) && number > 0 ? number : 0);
+    sizes.push_back(SizeOf(at < 0 ? std::string(name) : value_of(static_cast<size_t>(at))));
   }
   return sizes;
 }
@@ -80,11 +84,9 @@ Sizes ByLaunch(const KernelFacts& facts, const Expression* block,
     const absl::string_view given = facts.launch.GivenAs(part->text);
     int at = facts.function.Find(given.empty() ? part->text : given);
     if (part->kind == Expression::kNumber) at = -1;
-    const std::string text = at >= 0                ? value_of(static_cast<size_t>(at))
-                             : host.literal.empty() ? host.likely
-                                                    : host.literal;
-    int64_t number = 0;
-    sizes.push_back(absl::SimpleAtoi(text, &number) && number > 0 ? number : 0);
+    sizes.push_back(SizeOf(at >= 0                ? value_of(static_cast<size_t>(at))
+                           : host.literal.empty() ? host.likely
+                                                  : host.literal));
   }
   const bool stands_in = std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n == 1; });
   return stands_in ? Sizes() : sizes;

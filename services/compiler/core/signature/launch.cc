@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "services/compiler/core/signature/calls.h"
+#include "services/compiler/core/signature/element_types.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -87,26 +88,6 @@ std::string Calculate(absl::string_view sign, absl::string_view left, absl::stri
 }
 
 }  // namespace
-
-std::string TritonType(absl::string_view torch_type) {
-  static constexpr std::pair<absl::string_view, absl::string_view> kTypes[] = {
-      {"float32", "fp32"},      {"float", "fp32"},
-      {"float16", "fp16"},      {"half", "fp16"},
-      {"bfloat16", "bf16"},     {"float64", "fp64"},
-      {"double", "fp64"},       {"int8", "i8"},
-      {"uint8", "u8"},          {"int16", "i16"},
-      {"int32", "i32"},         {"int", "i32"},
-      {"int64", "i64"},         {"long", "i64"},
-      {"bool", "i1"},           {"uint32", "u32"},
-      {"uint16", "u16"},        {"uint64", "u64"},
-      {"short", "i16"},         {"float8_e4m3fn", "fp8e4nv"},
-      {"float8_e5m2", "fp8e5"}, {"float8e4nv", "fp8e4nv"},
-      {"float8e5", "fp8e5"}};
-  for (const auto& [name, type] : kTypes) {
-    if (name == torch_type) return std::string(type);
-  }
-  return "";
-}
 
 Launch::Launch(absl::string_view launcher_text, absl::string_view kernel,
                const std::vector<absl::string_view>& parameters)

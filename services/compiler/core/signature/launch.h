@@ -63,9 +63,6 @@ class Launch {
   absl::flat_hash_map<std::string, const Expression*> given_;
 };
 
-// "fp16" of "float16"; empty of what is no type.
-std::string TritonType(absl::string_view torch_type);
-
 }  // namespace kernelmill::compiler
 
 #endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_LAUNCH_H_

@@ -55,11 +55,11 @@ namespace kernelmill::compiler {
 //   heuristics           read     the function of @triton.heuristics, called with the other values,
 //                                 and what it is given itself. Numbers are 1024, 12 in a later try;
 //                                 one that asks for types hears of tensors
-//   launch               read     the launch gives a literal, or what comes to one: 2 * SIZE
-//   launch:present       told     `x is not None` of the launch, as the try gives x or does not
-//   default              told     of the parameter
-//   launch:likely        guessed  the launch may give it: the first of several values, a default of
-//   the
+//   heuristics:flag      guessed  True, in tries with flags: whether sizes divide one another is
+//   told of numbers launch               read     the launch gives a literal, or what comes to one:
+//   2 * SIZE launch:present       told     `x is not None` of the launch, as the try gives x or
+//   does not default              told     of the parameter launch:likely        guessed  the
+//   launch may give it: the first of several values, a default of the
 //                                 host function's, a bound: min(n, 512). A flag: False, then True
 //   unit_stride          told     1: the last stride of a tensor descriptor
 //   launch:none          read     as above
@@ -76,6 +76,7 @@ namespace kernelmill::compiler {
 //   usage:none           guessed  None: it is compared with None
 //   name:FRAGMENT        guessed  names.cc: BLOCK, HEAD_DIM, GROUP, num_warps
 //   usage:shape          guessed  64
+//   usage:three_dimensional  guessed  16: a shape has it, and a tensor has three dimensions
 //   usage:divided        guessed  256: a shape has it // 32 // 8, or static_assert(it >= 256), and
 //   the
 //                                 guess is less

@@ -1,5 +1,7 @@
 #include "services/compiler/core/signature/usage.h"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/usage_scope.h"
@@ -50,10 +52,19 @@ void UsageFinder::Walk(Scope& scope, const Expression& expression) {
         Require(scope, *expression.parts[0]->parts[0], 1, Need::kAny, "usage:element_type");
       }
       break;
+    case Kind::kSubscript:
+      VisitSubscript(scope, *expression.parts[1]);
+      break;
     default:
       break;
   }
   for (const Expression* part : expression.parts) Walk(scope, *part);
+}
+
+void UsageFinder::VisitSubscript(Scope& scope, const Expression& index) {
+  const auto added = std::count_if(index.parts.begin(), index.parts.end(),
+                                   [](const Expression* part) { return part->text == "None"; });
+  if (added >= 2) scope.usage.three_dimensional = true;
 }
 
 void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
@@ -111,6 +122,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
 
 void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Function& helper) {
   const FunctionUsage& usage = Of(helper);
+  scope.usage.three_dimensional |= usage.three_dimensional;
   for (size_t i = 0; i < helper.parameters.size(); ++i) {
     const Expression* argument = Argument(call, helper.parameters[i].name, i);
     if (argument == nullptr) continue;

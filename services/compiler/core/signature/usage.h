@@ -78,6 +78,7 @@ struct FunctionUsage {
   std::vector<ConstexprUsage> constexprs;  // likewise
   // Parameters at the end of the strides of tensor descriptors, which have to be 1.
   absl::flat_hash_set<absl::string_view> unit_strides;
+  bool three_dimensional = false;  // a tensor is made one: x[:, None, None]
 };
 
 // Finds what functions of a module do with their parameters.
@@ -117,6 +118,7 @@ class UsageFinder {
   void VisitAlternatives(Scope& scope);
   bool IsOfModule(const Scope& scope, const Expression& name) const;
   ArgumentUsage* OfElementType(Scope& scope, const Expression& expression, int depth = 0);
+  void VisitSubscript(Scope& scope, const Expression& index);
   void VisitShape(Scope& scope, const Expression& expression);
   void RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth = 0);
   int64_t NumberOf(Scope& scope, const Expression& expression, int depth = 0);

@@ -50,6 +50,13 @@ TEST(ValueRulesTest, Launch) {
   EXPECT_EQ(Told(kernel, "num_warps"), "2 launch");
 }
 
+TEST(ValueRulesTest, ATypeThatTheLaunchGives) {
+  const v1::Kernel kernel =
+      Launched(KernelOf("x, T: tl.constexpr", {"tl.store(x, tl.load(x).to(T))"}),
+               "def f(x):\n    k[(1,)](x, T=torch.int64)\n");
+  EXPECT_EQ(Told(kernel, "T"), "tl.int64 launch");
+}
+
 TEST(ValueRulesTest, LaunchPresent) {
   const v1::Kernel kernel =
       Launched(KernelOf("x, b, H: tl.constexpr", {"if H:", "    tl.store(x, tl.load(b))"}),
@@ -136,6 +143,31 @@ TEST(ValueRulesTest, AScaleThatIntegersAreDividedByIsNoFraction) {
 TEST(ValueRulesTest, Shape) {
   EXPECT_EQ(Told("x, Q: tl.constexpr", {"tl.store(x, tl.zeros((Q,), tl.float32))"}, "Q"),
             "64 usage:shape");
+}
+
+TEST(ValueRulesTest, ASizeInThreeDimensionsIsSmall) {
+  const std::string shape =
+      "o = tl.arange(0, B)[:, None, None] + tl.arange(0, BLOCK)[None, None, :]";
+  EXPECT_EQ(Told("x, B: tl.constexpr, BLOCK: tl.constexpr", {shape, "tl.store(x + o, 1.0)"}, "B"),
+            "16 usage:three_dimensional");
+  EXPECT_EQ(
+      Told("x, B: tl.constexpr, BLOCK: tl.constexpr", {shape, "tl.store(x + o, 1.0)"}, "BLOCK"),
+      "16 usage:three_dimensional");
+}
+
+TEST(ValueRulesTest, ASizeThatTheLaunchMayGiveIsAPowerOfTwo) {
+  const v1::Kernel kernel =
+      Launched(KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
+               "def f(x, block=12064):\n    k[(1,)](x, B=block)\n");
+  EXPECT_EQ(Told(kernel, "B"), "64 usage:shape");
+}
+
+TEST(ValueRulesTest, AFlagOfHeuristicsThatNumbersDecideIsSetWithFlags) {
+  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  kernel.set_source(
+      "@triton.heuristics({'E': lambda args: args['n'] % 16 == 0})\n@triton.jit\n"
+      "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
+  EXPECT_TRUE(AnyTry(kernel, "E", "True heuristics:flag"));
 }
 
 TEST(ValueRulesTest, Divided) {
