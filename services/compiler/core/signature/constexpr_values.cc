@@ -78,7 +78,10 @@ std::optional<InferredValue> ByComparison(const KernelFacts& facts, const Conste
       return InferredValue{variant.flags ? "True" : "False", "usage:compared", true};
     }
     if (other->kind == Kind::kAttribute && BitsOf(other->name) > 0) {
-      return InferredValue{TypeInModule(facts, variant.element), "usage:dtype"};
+      const bool as_compared = variant.flags && !variant.optional;
+      return InferredValue{
+          as_compared ? std::string(other->text) : TypeInModule(facts, variant.element),
+          "usage:dtype"};
     }
   }
   return std::nullopt;

@@ -133,6 +133,7 @@ std::vector<Variant> Variants(const v1::Kernel& kernel) {
   if (kernel.autotune().configs_size() > 1) variants.push_back({"bf16", false, true, 1});
   variants.push_back({"fp32", true, false});
   variants.push_back({"i32"});
+  variants.push_back({"fp8e4nv"});
   // Heuristics of few, as of a small tensor.
   if (!kernel.heuristics().names().empty()) variants.push_back({"fp32", false, true, 0, "12"});
   return variants;

@@ -46,7 +46,7 @@ namespace kernelmill::compiler {
 //   name:FRAGMENT       guessed  names.cc: idx, offsets, labels, mask; eps, scale, dropout
 //   usage:arithmetic    guessed  fp32: multiplied with floats
 //   role:ROLE           guessed  i32: the record says that it is a size or a stride
-//   guess:float         guessed  *fp32, *bf16, *fp16, at last *i32: nothing more is known
+//   guess:float         guessed  *fp32, *bf16, *fp16, at last *i32, *fp8e4nv: nothing more is known
 //   guess:int           guessed  i32
 //
 //   value of a constexpr
@@ -67,7 +67,7 @@ namespace kernelmill::compiler {
 //   usage:equals         guessed  1, True, False: static_assert(it == 1), static_assert(it)
 //   usage:order          guessed  its place in the order of a block pointer
 //   usage:dtype          guessed  a type, that of the pointers; int32 where what is cast to it is
-//                                 shifted
+//                                 shifted; in a late try the first that it is compared with
 //   usage:compared       guessed  the first literal, or constant of the module, that it is compared
 //                                 with
 //   usage:condition      guessed  False, then True

@@ -88,6 +88,13 @@ TEST(ValueRulesTest, Dtype) {
             "tl.float32 usage:dtype");
 }
 
+TEST(ValueRulesTest, ATypeThatItIsComparedWithIsTriedLate) {
+  const v1::Kernel kernel =
+      KernelOf("x, D: tl.constexpr", {"if D == tl.uint8:", "    tl.store(x, 1.0)"});
+  EXPECT_EQ(Told(kernel, "D"), "tl.float32 usage:dtype");
+  EXPECT_TRUE(AnyTry(kernel, "D", "tl.uint8 usage:dtype"));
+}
+
 TEST(ValueRulesTest, ATypeThatIsCastToAndShiftedIsAnInteger) {
   EXPECT_EQ(Told("x, D: tl.constexpr", {"y = tl.load(x).to(D)", "tl.store(x, y << 4)"}, "D"),
             "tl.int32 usage:dtype");
