@@ -68,6 +68,19 @@ bool IsDtype(absl::string_view name) {
          absl::EndsWith(lower, "_type") || lower == "type";
 }
 
+bool IsType(const Expression& expression) {
+  return expression.kind == Kind::kAttribute && BitsOf(expression.name) > 0;
+}
+
+// A name may be bound under one type alone: a late try has the first that it is compared with.
+InferredValue Dtype(const KernelFacts& facts, const ConstexprUsage& usage, const Variant& variant) {
+  const auto compared = std::find_if(usage.compared.begin(), usage.compared.end(),
+                                     [](const Expression* other) { return IsType(*other); });
+  if (variant.flags && !variant.optional && compared != usage.compared.end())
+    return {std::string((*compared)->text), "usage:dtype"};
+  return {TypeInModule(facts, usage.integer ? "i32" : variant.element), "usage:dtype"};
+}
+
 // A value of which a literal tells what kind it is: "relu", 3, tl.float16.
 std::optional<InferredValue> ByComparison(const KernelFacts& facts, const ConstexprUsage& usage,
                                           const Variant& variant) {
@@ -77,11 +90,8 @@ std::optional<InferredValue> ByComparison(const KernelFacts& facts, const Conste
     if (other->kind == Kind::kConstant) {
       return InferredValue{variant.flags ? "True" : "False", "usage:compared", true};
     }
-    if (other->kind == Kind::kAttribute && BitsOf(other->name) > 0) {
-      const bool as_compared = variant.flags && !variant.optional;
-      return InferredValue{
-          as_compared ? std::string(other->text) : TypeInModule(facts, variant.element),
-          "usage:dtype"};
+    if (IsType(*other)) {
+      return Dtype(facts, usage, variant);
     }
   }
   return std::nullopt;
@@ -108,7 +118,7 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   if (!usage.asserted.empty()) return {std::string(usage.asserted), "usage:equals"};
   if (usage.order >= 0) return {absl::StrCat(usage.order), "usage:order"};
   if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
-    return {TypeInModule(facts, usage.integer ? "i32" : variant.element), "usage:dtype"};
+    return Dtype(facts, usage, variant);
   }
   if (!usage.keyword.empty()) {
     if (std::optional<std::string> value = ConstexprByKeyword(usage.keyword))
