@@ -173,6 +173,21 @@ TEST(CompileKernelsTest, ShapesAreConstexprsAffair) {
   EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
 }
 
+TEST(CompileKernelsTest, SizesThatAreGuessedAreNoErrorOfTheKernel) {
+  v1::CompileResult result;
+  result.set_status(v1::COMPILE_STATUS_ERROR);
+  result.set_stage("frontend");
+  result.set_message("ValueError: reshape() cannot change total number of elements in tensor");
+  v1::KernelSignature signature;
+  v1::ConstexprValue& width = *signature.add_constexprs();
+  width.set_name("OW");
+  width.set_value("64");
+  width.set_rule("usage:size");
+  JudgeFailure("", signature, /*compiles_elsewhere=*/false, result);
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(result.missing(), "constexpr:OW");
+}
+
 TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {
   FakeCompiler compiler;
   std::vector<std::string> types;

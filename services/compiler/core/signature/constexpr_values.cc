@@ -147,7 +147,7 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
     if (!flag && !(fraction && usage.integer)) return {by_name->value, by_name->rule};
     if (flag && !number) return {variant.flags ? "True" : by_name->value, by_name->rule, true};
   }
-  if (usage.shape) return {"64", "usage:shape"};
+  if (usage.shape) return {"64", "usage:size"};
   if (!usage.compared.empty()) return {std::string(usage.compared[0]->text), "usage:compared"};
   return {"16", "guess:int"};
 }

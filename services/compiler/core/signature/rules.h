@@ -75,7 +75,7 @@ namespace kernelmill::compiler {
 //   usage:unrolled       guessed  2
 //   usage:none           guessed  None: it is compared with None
 //   name:FRAGMENT        guessed  names.cc: BLOCK, HEAD_DIM, GROUP, num_warps
-//   usage:shape          guessed  64
+//   usage:size           guessed  64: a shape has it
 //   usage:three_dimensional  guessed  16: a shape has it, and a tensor has three dimensions
 //   usage:divided        guessed  256: a shape has it // 32 // 8, or static_assert(it >= 256), and
 //   the

@@ -149,7 +149,7 @@ TEST(ValueRulesTest, AScaleThatIntegersAreDividedByIsNoFraction) {
 
 TEST(ValueRulesTest, Shape) {
   EXPECT_EQ(Told("x, Q: tl.constexpr", {"tl.store(x, tl.zeros((Q,), tl.float32))"}, "Q"),
-            "64 usage:shape");
+            "64 usage:size");
 }
 
 TEST(ValueRulesTest, ASizeInThreeDimensionsIsSmall) {
@@ -166,7 +166,7 @@ TEST(ValueRulesTest, ASizeThatTheLaunchMayGiveIsAPowerOfTwo) {
   const v1::Kernel kernel =
       Launched(KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
                "def f(x, block=12064):\n    k[(1,)](x, B=block)\n");
-  EXPECT_EQ(Told(kernel, "B"), "64 usage:shape");
+  EXPECT_EQ(Told(kernel, "B"), "64 usage:size");
 }
 
 TEST(ValueRulesTest, AFlagOfHeuristicsThatNumbersDecideIsSetWithFlags) {
@@ -223,7 +223,7 @@ TEST(ValueRulesTest, LaunchLikely) {
   EXPECT_EQ(Told(cast, "D"), "False launch:likely");
   EXPECT_TRUE(AnyTry(cast, "D", "True launch:likely"));
   EXPECT_EQ(Told(Launched(kernel, "def f(x, size=0):\n    k[(1,)](x, size)\n"), "B"),
-            "64 usage:shape");
+            "64 usage:size");
   EXPECT_EQ(Told(Launched(kernel, "def f(x, n):\n    k[(1,)](x, min(n, 512))\n"), "B"),
             "512 launch:likely");
 }
