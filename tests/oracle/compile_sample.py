@@ -2,15 +2,16 @@
 """What compilers say of a dataset's launched kernels, in an order that makes any part of them a fair sample.
 
 usage: compile_sample.py DIGEST ROWS.jsonl --store ADDRESS --compiler ADDRESS [--toolchain NAME]... [--target NAME]...
-                         [--callers N] [--max-seconds N] [--seconds N] [--kernels N] [--backwards]
+                         [--callers N] [--max-seconds N] [--seconds N] [--kernels N] [--backwards] [--without SOURCE]...
+                         [--again OTHER.jsonl]
        compile_sample.py --table ROWS.jsonl
        compile_sample.py --compare ROWS.jsonl OTHER.jsonl
 
 DIGEST: the dataset's, from its report.json. The store has the dataset's blobs: `kernelmill-store --data DATA/store` serves those of
 `kernelmill crawl --data DATA`. Each distinct kernel (module and name) of the job's sources, holdouts aside, that stands alone is
 compiled by all toolchains for all targets, in the order of a hash of its text, and has a line in ROWS at once; kernels that ROWS
-has already are left out. --seconds: none is begun after so long. --backwards: the last first. --compare: which kernels two such
-files say other things of, hashes of all forms included. Needs protoc, grpcio and protobuf 4.25."""
+has already are left out, and so are those of the sources --without. --seconds: none is begun after so long. --backwards: the last first. --again:
+those alone of which OTHER has something that is not ok. --compare: which kernels two such files say other things of, hashes of all forms included. Needs protoc, grpcio and protobuf 4.25."""
 
 import argparse
 import collections
@@ -78,13 +79,14 @@ def key_of(kernel):
     return hashlib.sha256(kernel.name + b"\0" + kernel.module).hexdigest()
 
 
-def distinct_kernels(store, digest, pb):
+def distinct_kernels(store, digest, without, pb):
     """[(key, source's name, kernel)], sorted by key."""
     text, size = digest.split("/")
     manifest = store.get(pb.reapi.Digest(hash=text, size_bytes=int(size)), pb.dataset.DatasetManifest)
     found, counts = {}, collections.Counter()
     for source in manifest.sources:
-        if source.source.role == pb.job.SOURCE_ROLE_HOLDOUT:
+        name = getattr(source.source, source.source.WhichOneof("origin"))  # a manifest has the name there
+        if source.source.role == pb.job.SOURCE_ROLE_HOLDOUT or name in without:
             continue
         counts["sources"] += 1
         for shard in source.kernels:
@@ -93,7 +95,7 @@ def distinct_kernels(store, digest, pb):
                     counts["launched"] += 1
                 if is_compiled(kernel, pb):
                     counts["stand alone"] += 1
-                    found.setdefault(key_of(kernel), (source.source.name, kernel))
+                    found.setdefault(key_of(kernel), (name, kernel))
     counts["distinct"] = len(found)
     print(dict(counts), file=sys.stderr, flush=True)
     return [(key, *found[key]) for key in sorted(found)]
@@ -104,10 +106,13 @@ def distinct_kernels(store, digest, pb):
 def compile_all(options, pb):
     import grpc
     from google.protobuf import json_format
-    kernels = distinct_kernels(Store(options.store, pb), options.digest, pb)
+    kernels = distinct_kernels(Store(options.store, pb), options.digest, options.without, pb)
     kernels = kernels[:options.kernels] if options.kernels else kernels
     done = {row["key"] for row in read(options.rows)} if options.rows.exists() else set()
     waiting = [one for one in kernels if one[0] not in done]
+    if options.again:
+        failed = {row["key"] for row in read(options.again) if set(statuses(row).values()) != {"ok"}}
+        waiting = [one for one in waiting if one[0] in failed]
     if options.backwards:
         waiting.reverse()
     channel = grpc.insecure_channel(options.compiler, options=[("grpc.max_receive_message_length", MESSAGE_BYTES)])
@@ -208,6 +213,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--kernels", type=int, default=0)
     parser.add_argument("--backwards", action="store_true")
+    parser.add_argument("--again", type=pathlib.Path)
+    parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--compare", nargs=2, type=pathlib.Path)
     options = parser.parse_args()

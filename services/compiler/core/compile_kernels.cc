@@ -12,6 +12,7 @@
 #include "common/base/text.h"
 #include "services/compiler/core/failures.h"
 #include "services/compiler/core/signature/infer.h"
+#include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -66,7 +67,8 @@ class KernelCompiler {
     job.function = kernel_.name();
     job.gluon = kernel_.dsl() == v1::DSL_GLUON;
     job.targets.assign(params_.targets().begin(), params_.targets().end());
-    for (const v1::KernelSignature& signature : inference_.tries) job.tries.push_back({signature});
+    for (const v1::KernelSignature& signature : inference_.tries)
+      job.tries.push_back({signature, HasSmallSizes(signature)});
     job.keep.assign(params_.keep().begin(), params_.keep().end());
     if (params_.max_seconds() > 0) job.max_seconds = params_.max_seconds();
     job.stop = stop_;

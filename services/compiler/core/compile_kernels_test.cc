@@ -128,6 +128,7 @@ TEST(CompileKernelsTest, WhatTritonHasRemovedIsAnError) {
   for (const char* never :
        {"NotImplementedError: __setitem__ is not supported in triton",
         "'tuple_type' object has no attribute 'is_ptr'",
+        "ValueError: unsupported tensor index: <triton.language.core.slice object at 0x>",
         "LLVM ERROR: Building op `amdgpu.x` but it isn't known in this MLIRContext"}) {
     EXPECT_EQ(ResultOf(never).status(), v1::COMPILE_STATUS_ERROR) << never;
   }
@@ -149,6 +150,22 @@ TEST(CompileKernelsTest, AnInstructionOfAnotherChipIsAnError) {
   result.set_message("ptxas: Instruction 'cvt' not supported on .target 'sm_90a'");
   JudgeFailure("", signature, /*compiles_elsewhere=*/false, result);
   EXPECT_EQ(result.status(), v1::COMPILE_STATUS_ERROR);
+}
+
+TEST(CompileKernelsTest, ABackendThatBreaksIsAnErrorAndALibraryThatIsNotAtHandIsNot) {
+  v1::KernelSignature signature;
+  signature.add_arguments()->set_rule("guess:float");
+  v1::CompileResult result;
+  result.set_status(v1::COMPILE_STATUS_ERROR);
+  result.set_stage("passes");
+  result.set_message("'tt.make_tensor_ptr' op operation destroyed but still has uses");
+  JudgeFailure("", signature, /*compiles_elsewhere=*/false, result);
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_ERROR);
+  result.set_stage("assembler");
+  result.set_message("ptxas fatal   : Unresolved extern function 'nvshmemx_signal_op'");
+  JudgeFailure("", signature, /*compiles_elsewhere=*/false, result);
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(result.missing(), "library");
 }
 
 TEST(CompileKernelsTest, ANameThatNothingBindsIsTheKernelsFault) {
@@ -192,12 +209,16 @@ TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {
   FakeCompiler compiler;
   std::vector<std::string> types;
   compiler.answer = [&](const KernelJob& job) {
-    for (const Try& one : job.tries) types.push_back(one.signature.arguments(0).type());
+    for (const Try& one : job.tries) {
+      types.push_back(one.signature.arguments(0).type());
+      EXPECT_EQ(one.small, types.size() > 5);
+    }
     EXPECT_EQ(job.tries[0].signature.arguments(1).type(), "i32");
     return Failing(job, "x");
   };
   ASSERT_TRUE(CompileKernels(ShardOf(kModule), Params(), 1, compiler).ok());
-  EXPECT_THAT(types, ::testing::ElementsAre("*fp32", "*bf16", "*fp16", "*i32", "*fp8e4nv"));
+  EXPECT_THAT(types, ::testing::ElementsAre("*fp32", "*bf16", "*fp16", "*i32", "*fp8e4nv", "*fp32",
+                                            "*fp16"));
 }
 
 TEST(CompileKernelsTest, LostCompilerIsTheStagesError) {

@@ -16,6 +16,7 @@ struct Try {
   // A constexpr's `value` in `signature` is a Python expression over the module's names and `args`,
   // the other values by name, as the lambdas of @triton.heuristics take them. The compiler's Python
   // evaluates it.
+  bool small = false;  // its guessed sizes are the smallest that are tried
 };
 
 struct KernelJob {

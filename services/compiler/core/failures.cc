@@ -42,6 +42,7 @@ constexpr absl::string_view kNeverTaken[] = {
     "Did you forget to add @triton.jit",
     "'dtype' object is not callable",
     "__setitem__ is not supported",
+    "unsupported tensor index: <triton.language.core.slice",
     "'tuple_type' object has no attribute",  // no argument is a tuple
     "isn't known in this MLIRContext",       // another vendor's operation
 };
@@ -141,6 +142,13 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   if (compiles_elsewhere) return;
   // An instruction that the kernel writes itself.
   if (result.stage() == "assembler" && absl::StrContains(message, "not supported on .target")) {
+    return;
+  }
+  if (result.stage() == "assembler" && absl::StrContains(message, "Unresolved extern function")) {
+    return SetUnknown("library", result);
+  }
+  // Triton's own passes break on what the code does, whatever it is called with.
+  if (result.stage() == "passes" && absl::StrContains(message, "destroyed but still has uses")) {
     return;
   }
   if (result.stage() == "frontend" && NoSignatureHelps(result.message())) return;

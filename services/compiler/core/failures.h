@@ -18,6 +18,8 @@ namespace kernelmill::compiler {
 //   the sandbox refused what it did                           unknown, "sandbox"
 //   the same try compiles for another target                  error: the target cannot
 //   the assembler has no such instruction for the target      error
+//   it calls a function of a library that is not at hand      unknown, "library"
+//   Triton's passes destroy what is still in use              error
 //   no signature changes it (NoSignatureHelps): Triton has    error
 //     no such function or syntax, a global is no constexpr
 //   a name is not defined, and no constexpr was guessed (it   error

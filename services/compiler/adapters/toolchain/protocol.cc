@@ -33,7 +33,8 @@ Json TryJson(const Try& attempt) {
   for (const v1::CompileOption& option : attempt.signature.options()) {
     options.push_back({option.name(), option.value()});
   }
-  return {{"types", types}, {"constexprs", constexprs}, {"options", options}};
+  return {
+      {"types", types}, {"constexprs", constexprs}, {"options", options}, {"small", attempt.small}};
 }
 
 // Fields of a row: a report that lacks one, or has one of another type, is refused as a whole.

@@ -63,6 +63,63 @@ TEST_P(ToolchainCompilerTest, WhatTheAssemblerRefusesIsAnErrorOfTheKernel) {
   EXPECT_EQ(next->targets[0].result.status(), v1::COMPILE_STATUS_OK);
 }
 
+TEST_P(ToolchainCompilerTest, ATryOfLargeTensorsIsPutOff) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  Try large = job.tries[0];
+  large.signature.mutable_constexprs(0)->set_value("1 << 17");
+  job.tries.insert(job.tries.begin(), large);
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->targets[0].attempt, 1);
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK);
+}
+
+TEST_P(ToolchainCompilerTest, AfterATryThatIsOutOfBoundsThoseOfSmallSizesAreLeft) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.max_seconds = 1;
+  // Much for the backend, unless the block is small.
+  job.module.insert(job.module.find("    tl.store"),
+                    "    for k in tl.static_range(60):\n        n += tl.sum(tl.sort(tl.load(x + i "
+                    "* n)).to(tl.int32))\n");
+  job.tries[0].signature.mutable_constexprs(0)->set_value("2 ** 14");
+  job.tries.push_back(job.tries[0]);
+  job.tries.push_back(job.tries[0]);
+  job.tries[2].signature.mutable_constexprs(0)->set_value("2");
+  job.tries[2].small = true;
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->targets[0].attempt, 2) << report->targets[0].result.message();
+  job.tries.pop_back();
+  const auto limited = compiler_->Compile(job);
+  ASSERT_TRUE(limited.ok()) << limited.status();
+  EXPECT_EQ(limited->targets[0].result.stage(), "limit");
+  EXPECT_EQ(limited->targets[0].attempt, 0);
+}
+
+TEST_P(ToolchainCompilerTest, WhatPassesRefuseIsToldInTheirWords) {
+  if (GetParam() != "triton-3.5.1") GTEST_SKIP() << "later versions have no block pointers";
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  // A block pointer that a function gives back in one of two places, of which the passes lose
+  // track.
+  job.module.insert(job.module.find("@triton.jit"),
+                    "@triton.jit\ndef pointer(x, n, B: tl.constexpr):\n    if B < 16:\n"
+                    "        return tl.make_block_ptr(x, (n,), (2,), (0,), (B,), (0,))\n"
+                    "    return tl.make_block_ptr(x, (n,), (1,), (0,), (B,), (0,))\n\n");
+  const size_t store = job.module.find("    tl.store");
+  job.module.replace(
+      store, std::string::npos,
+      "    tl.store(pointer(out, n, BLOCK), tl.load(x + i, m), boundary_check=(0,))\n");
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  const v1::CompileResult& result = report->targets[0].result;
+  EXPECT_EQ(result.stage(), "passes");
+  EXPECT_THAT(result.message(), ::testing::HasSubstr("destroyed but still has uses"));
+  EXPECT_EQ(result.line(), 8);
+}
+
 INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainCompilerTest, PinnedToolchainNames(),
                          NameOfToolchain());
 

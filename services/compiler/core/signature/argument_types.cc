@@ -89,7 +89,9 @@ InferredType InferPointer(const KernelFacts& facts, size_t place) {
   if (by_name && !(by_name->value == "i1" && element.need == Need::kStoredFloat)) {
     return Of(absl::StrCat("*", by_name->value), by_name->rule);
   }
+  if (element.need == Need::kBits32) return Of(kFloatPointer, element.rule);
   if (element.need == Need::kStoredInt) return Of("*i32", "usage:stored");
+  if (element.need == Need::kStoredInt64) return Of("*i64", "usage:stored");
   if (element.need == Need::kStoredBool) return Of("*i1", "usage:stored");
   if (element.need == Need::kBool) return Of("*i1", "usage:condition");
   return Of(kFloatPointer, "guess:float");
@@ -102,6 +104,7 @@ InferredType InferScalar(const KernelFacts& facts, size_t place, const HostValue
                                      ? facts.kernel.parameters(static_cast<int>(place)).role()
                                      : v1::PARAMETER_ROLE_OTHER;
   const std::optional<NameRule> by_name = ScalarByName(parameter.name);
+  if (usage.need == Need::kBits32) return Of("fp32", usage.rule);
   if (usage.need >= Need::kIndex) {
     const bool wide = usage.need == Need::kInt64 || given.type == "i64";
     return Of(usage.need == Need::kUint32 ? "u32" : wide ? "i64" : "i32", usage.rule);

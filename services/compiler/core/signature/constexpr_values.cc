@@ -37,13 +37,19 @@ std::string TensorOf(absl::string_view element) {
   return absl::StrCat("__import__('torch').Tensor(__import__('torch').", TorchType(element), ")");
 }
 
+// Whether a function of the arguments looks at the type of one: args["x"].dtype.
+bool AsksForTypes(absl::string_view text) {
+  return absl::StrContains(text, "isinstance(args") || absl::StrContains(text, "].dtype");
+}
+
 // `(lambda args: ...)({'N': 1024, ..., **args})`: arguments that are no constexprs stand in by
 // their types.
 // `own`: what the argument that the function computes is given, which the function may read.
 std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredType>& types,
                           absl::string_view text, const std::string& own, const Variant& variant) {
   std::string arguments = own;
-  const bool tensors = absl::StrContains(text, "isinstance") || absl::StrContains(text, ".dtype");
+  const bool named = facts.module.Find(text) != nullptr;
+  const bool tensors = AsksForTypes(text) || (named && AsksForTypes(facts.kernel.module()));
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i].type.empty()) continue;
     const absl::string_view type = types[i].type;
@@ -78,7 +84,8 @@ InferredValue Dtype(const KernelFacts& facts, const ConstexprUsage& usage, const
                                      [](const Expression* other) { return IsType(*other); });
   if (variant.flags && !variant.optional && compared != usage.compared.end())
     return {std::string((*compared)->text), "usage:dtype"};
-  return {TypeInModule(facts, usage.integer ? "i32" : variant.element), "usage:dtype"};
+  const bool shifted = usage.integer && !variant.flags;
+  return {TypeInModule(facts, shifted ? "i32" : variant.element), "usage:dtype"};
 }
 
 // A value of which a literal tells what kind it is: "relu", 3, tl.float16.
@@ -99,6 +106,23 @@ std::optional<InferredValue> ByComparison(const KernelFacts& facts, const Conste
 
 // A block of 64 in each of three dimensions is too much for a compiler.
 constexpr int64_t kSmallSize = 16;
+
+// The largest size that a bound of the host's is taken for: min(n, 65536) is less for most tensors.
+constexpr int64_t kLargeSize = 8192;
+
+// A guessed size of a try of small ones.
+InferredValue Smaller(InferredValue value, const Variant& variant) {
+  int64_t number = 0;
+  const bool large = absl::SimpleAtoi(value.value, &number) && number > kSmallSize;
+  if (!variant.small || !large || CertaintyOf(value.rule) != Certainty::kGuessed) return value;
+  return {absl::StrCat(kSmallSize), "guess:small"};
+}
+
+std::string AtMost(absl::string_view literal, int64_t most) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(literal, &number) && number > most ? absl::StrCat(most)
+                                                             : std::string(literal);
+}
 
 bool IsAtMost(const std::optional<NameRule>& by_name, int64_t most) {
   int64_t number = 0;
@@ -168,7 +192,8 @@ std::optional<InferredValue> ByLaunch(const KernelFacts& facts,
     if (usage.shape && IsNoPowerOfTwo(given.likely)) return std::nullopt;  // 0: without that tensor
     const bool flag = given.likely == "True" || given.likely == "False";
     if (flag) return InferredValue{variant.flags ? "True" : "False", "launch:likely", true};
-    return InferredValue{given.likely, "launch:likely"};
+    return InferredValue{usage.shape ? AtMost(given.likely, kLargeSize) : given.likely,
+                         "launch:likely"};
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i].type.empty()) continue;
@@ -199,7 +224,8 @@ InferredValue OfItself(const KernelFacts& facts, const std::vector<InferredType>
     return *std::move(value);
   if (parameter.default_value != nullptr)
     return {std::string(parameter.default_value->text), "default"};
-  return AtLeast(ByUsage(facts, place, variant), facts.usage.constexprs[place].least);
+  return AtLeast(Smaller(ByUsage(facts, place, variant), variant),
+                 facts.usage.constexprs[place].least);
 }
 
 // Whether numbers decide it, such as EVEN_K: the launch may have such that it holds, and a name may
@@ -231,7 +257,8 @@ InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& he
     }
     const InferredValue given = OfItself(facts, types, place, variant);
     const std::string own = absl::StrCat("'", parameter.name, "': ", given.value, ", ");
-    return {CallHeuristic(facts, types, text->second, own, variant), "heuristics"};
+    return {CallHeuristic(facts, types, text->second, own, variant),
+            variant.small ? "heuristics:small" : "heuristics"};
   }
   if (facts.usage.unit_strides.contains(parameter.name)) return {"1", "unit_stride"};
   return OfItself(facts, types, place, variant);
@@ -258,6 +285,32 @@ int64_t Evaluate(const KernelFacts& facts, const HeuristicTexts& heuristics,
   return absl::SimpleAtoi(value.value, &number) ? number : 0;
 }
 
+// A guessed size that reshaping tells of the others.
+std::optional<InferredValue> ByReshape(const KernelFacts& facts, const HeuristicTexts& heuristics,
+                                       const std::vector<InferredType>& types, size_t place,
+                                       const Variant& variant) {
+  const auto value_of = [&](absl::string_view name) {
+    const int at = facts.function.Find(name);
+    return at < 0 ? InferredValue()
+                  : WithoutMultiple(facts, heuristics, types, static_cast<size_t>(at), variant);
+  };
+  const auto guessed = [&](absl::string_view name) {
+    return CertaintyOf(value_of(name).rule) == Certainty::kGuessed;
+  };
+  const auto number_of = [&](absl::string_view name) {
+    int64_t number = 0;
+    return absl::SimpleAtoi(value_of(name).value, &number) ? number : 0;
+  };
+  const absl::string_view name = facts.function.parameters[place].name;
+  for (const SizeEquation& equation : facts.usage.equations) {
+    const std::optional<int64_t> size = ValueThatHolds(
+        equation, name, [&](absl::string_view other) { return facts.function.Find(other); },
+        guessed, number_of);
+    if (size && guessed(name)) return InferredValue{absl::StrCat(*size), "usage:reshape"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) {
@@ -279,6 +332,8 @@ InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heu
                              const std::vector<InferredType>& types, size_t place,
                              const Variant& variant) {
   InferredValue value = WithoutMultiple(facts, heuristics, types, place, variant);
+  if (std::optional<InferredValue> held = ByReshape(facts, heuristics, types, place, variant))
+    return *std::move(held);
   const Expression* of = facts.usage.constexprs[place].multiple_of;
   int64_t number = 0;
   if (of == nullptr || CertaintyOf(value.rule) != Certainty::kGuessed ||

@@ -16,6 +16,7 @@ struct Variant {
   bool optional = true;               // whether arguments are given that may be None
   int config = 0;                     // of autotune
   absl::string_view number = "1024";  // what numbers stand in for that heuristics read
+  bool small = false;                 // whether sizes of which nothing is known are small
 };
 
 struct InferredValue {

@@ -33,6 +33,8 @@ class TryMaker {
     }
   }
 
+  const HeuristicTexts& heuristics() const { return heuristics_; }
+
   v1::KernelSignature Make(const Variant& variant, std::string& missing) const {
     v1::KernelSignature made;
     for (size_t i = 0; i < facts_.function.parameters.size(); ++i) {
@@ -121,8 +123,19 @@ class TryMaker {
   std::vector<InferredType> types_;
 };
 
+// What numbers stand in for that heuristics read. Several sizes of one block are made of it: two of
+// 1024 are more than a compiler takes.
+absl::string_view NumberOfHeuristics(const KernelFacts& facts, const HeuristicTexts& heuristics) {
+  int sizes = 0;
+  for (size_t i = 0; i < facts.function.parameters.size(); ++i) {
+    sizes +=
+        facts.usage.constexprs[i].shape && heuristics.contains(facts.function.parameters[i].name);
+  }
+  return sizes > 1 ? "128" : "1024";
+}
+
 // In the order in which they are tried: types first, since those fail most.
-std::vector<Variant> Variants(const v1::Kernel& kernel) {
+std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number) {
   std::vector<Variant> variants = {{"fp32"},
                                    {"bf16"},
                                    {"fp16"},
@@ -134,8 +147,11 @@ std::vector<Variant> Variants(const v1::Kernel& kernel) {
   variants.push_back({"fp32", true, false});
   variants.push_back({"i32"});
   variants.push_back({"fp8e4nv"});
-  // Heuristics of few, as of a small tensor.
+  for (Variant& variant : variants) variant.number = number;
+  // Heuristics of few, as of a small tensor; small sizes.
   if (!kernel.heuristics().names().empty()) variants.push_back({"fp32", false, true, 0, "12"});
+  variants.push_back({"fp32", false, true, 0, "12", true});
+  variants.push_back({"fp16", false, true, 0, "12", true});
   return variants;
 }
 
@@ -160,7 +176,8 @@ Inference InferSignature(const v1::Kernel& kernel) {
       kernel, module, *function, finder.Of(*function), launch, inductor ? &*inductor : nullptr};
   const TryMaker maker(facts, decorators);
   std::vector<std::string> seen;
-  for (const Variant& variant : Variants(kernel)) {
+  const absl::string_view number = NumberOfHeuristics(facts, maker.heuristics());
+  for (const Variant& variant : Variants(kernel, number)) {
     v1::KernelSignature made = maker.Make(variant, inference.missing);
     if (!inference.missing.empty()) break;
     std::string key = made.SerializeAsString();

@@ -340,6 +340,10 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
   }
   if (absl::EndsWith(name, "_like") && call.parts.size() > 1)
     return Evaluate(*call.parts[1], depth + 1);
+  if (on_tensor && name == "item") {
+    const HostValue of = Evaluate(*callee.parts[0], depth + 1);
+    return absl::StartsWith(of.type, "*") ? OfType(of.type.substr(1)) : of;
+  }
   // x.contiguous(), x.view(-1, n): what x is.
   if (on_tensor && callee.kind == Kind::kAttribute) {
     HostValue value = Evaluate(*callee.parts[0], depth + 1);

@@ -21,4 +21,10 @@ Certainty CertaintyOf(absl::string_view rule) {
   return Certainty::kGuessed;
 }
 
+bool HasSmallSizes(const v1::KernelSignature& signature) {
+  return std::any_of(
+      signature.constexprs().begin(), signature.constexprs().end(),
+      [](const v1::ConstexprValue& value) { return absl::EndsWith(value.rule(), ":small"); });
+}
+
 }  // namespace kernelmill::compiler

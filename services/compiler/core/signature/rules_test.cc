@@ -56,6 +56,44 @@ TEST(TypeRulesTest, DotScaled) {
   EXPECT_EQ(Told("x, y, z, o", body, "y"), "*fp32 guess:float");
 }
 
+TEST(TypeRulesTest, AFormatOfDotScaledThatIsAConstexprIsOfBytes) {
+  EXPECT_EQ(
+      Told("x, s, y, o, F: tl.constexpr",
+           {"tl.store(o, tl.dot_scaled(tl.load(x), tl.load(s), F, tl.load(y), None, 'bf16'))"},
+           "x"),
+      "*u8 usage:dot_scaled");
+}
+
+TEST(TypeRulesTest, FloatBits) {
+  const v1::Kernel kernel = KernelOf(
+      "x, s, o",
+      {"tl.store(o, tl.load(x).to(tl.int32, bitcast=True) & s.to(tl.uint32, bitcast=True))"});
+  EXPECT_EQ(Told(kernel, "x"), "*fp32 usage:float_bits");
+  EXPECT_EQ(Told(kernel, "s"), "fp32 usage:float_bits");
+  EXPECT_TRUE(AnyTry(kernel, "x", "*i32 usage:float_bits"));
+}
+
+TEST(TypeRulesTest, OfSeveralWidthsThatItIsReadAsTheWidest) {
+  EXPECT_EQ(Told("x, o",
+                 {"k = tl.load(x)", "a = k.to(tl.int16, bitcast=True)",
+                  "b = k.to(tl.int64, bitcast=True)", "tl.store(o, a + b)"},
+                 "x"),
+            "*i64 usage:bitcast");
+}
+
+TEST(TypeRulesTest, AnIntegerOf64BitsIsStored) {
+  EXPECT_EQ(Told("x, o", {"tl.store(o, tl.argmax(tl.load(x), 0).to(tl.int64))"}, "o"),
+            "*i64 usage:stored");
+  EXPECT_EQ(Told("x, o", {"tl.store(o, tl.argmax(tl.load(x), 0))"}, "o"), "*i32 usage:stored");
+}
+
+TEST(TypeRulesTest, AnItemOfATensorIsANumber) {
+  const v1::Kernel kernel = Launched(
+      KernelOf("x, total", {"tl.store(x, tl.load(x) / total)"}),
+      "def f(x, t):\n    n = torch.zeros(1, dtype=torch.int64)\n    k[(1,)](x, n.sum().item())\n");
+  EXPECT_EQ(Told(kernel, "total"), "i64 launch:type");
+}
+
 TEST(TypeRulesTest, Dot) {
   EXPECT_EQ(Told("x, y, o",
                  {"acc = tl.zeros((16, 16), dtype=tl.int32)", "a = tl.load(x)",

@@ -101,6 +101,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   if (traits.shape) {
     for (size_t i = 1; i < call.parts.size(); ++i) VisitShape(scope, *call.parts[i]);
   }
+  if (name == "reshape" || name == "view") VisitReshape(scope, call);
   if (name == "dot_scaled") VisitDotScaled(scope, call);
   if (name == "dot") VisitDot(scope, call, Argument(call, "acc", 2));
   if (name == "static_assert" && call.parts.size() > 1) VisitAssertion(scope, *call.parts[1]);
@@ -123,6 +124,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
 void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Function& helper) {
   const FunctionUsage& usage = Of(helper);
   scope.usage.three_dimensional |= usage.three_dimensional;
+  AddEquationsOf(scope, call, helper, usage.equations);
   for (size_t i = 0; i < helper.parameters.size(); ++i) {
     const Expression* argument = Argument(call, helper.parameters[i].name, i);
     if (argument == nullptr) continue;

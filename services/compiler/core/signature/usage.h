@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "services/compiler/core/signature/functions.h"
+#include "services/compiler/core/signature/size_equations.h"
 
 namespace kernelmill::compiler {
 
@@ -19,6 +21,7 @@ enum class Need : uint8_t {
   kAny,
   kStoredFloat,  // a float is stored there
   kStoredInt,    // an integer is
+  kStoredInt64,  // one of 64 bits is
   kStoredBool,   // a comparison's outcome is
   kFloat,        // given to exp, log and the like
   kFloat32,      // one name is given it or a tensor of float32
@@ -26,6 +29,7 @@ enum class Need : uint8_t {
   kBool,         // a mask or a condition
   kIndex,        // part of an address, a bound of a loop, divided or shifted as integers are
   kBits,         // & | ^ << >>
+  kBits32,       // read as an integer of 32 bits, which a float's are as well
   kUint8,        // packed numbers or scales of tl.dot_scaled
   kInt8,         // read as another type of as many bits, or multiplied as integers by tl.dot
   kInt16,
@@ -79,6 +83,7 @@ struct FunctionUsage {
   // Parameters at the end of the strides of tensor descriptors, which have to be 1.
   absl::flat_hash_set<absl::string_view> unit_strides;
   bool three_dimensional = false;  // a tensor is made one: x[:, None, None]
+  std::vector<SizeEquation> equations;
 };
 
 // Finds what functions of a module do with their parameters.
@@ -122,6 +127,17 @@ class UsageFinder {
   void VisitShape(Scope& scope, const Expression& expression);
   void RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth = 0);
   int64_t NumberOf(Scope& scope, const Expression& expression, int depth = 0);
+  // The sizes of a tensor; none: a scalar, or a pointer. Of a name that is given several the
+  // first's.
+  using Shape = std::vector<Product>;
+  std::optional<Product> SizeOf(Scope& scope, const Expression& size, int depth);
+  std::optional<Shape> ShapeOf(Scope& scope, const Expression& expression, int depth);
+  std::optional<Shape> ShapeOfCall(Scope& scope, const Expression& call, int depth);
+  std::optional<Shape> ShapeOfList(Scope& scope, const std::vector<const Expression*>& sizes);
+  void VisitReshape(Scope& scope, const Expression& call);
+  void AddEquation(Scope& scope, SizeEquation equation);
+  void AddEquationsOf(Scope& scope, const Expression& call, const Function& helper,
+                      const std::vector<SizeEquation>& theirs);
   void NeedNumbers(Scope& scope, const Expression& expression, absl::string_view rule);
 
   void Require(Scope& scope, const Expression& expression, size_t level, Need need,

@@ -22,7 +22,10 @@ void UsageFinder::VisitDotScaled(Scope& scope, const Expression& call) {
     if (scale != nullptr) Require(scope, *scale, 0, Need::kUint8, "usage:dot_scaled");
     const Expression* format = Argument(call, name + "_format", first + 2);
     const Expression* value = Argument(call, name, first);
-    if (value != nullptr && format != nullptr && absl::StrContains(format->text, "e2m1")) {
+    // Of a format that is given as a constexpr bytes are numbers too, packed ones or of float8.
+    const bool bytes = format != nullptr && (absl::StrContains(format->text, "e2m1") ||
+                                             ConstexprOf(scope, *format) != nullptr);
+    if (value != nullptr && bytes) {
       Require(scope, *value, 0, Need::kUint8, "usage:dot_scaled");
     }
   }
@@ -128,6 +131,13 @@ void UsageFinder::VisitAlternatives(Scope& scope) {
   }
 }
 
+// x.to(tl.int64): what a block pointer points to has to be of that type.
+bool IsInt64(const Expression& value) {
+  const Expression* type =
+      value.kind == Kind::kCall && LastName(value) == "to" ? Argument(value, "dtype", 0) : nullptr;
+  return type != nullptr && LastName(*type) == "int64";
+}
+
 // Loads, stores and atomics, as functions and as methods of descriptors.
 bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string_view name) {
   const MemoryAccess access = MemoryAccessOf(name);
@@ -162,7 +172,7 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
   if (access == MemoryAccess::kBitwise) need = Need::kBits;
   if (value != nullptr && (access == MemoryAccess::kStore || access == MemoryAccess::kAtomic)) {
     const Class stored = ClassOf(scope, *value);
-    if (stored == Class::kInt) need = Need::kStoredInt;
+    if (stored == Class::kInt) need = IsInt64(*value) ? Need::kStoredInt64 : Need::kStoredInt;
     if (stored == Class::kBool) need = Need::kStoredBool;
     if (stored == Class::kFloat) need = Need::kStoredFloat;
   }
@@ -255,9 +265,13 @@ void UsageFinder::VisitCast(Scope& scope, const Expression& call) {
   const Expression* bitcast = Argument(call, "bitcast", method ? 2 : 3);
   if (bitcast == nullptr || bitcast->text != "True") return;
   const int bits = BitsOf(LastName(*type));
+  // Whose bits are read as an integer's is a float more often than not.
+  const bool to_integer = absl::StrContains(LastName(*type), "int");
+  if (bits == 32 && to_integer) return Require(scope, *value, 0, Need::kBits32, "usage:float_bits");
   const Need need = bits == 8    ? Need::kInt8
                     : bits == 16 ? Need::kInt16
                     : bits == 32 ? Need::kInt32
+                    : bits == 64 ? Need::kInt64
                                  : Need::kAny;
   if (need != Need::kAny) Require(scope, *value, 0, need, "usage:bitcast");
 }

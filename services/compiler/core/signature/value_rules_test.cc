@@ -243,6 +243,22 @@ TEST(ValueRulesTest, AnElementOfAListIsTheLaunchs) {
             "8 launch");
 }
 
+TEST(ValueRulesTest, AFunctionOfHeuristicsThatAsksForATypeHearsOfATensor) {
+  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  kernel.set_module("def flag(args):\n    return args['x'].dtype is None\n\n" + kernel.module());
+  kernel.set_source(
+      "@triton.heuristics({'E': flag})\n@triton.jit\n"
+      "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
+  EXPECT_THAT(Told(kernel, "E"), ::testing::HasSubstr("'x': __import__('torch').Tensor("));
+}
+
+TEST(ValueRulesTest, ATypeOfShiftedIntegersIsThatOfThePointersInTriesWithFlags) {
+  const v1::Kernel kernel =
+      KernelOf("x, T: tl.constexpr", {"b = tl.load(x)", "b = b.to(T) >> 2", "tl.store(x, b)"});
+  EXPECT_EQ(Told(kernel, "T"), "tl.int32 usage:dtype");
+  EXPECT_TRUE(AnyTry(kernel, "T", "tl.float32 usage:dtype"));
+}
+
 TEST(ValueRulesTest, AHeuristicMayReadWhatItIsGivenItself) {
   v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
   kernel.set_source(

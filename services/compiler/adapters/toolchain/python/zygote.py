@@ -6,12 +6,15 @@ confined (sandbox.py). It alone writes reports; what A says is a stranger's word
 """
 import json
 import math
+import re
 
 from kernelmill_harness import backend, children, frontend, messages, sandbox
 
 
 IR_BYTES = 16 << 20      # of what A answers: as objects of Python it takes twenty times as much here
 REPORT_BYTES = 24 << 20  # of a target; zygote.cc has the bound of all
+LARGE_TENSOR = 1 << 16   # elements: no tile that is launched has more
+TENSOR = re.compile(r"tensor<(\d+(?:x\d+)*)x")
 STAGES = ("import", "limit", "sandbox", "frontend", "passes", "assembler")  # the later, the further a try came
 
 
@@ -31,23 +34,35 @@ def kernel_report(job):
 
 
 def target_report(job, target):
-    """The import's row, and what the first try that compiles came to, else the one that came furthest."""
+    """The import's row, and what the first try that compiles came to, else the one that came furthest. A try whose tensors are
+    so large that the backend may find no end is put off: a later one may have smaller sizes. After one that is out of bounds
+    only those of small sizes are left to try."""
     with children.Frontend(frontend.main, job, target, IR_BYTES) as child:
         said = child.answer()
         loaded = import_row(said)
         if not loaded["ok"]:
             return loaded, {"target": target, "attempt": 0 if job["tries"] else -1, "status": "error", "stage": "import",
                             "message": loaded["error"], "line": loaded["line"]}
-        best = None
-        for i, attempt in enumerate(job["tries"]):
-            report = {"target": target, "attempt": i, **try_report(child, job, target, i, attempt)}
+        best, limited, waiting, put_off = None, None, list(range(len(job["tries"]))), []
+        while waiting or put_off:
+            others = bool(waiting)
+            i = (waiting or put_off).pop(0)
+            child.ask(i)
+            said_of_try = child.answer()
+            if others and has_large_tensor(said_of_try):
+                put_off.append(i)
+                continue
+            report = {"target": target, "attempt": i, **try_report(said_of_try, child.seconds(), job, target, job["tries"][i])}
             if report["status"] == "ok":
                 return loaded, report
             if best is None or STAGES.index(report["stage"]) > STAGES.index(best["stage"]):
                 best = report
             if report["stage"] == "limit":
-                return loaded, report
-        return loaded, best
+                if limited is not None:
+                    break
+                limited, put_off = report, []
+                waiting = [place for place in waiting if job["tries"][place]["small"]]
+        return loaded, limited or best
 
 
 def import_row(said):
@@ -75,16 +90,22 @@ def text(value, size):
     return messages.clean(str(value)[:8 * size].encode("utf-8", "replace").decode(), size)
 
 
-def try_report(child, job, target, place, attempt):
-    child.ask(place)
-    said = child.answer()
+def has_large_tensor(said):
+    """Whether IR has a tensor of more elements than tiles have."""
+    ir = said.get("ir")
+    shapes = set(TENSOR.findall(ir)) if isinstance(ir, str) else ()
+    return any(math.prod(map(int, shape.split("x"))) > LARGE_TENSOR for shape in shapes if len(shape) < 100)
+
+
+def try_report(said, seconds, job, target, attempt):
+    """What a try came to of which A, in `seconds` of its processor time, said so much."""
     if "died" in said:
         return died(said, "frontend")
     if not isinstance(said.get("ir"), str):
         stage = said.get("stage")
         return {"status": "error", "stage": stage if stage in ("limit", "sandbox") else "frontend",
                 "message": text(said.get("message"), messages.MESSAGE_BYTES), "line": line(said)}
-    left = max(1, math.ceil(job["max_seconds"] - child.seconds()))
+    left = max(1, math.ceil(job["max_seconds"] - seconds))
     report = children.call(
         lambda: backend.report(said["ir"], target, frontend.options_of(attempt), job["gluon"], job["keep"]),
         left, job["max_seconds"], REPORT_BYTES)

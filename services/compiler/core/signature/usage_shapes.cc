@@ -1,0 +1,190 @@
+// Of UsageFinder: how tensors are shaped, as far as reshaping tells what sizes have to do with one
+// another.
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "services/compiler/core/signature/calls.h"
+#include "services/compiler/core/signature/usage_scope.h"
+
+namespace kernelmill::compiler {
+
+using Kind = Expression::Kind;
+
+namespace {
+
+constexpr size_t kMostEquations = 64;
+
+// Of two shapes that are calculated with, dimension by dimension from the last; where one has 1 it
+// is the other's.
+std::vector<Product> Broadcast(const std::vector<Product>& one, const std::vector<Product>& two) {
+  const std::vector<Product>& longer = one.size() < two.size() ? two : one;
+  const std::vector<Product>& shorter = one.size() < two.size() ? one : two;
+  std::vector<Product> made = longer;
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    Product& at = made[longer.size() - shorter.size() + i];
+    if (at.names.empty() && at.number == 1) at = shorter[i];
+  }
+  return made;
+}
+
+// The sizes that a call lists: reshape(x, [a, b]), x.reshape(a, b).
+std::vector<const Expression*> SizesOf(const Expression& call, size_t first) {
+  if (call.parts.size() > first && call.parts[first]->kind == Kind::kSequence)
+    return call.parts[first]->parts;
+  std::vector<const Expression*> sizes;
+  for (size_t i = first; i < call.parts.size(); ++i) {
+    if (call.parts[i]->kind != Kind::kKeyword) sizes.push_back(call.parts[i]);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+std::optional<Product> UsageFinder::SizeOf(Scope& scope, const Expression& size, int depth) {
+  if (--steps_left_ < 0 || depth > 12) return std::nullopt;
+  if (size.kind == Kind::kBinary && size.name == "*") {
+    const std::optional<Product> left = SizeOf(scope, *size.parts[0], depth + 1);
+    const std::optional<Product> right = SizeOf(scope, *size.parts[1], depth + 1);
+    return left && right ? Multiply(*left, *right) : std::nullopt;
+  }
+  if (ConstexprOf(scope, size) != nullptr) return Product{1, {size.name}};
+  if (size.kind == Kind::kName) {
+    const auto values = scope.function.values.find(size.name);
+    if (values != scope.function.values.end()) {
+      return values->second.size() == 1 ? SizeOf(scope, *values->second[0], depth + 1)
+                                        : std::nullopt;
+    }
+  }
+  const int64_t number = NumberOf(scope, size);
+  return number > 0 ? std::optional<Product>(Product{number, {}}) : std::nullopt;
+}
+
+std::optional<UsageFinder::Shape> UsageFinder::ShapeOfList(
+    Scope& scope, const std::vector<const Expression*>& sizes) {
+  Shape shape;
+  for (const Expression* size : sizes) {
+    const std::optional<Product> product = SizeOf(scope, *size, 0);
+    if (!product) return std::nullopt;
+    shape.push_back(*product);
+  }
+  return shape;
+}
+
+std::optional<UsageFinder::Shape> UsageFinder::ShapeOf(Scope& scope, const Expression& expression,
+                                                       int depth) {
+  if (--steps_left_ < 0 || depth > 24) return std::nullopt;
+  const auto& parts = expression.parts;
+  switch (expression.kind) {
+    case Kind::kNumber:
+      return Shape();
+    case Kind::kName: {
+      if (scope.function.Find(expression.name) >= 0) return std::nullopt;  // of a helper: any
+      const auto values = scope.function.values.find(expression.name);
+      if (values == scope.function.values.end()) return std::nullopt;
+      return ShapeOf(scope, *values->second.front(), depth + 2);
+    }
+    case Kind::kUnary:
+      return ShapeOf(scope, *parts[0], depth + 1);
+    case Kind::kBinary:
+    case Kind::kCompare: {
+      const std::optional<Shape> left = ShapeOf(scope, *parts[0], depth + 1);
+      const std::optional<Shape> right = ShapeOf(scope, *parts[1], depth + 1);
+      // Of what is unknown a scalar is likelier than a larger tensor.
+      return left && right ? std::optional<Shape>(Broadcast(*left, *right)) : left ? left : right;
+    }
+    case Kind::kSubscript: {  // x[:, None]
+      std::optional<Shape> of = ShapeOf(scope, *parts[0], depth + 1);
+      if (!of) return std::nullopt;
+      Shape shape;
+      size_t next = 0;
+      for (absl::string_view index : absl::StrSplit(parts[1]->text, ',')) {
+        index = absl::StripAsciiWhitespace(index);
+        if (index == "None") {
+          shape.push_back({});
+        } else if (index == ":" && next < of->size()) {
+          shape.push_back((*of)[next++]);
+        } else {
+          return std::nullopt;
+        }
+      }
+      return next == of->size() ? std::optional<Shape>(shape) : std::nullopt;
+    }
+    case Kind::kCall:
+      return ShapeOfCall(scope, expression, depth);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<UsageFinder::Shape> UsageFinder::ShapeOfCall(Scope& scope, const Expression& call,
+                                                           int depth) {
+  const Expression& callee = *call.parts[0];
+  const absl::string_view name = LastName(call);
+  const bool method = IsMethodOfValue(scope.function, callee);
+  const Expression* operand = method                  ? callee.parts[0]
+                              : call.parts.size() > 1 ? call.parts[1]
+                                                      : nullptr;
+  if (operand == nullptr || (callee.kind == Kind::kName && module_.Find(name) != nullptr))
+    return std::nullopt;
+  if (name == "arange" && call.parts.size() > 2 && call.parts[1]->text == "0")
+    return ShapeOfList(scope, {call.parts[2]});
+  if (name == "zeros" || name == "full") return ShapeOfList(scope, SizesOf(call, 1));
+  if (name == "reshape" || name == "view" || name == "broadcast_to")
+    return ShapeOfList(scope, SizesOf(call, method ? 1 : 2));
+  if (name == "where" && call.parts.size() > 3) {
+    const std::optional<Shape> one = ShapeOf(scope, *call.parts[2], depth + 1);
+    const std::optional<Shape> two = ShapeOf(scope, *call.parts[3], depth + 1);
+    return one && two ? std::optional<Shape>(Broadcast(*one, *two)) : std::nullopt;
+  }
+  static constexpr absl::string_view kElementwise[] = {
+      "to",    "cast",    "load",    "abs",         "cdiv",
+      "clamp", "minimum", "maximum", "multiple_of", "max_contiguous"};
+  const bool elementwise =
+      TraitsOf(name).floats ||
+      std::find(std::begin(kElementwise), std::end(kElementwise), name) != std::end(kElementwise);
+  return elementwise ? ShapeOf(scope, *operand, depth + 1) : std::nullopt;
+}
+
+void UsageFinder::AddEquation(Scope& scope, SizeEquation equation) {
+  if (equation.left.names.empty() && equation.right.names.empty()) return;
+  if (scope.usage.equations.size() < kMostEquations)
+    scope.usage.equations.push_back(std::move(equation));
+}
+
+void UsageFinder::VisitReshape(Scope& scope, const Expression& call) {
+  const bool method = IsMethodOfValue(scope.function, *call.parts[0]);
+  if (!method && call.parts.size() < 2) return;
+  const Expression& operand = method ? *call.parts[0]->parts[0] : *call.parts[1];
+  const std::optional<Shape> before = ShapeOf(scope, operand, 0);
+  const std::optional<Shape> after = ShapeOfList(scope, SizesOf(call, method ? 1 : 2));
+  if (!before || !after || before->empty() || after->empty()) return;
+  std::optional<Product> left = Product();
+  std::optional<Product> right = Product();
+  for (const Product& size : *before) left = left ? Multiply(*left, size) : std::nullopt;
+  for (const Product& size : *after) right = right ? Multiply(*right, size) : std::nullopt;
+  if (left && right) AddEquation(scope, {*left, *right});
+}
+
+// A helper's equations, of what it is given.
+void UsageFinder::AddEquationsOf(Scope& scope, const Expression& call, const Function& helper,
+                                 const std::vector<SizeEquation>& theirs) {
+  const auto given = [&](const Product& product) {
+    std::optional<Product> made = Product{product.number, {}};
+    for (const absl::string_view name : product.names) {
+      const int at = helper.Find(name);
+      const Expression* argument = at < 0 ? nullptr : Argument(call, name, static_cast<size_t>(at));
+      const std::optional<Product> size =
+          argument == nullptr ? std::nullopt : SizeOf(scope, *argument, 0);
+      made = made && size ? Multiply(*made, *size) : std::nullopt;
+    }
+    return made;
+  };
+  for (const SizeEquation& equation : theirs) {
+    const std::optional<Product> left = given(equation.left);
+    const std::optional<Product> right = given(equation.right);
+    if (left && right) AddEquation(scope, {*left, *right});
+  }
+}
+
+}  // namespace kernelmill::compiler
