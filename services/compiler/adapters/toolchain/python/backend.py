@@ -6,7 +6,6 @@ import contextlib
 import errno
 import hashlib
 import io
-import os
 import re
 
 from triton import knobs
@@ -18,8 +17,6 @@ from kernelmill_harness import children, device, machine_code, messages
 
 
 ASSEMBLER_FORMS = ("cubin", "hsaco")
-DIAGNOSTICS_BYTES = 64 << 10
-DIAGNOSTIC = re.compile(r"^(?:kernel\.py:(\d{1,7}):\d+: |[^\n]*: )?error: (.+)$", re.MULTILINE)
 KILLED = re.compile(r"ptxas` failed with error code -(9|24|25)\b")  # SIGKILL, SIGXCPU, SIGXFSZ: its limits
 
 
@@ -28,9 +25,9 @@ MACHINE = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO, er
 
 
 class Failed(Exception):
-    def __init__(self, stage, message, line=0):
+    def __init__(self, stage, message):
         super().__init__(message)
-        self.stage, self.message, self.line = stage, message, line
+        self.stage, self.message = stage, message
 
 
 def forms_of(text, target, options, gluon):
@@ -61,20 +58,10 @@ def forms_of(text, target, options, gluon):
             stage = "assembler" if form in ASSEMBLER_FORMS else "passes"
             if KILLED.search(str(error)):
                 stage = "limit"
-            raise Failed(stage, *diagnostic(messages.of_exception(error))) from error
+            raise Failed(stage, messages.diagnostic(messages.of_exception(error))) from error
         if form != "glir":
             forms.append((form, module if isinstance(module, bytes) else str(module)))
     return forms, metadata, log.getvalue()
-
-
-def diagnostic(message):
-    """What MLIR says of a pass that failed, and the line of the module that it names: the exception, `message`, says only
-    that one did. What passes and LLVM have to say they write to descriptor 2, a file that is this child's own."""
-    if not message.endswith("PassManager::run failed"):
-        return message, 0
-    written = os.pread(2, DIAGNOSTICS_BYTES, 0).decode("utf-8", "replace")
-    first = DIAGNOSTIC.search(written)
-    return (first[2], int(first[1] or 0)) if first else (message, 0)
 
 
 def said(message):
@@ -85,9 +72,9 @@ def said(message):
     return message.partition("Repro command")[0]
 
 
-def refusal(stage, message, line=0):
-    """The report of what the backend does not take."""
-    return {"status": "error", "stage": stage, "message": messages.clean(message), "line": line}
+def refusal(stage, message):
+    """The report of what the backend does not take; of which line it is, is not told any more."""
+    return {"status": "error", "stage": stage, "message": messages.clean(message), "line": 0}
 
 
 def report(text, target, options, gluon, keep):
@@ -96,7 +83,7 @@ def report(text, target, options, gluon, keep):
     try:
         forms, metadata, log = forms_of(text, target, options, gluon)
     except Failed as failed:
-        return refusal(failed.stage, said(failed.message), failed.line)
+        return refusal(failed.stage, said(failed.message))
     except children.MachineFault:
         raise
     except Exception as error:  # pylint: disable=broad-except

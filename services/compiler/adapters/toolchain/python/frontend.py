@@ -209,13 +209,15 @@ def stage_of(error, stage):
 
 
 def frontend(namespace, lines, kernel, attempt, job, target):
+    begin = messages.diagnostics_end()
     try:
         source, values = source_of(kernel, attempt, namespace, job["gluon"])
         text = lower(source, attempt, target)
     except Refused:
         raise
     except Exception as error:  # pylint: disable=broad-except
-        raise Refused(stage_of(error, "frontend"), said(error), lines.of(error)) from None
+        message = messages.diagnostic(said(error), begin)
+        raise Refused(stage_of(error, "frontend"), message, lines.of(error)) from None
     return {"ir": text, "constexprs": [[name, messages.clean(repr(value), REPR_BYTES)] for name, value in values.items()]}
 
 

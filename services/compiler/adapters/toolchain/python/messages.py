@@ -1,11 +1,15 @@
 """Messages that are the same on every machine, whatever its folders are called."""
+import os
 import re
 
 MESSAGE_BYTES = 1000
 IMPORT_BYTES = 400
+DIAGNOSTICS_BYTES = 64 << 10
 
 _PATH = re.compile(r"(?:/[\w.+@~-]+)+/([\w.+@~-]+)")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+_SILENT = ("PassManager::run failed", "error encountered during parsing")
+_DIAGNOSTIC = re.compile(r"^(?:[^\n]*?: )?error: (.+)$", re.MULTILINE)
 _TEMPORARY = re.compile(r"\btmp[a-z0-9_]{8}\b")
 
 
@@ -26,3 +30,24 @@ def of_exception(error):
         said = ""
     name = type(error).__name__
     return f"{name}: {said}" if said else name
+
+
+def diagnostics_end():
+    """Where what is written to descriptor 2, a file that is each child's own, ends."""
+    try:
+        return os.fstat(2).st_size
+    except OSError:
+        return 0
+
+
+def diagnostic(message, begin=0):
+    """What MLIR says, where an exception's `message` says only that something failed: it has written that to descriptor 2,
+    from `begin` on. It names no line, since IR is made without them, so that it is the same wherever it is made."""
+    if not message.endswith(_SILENT):
+        return message
+    try:
+        written = os.pread(2, DIAGNOSTICS_BYTES, begin).decode("utf-8", "replace")
+    except OSError:
+        written = ""
+    first = _DIAGNOSTIC.search(written)
+    return first[1] if first else message
