@@ -10,6 +10,7 @@
 #include "common/rpc/status.h"
 #include "services/cli/commands/exported_kernels.h"
 #include "services/deduplicator/server/kernel_comparison.h"
+#include "services/extractor/server/extractor_service.h"
 
 namespace kernelmill::cli {
 namespace {
@@ -66,6 +67,10 @@ absl::StatusOr<v1::CompiledShard> EvaluateServices::Compile(const v1::CompileReq
   grpc::ClientContext context;
   RETURN_IF_ERROR(rpc::FromGrpcStatus(compiler_->Compile(&context, request, &response)));
   return std::move(*response.mutable_compiled());
+}
+
+absl::StatusOr<int> EvaluateServices::FirstErrorLine(const std::string& text) {
+  return extractor::FirstErrorLine(text);
 }
 
 absl::StatusOr<ShingleOverlap> EvaluateServices::Compare(const std::string& text,

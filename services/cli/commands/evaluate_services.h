@@ -34,6 +34,7 @@ class EvaluateServices final : public KernelServices {
   absl::StatusOr<v1::KernelShard> Extract(const v1::ExtractRequest& request) override;
   absl::StatusOr<v1::VerdictShard> Validate(const v1::ValidateRequest& request) override;
   absl::StatusOr<v1::CompiledShard> Compile(const v1::CompileRequest& request) override;
+  absl::StatusOr<int> FirstErrorLine(const std::string& text) override;
   absl::StatusOr<ShingleOverlap> Compare(const std::string& text,
                                          const std::string& reference) override;
   absl::StatusOr<std::vector<std::optional<DatasetMatch>>> FindInDataset(

@@ -20,7 +20,8 @@ class FakeKernelServices final : public KernelServices {
     for (const v1::SourceFile& file : request.files()) {
       v1::ExtractedFile* extracted = shard.add_files();
       extracted->set_path(file.path());
-      extracted->set_parse_errors(absl::StrContains(file.content(), "((("));
+      const bool parsed = absl::StrContains(file.content(), "@jit");
+      extracted->set_parse_errors(parsed && absl::StrContains(file.content(), "((("));
       extracted->set_first_error_line(1);
       const size_t at = file.content().find("@jit ");
       if (at == std::string::npos) continue;
@@ -42,6 +43,10 @@ class FakeKernelServices final : public KernelServices {
     }
     ++extract_calls;
     return shard;
+  }
+
+  absl::StatusOr<int> FirstErrorLine(const std::string& text) override {
+    return absl::StrContains(text, "(((") ? 1 : 0;
   }
 
   absl::StatusOr<v1::VerdictShard> Validate(const v1::ValidateRequest& request) override {

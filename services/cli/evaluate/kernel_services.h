@@ -39,6 +39,10 @@ class KernelServices {
   virtual absl::StatusOr<v1::VerdictShard> Validate(const v1::ValidateRequest& request) = 0;
   virtual absl::StatusOr<v1::CompiledShard> Compile(const v1::CompileRequest& request) = 0;
 
+  // The line on which a text first is no Python; 0 where it is. The extractor does not look into
+  // what cannot hold a kernel.
+  virtual absl::StatusOr<int> FirstErrorLine(const std::string& text) = 0;
+
   virtual absl::StatusOr<ShingleOverlap> Compare(const std::string& text,
                                                  const std::string& reference) = 0;
 

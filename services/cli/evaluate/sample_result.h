@@ -42,6 +42,9 @@ inline constexpr char kCompile[] = "compile";
 inline constexpr char kDecided[] = "decided";
 inline constexpr char kMemorised[] = "memorised";
 
+// The problem of a sample without any code.
+inline constexpr char kNoCode[] = "there is no code";
+
 // What one compiler made of a sample for one target.
 struct CompileOutcome {
   std::string toolchain;

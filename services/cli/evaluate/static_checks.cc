@@ -36,16 +36,21 @@ void AddProblem(std::string problem, SampleResult* result) {
   if (result->problems.size() < kMaxProblems) result->problems.push_back(std::move(problem));
 }
 
-void SetParses(const v1::ExtractedFile& file, absl::string_view text, SampleResult* result) {
+absl::Status SetParses(const v1::ExtractedFile& file, const std::string& text,
+                       KernelServices& services, SampleResult* result) {
   const bool empty = absl::StripAsciiWhitespace(text).empty();
-  const bool parses = !empty && !file.parse_errors() && file.failed().empty();
+  int error_line = file.parse_errors() ? file.first_error_line() : 0;
+  if (!empty && file.kernels() == 0 && !file.parse_errors() && file.failed().empty()) {
+    ASSIGN_OR_RETURN(error_line, services.FirstErrorLine(text));
+  }
+  const bool parses = !empty && error_line == 0 && !file.parse_errors() && file.failed().empty();
   result->values[{kStatic, "parses"}] = parses ? 1 : 0;
-  if (parses) return;
-  AddProblem(empty ? "there is no code"
-             : !file.failed().empty()
-                 ? absl::StrCat("cannot be read: ", file.failed())
-                 : absl::StrCat("a syntax error near line ", file.first_error_line()),
+  if (parses) return absl::OkStatus();
+  AddProblem(empty                    ? kNoCode
+             : !file.failed().empty() ? absl::StrCat("cannot be read: ", file.failed())
+                                      : absl::StrCat("a syntax error near line ", error_line),
              result);
+  return absl::OkStatus();
 }
 
 // Whether each of the kernels passes of which it can be asked; nothing where it can of none.
@@ -129,7 +134,7 @@ absl::StatusOr<std::vector<v1::KernelShard>> CheckSamples(absl::Span<const std::
   ASSIGN_OR_RETURN(v1::KernelShard kernels, services.Extract(files));
   for (const v1::ExtractedFile& file : kernels.files()) {
     ASSIGN_OR_RETURN(const size_t sample, SampleAt(file.path(), texts.size()));
-    SetParses(file, texts[sample], results[sample]);
+    RETURN_IF_ERROR(SetParses(file, texts[sample], services, results[sample]));
   }
   v1::ValidateRequest judged;
   *judged.mutable_kernels() = kernels;

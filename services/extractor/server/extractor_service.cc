@@ -16,6 +16,7 @@
 #include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
+#include "services/extractor/core/parse/parsed_text.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -65,6 +66,14 @@ class ExtractorService final
 };
 
 }  // namespace
+
+absl::StatusOr<int> FirstErrorLine(absl::string_view text) {
+  const TreeSitterParser parser;
+  const auto parsed = ParsedText::Parse(text, parser);
+  if (absl::IsResourceExhausted(parsed.status())) return 0;
+  RETURN_IF_ERROR(parsed.status());
+  return (*parsed)->has_errors() ? (*parsed)->first_error_line() : 0;
+}
 
 std::unique_ptr<grpc::Service> NewExtractorService(const rpc::CallLimits& limits) {
   return std::make_unique<ExtractorService>(limits);

@@ -67,6 +67,13 @@ TEST_F(ExtractorServiceTest, FindsKernelsByAWrapperOfAnotherFile) {
   EXPECT_EQ(response_.kernels().jit_names_size(), 0);
 }
 
+TEST(FirstErrorLine, IsOfWhatIsNoPythonAlone) {
+  EXPECT_EQ(FirstErrorLine("x = 1\n").value(), 0);
+  EXPECT_EQ(FirstErrorLine("").value(), 0);
+  EXPECT_EQ(FirstErrorLine("x = 1\nSorry, I cannot do that.\n").value(), 2);
+  EXPECT_EQ(FirstErrorLine("Use @triton.jit to do it.").value(), 1);
+}
+
 TEST_F(ExtractorServiceTest, TooManyFilesAreRefused) {
   v1::ExtractRequest request;
   for (int i = 0; i < 257; ++i) request.add_files()->set_path("a.py");
