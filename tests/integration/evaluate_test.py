@@ -51,7 +51,7 @@ class Evaluate(unittest.TestCase):
         self.assertEqual((whole["static"]["masked_accesses"], whole["overlap"]["exact_match"]), (1, 1))
         self.assertEqual((unmasked["static"]["has_kernel"], unmasked["static"]["masked_accesses"]), (1, 0))
         self.assertTrue(0 < unmasked["overlap"]["token_overlap"] < 1)
-        self.assertEqual((refused["static"]["has_kernel"], refused["overlap"]["exact_match"]), (0, 0))
+        self.assertEqual((refused["static"]["parses"], refused["static"]["has_kernel"], refused["overlap"]["exact_match"]), (0, 0, 0))
         self.assertEqual((broken["static"]["parses"], "overlap" in broken), (0, False))
         self.assertEqual((report["generations"]["tasks"], report["generations"]["samples"]), (3, 4))
         self.assertIsNone(report["compile"])
@@ -121,6 +121,13 @@ class Evaluate(unittest.TestCase):
         away = harness.run(harness.BIN / "kernelmill", "evaluate", self.write("k.jsonl", [{"completion": HEAD + KERNEL}]),
                            "--compiler", "127.0.0.1:1", check=False)
         self.assertEqual(away.returncode, 3, away.stderr)
+        self.assertIn("The compiler was looked for at 127.0.0.1:1 (--compiler)", away.stderr)
+        self.assertNotIn("coordinator", away.stderr)
+        for flag, name, known in (("--toolchain", "triton", "triton-3.5.1"), ("--target", "sm_90", "cuda:90")):
+            refused = harness.run(harness.BIN / "kernelmill", "evaluate", right, flag, name, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f'kernelmill: unknown {flag[2:]} "{name}"; ', refused.stderr)
+            self.assertIn(known, refused.stderr)
 
 
 if __name__ == "__main__":

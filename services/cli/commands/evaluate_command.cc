@@ -10,8 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
+#include "common/config/compile_policy.h"
 #include "common/toolchains/toolchains.h"
 #include "services/cli/commands/evaluate_services.h"
 #include "services/cli/commands/retry_hint.h"
@@ -72,6 +75,17 @@ v1::CompilePolicy PolicyOf(const EvaluateOptions& options) {
   return policy;
 }
 
+// Whether this process knows the compilers and targets that were asked for.
+absl::Status CheckNames(const EvaluateOptions& options) {
+  if (!EmbeddedCompilerOf(options).has_value()) return absl::OkStatus();
+  const absl::Status checked = config::CheckCompile(PolicyOf(options));
+  if (checked.ok()) return checked;
+  // Without the name that a job file has for it.
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(checked.message(), absl::MaxSplits(": ", 1));
+  return absl::Status(checked.code(), parts.second);
+}
+
 // One run of the command: what it has open, in the order in which it is needed.
 class EvaluateRun {
  public:
@@ -80,6 +94,7 @@ class EvaluateRun {
       : address_(address), options_(options), signal_(signal), console_(console) {}
 
   absl::StatusOr<EvaluationReport> Run() {
+    RETURN_IF_ERROR(CheckNames(options_));
     ASSIGN_OR_RETURN(Generations generations, Read(options_.generations, options_.reference));
     std::optional<Generations> baseline;
     if (!options_.baseline.empty()) {

@@ -97,8 +97,13 @@ bool LacksPackage(const v1::CompileResult& result) {
 
 // What could not be told, and what came of guessing it.
 std::string WhyUnknown(const v1::CompileResult& result) {
-  const std::string came = absl::StrCat(result.stage(), ": ", result.message());
-  if (absl::StartsWith(result.missing(), "import")) return came;
+  const std::string came = result.message().empty()
+                               ? result.missing()
+                               : absl::StrCat(result.stage(), ": ", result.message());
+  if (!absl::StartsWith(result.missing(), "type:") &&
+      !absl::StartsWith(result.missing(), "constexpr:")) {
+    return came;
+  }
   const std::string missing = absl::StrCat(result.missing(), " could not be told");
   return result.message().empty() ? missing : absl::StrCat(missing, "; as guessed: ", came);
 }
@@ -135,7 +140,7 @@ CompileOutcome SampleOutcome(absl::Span<const Compiled* const> kernels, const Sa
   CompileOutcome worst{toolchain, target, v1::COMPILE_STATUS_ERROR, ""};
   const bool has_kernel = result.values.at({kStatic, "has_kernel"}) == 1;
   if (!Parses(result)) {
-    worst.message = "it does not parse";
+    worst.message = absl::c_linear_search(result.problems, kNoCode) ? kNoCode : "it does not parse";
   } else if (!has_kernel) {
     worst.message = "no kernel in it";
   } else if (kernels.empty()) {

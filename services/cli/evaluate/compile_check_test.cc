@@ -65,6 +65,18 @@ TEST_F(CompileCheckTest, UnknownIsNotFailed) {
             "vague: type:x could not be told; as guessed: frontend: no pointer");
 }
 
+TEST_F(CompileCheckTest, WhatTheSandboxStoppedIsToldInItsWords) {
+  v1::CompileResult stopped =
+      ResultOf(v1::COMPILE_STATUS_UNKNOWN, "import", "sandbox: PermissionError");
+  stopped.set_missing("sandbox");
+  services_.compiles["asks"] = stopped;
+  services_.compiles["ends"] = ResultOf(v1::COMPILE_STATUS_UNKNOWN, "", "");
+  services_.compiles["ends"].set_missing("crash");
+  const std::vector<SampleResult> results = Compile({"@jit asks", "@jit ends"});
+  EXPECT_EQ(results[0].compiles[0].message, "asks: import: sandbox: PermissionError");
+  EXPECT_EQ(results[1].compiles[0].message, "ends: crash");
+}
+
 TEST_F(CompileCheckTest, WhatHasNoKernelOrDoesNotParseIsAnErrorWithoutATry) {
   EXPECT_EQ(StatusOf("x = 1"), v1::COMPILE_STATUS_ERROR);
   EXPECT_EQ(StatusOf("@jit good ((("), v1::COMPILE_STATUS_ERROR);

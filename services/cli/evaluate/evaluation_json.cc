@@ -62,7 +62,7 @@ Json ComparisonJson(const Comparison& comparison) {
                                    {"difference", Number(entry.difference.difference)},
                                    {"low", Number(entry.difference.low)},
                                    {"high", Number(entry.difference.high)},
-                                   {"excludes_zero", entry.difference.excludes_zero()}});
+                                   {"excludes_zero", entry.excludes_zero()}});
   }
   return json;
 }

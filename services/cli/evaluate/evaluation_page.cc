@@ -25,14 +25,20 @@ std::string Figure(double value) { return absl::StrFormat("%.3f", value); }
 
 bool IsPass(const Measure& measure) { return measure.group.starts_with("pass@"); }
 
+// "1 task", "2 tasks".
+std::string Count(size_t count, absl::string_view what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
 std::string ModelText(const char* what, const EvaluatedModel& model) {
   size_t references = 0;
   size_t in_dataset = 0;
   for (const Task& task : model.generations.tasks) references += task.reference.has_value();
   for (const auto& match : model.references) in_dataset += match.has_value();
-  std::string text = absl::StrCat(
-      "* ", what, ": ", Cell(model.generations.file), ", ", model.generations.tasks.size(),
-      " tasks, ", model.generations.samples(), " samples, ", references, " references");
+  std::string text = absl::StrCat("* ", what, ": ", Cell(model.generations.file), ", ",
+                                  Count(model.generations.tasks.size(), "task"), ", ",
+                                  Count(model.generations.samples(), "sample"), ", ",
+                                  Count(references, "reference"));
   if (in_dataset > 0)
     absl::StrAppend(&text, ", ", in_dataset, " of them like a kernel of the dataset");
   return text + "\n";
@@ -133,11 +139,13 @@ std::string ReasonTable(const EvaluatedModel& model) {
   std::vector<std::pair<std::pair<std::string, std::string>, int>> most(samples.begin(),
                                                                         samples.end());
   absl::c_stable_sort(most, [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string table =
-      absl::StrCat("\n## Why not\n\nWhat compilers said of most of the generations, ",
-                   std::min(most.size(), kReasons), " of ", most.size(),
-                   " answers; sheet.html and samples.jsonl have each sample's.\n\n"
-                   "| | of the first kernel that does not compile | samples |\n|---|---|---|\n");
+  std::string table = absl::StrCat(
+      "\n## Why not\n\nWhy generations do not compile, ",
+      most.size() > kReasons
+          ? absl::StrCat("the ", kReasons, " most frequent of ", most.size(), " reasons")
+          : "the most frequent reason first",
+      "; sheet.html and samples.jsonl have each sample's.\n\n"
+      "| | of the first kernel that does not compile | samples |\n|---|---|---|\n");
   if (most.size() > kReasons) most.resize(kReasons);
   for (const auto& [reason, count] : most) {
     absl::StrAppend(&table, "| ", reason.first, " | ", Cell(reason.second), " | ", count, " |\n");
@@ -163,19 +171,21 @@ std::string PassTable(const EvaluationReport& report) {
 
 std::string DifferenceTable(const Comparison& comparison) {
   std::string text = absl::StrCat(
-      "Generations less baseline, over the ", comparison.common_tasks, " tasks that both have (",
-      comparison.base_only, " are the baseline's alone, ", comparison.tuned_only,
+      "Generations less baseline, over ", Count(comparison.common_tasks, "task"),
+      " that both have (", comparison.base_only, " are the baseline's alone, ",
+      comparison.tuned_only,
       " the generations'), with 95 % intervals of the paired bootstrap over tasks (", kResamples,
-      " resamples). Marked: the interval excludes 0.\n\n"
+      " resamples). Marked: the interval excludes 0. One task has no interval.\n\n"
       "| group | measure | baseline | generations | difference | 95 % interval | | tasks |\n"
       "|---|---|---|---|---|---|---|---|\n");
   for (const MeasureDifference& entry : comparison.differences) {
     const Difference& difference = entry.difference;
-    absl::StrAppend(&text, "| ", entry.measure.group, " | ", Cell(entry.measure.name), " | ",
-                    Figure(entry.base), " | ", Figure(entry.tuned), " | ",
-                    absl::StrFormat("%+.3f", difference.difference), " | ",
-                    absl::StrFormat("%+.3f to %+.3f", difference.low, difference.high), " | ",
-                    difference.excludes_zero() ? "**yes**" : "", " | ", entry.tasks, " |\n");
+    absl::StrAppend(
+        &text, "| ", entry.measure.group, " | ", Cell(entry.measure.name), " | ",
+        Figure(entry.base), " | ", Figure(entry.tuned), " | ",
+        absl::StrFormat("%+.3f", difference.difference), " | ",
+        entry.tasks > 1 ? absl::StrFormat("%+.3f to %+.3f", difference.low, difference.high) : "",
+        " | ", entry.excludes_zero() ? "**yes**" : "", " | ", entry.tasks, " |\n");
   }
   return text;
 }

@@ -16,7 +16,9 @@
 namespace kernelmill::cli {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Task TaskOf(const std::string& id, const std::vector<std::string>& texts) {
   Task task;
@@ -65,6 +67,18 @@ TEST_F(EvaluationTest, MeansAreOverTasks) {
   // Of what has no loads nothing is told.
   EXPECT_EQ(Find(all, {kStatic, "masked_accesses"}).samples, 4);
   EXPECT_EQ(Find(all, {kStatic, "has_kernel"}).distribution.mean, 0.8);
+}
+
+TEST_F(EvaluationTest, WhatHoldsNoKernelParsesOnlyIfItIsCode) {
+  const EvaluatedModel model = Run({TaskOf("a", {"x = 1", "(((", ""})});
+  std::vector<double> parses;
+  std::vector<std::string> why;
+  for (const SampleResult& sample : model.results[0]) {
+    parses.push_back(sample.values.at({kStatic, "parses"}));
+    why.push_back(sample.compiles[0].message);
+  }
+  EXPECT_THAT(parses, ElementsAre(1, 0, 0));
+  EXPECT_THAT(why, ElementsAre("no kernel in it", "it does not parse", "there is no code"));
 }
 
 TEST_F(EvaluationTest, PassAtKLeavesOutWhatIsUnknown) {
@@ -163,6 +177,21 @@ TEST_F(EvaluationTest, ModelsAreComparedOnTheTasksThatBothHave) {
   const std::vector<std::string> lines =
       absl::StrSplit(SamplesJson(report), '\n', absl::SkipEmpty());
   EXPECT_EQ(lines.size(), 62u);
+}
+
+TEST_F(EvaluationTest, ADifferenceOfOneTaskIsNotMarked) {
+  EvaluationReport report;
+  report.model = Run({TaskOf("a", {"@jit k"})});
+  report.baseline = Run({TaskOf("a", {"x"})});
+  report.summary = Summarize(report.model, {1});
+  report.baseline_summary = Summarize(*report.baseline, {1});
+  report.comparison =
+      CompareModels(*report.baseline, report.baseline_summary, report.model, report.summary, 1);
+  const std::string page = ReportPage(report);
+  EXPECT_THAT(page, HasSubstr("| static | has\\_kernel | 0.000 | 1.000 | +1.000 |  |  | 1 |"));
+  EXPECT_THAT(page, HasSubstr(", 1 task, 1 sample, 0 references\n"));
+  EXPECT_THAT(ReportJson(report), Not(HasSubstr("\"excludes_zero\": true")));
+  EXPECT_THAT(ReportJson(report), Not(HasSubstr("\"excludes_zero\":true")));
 }
 
 TEST_F(EvaluationTest, PagesSayWhyMostSamplesDoNotCompile) {

@@ -51,7 +51,10 @@ summary { cursor: pointer; }
 .good { color: var(--good); } .bad { color: var(--bad); } .open { color: var(--open); }
 .quiet { color: var(--quiet); }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
-td, th { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px solid var(--line); }
+td, th { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+td:not(:last-child), th { white-space: nowrap; }
+td:last-child { min-width: 10rem; }
 </style>
 </head>
 <body>
@@ -92,7 +95,8 @@ std::string ChecksHtml(const SampleResult& result) {
     }
   }
   passed -= static_cast<int>(failed.size());
-  std::string html = absl::StrCat("<p>", passed, " static checks passed");
+  std::string html =
+      absl::StrCat("<p>", passed, passed == 1 ? " static check passed" : " static checks passed");
   if (!failed.empty()) {
     absl::StrAppend(&html, ", <span class=\"bad\">", failed.size(),
                     " failed: ", absl::StrJoin(failed, ", "), "</span>");
@@ -174,13 +178,13 @@ std::string ReadingSheet(const EvaluationReport& report, size_t tasks) {
   }
   const Generations& generations = report.model.generations;
   const std::vector<size_t> chosen = Choose(generations.tasks, tasks);
-  std::string html =
-      absl::StrCat(kHead, "<h1>Samples to read</h1>\n<p>", chosen.size(), " of ",
-                   generations.tasks.size(), " tasks of ", HtmlLine(generations.file),
-                   report.baseline.has_value()
-                       ? absl::StrCat(", beside ", HtmlLine(report.baseline->generations.file))
-                       : "",
-                   ".</p>\n<main>\n");
+  std::string html = absl::StrCat(
+      kHead, "<h1>Samples to read</h1>\n<p>", chosen.size(), " of ", generations.tasks.size(),
+      generations.tasks.size() == 1 ? " task of " : " tasks of ", HtmlLine(generations.file),
+      report.baseline.has_value()
+          ? absl::StrCat(", beside ", HtmlLine(report.baseline->generations.file))
+          : "",
+      ".</p>\n<main>\n");
   for (const size_t i : chosen) {
     const Task& task = generations.tasks[i];
     absl::StrAppend(&html, "<article>\n<h2>", HtmlLine(task.id), "</h2>\n");

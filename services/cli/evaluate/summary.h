@@ -35,6 +35,9 @@ struct MeasureDifference {
   double base = 0;    // the mean over these tasks
   double tuned = 0;
   Difference difference;
+
+  // Of one task the interval is a point, and says nothing.
+  bool excludes_zero() const { return tasks > 1 && difference.excludes_zero(); }
 };
 
 // What is another of two models, for each measure that both have on some task of the same id.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -48,6 +49,10 @@ class CommandLine {
 
   // Where its cluster was looked for; empty if nowhere.
   std::string Hint() const { return hint_ ? hint_() : ""; }
+  // Of a command that asks another server than those of its cluster.
+  void SetHint(std::string hint) {
+    hint_ = [hint = std::move(hint)] { return hint; };
+  }
 
   bool json() const { return json_; }
   const ClusterAddress& cluster() const { return cluster_; }

@@ -118,6 +118,10 @@ void AddEvaluate(CommandLine& line) {
   CLI::App* sub =
       line.Add("evaluate", "measure what a model wrote: checks, overlap, pass@k, memorised text",
                [&line, options](Console& console) {
+                 if (options->job.empty() && !options->compiler.empty()) {
+                   line.SetHint(absl::StrCat("The compiler was looked for at ", options->compiler,
+                                             " (--compiler)."));
+                 }
                  return EvaluateModel(line.cluster(), *options, line.signal(), console);
                });
   sub->add_option("GENERATIONS", options->generations, "samples by task, a JSON line each")
