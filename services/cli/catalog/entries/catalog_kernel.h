@@ -93,7 +93,7 @@ struct CompileImport {
 struct CompileEvidence {
   std::string not_attempted;  // why nothing was compiled; empty: it was
   std::vector<CompileImport> imports;
-  std::vector<std::string> signatures;
+  std::vector<std::string> signatures;  // on one line each
   std::vector<CompileResult> results;
 };
 

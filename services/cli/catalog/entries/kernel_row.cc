@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/base/hex.h"
 #include "common/base/status.h"
@@ -68,16 +70,6 @@ std::vector<std::string> Texts(const Json& object, const char* key) {
   if (!list.is_array()) return texts;
   for (const Json& entry : list) {
     if (entry.is_string()) texts.push_back(entry.get<std::string>());
-  }
-  return texts;
-}
-
-// A signature may be a text, or an object that only its own JSON tells in full.
-std::vector<std::string> Shown(const Json& list) {
-  std::vector<std::string> texts;
-  if (!list.is_array()) return texts;
-  for (const Json& entry : list) {
-    texts.push_back(entry.is_string() ? entry.get<std::string>() : entry.dump());
   }
   return texts;
 }
@@ -156,6 +148,20 @@ CompileResult Result(const Json& json) {
           .instructions = OptionalNumber(json, "instructions")};
 }
 
+// What a kernel was compiled with, on one line: "x_ptr: *fp32 (guess:float), BLOCK=64 (launch)".
+std::string SignatureText(const Json& json) {
+  std::vector<std::string> parts;
+  for (const auto& [list, value, sign] :
+       {std::tuple("arguments", "type", ": "), std::tuple("constexprs", "value", "="),
+        std::tuple("options", "value", "=")}) {
+    for (const Json& entry : At(json, list)) {
+      parts.push_back(absl::StrCat(Text(entry, "name"), sign, Text(entry, value), " (",
+                                   Text(entry, "rule"), ")"));
+    }
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 std::optional<CompileEvidence> Compile(const Json& json) {
   if (!json.is_object()) return std::nullopt;
   return CompileEvidence{
@@ -166,7 +172,7 @@ std::optional<CompileEvidence> Compile(const Json& json) {
                                            Text(import, "toolchain"), Flag(import, "ok"),
                                            Text(import, "error"), OptionalNumber(import, "line")};
                                      }),
-      .signatures = Shown(At(json, "signatures")),
+      .signatures = List<std::string>(At(json, "signatures"), SignatureText),
       .results = List<CompileResult>(At(json, "results"), Result)};
 }
 

@@ -44,7 +44,10 @@ TEST(KernelRow, OfACompiledKernelHasWhatTheCompilersSaid) {
   nlohmann::json row = testing::SoftmaxRow();
   row["compile"] = nlohmann::json::parse(R"json({
     "not_attempted": null, "imports": [{"toolchain": "triton-3.5", "ok": true, "error": null,
-    "line": null}], "signatures": [{"x": "*fp32"}], "results": [{"toolchain": "triton-3.5",
+    "line": null}], "signatures": [{"attempt": 1, "arguments": [{"name": "x", "type": "*fp32",
+    "rule": "guess:float", "divisible_by_16": true}, {"name": "n", "type": "i32", "rule": "annotation",
+    "divisible_by_16": false}], "constexprs": [{"name": "B", "value": "64", "rule": "launch"}],
+    "options": [{"name": "num_warps", "value": "4", "rule": "autotune"}]}], "results": [{"toolchain": "triton-3.5",
     "target": "cuda:90", "status": "ok", "stage": null, "message": null, "line": null,
     "missing": null, "registers": 32, "shared_bytes": 0, "spill_bytes": null, "instructions": 200,
     "forms": []}]})json");
@@ -52,7 +55,9 @@ TEST(KernelRow, OfACompiledKernelHasWhatTheCompilersSaid) {
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   ASSERT_TRUE(kernel->compile.has_value());
   EXPECT_TRUE(kernel->compile->imports[0].ok);
-  EXPECT_THAT(kernel->compile->signatures, ElementsAre(R"({"x":"*fp32"})"));
+  EXPECT_THAT(kernel->compile->signatures,
+              ElementsAre("x: *fp32 (guess:float), n: i32 (annotation), B=64 (launch), "
+                          "num_warps=4 (autotune)"));
   EXPECT_EQ(kernel->compile->results[0].registers, 32);
   EXPECT_EQ(kernel->compile->results[0].spill_bytes, std::nullopt);
 }

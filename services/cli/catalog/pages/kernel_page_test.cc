@@ -49,8 +49,15 @@ TEST(KernelPage, SaysOfWhatIsThereAndMissing) {
   const std::string page = PageOf(kernel);
   EXPECT_THAT(page, HasSubstr("ttir: no &lt;such&gt; name"));
   EXPECT_THAT(page, HasSubstr("<span class=\"bad\">error</span>"));
+  CompileResult& result = kernel.compile->results[0];
+  result.status = "unknown";
+  result.missing = "type:x_ptr";
+  EXPECT_THAT(PageOf(kernel),
+              HasSubstr("type:x_ptr could not be told; as guessed: ttir: no &lt;such&gt; name"));
+  result.missing = "sandbox";
+  EXPECT_THAT(PageOf(kernel), Not(HasSubstr("could not be told")));
   kernel.compile = CompileEvidence{.not_attempted = "language"};
-  EXPECT_THAT(PageOf(kernel), HasSubstr("Nobody compiled it: language"));
+  EXPECT_THAT(PageOf(kernel), HasSubstr("It was not compiled: language"));
 }
 
 TEST(KernelPage, TextOfStrangersIsText) {

@@ -154,6 +154,12 @@ Bounded CompileRows(const CompileEvidence& compile) {
   for (const CompileResult& result : compile.results) {
     std::string what = result.message.empty() ? result.missing : result.message;
     if (!result.stage.empty()) what = absl::StrCat(result.stage, ": ", what);
+    // Of a guess the message alone would read as the kernel's fault.
+    if (absl::StartsWith(result.missing, "type:") ||
+        absl::StartsWith(result.missing, "constexpr:")) {
+      const std::string missing = absl::StrCat(result.missing, " could not be told");
+      what = result.message.empty() ? missing : absl::StrCat(missing, "; as guessed: ", what);
+    }
     rows.Add(Row({Short(result.toolchain), Short(result.target),
                   Outcome(result.status, "ok", "error"), Short(what, 500), Number(result.line),
                   Number(result.registers), Number(result.shared_bytes), Number(result.spill_bytes),
@@ -311,20 +317,22 @@ std::string CompileSection(const CatalogKernel& kernel) {
   if (!compile.not_attempted.empty()) {
     return Section(
         "compile", "Compiled",
-        absl::StrCat("<p>Nobody compiled it: ", Short(compile.not_attempted), ".</p>\n"));
+        absl::StrCat("<p>It was not compiled: ", Short(compile.not_attempted), ".</p>\n"));
   }
   Bounded signatures(kMaxList);
   for (const std::string& signature : compile.signatures) {
-    signatures.Add(absl::StrCat("<li>", InlineCode(signature, 1000), "</li>\n"));
+    signatures.Add(absl::StrCat("<li>", InlineCode(signature, 4000), "</li>\n"));
   }
   const std::string arguments = ListOf(signatures);
   return Section(
       "compile", "Compiled",
-      absl::StrCat(WideTable("What compilers said",
-                             {"Toolchain", "Target", "Status", "Message", "Line of the module",
-                              "Registers", "Shared memory", "Spilled", "Instructions"},
-                             CompileRows(compile)),
-                   arguments.empty() ? "" : "<p>For these arguments:</p>\n", arguments));
+      absl::StrCat(
+          WideTable("What compilers said",
+                    {"Toolchain", "Target", "Status", "Message", "Line of the module", "Registers",
+                     "Shared memory", "Spilled", "Instructions"},
+                    CompileRows(compile)),
+          arguments.empty() ? "" : "<p>With these arguments, each by the rule in brackets:</p>\n",
+          arguments));
 }
 
 std::string TestsSection(const CatalogKernel& kernel) {
