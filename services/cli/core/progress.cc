@@ -50,6 +50,7 @@ void ProgressTracker::Update(const v1::JobStatus& status, absl::Time now) {
                       stage.cached(),          stage.failed(), 0,
                       absl::InfiniteDuration()};
     const auto start = starts_.find(stage.stage());
+    if (start != starts_.end()) view.at_work = now - start->second.time;
     if (start != starts_.end() && now > start->second.time) {
       view.per_second = static_cast<double>(finished - start->second.finished) /
                         absl::ToDoubleSeconds(now - start->second.time);
@@ -67,7 +68,10 @@ std::string BarLine(const StageView& stage, int width) {
                                      stage.done + stage.failed, stage.total);
   if (AtWork(stage)) {
     if (stage.per_second > 0) absl::StrAppendFormat(&line, " %6.1f/s", stage.per_second);
-    absl::StrAppend(&line, "  ", ShortDuration(stage.left), " left");
+    const bool first =
+        stage.left == absl::InfiniteDuration() && stage.at_work > absl::ZeroDuration();
+    absl::StrAppend(&line, "  ", ShortDuration(first ? stage.at_work : stage.left),
+                    first ? " so far" : " left");
   }
   if (stage.cached > 0) absl::StrAppend(&line, "  ", stage.cached, " cached");
   if (stage.failed > 0) absl::StrAppend(&line, "  ", stage.failed, " failed");
@@ -115,6 +119,7 @@ std::string TroubleLine(const v1::JobStatus& status) {
 namespace {
 
 constexpr absl::Duration kRedraw = absl::Milliseconds(100);
+constexpr absl::Duration kIdleRedraw = absl::Seconds(1);
 constexpr absl::Duration kPlainPause = absl::Seconds(2);
 
 constexpr int kMaxLine = 200;  // columns, of errors where no terminal sets a limit
@@ -146,18 +151,25 @@ class ProgressBars : public ProgressPrinter {
 
   void ShowReconnecting(const absl::Status& error) override {
     held_back_.reset();
+    shown_.reset();
     next_ = absl::InfinitePast();
     Draw({ReconnectingLine(error)});
   }
 
   void Tick(absl::Time now) override {
-    if (held_back_.has_value() && now >= next_) Flush(now);
+    if (held_back_.has_value() && now >= next_) return Flush(now);
+    // Nothing has come: times go on, so that a long task does not look like a hang.
+    if (!shown_.has_value() || HasEnded(*shown_) || now < next_ + kIdleRedraw) return;
+    tracker_.Update(*shown_, now);
+    held_back_ = std::move(shown_);
+    Flush(now);
   }
 
  private:
   void Flush(absl::Time now) {
     next_ = now + kRedraw;
     Draw(RemarksOn(*held_back_));
+    shown_ = std::move(held_back_);
     held_back_.reset();
   }
 
@@ -181,6 +193,7 @@ class ProgressBars : public ProgressPrinter {
   ProgressTracker tracker_;
   absl::Time next_ = absl::InfinitePast();
   std::optional<v1::JobStatus> held_back_;  // until next_
+  std::optional<v1::JobStatus> shown_;      // what the bars say
   int drawn_ = 0;                           // lines
 };
 

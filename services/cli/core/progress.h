@@ -24,6 +24,7 @@ struct StageView {
   int64_t failed = 0;
   double per_second = 0;  // of this watch; 0 is unknown
   absl::Duration left;    // infinite: unknown
+  absl::Duration at_work = absl::ZeroDuration();  // since it was first seen at work
 };
 
 // Turns a job's statuses into what is shown of them. Keeps when each stage was first seen at work,
@@ -44,6 +45,7 @@ class ProgressTracker {
 };
 
 // "extract   [=======>     ]  12/30  4.2/s  0:05 left  3 cached  1 failed", cut to `width` columns.
+// Before a first task is done: "0:40 so far".
 std::string BarLine(const StageView& stage, int width);
 
 // "extract 12/30, 3 cached, 1 failed".
@@ -70,8 +72,8 @@ class ProgressPrinter {
 
 using Writer = std::function<void(absl::string_view)>;
 
-// A bar a stage, redrawn in place on a terminal, and a line for what hinders the job: stages
-// without a worker, and tasks that are tried again. `width` answers with its columns now.
+// A bar a stage, redrawn in place on a terminal each second, and a line for what hinders the job:
+// stages without a worker, and tasks that are tried again. `width` answers with its columns now.
 std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int()> width);
 
 // How long nothing is written before a line says that the job still runs; of printers without a

@@ -204,6 +204,28 @@ TEST(ProgressBars, WhatWasHeldBackIsDrawnAfterIt) {
   EXPECT_NE(out.find("11/30"), std::string::npos);
 }
 
+TEST(ProgressBars, TimesGoOnWhileNothingEnds) {
+  std::string out;
+  const auto printer =
+      NewProgressBars([&](absl::string_view text) { out += std::string(text); }, [] { return 80; });
+  v1::JobStatus status = Running();
+  SetStage(status, 1, "compile", 4, 0, 0, 0);
+  status.mutable_stages(1)->set_running(1);
+  printer->Show(status, kStart);
+  EXPECT_THAT(out, HasSubstr("? left"));
+  out.clear();
+  printer->Tick(kStart + absl::Milliseconds(500));
+  EXPECT_EQ(out, "");
+  printer->Tick(kStart + absl::Seconds(40));
+  EXPECT_THAT(out, HasSubstr("0:40 so far"));
+  out.clear();
+  status.set_state(v1::JOB_STATE_DONE);
+  printer->Show(status, kStart + absl::Seconds(41));
+  out.clear();
+  printer->Tick(kStart + absl::Seconds(50));
+  EXPECT_EQ(out, "");
+}
+
 TEST(ProgressJson, TheLastObjectIsWrittenAgainOnceAMinute) {
   std::string out;
   const auto printer = NewProgressJson([&](absl::string_view text) { out += std::string(text); });
