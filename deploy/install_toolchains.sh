@@ -53,6 +53,7 @@ install() {
   rm -rf "$into"
   mkdir -p "$folder"
   work=$(mktemp -d "$folder/.install.XXXXXX")
+  echo "install_toolchains.sh: installing $1 into $into, some 1 GB; it takes a few minutes" >&2
   "$2" -m venv --without-pip "$into"
   # Not by the environment's own pip: there is none in it, nor is one needed to compile.
   if ! "$2" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: --require-hashes \
