@@ -126,7 +126,7 @@ bool CameAsItMust(const Attack& attack, const std::string& text) {
       return absl::StartsWith(text, "False refused ") || text == "False forbidden" ||
              text == "False garbled";
     case Fate::kSilenced:
-      return text == "False exit";
+      return text == "False exit" || text == "False signal";
     case Fate::kEnded:
       return absl::StartsWith(text, "True ") || absl::StartsWith(text, "False ended ");
     case Fate::kContained:

@@ -40,6 +40,7 @@ import time
 
 ANSWERS_FD, REQUESTS_FD = 3, 4
 WORDS_BYTES = 1 << 16  # of what a child wrote to descriptor 2, its end
+ERROR_BYTES = 4000
 _TOKEN_BYTES = 16
 _HEAD = struct.Struct(f"={_TOKEN_BYTES}scQ")  # token, kind, size of what follows
 _ENTERED, _ANSWER, _ERROR, _MEMORY, _REFUSED = b"L", b"R", b"E", b"M", b"X"
@@ -179,7 +180,7 @@ class Outcome:
     """What came of a child. `kind` is one of:
 
       ok         `data` is its answer
-      error      work raised: `data` is "ValueError: ..." in UTF-8, at most 4,000 bytes
+      error      work raised: `data` is "ValueError: ..." in UTF-8, at most ERROR_BYTES
       exit       it ended without an answer, by sys.exit or os._exit; `number` is the status
       garbled    what it wrote is no answer: only a stranger's code does that
       time, cpu, memory, output   it reached the bound of its layer
@@ -222,6 +223,10 @@ def _keep_descriptors(answers, requests, words):
 def _set_limits(layer):
     bounds = [(resource.RLIMIT_AS, layer.memory_bytes), (resource.RLIMIT_FSIZE, layer.file_bytes),
               (resource.RLIMIT_NOFILE, layer.open_files), (resource.RLIMIT_CORE, 1)]
+    threads = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    if not layer.execute and threads != resource.RLIM_INFINITY:
+        # Counted by user: what one that runs a stranger's code takes is not missing to one that must fork.
+        bounds.append((resource.RLIMIT_NPROC, threads // 2))
     for which, bound in bounds:
         hard = resource.getrlimit(which)[1]
         bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
@@ -277,7 +282,7 @@ def _child(work, layer, folder, descriptors, token, parent):
         _enter(layer, folder, parent)
         channel._write(_ENTERED)
     except BaseException as error:  # whatever it is, `work` must not be called
-        channel._write(_REFUSED, f"{type(error).__name__}: {error}".encode()[:4000])
+        channel._write(_REFUSED, f"{type(error).__name__}: {error}".encode()[:ERROR_BYTES])
         os._exit(0)
     status = 0
     try:
@@ -298,7 +303,7 @@ def _text_of(error):
         text = f"{type(error).__name__}: {error}"
     except BaseException:
         text = "an exception that cannot be printed"
-    return text.encode("utf-8", "replace")[:4000]
+    return text.encode("utf-8", "replace")[:ERROR_BYTES]
 
 
 # ---------------------------------------------------------------- the parent
@@ -382,7 +387,7 @@ class Child:
 
     def _read_answer(self, deadline):
         """(kind, data): "exit" is the end of what it writes."""
-        kinds = {_ANSWER: "ok", _ERROR: "error", _MEMORY: "memory"}
+        kinds = {_ANSWER: "ok", _MEMORY: "memory"}
         while True:
             kind, data = self._read_frame(deadline)
             if kind == _ENTERED and not self._entered:
@@ -391,6 +396,8 @@ class Child:
                 return "refused", data
             elif isinstance(kind, str):
                 return kind, b""
+            elif kind == _ERROR and self._entered:
+                return "error", data[:ERROR_BYTES]
             else:
                 return (kinds[kind], data) if self._entered and kind in kinds else ("garbled", b"")
 
@@ -484,16 +491,14 @@ def _outcome(kind, data, status, usage, layer):
 def clear_folder(path):
     """Removes a folder that a stranger wrote to, when nobody writes to it any more. Never follows links; folders
     without rights get them back; no depth of folders needs more than a few descriptors."""
-    for number in range(1 << 30):
-        # Folders that lie deeper are moved up, one level a round, and found by the next round.
-        moved = _clear_once(path, number)
-        if not moved:
-            break
+    # Folders that lie deeper are moved up, one level a round, and found by the next round.
+    while _clear_once(path):
+        pass
     shutil.rmtree(path, ignore_errors=True)
 
 
-def _clear_once(path, number):
-    moved = 0
+def _clear_once(path):
+    moved = False
     for entry in list(os.scandir(path)):
         if not entry.is_dir(follow_symlinks=False):
             os.unlink(entry.path)
@@ -502,8 +507,9 @@ def _clear_once(path, number):
         for below in list(os.scandir(entry.path)):
             if below.is_dir(follow_symlinks=False):
                 os.chmod(below.path, stat.S_IRWXU)
-                os.rename(below.path, os.path.join(path, f".km-{number}-{moved}"))
-                moved += 1
+                # Under a name that the stranger cannot have taken before.
+                os.rename(below.path, os.path.join(path, os.urandom(16).hex()))
+                moved = True
             else:
                 os.unlink(below.path)
         os.rmdir(entry.path)

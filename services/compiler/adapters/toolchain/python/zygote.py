@@ -72,7 +72,8 @@ def line(row):
 
 def text(value, size):
     """A string of child A, of which any byte may be a stranger's."""
-    return messages.clean(str(value)[:8 * size].encode("utf-8", "replace").decode(), size)
+    value = value if isinstance(value, str) else ""
+    return messages.clean(value[:8 * size].encode("utf-8", "replace").decode(), size)
 
 
 def try_report(child, job, target, place, attempt):
@@ -104,9 +105,8 @@ def constexprs(said, attempt):
     """{name: repr} of a try's constexprs, as child A says it."""
     rows = said.get("constexprs")
     rows = rows if isinstance(rows, list) else []
-    found = {row[0]: text(row[1], frontend.REPR_BYTES) for row in rows
-             if isinstance(row, list) and len(row) == 2 and all(isinstance(x, str) for x in row)}
-    return [[name, found.get(name, "")] for name, _ in attempt["constexprs"]]
+    found = {row[0]: row[1] for row in rows if isinstance(row, list) and len(row) == 2 and all(isinstance(x, str) for x in row)}
+    return [[name, text(found.get(name), frontend.REPR_BYTES)] for name, _ in attempt["constexprs"]]
 
 
 def write_object(file, value):
