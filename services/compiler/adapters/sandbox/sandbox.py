@@ -65,7 +65,7 @@ _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
 _CLONE_THREAD, _CLONE_VFORK = 0x10000, 0x4000
 _O_TMPFILE_BIT = 0o20000000
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 1, 4, 15, 16, 0x53564D41
-_PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
 
 
 def _instruction(code, value, if_true=0, if_false=0):
@@ -209,6 +209,18 @@ def protect_zygote():
     _call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
+def stand_in_for(zygote):
+    """In a process that the zygote forks to run children in its place: it ends with the zygote, and orphans come to it."""
+    _die_with(zygote)
+    _call("prctl", _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _die_with(parent):
+    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 def _keep_descriptors(answers, requests, words):
     # First out of the way of the numbers to be given.
     kept = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 16) for fd in (answers, requests, words)]
@@ -238,9 +250,7 @@ def _set_limits(layer):
 def _enter(layer, folder, parent):
     """Raises OSError where a part cannot be had."""
     os.setpgid(0, 0)
-    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
+    _die_with(parent)
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder, KERNELMILL_SCRATCH=folder)
     tempfile.tempdir = folder
@@ -457,7 +467,7 @@ def _reap(child, deadline, kill):
     _kill_group(child)
     status, usage = os.wait4(child, 0)[1:]
     try:
-        # The zygote is the reaper of orphans (PR_SET_CHILD_SUBREAPER): what ptxas left comes here.
+        # The reaper of orphans is here (PR_SET_CHILD_SUBREAPER): what ptxas left comes to it.
         while os.waitpid(-child, 0):
             pass
     except ChildProcessError:

@@ -128,6 +128,32 @@ def large(x, y, out, n):
   EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_ERROR);
 }
 
+// A process has a copy of all memory of the one that forked it, with what was freed there.
+TEST_P(ToolchainAttacksTest, NothingOfTheKernelsBeforeItIsInAKernelsMemory) {
+  KernelJob before = AddJob(GetParam());
+  before.targets = {"cuda:90"};
+  for (int i = 0; i < 40; ++i) absl::StrAppend(&before.module, "# a stranger's secret\n");
+  ASSERT_TRUE(compiler_->Compile(before).ok());
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.module = R"(
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.sbrk.restype, libc.sbrk.argtypes = ctypes.c_void_p, [ctypes.c_long]
+libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+read, write = os.pipe()
+end = begin = libc.sbrk(0)
+while libc.write(write, begin - 4096, 1) == 1:  # else it is not mapped
+    begin -= 4096
+    os.read(read, 1)
+found = ctypes.string_at(begin, end - begin).count(b"terces s'regnarts a"[::-1])
+raise ValueError(f"{(end - begin) >> 20 > 0} {found}")
+)";
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->module_import.error(), "ValueError: True 0");
+}
+
 INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainAttacksTest, PinnedToolchainNames(),
                          NameOfToolchain());
 
