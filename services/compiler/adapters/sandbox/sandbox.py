@@ -51,7 +51,7 @@ _ENTERED, _ANSWER, _ERROR, _MEMORY, _REFUSED = b"L", b"R", b"E", b"M", b"X"
 class Layer:
     """What a child may use. `execute`: it runs no stranger's Python and needs programs, such as ptxas."""
     execute: bool = False
-    seconds: float = 90             # of the clock, for each answer
+    seconds: float = 90             # of the clock, while it is waited for: for all its answers together
     cpu_seconds: int = 60           # of each process
     memory_bytes: int = 4 << 30     # of address space, of each process; what the zygote has mapped counts
     file_bytes: int = 64 << 20      # of each file
@@ -215,7 +215,7 @@ class Child:
         self._words = scratch.nameless_file(self._folder + ".words")
         self._answers, answers = os.pipe()
         requests, self._requests = os.pipe()
-        parent, self._started = os.getpid(), time.monotonic()
+        parent, self._seconds = os.getpid(), layer.seconds  # that it may still take
         try:
             self._pid = os.fork()
         except OSError as error:
@@ -242,7 +242,6 @@ class Child:
 
     def ask(self, request):
         """A line, which it finds in Channel.requests."""
-        self._started = time.monotonic()
         try:
             os.write(self._requests, request + b"\n")
         except BrokenPipeError:
@@ -252,8 +251,9 @@ class Child:
         """Its next answer, as Outcome("ok"); any other ends it, and all that is asked later has the same outcome."""
         if self._outcome is not None:
             return self._outcome
-        deadline = self._started + self._layer.seconds
+        deadline = time.monotonic() + self._seconds
         kind, data = self._read_answer(deadline)
+        self._seconds = deadline - time.monotonic()
         if kind == "ok":
             return Outcome("ok", data, cpu_seconds=self.cpu_seconds())
         return self._end(kind, data, deadline)
