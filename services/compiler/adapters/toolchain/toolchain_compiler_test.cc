@@ -63,6 +63,25 @@ TEST_P(ToolchainCompilerTest, WhatTheAssemblerRefusesIsAnErrorOfTheKernel) {
   EXPECT_EQ(next->targets[0].result.status(), v1::COMPILE_STATUS_OK);
 }
 
+TEST_P(ToolchainCompilerTest, SetsOfStringsHaveOneOrder) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  v1::ConstexprValue& order = *job.tries[0].signature.add_constexprs();
+  order.set_name("ORDER");
+  order.set_value("''.join(set('abcdefghijklmnop'))");
+  const size_t parameters = job.module.find("BLOCK: tl.constexpr");
+  job.module.insert(parameters, "ORDER: tl.constexpr, ");
+  const auto first = compiler_->Compile(job);
+  const std::unique_ptr<Compiler> other = Open(/*unsafe_no_sandbox=*/false);
+  ASSERT_NE(other, nullptr);
+  const auto second = other->Compile(job);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << first->targets[0].result.message();
+  EXPECT_EQ(first->targets[0].signature.constexprs(1).value(),
+            second->targets[0].signature.constexprs(1).value());
+}
+
 TEST_P(ToolchainCompilerTest, ATryOfLargeTensorsIsPutOff) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
