@@ -302,6 +302,7 @@ std::optional<InferredValue> ByReshape(const KernelFacts& facts, const Heuristic
     return absl::SimpleAtoi(value_of(name).value, &number) ? number : 0;
   };
   const absl::string_view name = facts.function.parameters[place].name;
+  if (!variant.reshape) return std::nullopt;
   for (const SizeEquation& equation : facts.usage.equations) {
     const std::optional<int64_t> size = ValueThatHolds(
         equation, name, [&](absl::string_view other) { return facts.function.Find(other); },
@@ -333,7 +334,7 @@ InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heu
                              const Variant& variant) {
   InferredValue value = WithoutMultiple(facts, heuristics, types, place, variant);
   if (std::optional<InferredValue> held = ByReshape(facts, heuristics, types, place, variant))
-    return *std::move(held);
+    value = *std::move(held);
   const Expression* of = facts.usage.constexprs[place].multiple_of;
   int64_t number = 0;
   if (of == nullptr || CertaintyOf(value.rule) != Certainty::kGuessed ||

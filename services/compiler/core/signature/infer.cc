@@ -145,6 +145,7 @@ std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number
                                    {"bf16", false, false}};
   if (kernel.autotune().configs_size() > 1) variants.push_back({"bf16", false, true, 1});
   variants.push_back({"fp32", true, false});
+  variants.push_back({"fp32", false, true, 0, "", false, false});
   variants.push_back({"i32"});
   variants.push_back({"fp8e4nv"});
   for (Variant& variant : variants) variant.number = number;

@@ -86,9 +86,9 @@ namespace kernelmill::compiler {
 //   usage:three_dimensional  guessed  16: a shape has it, and a tensor has three dimensions
 //   usage:divided        guessed  256: a shape has it // 32 // 8, or static_assert(it >= 256), and
 //                                 the guess is less
-//   usage:reshape        guessed  what is reshaped has as many elements as before: of the sizes
-//   that
-//                                 are guessed the last parameter
+//   usage:reshape        guessed  what is reshaped has as many elements as before, or
+//                                 static_assert(A == B * C): of the sizes that are guessed the last
+//                                 parameter. Not in a late try
 //   usage:multiple       guessed  a multiple of C: static_assert(it % C == 0) or (C <= it), and the
 //                                 guess is none
 //   guess:int            guessed  16

@@ -34,6 +34,23 @@ TEST(SizeRulesTest, WhatAHelperReshapesIsAskedOfWhatItIsGiven) {
   EXPECT_EQ(Told(kernel, "NN"), "4096 usage:reshape");
 }
 
+TEST(SizeRulesTest, WhatIsAssertedToBeEqualIs) {
+  const std::string parameters = "x, A: tl.constexpr, B: tl.constexpr";
+  const std::vector<std::string> body = {"tl.static_assert(A * 2 == B)",
+                                         "tl.store(x + tl.arange(0, A), 1.0)",
+                                         "tl.store(x + tl.arange(0, B), 1.0)"};
+  EXPECT_EQ(Told(parameters, body, "B"), "128 usage:reshape");
+  EXPECT_TRUE(AnyTry(KernelOf(parameters, body), "B", "64 usage:size"));
+}
+
+TEST(SizeRulesTest, WhatIsReshapedStaysAMultiple) {
+  EXPECT_EQ(Told("x, A: tl.constexpr, B: tl.constexpr",
+                 {"tl.static_assert(B % 32 == 0)", "v = tl.load(x + tl.arange(0, A))",
+                  "tl.store(x + tl.arange(0, A), tl.reshape(v, [B, 8]))"},
+                 "B"),
+            "32 usage:multiple");
+}
+
 TEST(SizeRulesTest, SmallSizesAreTriedAtLast) {
   const v1::Kernel kernel =
       KernelOf("x, BLOCK: tl.constexpr", {"tl.store(x + tl.arange(0, BLOCK), 1.0)"});

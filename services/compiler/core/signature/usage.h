@@ -135,6 +135,7 @@ class UsageFinder {
   std::optional<Shape> ShapeOfCall(Scope& scope, const Expression& call, int depth);
   std::optional<Shape> ShapeOfList(Scope& scope, const std::vector<const Expression*>& sizes);
   void VisitReshape(Scope& scope, const Expression& call);
+  void AddEqualSizes(Scope& scope, const Expression& left, const Expression& right);
   void AddEquation(Scope& scope, SizeEquation equation);
   void AddEquationsOf(Scope& scope, const Expression& call, const Function& helper,
                       const std::vector<SizeEquation>& theirs);

@@ -89,6 +89,7 @@ void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
     }
   } else if (condition.kind == Kind::kCompare && condition.name == "==") {
     const Expression& left = *condition.parts[0];
+    AddEqualSizes(scope, left, *condition.parts[1]);
     ConstexprUsage* value = ConstexprOf(scope, left);
     if (value != nullptr && condition.parts[1]->kind == Kind::kNumber && value->asserted.empty()) {
       value->asserted = condition.parts[1]->text;

@@ -146,6 +146,14 @@ std::optional<UsageFinder::Shape> UsageFinder::ShapeOfCall(Scope& scope, const E
   return elementwise ? ShapeOf(scope, *operand, depth + 1) : std::nullopt;
 }
 
+// static_assert(A == B * C), of constexprs alone: what is a number is asserted, which
+// VisitAssertion sees.
+void UsageFinder::AddEqualSizes(Scope& scope, const Expression& left, const Expression& right) {
+  const std::optional<Product> one = SizeOf(scope, left, 0);
+  const std::optional<Product> two = SizeOf(scope, right, 0);
+  if (one && two && !one->names.empty() && !two->names.empty()) AddEquation(scope, {*one, *two});
+}
+
 void UsageFinder::AddEquation(Scope& scope, SizeEquation equation) {
   if (equation.left.names.empty() && equation.right.names.empty()) return;
   if (scope.usage.equations.size() < kMostEquations)
