@@ -63,6 +63,19 @@ TEST_P(ToolchainCompilerTest, WhatTheAssemblerRefusesIsAnErrorOfTheKernel) {
   EXPECT_EQ(next->targets[0].result.status(), v1::COMPILE_STATUS_OK);
 }
 
+TEST_P(ToolchainCompilerTest, AnArgumentMayBeATuple) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  const std::string sum = "tl.load(x + i, m) + tl.load(y + i, m)";
+  job.module.replace(job.module.find(sum), sum.size(),
+                     "tl.load(x[0] + i, m) + tl.load(x[1] + i, m)");
+  job.tries[0].signature.mutable_arguments(0)->set_type("(*fp32, *fp32)");
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << report->targets[0].result.message();
+}
+
 TEST_P(ToolchainCompilerTest, SetsOfStringsHaveOneOrder) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};

@@ -140,6 +140,7 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   const ConstexprUsage& usage = facts.usage.constexprs[place];
   if (usage.called) return {"None", "usage:called"};
   if (!usage.asserted.empty()) return {std::string(usage.asserted), "usage:equals"};
+  if (usage.place) return {"0", "usage:tuple"};
   if (usage.order >= 0) return {absl::StrCat(usage.order), "usage:order"};
   if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
     return Dtype(facts, usage, variant);

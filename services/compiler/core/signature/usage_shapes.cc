@@ -174,6 +174,15 @@ void UsageFinder::VisitReshape(Scope& scope, const Expression& call) {
   if (left && right) AddEquation(scope, {*left, *right});
 }
 
+// arange(A, B) has B - A numbers, a power of two: B is twice as large as A.
+void UsageFinder::VisitArange(Scope& scope, const Expression& call) {
+  if (call.parts.size() < 3 || ConstexprOf(scope, *call.parts[1]) == nullptr) return;
+  const std::optional<Product> begin = SizeOf(scope, *call.parts[1], 0);
+  const std::optional<Product> end = SizeOf(scope, *call.parts[2], 0);
+  const std::optional<Product> twice = begin ? Multiply({2, {}}, *begin) : std::nullopt;
+  if (twice && end) AddEquation(scope, {*twice, *end});
+}
+
 // A helper's equations, of what it is given.
 void UsageFinder::AddEquationsOf(Scope& scope, const Expression& call, const Function& helper,
                                  const std::vector<SizeEquation>& theirs) {
