@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "services/compiler/core/signature/functions.h"
 #include "services/compiler/core/signature/rules.h"
+#include "services/compiler/core/signature/syntax/functions.h"
 
 namespace kernelmill::compiler {
 namespace {

@@ -169,6 +169,19 @@ void ExpectStopped(const std::string& file, Layer layer) {
   EXPECT_THAT((*victim)->Unharmed(), IsOk());
 }
 
+// Of descriptors that a child cannot even set up: nothing is to be said of the kernel.
+TEST(ConfinedChildTest, AChildThatCannotBeConfinedIsTheMachinesFault) {
+  if (const absl::Status status = CheckSandbox(); !status.ok()) GTEST_SKIP() << status;
+  SandboxLimits limits;
+  limits.open_files = 12;
+  Ending ending;
+  const std::vector<Outcome> outcomes =
+      RunAttacks({{.name = "none", .module = "pass"}}, Layer::kModules, limits, &ending);
+  ASSERT_EQ(outcomes.size(), 1) << NameOf(ending.reason) << " " << ending.detail;
+  EXPECT_EQ(outcomes[0].text, "False refused");
+  EXPECT_THAT(outcomes[0].next, ::testing::HasSubstr("it ended before it was confined"));
+}
+
 TEST_P(AttacksTest, EachIsStoppedAndTheNextKernelGoesOn) {
   ExpectStopped(GetParam(), Layer::kModules);
 }

@@ -275,7 +275,11 @@ class Child:
         status, usage, late = _reap(self._pid, deadline, kill=kind != "exit")
         size = os.fstat(self._words).st_size
         words = os.pread(self._words, WORDS_BYTES, max(0, size - WORDS_BYTES)).decode("utf-8", "replace")
-        self._outcome = dataclasses.replace(_outcome(late or kind, data, status, usage, self._layer), words=words)
+        outcome = _outcome(late or kind, data, status, usage, self._layer)
+        if outcome.kind == "exit" and not self._entered:
+            # It could not be confined, and not say so either: no stranger's code has run.
+            outcome = dataclasses.replace(outcome, kind="refused", data=b"it ended before it was confined")
+        self._outcome = dataclasses.replace(outcome, words=words)
         return self._outcome
 
     def _read_answer(self, deadline):

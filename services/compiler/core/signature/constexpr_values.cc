@@ -9,10 +9,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/code/python.h"
-#include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
 #include "services/compiler/core/signature/rules.h"
+#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
 namespace {

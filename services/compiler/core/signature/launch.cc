@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/element_types.h"
+#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
-#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_H_
 
 #include <array>
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "services/compiler/core/signature/functions.h"
-#include "services/compiler/core/signature/size_equations.h"
+#include "services/compiler/core/signature/syntax/functions.h"
+#include "services/compiler/core/signature/usage/size_equations.h"
 
 namespace kernelmill::compiler {
 
@@ -175,4 +175,4 @@ class UsageFinder {
 
 }  // namespace kernelmill::compiler
 
-#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_H_

@@ -1,11 +1,11 @@
-#include "services/compiler/core/signature/usage.h"
+#include "services/compiler/core/signature/usage/usage.h"
 
 #include <algorithm>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "services/compiler/core/signature/calls.h"
-#include "services/compiler/core/signature/usage_scope.h"
+#include "services/compiler/core/signature/usage/calls.h"
+#include "services/compiler/core/signature/usage/usage_scope.h"
 
 namespace kernelmill::compiler {
 
