@@ -27,8 +27,9 @@ struct KernelJob {
   std::vector<std::string> targets;  // "cuda:90", "hip:gfx942"
   std::vector<Try> tries;  // may be empty: then the module is loaded, and nothing is compiled
   std::vector<std::string> keep;  // forms whose text is wanted
-  int max_seconds = 60;           // of processor time a target
-  std::stop_token stop;           // requested: nobody wants the report any more
+  int max_seconds =
+      60;  // of processor time a target; a second time where tries of small sizes are left
+  std::stop_token stop;  // requested: nobody wants the report any more
 };
 
 struct TargetReport {

@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "services/compiler/core/signature/functions.h"
 #include "services/compiler/core/signature/rules.h"
+#include "services/compiler/core/signature/syntax/functions.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -43,8 +43,8 @@ constexpr absl::string_view kNeverTaken[] = {
     "'dtype' object is not callable",
     "__setitem__ is not supported",
     "unsupported tensor index: <triton.language.core.slice",
-    "'tuple_type' object has no attribute",  // no argument is a tuple
-    "isn't known in this MLIRContext",       // another vendor's operation
+    "'tuple_type' object has no attribute",
+    "isn't known in this MLIRContext",  // another vendor's operation
 };
 
 constexpr absl::string_view kDevice[] = {
@@ -104,6 +104,12 @@ bool HasDescriptor(const v1::KernelSignature& signature) {
                      });
 }
 
+bool HasTuple(const v1::KernelSignature& signature) {
+  return std::any_of(
+      signature.arguments().begin(), signature.arguments().end(),
+      [](const v1::ArgumentType& argument) { return absl::StartsWith(argument.type(), "("); });
+}
+
 bool HasGuess(const v1::KernelSignature& signature) {
   return HasGuessedConstexpr(signature) ||
          std::any_of(signature.arguments().begin(), signature.arguments().end(),
@@ -151,7 +157,8 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   if (result.stage() == "passes" && absl::StrContains(message, "destroyed but still has uses")) {
     return;
   }
-  if (result.stage() == "frontend" && NoSignatureHelps(result.message())) return;
+  const bool of_guessed_tuple = HasTuple(signature) && absl::StrContains(message, "tuple");
+  if (result.stage() == "frontend" && !of_guessed_tuple && NoSignatureHelps(message)) return;
   const bool told = !HasGuessedConstexpr(signature);
   // A name may be bound under a flag alone.
   if (const absl::string_view name = Undefined(message); !name.empty()) {

@@ -31,10 +31,13 @@ using ::kernelmill::testing::IsOk;
 // and what the next kernel sees: "refused TAB same".
 constexpr char kDriver[] = R"(
 import base64, json, os, signal, sys, types
-sandbox = types.ModuleType("sandbox")
-sys.modules["sandbox"] = sandbox
 lines = os.fdopen(3).read().splitlines()
-exec(base64.b64decode(lines[0]), sandbox.__dict__)
+harness = sys.modules["kernelmill_harness"] = types.ModuleType("kernelmill_harness")
+for name in ("rights", "scratch", "sandbox"):
+    module = types.ModuleType("kernelmill_harness." + name)
+    sys.modules[module.__name__] = harness.__dict__[name] = module
+    exec(base64.b64decode(lines.pop(0)), module.__dict__)
+sandbox = harness.sandbox
 layer = sandbox.Layer(execute=json.loads(os.environ["EXECUTE"]), seconds=4, cpu_seconds=2, memory_bytes=1 << 30, file_bytes=64 << 20)
 
 def load(text):
@@ -61,7 +64,7 @@ def is_closed(number):
 
 sandbox.protect_zygote()
 first = sandbox.run(next_kernel, layer)
-for line in lines[1:]:
+for line in lines:
     came = sandbox.run(lambda: load(base64.b64decode(line)), layer)
     after = sandbox.run(next_kernel, layer)
     text = came.data.decode("utf-8", "replace") if came.kind in ("ok", "error") else came.kind
@@ -90,7 +93,12 @@ std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, Layer layer,
   SystemPython python;
   python.policy().limits = limits;
   python.policy().unsafe_no_sandbox = layer == Layer::kNone;
-  std::string jobs = absl::Base64Escape(*ReadFile(KM_SANDBOX "/sandbox.py", 1 << 20)) + "\n";
+  std::string jobs;
+  for (const char* module : {"rights", "scratch", "sandbox"}) {
+    const auto text = ReadFile(absl::StrCat(KM_SANDBOX "/", module, ".py"), 1 << 20);
+    EXPECT_THAT(text, IsOk());
+    absl::StrAppend(&jobs, absl::Base64Escape(*text), "\n");
+  }
   for (const Attack& attack : attacks)
     absl::StrAppend(&jobs, absl::Base64Escape(attack.module), "\n");
   absl::StatusOr<TempDir> folder = TempDir::Create();
@@ -126,7 +134,7 @@ bool CameAsItMust(const Attack& attack, const std::string& text) {
       return absl::StartsWith(text, "False refused ") || text == "False forbidden" ||
              text == "False garbled";
     case Fate::kSilenced:
-      return text == "False exit";
+      return text == "False exit" || text == "False signal";
     case Fate::kEnded:
       return absl::StartsWith(text, "True ") || absl::StartsWith(text, "False ended ");
     case Fate::kContained:
@@ -159,6 +167,19 @@ void ExpectStopped(const std::string& file, Layer layer) {
   }
   EXPECT_EQ(ending.exit_code, 0);
   EXPECT_THAT((*victim)->Unharmed(), IsOk());
+}
+
+// Of descriptors that a child cannot even set up: nothing is to be said of the kernel.
+TEST(ConfinedChildTest, AChildThatCannotBeConfinedIsTheMachinesFault) {
+  if (const absl::Status status = CheckSandbox(); !status.ok()) GTEST_SKIP() << status;
+  SandboxLimits limits;
+  limits.open_files = 12;
+  Ending ending;
+  const std::vector<Outcome> outcomes =
+      RunAttacks({{.name = "none", .module = "pass"}}, Layer::kModules, limits, &ending);
+  ASSERT_EQ(outcomes.size(), 1) << NameOf(ending.reason) << " " << ending.detail;
+  EXPECT_EQ(outcomes[0].text, "False refused");
+  EXPECT_THAT(outcomes[0].next, ::testing::HasSubstr("it ended before it was confined"));
 }
 
 TEST_P(AttacksTest, EachIsStoppedAndTheNextKernelGoesOn) {

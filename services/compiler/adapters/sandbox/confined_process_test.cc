@@ -1,7 +1,9 @@
 #include "services/compiler/adapters/sandbox/confined_process.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -145,6 +147,30 @@ TEST_F(RunningTest, NothingOfItOutlivesAWorkerThatEndsWithoutDestroyingIt) {
   EXPECT_EXIT(start_and_leave(), ::testing::ExitedWithCode(0), "");
   EXPECT_FALSE(AnyRuns(marker));
   EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
+}
+
+TEST_F(RunningTest, AProcessWhoseFirstThreadHasEndedIsKilledToo) {
+  int fds[2];
+  ASSERT_EQ(::pipe2(fds, O_CLOEXEC), 0);
+  const FileDescriptor read(fds[0]);
+  FileDescriptor write(fds[1]);
+  const std::string code =
+      "import ctypes, os, threading, time\n"
+      "def live():\n  time.sleep(0.5)\n  os.write(1, b'x')\n  time.sleep(60)\n"
+      "if os.fork() == 0:\n"
+      "  threading.Thread(target=live).start()\n"
+      "  ctypes.CDLL(None).syscall(60, 0)\n"
+      "time.sleep(60)";
+  const FileDescriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  auto process = ConfinedProcess::Start(
+      {{kSystemPython, "-I", "-c", code}, {}, {null.get(), write.get()}}, python_.policy());
+  ASSERT_THAT(process, IsOk());
+  write.Close();
+  char byte = 0;
+  ASSERT_EQ(::read(read.get(), &byte, 1), 1);
+  process->reset();
+  pollfd end = {read.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&end, 1, 5000), 1) << "somebody still holds the other end";
 }
 
 TEST_F(ConfinedProcessTest, ManyFilesEndIt) {

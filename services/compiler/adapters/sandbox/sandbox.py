@@ -22,142 +22,27 @@ The parent bounds time and bytes, kills the child's process group, and reaps it.
 
 Under `--unsafe-no-sandbox` (KERNELMILL_SANDBOX=off) limits, descriptors and the parent's bounds remain; the rest is
 left out. Otherwise a layer that cannot be had ends the child before `work` is called, as Outcome("refused"). Linux on
-x86-64 only. Standard library only.
+x86-64 only. Standard library only, and rights.py and scratch.py beside it.
 """
 
-import ctypes
 import dataclasses
 import fcntl
 import os
 import resource
 import select
-import shutil
 import signal
-import stat
 import struct
 import tempfile
 import time
 
+from kernelmill_harness import rights, scratch
+
 ANSWERS_FD, REQUESTS_FD = 3, 4
 WORDS_BYTES = 1 << 16  # of what a child wrote to descriptor 2, its end
+ERROR_BYTES = 4000
 _TOKEN_BYTES = 16
 _HEAD = struct.Struct(f"={_TOKEN_BYTES}scQ")  # token, kind, size of what follows
 _ENTERED, _ANSWER, _ERROR, _MEMORY, _REFUSED = b"L", b"R", b"E", b"M", b"X"
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.syscall.restype = ctypes.c_long
-
-# ---------------------------------------------------------------- seccomp
-
-# x86-64's numbers.
-_CALLS = {
-    "open": 2, "clone": 56, "fork": 57, "vfork": 58, "execve": 59, "kill": 62, "fcntl": 72, "rename": 82, "rmdir": 84,
-    "unlink": 87, "chmod": 90, "fchmod": 91, "setpgid": 109, "prctl": 157, "setrlimit": 160, "tkill": 200,
-    "tgkill": 234, "openat": 257, "unlinkat": 263, "renameat": 264, "fchmodat": 268, "prlimit64": 302,
-    "renameat2": 316, "seccomp": 317, "execveat": 322, "close_range": 436, "landlock_create_ruleset": 444,
-    "landlock_add_rule": 445, "landlock_restrict_self": 446}
-
-_ALLOW, _KILL, _EPERM = 0x7FFF0000, 0x80000000, 0x00050001
-_ARCH_X86_64 = 0xC000003E
-_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
-_NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
-_CLONE_THREAD, _CLONE_VFORK = 0x10000, 0x4000
-_O_TMPFILE_BIT = 0o20000000
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 1, 4, 15, 16, 0x53564D41
-_PR_SET_NO_NEW_PRIVS = 38
-
-
-def _instruction(code, value, if_true=0, if_false=0):
-    return struct.pack("=HBBI", code, if_true, if_false, value)
-
-
-def _refuse(call):
-    return _instruction(_EQUAL, _CALLS[call], 0, 1) + _instruction(_RETURN, _EPERM)
-
-
-def _unless(call, argument, values):
-    """Refuses a call unless the low half of its argument is one of `values`."""
-    tests = b"".join(_instruction(_EQUAL, value, len(values) - i, 0) for i, value in enumerate(values))
-    return (_instruction(_EQUAL, _CALLS[call], 0, len(values) + 3) + _instruction(_LOAD, _ARGUMENTS + 8 * argument) +
-            tests + _instruction(_RETURN, _EPERM) + _instruction(_RETURN, _ALLOW))
-
-
-def _both(call, first, second):
-    """Refuses a call unless both tests hold: (where in seccomp_data, value, whether it must be equal)."""
-    (at, value, equal), (at_2, value_2, equal_2) = first, second
-    return (_instruction(_EQUAL, _CALLS[call], 0, 6) +
-            _instruction(_LOAD, at) + _instruction(_EQUAL, value, *((0, 3) if equal else (3, 0))) +
-            _instruction(_LOAD, at_2) + _instruction(_EQUAL, value_2, *((0, 1) if equal_2 else (1, 0))) +
-            _instruction(_RETURN, _ALLOW) + _instruction(_RETURN, _EPERM))
-
-
-def _by_bit(call, argument, bit, if_set, otherwise):
-    return (_instruction(_EQUAL, _CALLS[call], 0, 4) + _instruction(_LOAD, _ARGUMENTS + 8 * argument) +
-            _instruction(_ANY_BIT, bit, 0, 1) + _instruction(_RETURN, if_set) + _instruction(_RETURN, otherwise))
-
-
-def seccomp_filter(pid, execute):
-    """The BPF program of a child: only what it takes away, as the outer filter remains."""
-    program = (_instruction(_LOAD, _ARCH) + _instruction(_EQUAL, _ARCH_X86_64, 1, 0) + _instruction(_RETURN, _KILL) +
-               _instruction(_LOAD, _NUMBER))
-    for call in ("setpgid", "chmod", "fchmod", "fchmodat", "seccomp", "tkill", "execveat",
-                 "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"):
-        program += _refuse(call)
-    if execute:
-        program += _unless("kill", 0, [pid]) + _unless("tgkill", 0, [pid])
-    else:
-        # Who is killed, by himself or by a bound that he has set himself, looks like one whom the machine killed.
-        program += _both("kill", (_ARGUMENTS, pid, True), (_ARGUMENTS + 8, signal.SIGKILL, False))
-        program += _both("tgkill", (_ARGUMENTS, pid, True), (_ARGUMENTS + 16, signal.SIGKILL, False))
-        program += _refuse("setrlimit") + _both("prlimit64", (_ARGUMENTS + 16, 0, True), (_ARGUMENTS + 20, 0, True))
-    program += _unless("prctl", 0, [_PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA])
-    if not execute:
-        for call in ("fork", "vfork", "execve"):
-            program += _refuse(call)
-        # Who waits for a vfork looks like one who waits for the disk.
-        program += (_instruction(_EQUAL, _CALLS["clone"], 0, 5) + _instruction(_LOAD, _ARGUMENTS) +
-                    _instruction(_ANY_BIT, _CLONE_VFORK, 2, 0) + _instruction(_ANY_BIT, _CLONE_THREAD, 0, 1) +
-                    _instruction(_RETURN, _ALLOW) + _instruction(_RETURN, _EPERM))
-        program += _by_bit("open", 1, _O_TMPFILE_BIT, _EPERM, _ALLOW)
-        program += _by_bit("openat", 2, _O_TMPFILE_BIT, _EPERM, _ALLOW)
-    return program + _instruction(_RETURN, _ALLOW)
-
-
-class _Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
-
-
-# ---------------------------------------------------------------- Landlock
-
-# Rights of linux/landlock.h that change files; reading and executing are the outer layer's business.
-_WRITE_FILE, _REMOVE_DIR, _REMOVE_FILE = 1 << 1, 1 << 4, 1 << 5
-_MAKE_DIR, _MAKE_REG, _MAKE_SYM, _REFER, _TRUNCATE = 1 << 7, 1 << 8, 1 << 12, 1 << 13, 1 << 14
-_MAKE_OTHERS = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11  # devices, sockets, pipes
-
-
-def _call(name, *arguments):
-    """Raises OSError."""
-    values = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    answer = _libc.syscall(ctypes.c_long(_CALLS[name]), *values)
-    if answer < 0:
-        raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
-    return answer
-
-
-def _restrict_files(folder, remove):
-    abi = _call("landlock_create_ruleset", None, 0, 1)
-    handled = (_WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _MAKE_OTHERS | _REFER |
-               (_TRUNCATE if abi >= 3 else 0))
-    scoped = 3 if abi >= 6 else 0  # abstract sockets, signals
-    attributes = struct.pack("=QQQ", handled, 0, scoped)
-    ruleset = _call("landlock_create_ruleset", attributes, len(attributes), 0)
-    allowed = handled & ~_MAKE_OTHERS & ~(0 if remove else _REMOVE_DIR | _REMOVE_FILE | _REFER)
-    for path, access in ((folder, allowed), ("/dev/null", handled & (_WRITE_FILE | _TRUNCATE))):
-        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        _call("landlock_add_rule", ruleset, 1, struct.pack("=Qi", access, fd), 0)
-        os.close(fd)
-    _call("landlock_restrict_self", ruleset, 0)
-    os.close(ruleset)
 
 
 # ---------------------------------------------------------------- the child
@@ -166,7 +51,7 @@ def _restrict_files(folder, remove):
 class Layer:
     """What a child may use. `execute`: it runs no stranger's Python and needs programs, such as ptxas."""
     execute: bool = False
-    seconds: float = 90             # of the clock, for each answer
+    seconds: float = 90             # of the clock, while it is waited for: for all its answers together
     cpu_seconds: int = 60           # of each process
     memory_bytes: int = 4 << 30     # of address space, of each process; what the zygote has mapped counts
     file_bytes: int = 64 << 20      # of each file
@@ -179,7 +64,7 @@ class Outcome:
     """What came of a child. `kind` is one of:
 
       ok         `data` is its answer
-      error      work raised: `data` is "ValueError: ..." in UTF-8, at most 4,000 bytes
+      error      work raised: `data` is "ValueError: ..." in UTF-8, at most ERROR_BYTES
       exit       it ended without an answer, by sys.exit or os._exit; `number` is the status
       garbled    what it wrote is no answer: only a stranger's code does that
       time, cpu, memory, output   it reached the bound of its layer
@@ -205,7 +90,19 @@ def enforced():
 
 def protect_zygote():
     """Once, before the first run(): no process of the same user may look into the zygote or what it forks."""
-    _call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
+    rights.prctl(rights.PR_SET_DUMPABLE, 0)
+
+
+def stand_in_for(zygote):
+    """In a process that the zygote forks to run children in its place: it ends with the zygote, and orphans come to it."""
+    _die_with(zygote)
+    rights.prctl(rights.PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _die_with(parent):
+    rights.prctl(rights.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _keep_descriptors(answers, requests, words):
@@ -216,12 +113,16 @@ def _keep_descriptors(answers, requests, words):
     os.dup2(null, 1)
     for fd, number in zip(kept, (ANSWERS_FD, REQUESTS_FD, 2)):
         os.dup2(fd, number, inheritable=number == 2)
-    _call("close_range", REQUESTS_FD + 1, 0xFFFFFFFF, 0)
+    rights.call("close_range", REQUESTS_FD + 1, 0xFFFFFFFF, 0)
 
 
 def _set_limits(layer):
     bounds = [(resource.RLIMIT_AS, layer.memory_bytes), (resource.RLIMIT_FSIZE, layer.file_bytes),
               (resource.RLIMIT_NOFILE, layer.open_files), (resource.RLIMIT_CORE, 1)]
+    threads = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    if not layer.execute and threads != resource.RLIM_INFINITY:
+        # Counted by user: what one that runs a stranger's code takes is not missing to one that must fork.
+        bounds.append((resource.RLIMIT_NPROC, threads // 2))
     for which, bound in bounds:
         hard = resource.getrlimit(which)[1]
         bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
@@ -233,20 +134,17 @@ def _set_limits(layer):
 def _enter(layer, folder, parent):
     """Raises OSError where a part cannot be had."""
     os.setpgid(0, 0)
-    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
+    _die_with(parent)
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder, KERNELMILL_SCRATCH=folder)
     tempfile.tempdir = folder
     _set_limits(layer)
     if not enforced():
         return
-    _call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    _call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
-    _restrict_files(folder, remove=layer.execute)
-    program = seccomp_filter(os.getpid(), layer.execute)
-    _call("seccomp", 1, 0, ctypes.byref(_Program(len(program) // 8, program)))
+    rights.prctl(rights.PR_SET_NO_NEW_PRIVS, 1)
+    rights.prctl(rights.PR_SET_DUMPABLE, 0)
+    rights.restrict_files(folder, remove=layer.execute)
+    rights.filter_calls(layer.execute)
 
 
 class Channel:
@@ -277,7 +175,7 @@ def _child(work, layer, folder, descriptors, token, parent):
         _enter(layer, folder, parent)
         channel._write(_ENTERED)
     except BaseException as error:  # whatever it is, `work` must not be called
-        channel._write(_REFUSED, f"{type(error).__name__}: {error}".encode()[:4000])
+        channel._write(_REFUSED, f"{type(error).__name__}: {error}".encode()[:ERROR_BYTES])
         os._exit(0)
     status = 0
     try:
@@ -298,7 +196,7 @@ def _text_of(error):
         text = f"{type(error).__name__}: {error}"
     except BaseException:
         text = "an exception that cannot be printed"
-    return text.encode("utf-8", "replace")[:4000]
+    return text.encode("utf-8", "replace")[:ERROR_BYTES]
 
 
 # ---------------------------------------------------------------- the parent
@@ -314,10 +212,10 @@ class Child:
         self._outcome = None  # how it ended, once it has
         self._token = os.urandom(_TOKEN_BYTES)
         self._folder = tempfile.mkdtemp(prefix="kernel-", dir=folder or os.environ["KERNELMILL_SCRATCH"])
-        self._words = _nameless_file(self._folder + ".words")
+        self._words = scratch.nameless_file(self._folder + ".words")
         self._answers, answers = os.pipe()
         requests, self._requests = os.pipe()
-        parent, self._started = os.getpid(), time.monotonic()
+        parent, self._seconds = os.getpid(), layer.seconds  # that it may still take
         try:
             self._pid = os.fork()
         except OSError as error:
@@ -340,11 +238,10 @@ class Child:
         self.end()
         for fd in (self._answers, self._requests, self._words):
             os.close(fd)
-        clear_folder(self._folder)
+        scratch.clear_folder(self._folder)
 
     def ask(self, request):
         """A line, which it finds in Channel.requests."""
-        self._started = time.monotonic()
         try:
             os.write(self._requests, request + b"\n")
         except BrokenPipeError:
@@ -354,8 +251,9 @@ class Child:
         """Its next answer, as Outcome("ok"); any other ends it, and all that is asked later has the same outcome."""
         if self._outcome is not None:
             return self._outcome
-        deadline = self._started + self._layer.seconds
+        deadline = time.monotonic() + self._seconds
         kind, data = self._read_answer(deadline)
+        self._seconds = deadline - time.monotonic()
         if kind == "ok":
             return Outcome("ok", data, cpu_seconds=self.cpu_seconds())
         return self._end(kind, data, deadline)
@@ -377,12 +275,16 @@ class Child:
         status, usage, late = _reap(self._pid, deadline, kill=kind != "exit")
         size = os.fstat(self._words).st_size
         words = os.pread(self._words, WORDS_BYTES, max(0, size - WORDS_BYTES)).decode("utf-8", "replace")
-        self._outcome = dataclasses.replace(_outcome(late or kind, data, status, usage, self._layer), words=words)
+        outcome = _outcome(late or kind, data, status, usage, self._layer)
+        if outcome.kind == "exit" and not self._entered:
+            # It could not be confined, and not say so either: no stranger's code has run.
+            outcome = dataclasses.replace(outcome, kind="refused", data=b"it ended before it was confined")
+        self._outcome = dataclasses.replace(outcome, words=words)
         return self._outcome
 
     def _read_answer(self, deadline):
         """(kind, data): "exit" is the end of what it writes."""
-        kinds = {_ANSWER: "ok", _ERROR: "error", _MEMORY: "memory"}
+        kinds = {_ANSWER: "ok", _MEMORY: "memory"}
         while True:
             kind, data = self._read_frame(deadline)
             if kind == _ENTERED and not self._entered:
@@ -391,6 +293,8 @@ class Child:
                 return "refused", data
             elif isinstance(kind, str):
                 return kind, b""
+            elif kind == _ERROR and self._entered:
+                return "error", data[:ERROR_BYTES]
             else:
                 return (kinds[kind], data) if self._entered and kind in kinds else ("garbled", b"")
 
@@ -429,12 +333,6 @@ def run(work, layer=Layer(), folder=None):
         return dataclasses.replace(outcome, cpu_seconds=used.cpu_seconds, peak_bytes=used.peak_bytes)
 
 
-def _nameless_file(path):
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    os.unlink(path)
-    return fd
-
-
 def _reap(child, deadline, kill):
     """Waits for the child, kills it at the deadline, and then all that is left of its group. (status, rusage,
     None | "time")"""
@@ -450,7 +348,7 @@ def _reap(child, deadline, kill):
     _kill_group(child)
     status, usage = os.wait4(child, 0)[1:]
     try:
-        # The zygote is the reaper of orphans (PR_SET_CHILD_SUBREAPER): what ptxas left comes here.
+        # The reaper of orphans is here (PR_SET_CHILD_SUBREAPER): what ptxas left comes to it.
         while os.waitpid(-child, 0):
             pass
     except ChildProcessError:
@@ -479,32 +377,3 @@ def _outcome(kind, data, status, usage, layer):
             return Outcome("output", number=number, **rest)
         return Outcome("forbidden" if number == signal.SIGSYS else "signal", number=number, **rest)
     return Outcome("exit", number=os.WEXITSTATUS(status), **rest)
-
-
-def clear_folder(path):
-    """Removes a folder that a stranger wrote to, when nobody writes to it any more. Never follows links; folders
-    without rights get them back; no depth of folders needs more than a few descriptors."""
-    for number in range(1 << 30):
-        # Folders that lie deeper are moved up, one level a round, and found by the next round.
-        moved = _clear_once(path, number)
-        if not moved:
-            break
-    shutil.rmtree(path, ignore_errors=True)
-
-
-def _clear_once(path, number):
-    moved = 0
-    for entry in list(os.scandir(path)):
-        if not entry.is_dir(follow_symlinks=False):
-            os.unlink(entry.path)
-            continue
-        os.chmod(entry.path, stat.S_IRWXU)
-        for below in list(os.scandir(entry.path)):
-            if below.is_dir(follow_symlinks=False):
-                os.chmod(below.path, stat.S_IRWXU)
-                os.rename(below.path, os.path.join(path, f".km-{number}-{moved}"))
-                moved += 1
-            else:
-                os.unlink(below.path)
-        os.rmdir(entry.path)
-    return moved

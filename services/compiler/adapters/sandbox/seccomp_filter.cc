@@ -152,12 +152,15 @@ class FilterWriter {
     Return(kAllow);
   }
 
-  // Fails if the flags of open(2) ask to truncate in a mode that does not write.
+  // Fails if the flags of open(2) ask to truncate in a mode that does not write, or for the mode 3,
+  // which truncates too and has no right that Landlock could ask for.
   void NoBareTruncate(int call, int argument) {
-    JumpEqual(call, 0, 5);
+    JumpEqual(call, 0, 7);
     Load(LowHalf(argument));
-    Jump(BPF_JSET, O_TRUNC, 0, 2);
-    Jump(BPF_JSET, O_WRONLY | O_RDWR, 1, 0);
+    Jump(BPF_JSET, O_WRONLY, 0, 1);
+    Jump(BPF_JSET, O_RDWR, 2, 3);
+    Jump(BPF_JSET, O_RDWR, 2, 0);
+    Jump(BPF_JSET, O_TRUNC, 0, 1);
     Return(Fail(EPERM));
     Return(kAllow);
   }

@@ -115,6 +115,10 @@ TEST(SeccompFilterTest, FilesAreTruncatedOnlyToWriteThem) {
   EXPECT_EQ(Call(SYS_openat, {0, 0, O_WRONLY | O_TRUNC}), kAllow);
   EXPECT_EQ(Call(SYS_open, {0, O_RDONLY | O_TRUNC}), Fail(EPERM));
   EXPECT_EQ(Call(SYS_open, {0, O_RDONLY}), kAllow);
+  EXPECT_EQ(Call(SYS_open, {0, O_RDWR | O_TRUNC}), kAllow);
+  EXPECT_EQ(Call(SYS_open, {0, O_WRONLY}), kAllow);
+  EXPECT_EQ(Call(SYS_open, {0, O_ACCMODE | O_TRUNC}), Fail(EPERM));
+  EXPECT_EQ(Call(SYS_openat, {0, 0, O_ACCMODE}), Fail(EPERM));
   EXPECT_EQ(Call(SYS_truncate), Fail(EPERM));
 }
 

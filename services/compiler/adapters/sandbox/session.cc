@@ -25,21 +25,30 @@ constexpr size_t kState = 0, kSession = 3, kThreads = 17, kResident = 21;
 
 bool IsWork(absl::string_view state) { return state == "R" || state == "D"; }
 
-// The line of a process is about its first thread; the others have lines of their own.
-bool AnyThreadWorks(pid_t pid) {
+// Of a process or a thread.
+bool ReadStat(const std::string& folder, pid_t session, SessionMember& member) {
+  char line[1024];
+  const FileDescriptor fd(::open(absl::StrCat(folder, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t n = fd.is_open() ? ::read(fd.get(), line, sizeof(line)) : 0;
+  return n > 0 && ParseStat(absl::string_view(line, static_cast<size_t>(n)), session, member);
+}
+
+// The line of a process is about its first thread, which has no memory and is a zombie if it ended
+// before the others. These have lines of their own.
+void AddThreads(pid_t pid, pid_t session, SessionMember& member) {
   const std::string path = absl::StrCat("/proc/", pid, "/task");
   const std::unique_ptr<DIR, decltype(&::closedir)> folder(::opendir(path.c_str()), &::closedir);
-  if (folder == nullptr) return false;
+  if (folder == nullptr) return;
   while (const dirent* entry = ::readdir(folder.get())) {
-    char line[1024];
-    const FileDescriptor fd(
-        ::open(absl::StrCat(path, "/", entry->d_name, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-    const ssize_t n = fd.is_open() ? ::read(fd.get(), line, sizeof(line)) : 0;
-    const absl::string_view text(line, static_cast<size_t>(n > 0 ? n : 0));
-    const size_t name_end = text.rfind(") ");
-    if (name_end != text.npos && IsWork(text.substr(name_end + 2, 1))) return true;
+    SessionMember thread;
+    if (!ReadStat(absl::StrCat(path, "/", entry->d_name), session, thread) || thread.zombie) {
+      continue;
+    }
+    member.zombie = false;
+    member.resident_bytes = thread.resident_bytes;
+    member.works = member.works || thread.works;
+    if (member.works) return;
   }
-  return false;
 }
 
 // Asks without a file: each watcher looks at all processes of the machine ten times a second.
@@ -49,16 +58,9 @@ bool MayBeMember(pid_t pid, pid_t session) {
 }
 
 bool ReadMember(pid_t pid, pid_t session, SessionMember& member) {
-  char line[1024];
-  const FileDescriptor fd(
-      ::open(absl::StrCat("/proc/", pid, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.is_open()) return false;
-  const ssize_t n = ::read(fd.get(), line, sizeof(line));
   member.pid = pid;
-  if (n <= 0 || !ParseStat(absl::string_view(line, static_cast<size_t>(n)), session, member)) {
-    return false;
-  }
-  if (!member.works && member.tasks > 1) member.works = AnyThreadWorks(pid);
+  if (!ReadStat(absl::StrCat("/proc/", pid), session, member)) return false;
+  if (!member.works && member.tasks > 1) AddThreads(pid, session, member);
   return true;
 }
 

@@ -17,7 +17,7 @@ namespace kernelmill::compiler {
 
 struct SessionMember {
   pid_t pid = 0;
-  bool zombie = false;
+  bool zombie = false;         // none of its threads is left
   bool works = false;          // a thread of it runs, waits for a processor or for the disk
   int tasks = 0;               // threads
   int64_t resident_bytes = 0;  // pages that are shared count in each process

@@ -42,7 +42,7 @@ void ExpectFate(const Attack& attack, const KernelReport& report) {
       EXPECT_TRUE(absl::StartsWith(error, "sandbox: ")) << error;
       break;
     case Fate::kSilenced:
-      EXPECT_EQ(error, "no answer");
+      EXPECT_TRUE(error == "no answer" || absl::StartsWith(error, "signal ")) << error;
       break;
     case Fate::kEnded:
     case Fate::kOverrun:
@@ -100,6 +100,58 @@ def endless(x, y, out, n, BLOCK: tl.constexpr):
   EXPECT_TRUE(report->module_import.ok());
   ASSERT_EQ(report->targets.size(), 1);
   EXPECT_EQ(report->targets[0].result.stage(), "limit") << report->targets[0].result.message();
+}
+
+// A report with a number that has no place in the record would end the task, with all of its other
+// kernels.
+TEST_P(ToolchainAttacksTest, MoreSharedMemoryThanCanBeCountedIsAnErrorOfTheKernel) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.max_seconds = 2;
+  job.gluon = true;
+  job.tries[0].signature.clear_constexprs();
+  job.function = "large";
+  job.module = R"(
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.jit
+def large(x, y, out, n):
+    row: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    block: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    rows = gl.allocate_shared_memory(gl.float32, [1 << 22, 128], row)
+    rows.index(0).store(gl.full([128], 1.0, gl.float32, block))
+)";
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->targets.size(), 1);
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_ERROR);
+}
+
+// A process has a copy of all memory of the one that forked it, with what was freed there.
+TEST_P(ToolchainAttacksTest, NothingOfTheKernelsBeforeItIsInAKernelsMemory) {
+  KernelJob before = AddJob(GetParam());
+  before.targets = {"cuda:90"};
+  for (int i = 0; i < 40; ++i) absl::StrAppend(&before.module, "# a stranger's secret\n");
+  ASSERT_TRUE(compiler_->Compile(before).ok());
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.module = R"(
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.sbrk.restype, libc.sbrk.argtypes = ctypes.c_void_p, [ctypes.c_long]
+libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+read, write = os.pipe()
+end = begin = libc.sbrk(0)
+while libc.write(write, begin - 4096, 1) == 1:  # else it is not mapped
+    begin -= 4096
+    os.read(read, 1)
+found = ctypes.string_at(begin, end - begin).count(b"terces s'regnarts a"[::-1])
+raise ValueError(f"{(end - begin) >> 20 > 0} {found}")
+)";
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->module_import.error(), "ValueError: True 0");
 }
 
 INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainAttacksTest, PinnedToolchainNames(),

@@ -63,6 +63,38 @@ TEST_P(ToolchainCompilerTest, WhatTheAssemblerRefusesIsAnErrorOfTheKernel) {
   EXPECT_EQ(next->targets[0].result.status(), v1::COMPILE_STATUS_OK);
 }
 
+TEST_P(ToolchainCompilerTest, AnArgumentMayBeATuple) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  const std::string sum = "tl.load(x + i, m) + tl.load(y + i, m)";
+  job.module.replace(job.module.find(sum), sum.size(),
+                     "tl.load(x[0] + i, m) + tl.load(x[1] + i, m)");
+  job.tries[0].signature.mutable_arguments(0)->set_type("(*fp32, *fp32)");
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << report->targets[0].result.message();
+}
+
+TEST_P(ToolchainCompilerTest, SetsOfStringsHaveOneOrder) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  v1::ConstexprValue& order = *job.tries[0].signature.add_constexprs();
+  order.set_name("ORDER");
+  order.set_value("''.join(set('abcdefghijklmnop'))");
+  const size_t parameters = job.module.find("BLOCK: tl.constexpr");
+  job.module.insert(parameters, "ORDER: tl.constexpr, ");
+  const auto first = compiler_->Compile(job);
+  const std::unique_ptr<Compiler> other = Open(/*unsafe_no_sandbox=*/false);
+  ASSERT_NE(other, nullptr);
+  const auto second = other->Compile(job);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << first->targets[0].result.message();
+  EXPECT_EQ(first->targets[0].signature.constexprs(1).value(),
+            second->targets[0].signature.constexprs(1).value());
+}
+
 TEST_P(ToolchainCompilerTest, ATryOfLargeTensorsIsPutOff) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
@@ -78,12 +110,12 @@ TEST_P(ToolchainCompilerTest, ATryOfLargeTensorsIsPutOff) {
 TEST_P(ToolchainCompilerTest, AfterATryThatIsOutOfBoundsThoseOfSmallSizesAreLeft) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
-  job.max_seconds = 1;
+  job.max_seconds = 3;
   // Much for the backend, unless the block is small.
   job.module +=
-      "    for k in tl.static_range(40):\n        i = tl.sort(tl.load(x + i).to(tl.int32))\n    "
+      "    for k in tl.static_range(2):\n        i = tl.sort(tl.load(x + i).to(tl.int32))\n    "
       "tl.store(out + i, 1.0)\n";
-  job.tries[0].signature.mutable_constexprs(0)->set_value("2 ** 14");
+  job.tries[0].signature.mutable_constexprs(0)->set_value("2 ** 16");
   job.tries.push_back(job.tries[0]);
   job.tries.push_back(job.tries[0]);
   job.tries[2].signature.mutable_constexprs(0)->set_value("2");

@@ -79,7 +79,9 @@ absl::StatusOr<std::unique_ptr<Zygote>> Zygote::Start(const std::string& environ
   const FileDescriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null.is_open()) return ErrnoStatus(errno, "/dev/null");
   ConfinedCommand command;
-  command.argv = {environment + "/bin/python3", "-I", "-B", "-c", std::string(HarnessBoot())};
+  // -I without its -E, which would ignore the seed of hashes: sets of a module's strings have one
+  // order.
+  command.argv = {environment + "/bin/python3", "-P", "-s", "-B", "-c", std::string(HarnessBoot())};
   command.env = ZygoteEnvironment();
   // What Python says when the harness itself breaks goes to the worker's log; its children have no
   // part of that.

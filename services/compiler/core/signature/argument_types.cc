@@ -5,9 +5,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
+#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
 namespace {

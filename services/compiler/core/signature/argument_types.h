@@ -5,10 +5,10 @@
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/compiler/core/signature/functions.h"
 #include "services/compiler/core/signature/inductor.h"
 #include "services/compiler/core/signature/launch.h"
-#include "services/compiler/core/signature/usage.h"
+#include "services/compiler/core/signature/syntax/functions.h"
+#include "services/compiler/core/signature/usage/usage.h"
 
 namespace kernelmill::compiler {
 

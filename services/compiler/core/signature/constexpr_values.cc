@@ -9,10 +9,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/code/python.h"
-#include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
 #include "services/compiler/core/signature/rules.h"
+#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -140,6 +140,7 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   const ConstexprUsage& usage = facts.usage.constexprs[place];
   if (usage.called) return {"None", "usage:called"};
   if (!usage.asserted.empty()) return {std::string(usage.asserted), "usage:equals"};
+  if (usage.place) return {"0", "usage:tuple"};
   if (usage.order >= 0) return {absl::StrCat(usage.order), "usage:order"};
   if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
     return Dtype(facts, usage, variant);
@@ -302,6 +303,7 @@ std::optional<InferredValue> ByReshape(const KernelFacts& facts, const Heuristic
     return absl::SimpleAtoi(value_of(name).value, &number) ? number : 0;
   };
   const absl::string_view name = facts.function.parameters[place].name;
+  if (!variant.reshape) return std::nullopt;
   for (const SizeEquation& equation : facts.usage.equations) {
     const std::optional<int64_t> size = ValueThatHolds(
         equation, name, [&](absl::string_view other) { return facts.function.Find(other); },
@@ -333,7 +335,7 @@ InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heu
                              const Variant& variant) {
   InferredValue value = WithoutMultiple(facts, heuristics, types, place, variant);
   if (std::optional<InferredValue> held = ByReshape(facts, heuristics, types, place, variant))
-    return *std::move(held);
+    value = *std::move(held);
   const Expression* of = facts.usage.constexprs[place].multiple_of;
   int64_t number = 0;
   if (of == nullptr || CertaintyOf(value.rule) != Certainty::kGuessed ||

@@ -17,6 +17,7 @@ struct Variant {
   int config = 0;                     // of autotune
   absl::string_view number = "1024";  // what numbers stand in for that heuristics read
   bool small = false;                 // whether sizes of which nothing is known are small
+  bool reshape = true;                // whether reshaping tells sizes
 };
 
 struct InferredValue {

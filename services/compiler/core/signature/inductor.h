@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "services/compiler/core/signature/functions.h"
+#include "services/compiler/core/signature/syntax/functions.h"
 
 namespace kernelmill::compiler {
 

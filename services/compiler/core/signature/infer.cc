@@ -8,9 +8,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "services/compiler/core/signature/argument_types.h"
 #include "services/compiler/core/signature/constexpr_values.h"
 #include "services/compiler/core/signature/descriptors.h"
+#include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -21,6 +23,11 @@ std::vector<absl::string_view> NamesOf(const Function& function) {
   std::vector<absl::string_view> names;
   for (const FunctionParameter& parameter : function.parameters) names.push_back(parameter.name);
   return names;
+}
+
+// "(*fp32, *fp32)"; of constexprs "(16, 16)".
+std::string TupleOf(const std::string& element, int64_t places) {
+  return absl::StrCat("(", absl::StrJoin(std::vector<std::string>(places, element), ", "), ")");
 }
 
 // Makes the tries of one kernel.
@@ -40,7 +47,11 @@ class TryMaker {
     for (size_t i = 0; i < facts_.function.parameters.size(); ++i) {
       const absl::string_view name = facts_.function.parameters[i].name;
       if (types_[i].type.empty()) {
-        AddConstexpr(name, InferConstexpr(facts_, heuristics_, types_, i, variant), made, missing);
+        InferredValue value = InferConstexpr(facts_, heuristics_, types_, i, variant);
+        const int64_t places = PlacesOf(i, variant);
+        if (places > 1 && CertaintyOf(value.rule) == Certainty::kGuessed)
+          value = {TupleOf(value.value, places), "usage:tuple"};
+        AddConstexpr(name, value, made, missing);
       } else if (types_[i].always_none || (types_[i].optional && !variant.optional)) {
         AddConstexpr(name, {"None", "launch:none"}, made, missing);
       } else if (facts_.usage.unit_strides.contains(name)) {
@@ -77,6 +88,20 @@ class TryMaker {
     });
   }
 
+  // Of a tuple; 0: it is none.
+  int64_t PlacesOf(size_t place, const Variant& variant) const {
+    static constexpr int64_t kMost = 64;
+    const TuplePlaces& places = facts_.usage.arguments[place].places;
+    const int at = facts_.function.Find(places.constexpr_name);
+    int64_t bound = 0;
+    if (at >= 0) {
+      const std::string value =
+          InferConstexpr(facts_, heuristics_, types_, static_cast<size_t>(at), variant).value;
+      if (!absl::SimpleAtoi(value, &bound) || bound > kMost) bound = 0;
+    }
+    return std::max(places.count, bound);
+  }
+
   void AddArgument(size_t place, const Variant& variant, v1::KernelSignature& made,
                    std::string& missing) const {
     const absl::string_view name = facts_.function.parameters[place].name;
@@ -85,6 +110,10 @@ class TryMaker {
     added->set_name(std::string(name));
     added->set_rule(inferred.rule);
     added->set_type(inferred.type == "*?" ? absl::StrCat("*", variant.element) : inferred.type);
+    if (const int64_t places = PlacesOf(place, variant); places > 0) {
+      added->set_type(TupleOf(added->type(), places));
+      added->set_rule("usage:tuple");
+    }
     if (inferred.type == "tensordesc") {
       added->set_type(DescriptorType(place, variant));
       if (added->type().empty() && missing.empty()) missing = absl::StrCat("type:", name);
@@ -145,6 +174,7 @@ std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number
                                    {"bf16", false, false}};
   if (kernel.autotune().configs_size() > 1) variants.push_back({"bf16", false, true, 1});
   variants.push_back({"fp32", true, false});
+  variants.push_back({"fp32", false, true, 0, "", false, false});
   variants.push_back({"i32"});
   variants.push_back({"fp8e4nv"});
   for (Variant& variant : variants) variant.number = number;

@@ -17,7 +17,7 @@ struct Inference {
   std::string missing;  // "type:x_ptr", "constexpr:COMBINE", "function"; empty: nothing
 };
 
-constexpr size_t kMaxTries = 14;
+constexpr size_t kMaxTries = 15;
 
 // By the rules of rules.h. Deterministic. Linear in the record but for the bounds of UsageFinder.
 Inference InferSignature(const v1::Kernel& kernel);

@@ -1,12 +1,13 @@
 #include "services/compiler/core/signature/launch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "services/compiler/core/signature/calls.h"
 #include "services/compiler/core/signature/element_types.h"
+#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -92,18 +93,19 @@ std::string Calculate(absl::string_view sign, absl::string_view left, absl::stri
 Launch::Launch(absl::string_view launcher_text, absl::string_view kernel,
                const std::vector<absl::string_view>& parameters)
     : host_(launcher_text) {
-  for (const bool by_grid : {false, true}) {
-    for (const Function& function : host_.all()) FindLaunch(function, kernel, by_grid);
-    FindLaunch(host_.module_level(), kernel, by_grid);
+  for (const Match match : {Match::kName, Match::kGridOfAll, Match::kGrid}) {
+    const Wanted wanted{match, kernel, parameters};
+    for (const Function& function : host_.all()) FindLaunch(function, wanted);
+    FindLaunch(host_.module_level(), wanted);
     if (call_ != nullptr) break;
   }
   if (call_ != nullptr) ReadArguments(parameters);
 }
 
-void Launch::FindLaunch(const Function& host, absl::string_view kernel, bool by_grid) {
+void Launch::FindLaunch(const Function& host, const Wanted& wanted) {
   if (call_ != nullptr) return;
   for (const Statement& statement : host.statements) {
-    call_ = FindCall(*statement.value, kernel, by_grid, 0);
+    call_ = FindCall(*statement.value, wanted, 0);
     if (call_ != nullptr) {
       function_ = &host;
       return;
@@ -111,18 +113,33 @@ void Launch::FindLaunch(const Function& host, absl::string_view kernel, bool by_
   }
 }
 
-const Expression* Launch::FindCall(const Expression& expression, absl::string_view kernel,
-                                   bool by_grid, int depth) const {
-  if (expression.kind == Kind::kCall && expression.parts[0]->kind == Kind::kSubscript) {
-    const Expression& launched = *expression.parts[0];
-    if (LastName(*launched.parts[0]) == kernel) return &expression;
-    if (by_grid && absl::StrContains(launched.parts[1]->text, "grid")) return &expression;
+const Expression* Launch::FindCall(const Expression& expression, const Wanted& wanted,
+                                   int depth) const {
+  if (expression.kind == Kind::kCall && expression.parts[0]->kind == Kind::kSubscript &&
+      IsWanted(expression, wanted)) {
+    return &expression;
   }
   if (depth > 60) return nullptr;
   for (const Expression* part : expression.parts) {
-    if (const Expression* found = FindCall(*part, kernel, by_grid, depth + 1)) return found;
+    if (const Expression* found = FindCall(*part, wanted, depth + 1)) return found;
   }
   return nullptr;
+}
+
+bool Launch::IsWanted(const Expression& call, const Wanted& wanted) {
+  const Expression& launched = *call.parts[0];
+  if (wanted.match == Match::kName) return LastName(*launched.parts[0]) == wanted.kernel;
+  if (!absl::StrContains(launched.parts[1]->text, "grid")) return false;
+  size_t given = 0;
+  for (size_t i = 1; i < call.parts.size(); ++i) {
+    const Expression& part = *call.parts[i];
+    const bool keyword = part.kind == Kind::kKeyword;
+    if (part.kind == Kind::kUnary && absl::StartsWith(part.name, "*")) return true;
+    given += !keyword || std::find(wanted.parameters.begin(), wanted.parameters.end(), part.name) !=
+                             wanted.parameters.end();
+  }
+  return wanted.match == Match::kGridOfAll ? given == wanted.parameters.size()
+                                           : given <= wanted.parameters.size();
 }
 
 void Launch::ReadArguments(const std::vector<absl::string_view>& parameters) {

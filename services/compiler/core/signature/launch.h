@@ -1,11 +1,13 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_LAUNCH_H_
 #define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_LAUNCH_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "services/compiler/core/signature/functions.h"
+#include "services/compiler/core/signature/syntax/functions.h"
 
 namespace kernelmill::compiler {
 
@@ -47,9 +49,17 @@ class Launch {
   absl::string_view GivenAs(absl::string_view text) const;
 
  private:
-  void FindLaunch(const Function& host, absl::string_view kernel, bool by_grid);
-  const Expression* FindCall(const Expression& expression, absl::string_view kernel, bool by_grid,
-                             int depth) const;
+  // How a launch is known: by the kernel's name; else, of a kernel that goes by another name there,
+  // by its grid, and that it gives all of the parameters, or no more than there are.
+  enum class Match : uint8_t { kName, kGridOfAll, kGrid };
+  struct Wanted {
+    Match match;
+    absl::string_view kernel;
+    const std::vector<absl::string_view>& parameters;
+  };
+  void FindLaunch(const Function& host, const Wanted& wanted);
+  const Expression* FindCall(const Expression& expression, const Wanted& wanted, int depth) const;
+  static bool IsWanted(const Expression& call, const Wanted& wanted);
   void ReadArguments(const std::vector<absl::string_view>& parameters);
   HostValue Evaluate(const Expression& expression, int depth) const;
   HostValue EvaluateName(absl::string_view name, int depth) const;

@@ -50,14 +50,15 @@ std::optional<NameRule> ElementByName(absl::string_view name) {
   return FirstOf(
       name,
       {
-          {"_length", "i32"},  {"input_ids", "i64"}, {"scale", "fp32"},  {"idx", "i32"},
-          {"indices", "i32"},  {"_index", "i32"},    {"indptr", "i32"},  {"cu_seq", "i32"},
-          {"seqlen", "i32"},   {"seq_len", "i32"},   {"offsets", "i32"}, {"label", "i64"},
-          {"target", "i64"},   {"_ids_", "i32"},     {"_table", "i32"},  {"slot_mapping", "i64"},
-          {"_slots_", "i32"},  {"_perm_", "i32"},    {"_lens_", "i32"},  {"_count", "i32"},
-          {"_num_", "i32"},    {"_loc_", "i32"},     {"_lock", "i32"},   {"_mask_", "i1"},
-          {"lse", "fp32"},     {"_rstd_", "fp32"},   {"_mean_", "fp32"}, {"_seed_", "i64"},
-          {"_offset_", "i32"}, {"_start_", "i32"},   {"_sizes_", "i32"}, {"tile_expert", "i32"},
+          {"_length", "i32"},      {"input_ids", "i64"}, {"cu_seq", "i32"},  {"scale", "fp32"},
+          {"idx", "i32"},          {"indx", "i32"},      {"indices", "i32"}, {"_index", "i32"},
+          {"indptr", "i32"},       {"seqlen", "i32"},    {"seq_len", "i32"}, {"offsets", "i32"},
+          {"label", "i64"},        {"target", "i64"},    {"_ids_", "i32"},   {"_table", "i32"},
+          {"slot_mapping", "i64"}, {"_slots_", "i32"},   {"_perm_", "i32"},  {"_lens_", "i32"},
+          {"_count", "i32"},       {"_num_", "i32"},     {"_loc_", "i32"},   {"_lock", "i32"},
+          {"_mask_", "i1"},        {"lse", "fp32"},      {"_rstd_", "fp32"}, {"_mean_", "fp32"},
+          {"_seed_", "i64"},       {"_offset_", "i32"},  {"_start_", "i32"}, {"_sizes_", "i32"},
+          {"tile_expert", "i32"},
       });
 }
 
@@ -77,25 +78,32 @@ std::optional<NameRule> ScalarByName(absl::string_view name) {
 }
 
 std::optional<NameRule> ConstexprByName(absl::string_view name) {
-  return FirstOf(name,
-                 {
-                     {"stride_", "64"},       {"_num_warps_", "4"},    {"_num_stages_", "2"},
-                     {"_num_ctas_", "1"},     {"_even_", "True"},      {"_is_", "False"},
-                     {"_has_", "False"},      {"_use_", "False"},      {"_with_", "False"},
-                     {"_enable", "False"},    {"_do_", "False"},       {"_need", "False"},
-                     {"_allow", "False"},     {"causal", "False"},     {"_flag_", "False"},
-                     {"reverse", "False"},    {"_trans", "False"},     {"_apply_", "False"},
-                     {"_store_", "False"},    {"_return_", "False"},   {"_output_final", "False"},
-                     {"_skip_", "False"},     {"_group_size_m_", "8"}, {"_group_m_", "8"},
-                     {"_log2", "4"},          {"_half", "32"},         {"dtype_max", "448.0"},
-                     {"dtype_min", "-448.0"}, {"fp8_max", "448.0"},    {"_factor_", "2"},
-                     {"block", "64"},         {"_blk", "64"},          {"tile", "64"},
-                     {"chunk", "64"},         {"head_dim", "64"},      {"group_size", "64"},
-                     {"_dim_", "64"},         {"_size_", "64"},        {"hidden", "64"},
-                     {"_bits_", "4"},         {"_num_", "4"},          {"_n_", "64"},
-                     {"_split", "4"},         {"_topk_", "4"},         {"_top_k_", "4"},
-                     {"_eps", "1e-06"},       {"scale", "1.0"},
-                 });
+  return FirstOf(name, {
+                           {"_offset", "16"},       {"stride_", "64"},
+                           {"_num_warps_", "4"},    {"_num_stages_", "2"},
+                           {"_num_ctas_", "1"},     {"_even_", "True"},
+                           {"_is_", "False"},       {"_has_", "False"},
+                           {"_use_", "False"},      {"_with_", "False"},
+                           {"_enable", "False"},    {"_do_", "False"},
+                           {"_need", "False"},      {"_allow", "False"},
+                           {"causal", "False"},     {"_flag_", "False"},
+                           {"reverse", "False"},    {"_trans", "False"},
+                           {"_apply_", "False"},    {"_store_", "False"},
+                           {"_return_", "False"},   {"_output_final", "False"},
+                           {"_skip_", "False"},     {"_group_size_m_", "8"},
+                           {"_group_m_", "8"},      {"_log2", "4"},
+                           {"_half", "32"},         {"dtype_max", "448.0"},
+                           {"dtype_min", "-448.0"}, {"fp8_max", "448.0"},
+                           {"_factor_", "2"},       {"block", "64"},
+                           {"_blk", "64"},          {"tile", "64"},
+                           {"chunk", "64"},         {"head_dim", "64"},
+                           {"group_size", "64"},    {"_dim_", "64"},
+                           {"_size_", "64"},        {"hidden", "64"},
+                           {"_bits_", "4"},         {"_num_", "4"},
+                           {"_n_", "64"},           {"_split", "4"},
+                           {"_topk_", "4"},         {"_top_k_", "4"},
+                           {"_eps", "1e-06"},       {"scale", "1.0"},
+                       });
 }
 
 std::optional<std::string> ConstexprByKeyword(absl::string_view keyword) {

@@ -42,6 +42,7 @@ namespace kernelmill::compiler {
 //   one.
 //                                descriptors.h says what gives b
 //   usage:float_bits    guessed  as guess:float, fp32: read as an integer of 32 bits
+//   usage:tuple         guessed  (T, T): x[0], x[i] of an unrolled loop. T by the other rules
 //   usage:compared      guessed  i32: ordered against an index
 //   usage:condition     guessed  i1: an if depends on it
 //   usage:stored        guessed  *i32, *i64, *i1: an integer or a comparison is stored there
@@ -83,12 +84,13 @@ namespace kernelmill::compiler {
 //   usage:none           guessed  None: it is compared with None
 //   name:FRAGMENT        guessed  names.cc: BLOCK, HEAD_DIM, GROUP, num_warps
 //   usage:size           guessed  64: a shape has it
+//   usage:tuple          guessed  (16, 16): it[0], it[1]. 0: x[it]
 //   usage:three_dimensional  guessed  16: a shape has it, and a tensor has three dimensions
 //   usage:divided        guessed  256: a shape has it // 32 // 8, or static_assert(it >= 256), and
 //                                 the guess is less
-//   usage:reshape        guessed  what is reshaped has as many elements as before: of the sizes
-//   that
-//                                 are guessed the last parameter
+//   usage:reshape        guessed  what is reshaped has as many elements as before, or
+//                                 static_assert(A == B * C), or arange(A, B) has A: of the sizes
+//                                 that are guessed the last parameter. Not in a late try
 //   usage:multiple       guessed  a multiple of C: static_assert(it % C == 0) or (C <= it), and the
 //                                 guess is none
 //   guess:int            guessed  16

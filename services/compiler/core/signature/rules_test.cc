@@ -87,6 +87,22 @@ TEST(TypeRulesTest, AnIntegerOf64BitsIsStored) {
   EXPECT_EQ(Told("x, o", {"tl.store(o, tl.argmax(tl.load(x), 0))"}, "o"), "*i32 usage:stored");
 }
 
+TEST(TypeRulesTest, ScalesOfSequencesAreWhereTheyBegin) {
+  EXPECT_EQ(
+      Told("x, cu_seqlens_q_scale", {"i = tl.load(cu_seqlens_q_scale) * 2", "tl.store(x + i, 1.0)"},
+           "cu_seqlens_q_scale"),
+      "*i32 usage:offset");
+}
+
+TEST(TypeRulesTest, OfLaunchesByAnotherNameTheOneThatGivesAllArgumentsIsRead) {
+  const v1::Kernel kernel =
+      Launched(KernelOf("x, n, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), n)"}),
+               "def f(x):\n    one[grid](x, 0.5, x, 4, 64)\n    two[grid](x, 1.5)\n"
+               "    three[grid](x, 2.5, 128, num_warps=4)\n");
+  EXPECT_EQ(Told(kernel, "B"), "128 launch");
+  EXPECT_EQ(Told(kernel, "n"), "fp32 launch:type");
+}
+
 TEST(TypeRulesTest, AnItemOfATensorIsANumber) {
   const v1::Kernel kernel = Launched(
       KernelOf("x, total", {"tl.store(x, tl.load(x) / total)"}),

@@ -34,6 +34,48 @@ TEST(SizeRulesTest, WhatAHelperReshapesIsAskedOfWhatItIsGiven) {
   EXPECT_EQ(Told(kernel, "NN"), "4096 usage:reshape");
 }
 
+TEST(SizeRulesTest, WhatIsAssertedToBeEqualIs) {
+  const std::string parameters = "x, A: tl.constexpr, B: tl.constexpr";
+  const std::vector<std::string> body = {"tl.static_assert(A * 2 == B)",
+                                         "tl.store(x + tl.arange(0, A), 1.0)",
+                                         "tl.store(x + tl.arange(0, B), 1.0)"};
+  EXPECT_EQ(Told(parameters, body, "B"), "128 usage:reshape");
+  EXPECT_TRUE(AnyTry(KernelOf(parameters, body), "B", "64 usage:size"));
+}
+
+TEST(SizeRulesTest, ARangeEndsBehindItsBegin) {
+  EXPECT_EQ(Told("x, A: tl.constexpr, B: tl.constexpr",
+                 {"tl.store(x + tl.arange(0, A), 1.0)", "tl.store(x + tl.arange(A, B), 1.0)"}, "B"),
+            "128 usage:reshape");
+}
+
+TEST(SizeRulesTest, AQuotientThatShapesAreMadeOfIsAtLeastOne) {
+  v1::Kernel kernel =
+      KernelOf("x, HEADS: tl.constexpr, D: tl.constexpr",
+               {"PER: tl.constexpr = HEADS // GROUPS", "tl.store(x + tl.arange(0, PER * D), 1.0)"});
+  kernel.set_module("GROUPS = tl.constexpr(128)\n" + kernel.module());
+  EXPECT_EQ(Told(kernel, "HEADS"), "128 usage:divided");
+}
+
+TEST(SizeRulesTest, ATupleHasThePlacesThatAreAskedFor) {
+  const std::vector<std::string> body = {
+      "for i in tl.static_range(1, L):", "    tl.store(xs[i] + s[2], 1.0)",
+      "tl.store(xs[0] + c[1], tl.load(xs[rank]))"};
+  const std::string parameters = "xs, s, c: tl.constexpr, L: tl.constexpr, rank: tl.constexpr";
+  EXPECT_EQ(Told(parameters, body, "xs"), "(*fp32, *fp32) usage:tuple");
+  EXPECT_EQ(Told(parameters, body, "s"), "(i32, i32, i32) usage:tuple");
+  EXPECT_EQ(Told(parameters, body, "c"), "(16, 16) usage:tuple");
+  EXPECT_EQ(Told(parameters, body, "rank"), "0 usage:tuple");
+}
+
+TEST(SizeRulesTest, WhatIsReshapedStaysAMultiple) {
+  EXPECT_EQ(Told("x, A: tl.constexpr, B: tl.constexpr",
+                 {"tl.static_assert(B % 32 == 0)", "v = tl.load(x + tl.arange(0, A))",
+                  "tl.store(x + tl.arange(0, A), tl.reshape(v, [B, 8]))"},
+                 "B"),
+            "32 usage:multiple");
+}
+
 TEST(SizeRulesTest, SmallSizesAreTriedAtLast) {
   const v1::Kernel kernel =
       KernelOf("x, BLOCK: tl.constexpr", {"tl.store(x + tl.arange(0, BLOCK), 1.0)"});

@@ -40,14 +40,14 @@ def refused_forged_refusal_with_the_token():
 def contained_forged_answers_with_the_token():
     """It can say of itself what it likes."""
     import sys
-    for channel in channels() if "kernelmill_harness" in sys.modules else []:
+    for channel in channels() if "kernelmill_harness.zygote" in sys.modules else []:
         channel.answer(b'{"import": {"ok": true, "line": true, "error": "\\ud800"}}')
         channel.answer(b'{"ir": "module {}", "constexprs": [["BLOCK", "\\ud800"], 7, [[]]]}')
 
 
 def contained_odd_answers_with_the_token():
     import sys
-    for channel in channels() if "kernelmill_harness" in sys.modules else []:
+    for channel in channels() if "kernelmill_harness.zygote" in sys.modules else []:
         channel.answer(b'{"import": {"ok": true}}')
         channel.answer(b'{"stage": [], "message": "\\ud800' + b"x" * 5000 + b'", "line": -1}')
         channel.answer(b"[" * 1000000)
@@ -85,3 +85,23 @@ def refused_reading_the_others_questions():
     if select.select([4], [], [], 0.2)[0] and os.read(4, 1 << 20):
         raise AssertionError("escaped")
     raise PermissionError("there was nothing to read")
+
+
+def refused_death_of_its_own_making():
+    """What the harness says of a child that answers no more, which its reader would take apart."""
+    import sys
+    for channel in channels() if "kernelmill_harness.zygote" in sys.modules else []:
+        channel.answer(b'{"died": 7}')
+    raise PermissionError("there was no harness to believe it")
+
+
+def contained_death_in_a_trys_place():
+    import sys
+    for channel in channels() if "kernelmill_harness.zygote" in sys.modules else []:
+        channel.answer(b'{"import": {"ok": true}}')
+        channel.answer(b'{"stage": "nonsense", "died": "\\ud800' + b"x" * 5000 + b'"}')
+
+
+def silenced_by_a_signal_without_a_name():
+    import signal
+    os.kill(os.getpid(), signal.SIGRTMIN + 6)

@@ -16,7 +16,7 @@ def refused_writing():
 
 def refused_truncating():
     all_refused(lambda: os.truncate(VICTIM["file"], 0), lambda: os.open(VICTIM["file"], os.O_RDONLY | os.O_TRUNC),
-                lambda: open(VICTIM["file"], "w"))
+                lambda: os.open(VICTIM["file"], os.O_ACCMODE | os.O_TRUNC), lambda: open(VICTIM["file"], "w"))
 
 
 def refused_making():

@@ -32,6 +32,13 @@ def ended_asleep_in_a_thread():
         time.sleep(1000)
 
 
+def ended_asleep_under_a_name_of_brackets():
+    """The watcher finds the state of a process behind its name, which ends with a bracket."""
+    import ctypes
+    ctypes.CDLL(None).prctl(15, b") R 1 1 1 1 (")
+    time.sleep(1000)
+
+
 def ended_by_memory():
     kept = []
     while True:

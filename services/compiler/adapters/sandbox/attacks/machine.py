@@ -177,6 +177,15 @@ def refused_chroot():
     call(161, b".")
 
 
+def refused_calls_that_no_compiler_makes():
+    """Timers, message queues, memory that no bound sees, handles of files, times and attributes of files, other processes."""
+    buffer = ctypes.create_string_buffer(256)
+    all_refused(*[lambda number=number, arguments=arguments: call(number, *arguments) for number, arguments in (
+        (135, (0x0040000,)), (149, (buffer, 256)), (162, ()), (188, (b".", b"user.x", b"x", 1, 0)), (206, (1, buffer)), (222, (0, None, buffer)),
+        (240, (b"left-behind", 0o102, 0o600, None)), (251, (1, 0, 0)), (278, (4, buffer, 1, 0)), (280, (-100, b".", None, 0)), (283, (0, 0)),
+        (289, (-1, buffer, 8, 0)), (303, (-100, b".", buffer, buffer, 0)), (322, (-100, b"/bin/sh", None, None, 0)), (434, (os.getppid(), 0)), (440, (4, buffer, 1, 4, 0)), (447, (0,)))])
+
+
 def refused_calls_of_32_bits():
     """Their numbers mean other calls: int 0x80 with 20, which is getpid there and writev here."""
     code = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"

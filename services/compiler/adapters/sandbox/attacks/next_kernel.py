@@ -51,3 +51,10 @@ def contained_masks_and_signals():
     os.umask(0)
     signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
     signal.alarm(1)
+
+
+def contained_names_for_what_is_cleared():
+    """Of a folder that is in the way what lies in it is moved."""
+    for number in range(64):
+        os.makedirs(f"{number}/below/deep")
+        open(f".km-0-{number}", "w").close()

@@ -1,5 +1,6 @@
 """Takes more than its share, of what the watcher alone sees: the whole confined process is ended."""
 import os
+import threading
 import time
 
 
@@ -22,3 +23,14 @@ def overrun_deep_folders():
         os.mkdir("deep")
         os.chdir("deep")
     time.sleep(1000)
+
+
+def overrun_threads_after_the_first_has_ended():
+    """/proc has such a process as a zombie."""
+    threading.stack_size(1 << 16)
+
+    def start():
+        for _ in range(1000):
+            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+    threading.Timer(0.1, start).start()
+    call(60, 0)

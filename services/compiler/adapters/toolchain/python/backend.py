@@ -88,11 +88,15 @@ def report(text, target, options, gluon, keep):
         raise
     except Exception as error:  # pylint: disable=broad-except
         return refusal("passes", messages.of_exception(error))
+    numbers = {"shared_bytes": int(metadata.get("shared") or 0), **machine_code.measure(dict(forms), log)}
+    for name, value in numbers.items():
+        # Triton counts shared memory in 32 bits: 2 GiB of it are a negative number.
+        if not 0 <= value < 1 << 31:
+            return refusal("passes", f"{name} is out of range: {value}")
     as_bytes = [(form, value if isinstance(value, bytes) else value.encode()) for form, value in forms]
     return {
         "status": "ok",
-        "shared_bytes": int(metadata.get("shared") or 0),
-        **machine_code.measure(dict(forms), log),
+        **numbers,
         "forms": [[form, len(value), hashlib.sha256(value).hexdigest()] for form, value in as_bytes],
         "kept": [[form, value] for form, value in forms if form in keep and isinstance(value, str)],
     }

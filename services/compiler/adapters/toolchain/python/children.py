@@ -93,7 +93,9 @@ def _object(outcome, seconds):
         value = json.loads(outcome.data)
     except (ValueError, RecursionError, MemoryError):
         value = None
-    return value if isinstance(value, dict) else death(sandbox.Outcome("garbled"), seconds)
+    # "died" is what is said of a child here, and no child's own word.
+    believed = isinstance(value, dict) and "died" not in value
+    return value if believed else death(sandbox.Outcome("garbled"), seconds)
 
 
 def death(outcome, seconds):
@@ -115,8 +117,15 @@ def death(outcome, seconds):
         raise Killed("it was killed: the machine has too little memory")
     if OUT_OF_MEMORY.search(words):
         return {"stage": "limit", "died": "not enough memory"}
-    name = signal.Signals(outcome.number).name if outcome.kind == "signal" else "no answer"
+    name = name_of(outcome.number) if outcome.kind == "signal" else "no answer"
     return {"stage": "crash", "died": messages.clean(f"{name}: {words}" if words else name)}
+
+
+def name_of(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most of the real-time signals
+        return f"signal {number}"
 
 
 def crash_line(text):

@@ -110,6 +110,11 @@ def evaluate(constexprs, namespace):
     return args
 
 
+def type_of(text):
+    """A type as Triton takes it: "(*fp32, i32)" is a tuple's."""
+    return tuple(text[1:-1].split(", ")) if text.startswith("(") else text
+
+
 def source_of(kernel, attempt, namespace, gluon):
     """Triton's source object of a kernel as a try calls it, and the values of its constexprs."""
     values = evaluate(attempt["constexprs"], namespace)
@@ -119,9 +124,10 @@ def source_of(kernel, attempt, namespace, gluon):
         if name in values:
             signature[name] = "constexpr"
         elif name in known:
-            signature[name], divisible = known[name]
+            signature[name], divisible = type_of(known[name][0]), known[name][1]
+            places = [(i, j) for j in range(len(signature[name]))] if isinstance(signature[name], tuple) else [(i,)]
             if divisible:
-                attributes[(i,)] = [["tt.divisibility", 16]]
+                attributes.update({place: [["tt.divisibility", 16]] for place in places})
         else:
             raise Refused("frontend", f"neither a type nor a value for {name}")
     kind = ASTSource

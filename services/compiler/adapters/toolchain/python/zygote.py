@@ -1,12 +1,17 @@
 """The harness: imports Triton once, then forks for each kernel. See zygote.h.
 
-Lines of JSON: a job, then its report. This process runs no code but ours and Triton's. For each target of a job it forks A
-(frontend.py), which loads the module and gives IR, and for each IR B (backend.py), which compiles it and reports. Both are
-confined (sandbox.py). It alone writes reports; what A says is a stranger's word, and goes into them bounded and as text.
+Lines of JSON: a job, then its report. The zygote reads none of them: a child has a copy of all its parent's memory, with what was
+freed in it, and would find the kernels before it there. Each job has a server of its own, forked from the zygote, which runs no
+code but ours and Triton's. For each target of the job it forks A (frontend.py), which loads the module and gives IR, and for
+each IR B (backend.py), which compiles it and reports. Both are confined (sandbox.py). The server alone writes reports; what A says is a
+stranger's word, and goes into them bounded and as text.
 """
 import json
 import math
+import os
 import re
+import select
+import traceback
 
 from kernelmill_harness import backend, children, frontend, messages, sandbox
 
@@ -87,7 +92,8 @@ def line(row):
 
 def text(value, size):
     """A string of child A, of which any byte may be a stranger's."""
-    return messages.clean(str(value)[:8 * size].encode("utf-8", "replace").decode(), size)
+    value = value if isinstance(value, str) else ""
+    return messages.clean(value[:8 * size].encode("utf-8", "replace").decode(), size)
 
 
 def has_large_tensor(said):
@@ -125,9 +131,8 @@ def constexprs(said, attempt):
     """{name: repr} of a try's constexprs, as child A says it."""
     rows = said.get("constexprs")
     rows = rows if isinstance(rows, list) else []
-    found = {row[0]: text(row[1], frontend.REPR_BYTES) for row in rows
-             if isinstance(row, list) and len(row) == 2 and all(isinstance(x, str) for x in row)}
-    return [[name, found.get(name, "")] for name, _ in attempt["constexprs"]]
+    found = {row[0]: row[1] for row in rows if isinstance(row, list) and len(row) == 2 and all(isinstance(x, str) for x in row)}
+    return [[name, text(found.get(name), frontend.REPR_BYTES)] for name, _ in attempt["constexprs"]]
 
 
 def write_object(file, value):
@@ -135,13 +140,44 @@ def write_object(file, value):
     file.flush()
 
 
+def serve(jobs, reports):
+    """Reads a job and writes its report. False: there is no job any more."""
+    job = jobs.readline()
+    if not job:
+        return False
+    try:
+        report = kernel_report(json.loads(job))
+    except children.MachineFault as fault:
+        report = children.fault_row(fault)
+    write_object(reports, report)
+    return True
+
+
+def apart(work):
+    """Whether work() is true, called in a fork of this process."""
+    parent, done = os.getpid(), False
+    pid = os.fork()
+    if pid != 0:
+        return os.waitpid(pid, 0)[1] == 0
+    try:
+        sandbox.stand_in_for(parent)
+        done = work()
+    except BaseException:  # pylint: disable=broad-except
+        traceback.print_exc()
+    finally:
+        os._exit(0 if done else 1)
+
+
 def main(jobs, reports):
-    """Serves the jobs of a file until its end."""
+    """Serves the jobs of a file until its end. Of a job in the file nothing may be read here: it comes after {"ready"}, and the next
+    one after its report."""
     sandbox.protect_zygote()
     write_object(reports, {"ready": True})
-    for job in jobs:
+    more = True
+    while more:
+        select.select([jobs], [], [])
         try:
-            report = kernel_report(json.loads(job))
-        except children.MachineFault as fault:
-            report = children.fault_row(fault)
-        write_object(reports, report)
+            more = apart(lambda: serve(jobs, reports))
+        except OSError as error:
+            write_object(reports, children.fault_row(children.MachineFault(f"fork: {error}")))
+            more = False

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "services/compiler/core/signature/calls.h"
-#include "services/compiler/core/signature/usage_scope.h"
+#include "services/compiler/core/signature/usage/calls.h"
+#include "services/compiler/core/signature/usage/usage_scope.h"
 
 namespace kernelmill::compiler {
 

@@ -1,12 +1,12 @@
-#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_SCOPE_H_
-#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_SCOPE_H_
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_SCOPE_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_SCOPE_H_
 
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "services/compiler/core/signature/usage.h"
+#include "services/compiler/core/signature/usage/usage.h"
 
 namespace kernelmill::compiler {
 
@@ -20,4 +20,4 @@ struct UsageFinder::Scope {
 
 }  // namespace kernelmill::compiler
 
-#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_SCOPE_H_
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_SCOPE_H_

@@ -5,8 +5,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "services/compiler/core/signature/calls.h"
-#include "services/compiler/core/signature/usage_scope.h"
+#include "services/compiler/core/signature/usage/calls.h"
+#include "services/compiler/core/signature/usage/usage_scope.h"
 
 namespace kernelmill::compiler {
 
@@ -89,6 +89,7 @@ void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
     }
   } else if (condition.kind == Kind::kCompare && condition.name == "==") {
     const Expression& left = *condition.parts[0];
+    AddEqualSizes(scope, left, *condition.parts[1]);
     ConstexprUsage* value = ConstexprOf(scope, left);
     if (value != nullptr && condition.parts[1]->kind == Kind::kNumber && value->asserted.empty()) {
       value->asserted = condition.parts[1]->text;

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
-#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_H_
 
 #include <array>
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "services/compiler/core/signature/functions.h"
-#include "services/compiler/core/signature/size_equations.h"
+#include "services/compiler/core/signature/syntax/functions.h"
+#include "services/compiler/core/signature/usage/size_equations.h"
 
 namespace kernelmill::compiler {
 
@@ -38,6 +38,12 @@ enum class Need : uint8_t {
   kUint32,  // asserted
 };
 
+// Places of a tuple that are asked for: as many as the largest number, or as a constexpr says.
+struct TuplePlaces {
+  int64_t count = 0;  // 0: it is no tuple
+  absl::string_view constexpr_name;
+};
+
 // What a kernel's body does with a parameter that is no constexpr, by level: with the value itself,
 // with what is loaded from there, and with what is loaded from where that points to.
 struct ArgumentUsage {
@@ -50,6 +56,7 @@ struct ArgumentUsage {
   bool pointer = false;       // memory is accessed there
   bool descriptor = false;    // by its own methods: x.load([i])
   bool none_checked = false;  // compared with None
+  TuplePlaces places;         // of a tuple: x[i], where i is a number when it is compiled
   absl::string_view element;  // "uint8" of static_assert(x.dtype.element_ty == tl.uint8); or empty
   // Of a descriptor, by dimension: the constexpr that the offset is a multiple of, which is then as
   // large as the block; empty: unknown.
@@ -65,6 +72,7 @@ struct ConstexprUsage {
   bool number = false;     // in arithmetic, or a bound of a loop
   bool integer = false;    // divided or shifted as integers are, or a bound of a loop
   bool called = false;
+  bool place = false;  // of a tuple's element: x[it]
   bool none_checked = false;
   bool dot = false;                         // of a shape that tl.dot takes
   int order = -1;                           // where it stands in the order of a block pointer
@@ -123,7 +131,8 @@ class UsageFinder {
   void VisitAlternatives(Scope& scope);
   bool IsOfModule(const Scope& scope, const Expression& name) const;
   ArgumentUsage* OfElementType(Scope& scope, const Expression& expression, int depth = 0);
-  void VisitSubscript(Scope& scope, const Expression& index);
+  void VisitSubscript(Scope& scope, const Expression& of, const Expression& index);
+  void VisitPlace(Scope& scope, const Expression& of, const Expression& index);
   void VisitShape(Scope& scope, const Expression& expression);
   void RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth = 0);
   int64_t NumberOf(Scope& scope, const Expression& expression, int depth = 0);
@@ -135,6 +144,8 @@ class UsageFinder {
   std::optional<Shape> ShapeOfCall(Scope& scope, const Expression& call, int depth);
   std::optional<Shape> ShapeOfList(Scope& scope, const std::vector<const Expression*>& sizes);
   void VisitReshape(Scope& scope, const Expression& call);
+  void VisitArange(Scope& scope, const Expression& call);
+  void AddEqualSizes(Scope& scope, const Expression& left, const Expression& right);
   void AddEquation(Scope& scope, SizeEquation equation);
   void AddEquationsOf(Scope& scope, const Expression& call, const Function& helper,
                       const std::vector<SizeEquation>& theirs);
@@ -164,4 +175,4 @@ class UsageFinder {
 
 }  // namespace kernelmill::compiler
 
-#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_H_
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_USAGE_H_

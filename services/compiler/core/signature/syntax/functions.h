@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_FUNCTIONS_H_
-#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_FUNCTIONS_H_
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_SYNTAX_FUNCTIONS_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_SYNTAX_FUNCTIONS_H_
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "services/compiler/core/signature/expression.h"
+#include "services/compiler/core/signature/syntax/expression.h"
 
 namespace kernelmill::compiler {
 
@@ -83,4 +83,4 @@ class ModuleFunctions {
 
 }  // namespace kernelmill::compiler
 
-#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_FUNCTIONS_H_
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_SYNTAX_FUNCTIONS_H_

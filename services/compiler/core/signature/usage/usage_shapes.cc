@@ -4,8 +4,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
-#include "services/compiler/core/signature/calls.h"
-#include "services/compiler/core/signature/usage_scope.h"
+#include "services/compiler/core/signature/usage/calls.h"
+#include "services/compiler/core/signature/usage/usage_scope.h"
 
 namespace kernelmill::compiler {
 
@@ -146,6 +146,14 @@ std::optional<UsageFinder::Shape> UsageFinder::ShapeOfCall(Scope& scope, const E
   return elementwise ? ShapeOf(scope, *operand, depth + 1) : std::nullopt;
 }
 
+// static_assert(A == B * C), of constexprs alone: what is a number is asserted, which
+// VisitAssertion sees.
+void UsageFinder::AddEqualSizes(Scope& scope, const Expression& left, const Expression& right) {
+  const std::optional<Product> one = SizeOf(scope, left, 0);
+  const std::optional<Product> two = SizeOf(scope, right, 0);
+  if (one && two && !one->names.empty() && !two->names.empty()) AddEquation(scope, {*one, *two});
+}
+
 void UsageFinder::AddEquation(Scope& scope, SizeEquation equation) {
   if (equation.left.names.empty() && equation.right.names.empty()) return;
   if (scope.usage.equations.size() < kMostEquations)
@@ -164,6 +172,15 @@ void UsageFinder::VisitReshape(Scope& scope, const Expression& call) {
   for (const Product& size : *before) left = left ? Multiply(*left, size) : std::nullopt;
   for (const Product& size : *after) right = right ? Multiply(*right, size) : std::nullopt;
   if (left && right) AddEquation(scope, {*left, *right});
+}
+
+// arange(A, B) has B - A numbers, a power of two: B is twice as large as A.
+void UsageFinder::VisitArange(Scope& scope, const Expression& call) {
+  if (call.parts.size() < 3 || ConstexprOf(scope, *call.parts[1]) == nullptr) return;
+  const std::optional<Product> begin = SizeOf(scope, *call.parts[1], 0);
+  const std::optional<Product> end = SizeOf(scope, *call.parts[2], 0);
+  const std::optional<Product> twice = begin ? Multiply({2, {}}, *begin) : std::nullopt;
+  if (twice && end) AddEquation(scope, {*twice, *end});
 }
 
 // A helper's equations, of what it is given.

@@ -1,5 +1,6 @@
+#include "services/compiler/server/compiler_stages.h"
+
 #include <gmock/gmock.h>
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <prometheus/counter.h>
 
@@ -15,24 +16,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/metrics/metrics.h"
-#include "common/rpc/server.h"
-#include "common/rpc/status.h"
 #include "common/testing/status_matchers.h"
 #include "common/toolchains/toolchains.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "kernelmill/v1/stages.grpc.pb.h"
-#include "services/compiler/core/compiler.h"
 #include "services/compiler/server/compiler_metrics.h"
-#include "services/compiler/server/compiler_service.h"
-#include "services/compiler/server/compiler_stages.h"
+#include "services/compiler/server/fake_compiler.h"
 #include "services/compiler/server/limited_compiler.h"
 
 namespace kernelmill::compiler {
@@ -40,57 +35,6 @@ namespace {
 
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
-
-// Compiles all with the first try, for ptx of `text_bytes`; or refuses it in the stage
-// `refused_by`; or fails with `status`.
-class FakeCompiler : public Compiler {
- public:
-  absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
-    if (!status.ok()) return status;
-    KernelReport report;
-    report.module_import.set_toolchain(job.toolchain);
-    report.module_import.set_ok(true);
-    for (const std::string& target : job.targets) {
-      TargetReport one;
-      one.target = target;
-      one.attempt = 0;
-      one.result.set_toolchain(job.toolchain);
-      one.result.set_target(target);
-      one.result.set_status(refused_by.empty() ? v1::COMPILE_STATUS_OK : v1::COMPILE_STATUS_ERROR);
-      one.result.set_stage(refused_by);
-      if (!job.tries.empty()) one.signature = job.tries[0].signature;
-      for (const std::string& form : job.keep) {
-        v1::IrText text;
-        text.set_toolchain(job.toolchain);
-        text.set_target(target);
-        text.set_form(form);
-        text.set_text(std::string(text_bytes, 'x'));
-        one.kept.push_back(text);
-      }
-      report.targets.push_back(one);
-    }
-    return report;
-  }
-
-  absl::Status status;
-  std::string refused_by;
-  size_t text_bytes = 10;
-};
-
-v1::KernelShard Kernels() {
-  v1::KernelShard shard;
-  v1::Kernel& kernel = *shard.add_kernels();
-  kernel.set_path("a.py");
-  kernel.set_name("k");
-  kernel.set_dsl(v1::DSL_TRITON);
-  kernel.set_role(v1::KERNEL_ROLE_KERNEL);
-  kernel.set_self_contained(true);
-  kernel.set_source("@triton.jit\ndef k(p):\n    tl.store(p, 1)\n");
-  kernel.set_module("import triton\nimport triton.language as tl\n\n\n" + kernel.source());
-  *shard.add_kernels() = kernel;
-  shard.mutable_kernels(1)->set_dsl(v1::DSL_CUDA);
-  return shard;
-}
 
 class CompileStageTest : public ::testing::Test {
  protected:
@@ -236,19 +180,6 @@ TEST_F(CompileStageTest, WhyNothingCameOfAKernelIsCounted) {
   }
 }
 
-// Compiles for ever, but for who is stopped.
-class EndlessCompiler : public FakeCompiler {
- public:
-  absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
-    began.Notify();
-    absl::Notification stopped;
-    const std::stop_callback notify(job.stop, [&] { stopped.Notify(); });
-    stopped.WaitForNotification();
-    return absl::CancelledError("no longer wanted");
-  }
-  absl::Notification began;
-};
-
 TEST_F(CompileStageTest, AStopReachesTheCompilerAndWhoWaitsForItAndNothingIsStored) {
   v1::KernelShard kernels;
   for (int i = 0; i < 8; ++i) *kernels.add_kernels() = Kernels().kernels(0);
@@ -339,74 +270,6 @@ TEST_F(CompileStageTest, AnActionOfOtherPinsIsRefused) {
   EXPECT_THAT(refused.message(), ::testing::HasSubstr("different builds"));
   toolchain.set_name("triton-0.0");
   EXPECT_THAT(stages_[0]->Run(action_, store_), StatusIs(absl::StatusCode::kFailedPrecondition));
-}
-
-class CompilerServiceTest : public ::testing::Test {
- protected:
-  CompilerServiceTest() {
-    auto server = rpc::Server::Start({}, {service_.get()});
-    EXPECT_THAT(server, IsOk());
-    server_ = *std::move(server);
-    stub_ = v1::Compiler::NewStub(server_->InProcessChannel());
-    *request_.mutable_kernels() = Kernels();
-    request_.mutable_compile()->add_targets("cuda:80");
-  }
-
-  absl::Status Call() {
-    grpc::ClientContext context;
-    return rpc::FromGrpcStatus(stub_->Compile(&context, request_, &response_));
-  }
-
-  FakeCompiler compiler_;
-  std::unique_ptr<grpc::Service> service_ = NewCompilerService(compiler_);
-  std::unique_ptr<rpc::Server> server_;
-  std::unique_ptr<v1::Compiler::Stub> stub_;
-  v1::CompileRequest request_;
-  v1::CompileResponse response_;
-};
-
-TEST_F(CompilerServiceTest, AnswersOverAChannelByAllToolchainsUnlessTold) {
-  ASSERT_THAT(Call(), IsOk());
-  ASSERT_EQ(response_.compiled().kernels_size(), 2);
-  EXPECT_EQ(response_.compiled().kernels(0).results_size(), 2) << "two toolchains are pinned";
-  request_.mutable_compile()->add_toolchains("triton-3.5.1");
-  ASSERT_THAT(Call(), IsOk());
-  EXPECT_EQ(response_.compiled().kernels(0).results_size(), 1);
-}
-
-TEST_F(CompilerServiceTest, WhatIsNotPinnedAndTooManyKernelsAreRefused) {
-  request_.mutable_compile()->add_toolchains("gcc");
-  EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
-  request_.mutable_compile()->clear_toolchains();
-  request_.mutable_compile()->add_targets("cuda:1");
-  EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
-  request_.mutable_compile()->clear_targets();
-  for (int i = 0; i < 256; ++i) request_.mutable_kernels()->add_kernels();
-  EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
-}
-
-TEST(CompilerServiceStopTest, ACallerWhoGoesEndsWhatWasCompiledForIt) {
-  EndlessCompiler endless;
-  const std::unique_ptr<grpc::Service> service = NewCompilerService(endless);
-  auto server = rpc::Server::Start({}, {service.get()});
-  ASSERT_THAT(server, IsOk());
-  const auto stub = v1::Compiler::NewStub((*server)->InProcessChannel());
-  v1::CompileRequest request;
-  *request.mutable_kernels() = Kernels();
-  grpc::ClientContext context;
-  v1::CompileResponse response;
-  grpc::Status status;
-  std::thread call([&] { status = stub->Compile(&context, request, &response); });
-  endless.began.WaitForNotification();
-  context.TryCancel();
-  call.join();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
-  server->reset();  // waits for the handler
-}
-
-TEST_F(CompilerServiceTest, AMissingToolchainIsSaid) {
-  compiler_.status = absl::FailedPreconditionError("not installed");
-  EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "services/compiler/core/signature/size_equations.h"
+#include "services/compiler/core/signature/usage/size_equations.h"
 
 #include <gtest/gtest.h>
 

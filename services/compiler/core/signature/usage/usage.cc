@@ -1,10 +1,11 @@
-#include "services/compiler/core/signature/usage.h"
+#include "services/compiler/core/signature/usage/usage.h"
 
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "services/compiler/core/signature/calls.h"
-#include "services/compiler/core/signature/usage_scope.h"
+#include "absl/strings/numbers.h"
+#include "services/compiler/core/signature/usage/calls.h"
+#include "services/compiler/core/signature/usage/usage_scope.h"
 
 namespace kernelmill::compiler {
 
@@ -53,7 +54,7 @@ void UsageFinder::Walk(Scope& scope, const Expression& expression) {
       }
       break;
     case Kind::kSubscript:
-      VisitSubscript(scope, *expression.parts[1]);
+      VisitSubscript(scope, *expression.parts[0], *expression.parts[1]);
       break;
     default:
       break;
@@ -61,10 +62,36 @@ void UsageFinder::Walk(Scope& scope, const Expression& expression) {
   for (const Expression* part : expression.parts) Walk(scope, *part);
 }
 
-void UsageFinder::VisitSubscript(Scope& scope, const Expression& index) {
+void UsageFinder::VisitSubscript(Scope& scope, const Expression& of, const Expression& index) {
   const auto added = std::count_if(index.parts.begin(), index.parts.end(),
                                    [](const Expression* part) { return part->text == "None"; });
   if (added >= 2) scope.usage.three_dimensional = true;
+  VisitPlace(scope, of, index);
+}
+
+// x[0], x[i] of a loop that is unrolled: tensors are not indexed so.
+void UsageFinder::VisitPlace(Scope& scope, const Expression& of, const Expression& index) {
+  static constexpr int64_t kMostPlaces = 64;
+  const int at = of.kind == Kind::kName ? scope.function.Find(of.name) : -1;
+  if (at < 0 || scope.function.values.contains(of.name)) return;
+  TuplePlaces& places = scope.usage.arguments[static_cast<size_t>(at)].places;
+  int64_t place = 0;
+  if (index.kind == Kind::kNumber && absl::SimpleAtoi(index.text, &place) && place < kMostPlaces) {
+    places.count = std::max(places.count, place + 1);
+  }
+  if (index.kind != Kind::kName) return;
+  if (ConstexprUsage* usage = ConstexprOf(scope, index)) {
+    usage->place = true;
+    places.count = std::max<int64_t>(places.count, 1);
+  }
+  const auto values = scope.function.values.find(index.name);
+  if (values == scope.function.values.end() || LastName(*values->second[0]) != "static_range")
+    return;
+  const Expression& range = *values->second[0];
+  if (range.kind != Kind::kCall || range.parts.size() < 2) return;
+  const Expression& end = *range.parts[range.parts.size() > 2 ? 2 : 1];
+  places.count = std::max(places.count, std::clamp<int64_t>(NumberOf(scope, end), 1, kMostPlaces));
+  if (ConstexprOf(scope, end) != nullptr) places.constexpr_name = end.name;
 }
 
 void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
@@ -102,6 +129,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
     for (size_t i = 1; i < call.parts.size(); ++i) VisitShape(scope, *call.parts[i]);
   }
   if (name == "reshape" || name == "view") VisitReshape(scope, call);
+  if (name == "arange") VisitArange(scope, call);
   if (name == "dot_scaled") VisitDotScaled(scope, call);
   if (name == "dot") VisitDot(scope, call, Argument(call, "acc", 2));
   if (name == "static_assert" && call.parts.size() > 1) VisitAssertion(scope, *call.parts[1]);
@@ -139,6 +167,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
         ArgumentUsage& own = scope.usage.arguments[static_cast<size_t>(at)];
         own.descriptor |= asked.descriptor;
         own.none_checked |= asked.none_checked;
+        own.places.count = std::max(own.places.count, asked.places.count);
         if (own.element.empty()) own.element = asked.element;
         for (size_t d = 0; own.block.size() < asked.block.size(); ++d) {
           const int step = helper.Find(asked.block[d]);
@@ -269,7 +298,11 @@ void UsageFinder::VisitCondition(Scope& scope, const Expression& expression) {
 void UsageFinder::VisitShape(Scope& scope, const Expression& expression) {
   if (--steps_left_ < 0) return;
   if (expression.kind == Kind::kName) {
-    if (ConstexprUsage* usage = ConstexprOf(scope, expression)) usage->shape = true;
+    if (ConstexprUsage* usage = ConstexprOf(scope, expression)) {
+      usage->shape = true;
+    } else {
+      RequireLeast(scope, expression, 1);
+    }
     return;
   }
   if (expression.kind != Kind::kSequence && expression.kind != Kind::kKeyword &&

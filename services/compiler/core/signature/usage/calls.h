@@ -1,10 +1,10 @@
-#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_CALLS_H_
-#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_CALLS_H_
+#ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_CALLS_H_
+#define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_CALLS_H_
 
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "services/compiler/core/signature/functions.h"
+#include "services/compiler/core/signature/syntax/functions.h"
 
 namespace kernelmill::compiler {
 
@@ -45,4 +45,4 @@ bool NamesPointer(absl::string_view name);
 
 }  // namespace kernelmill::compiler
 
-#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_CALLS_H_
+#endif  // KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_USAGE_CALLS_H_

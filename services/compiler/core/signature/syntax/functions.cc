@@ -1,4 +1,4 @@
-#include "services/compiler/core/signature/functions.h"
+#include "services/compiler/core/signature/syntax/functions.h"
 
 #include <algorithm>
 #include <string>

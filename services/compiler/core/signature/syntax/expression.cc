@@ -1,4 +1,4 @@
-#include "services/compiler/core/signature/expression.h"
+#include "services/compiler/core/signature/syntax/expression.h"
 
 #include <algorithm>
 #include <iterator>

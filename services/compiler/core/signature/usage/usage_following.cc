@@ -3,8 +3,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "services/compiler/core/signature/calls.h"
-#include "services/compiler/core/signature/usage_scope.h"
+#include "services/compiler/core/signature/usage/calls.h"
+#include "services/compiler/core/signature/usage/usage_scope.h"
 
 namespace kernelmill::compiler {
 

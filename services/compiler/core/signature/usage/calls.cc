@@ -1,4 +1,4 @@
-#include "services/compiler/core/signature/calls.h"
+#include "services/compiler/core/signature/usage/calls.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"

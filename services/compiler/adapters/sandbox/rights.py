@@ -1,0 +1,138 @@
+"""Rights that a child of the zygote gives up for good: system calls by a filter (seccomp), files that it may change by a
+ruleset (Landlock).
+
+Both only take away: what the outer layer (seccomp_filter.h, landlock.h) has taken is gone already.
+"""
+
+import ctypes
+import os
+import signal
+import struct
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+# x86-64's numbers.
+_CALLS = {
+    "open": 2, "clone": 56, "fork": 57, "vfork": 58, "execve": 59, "kill": 62, "chmod": 90, "fchmod": 91, "setpgid": 109,
+    "prctl": 157, "setrlimit": 160, "tkill": 200, "tgkill": 234, "openat": 257, "fchmodat": 268, "prlimit64": 302,
+    "seccomp": 317, "execveat": 322, "close_range": 436, "landlock_create_ruleset": 444, "landlock_add_rule": 445,
+    "landlock_restrict_self": 446}
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
+
+
+def call(name, *arguments):
+    """Raises OSError."""
+    values = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    answer = _libc.syscall(ctypes.c_long(_CALLS[name]), *values)
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
+    return answer
+
+
+def prctl(option, value):
+    """Raises OSError."""
+    call("prctl", option, value, 0, 0, 0)
+
+
+# ---------------------------------------------------------------- seccomp
+
+_ALLOW, _KILL, _EPERM = 0x7FFF0000, 0x80000000, 0x00050001
+_ARCH_X86_64 = 0xC000003E
+_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+_NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
+_CLONE_THREAD, _CLONE_VFORK = 0x10000, 0x4000
+_O_TMPFILE_BIT = 0o20000000
+_PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 15, 16, 0x53564D41
+
+
+def _instruction(code, value, if_true=0, if_false=0):
+    return struct.pack("=HBBI", code, if_true, if_false, value)
+
+
+def _refuse(call):
+    return _instruction(_EQUAL, _CALLS[call], 0, 1) + _instruction(_RETURN, _EPERM)
+
+
+def _unless(call, argument, values):
+    """Refuses a call unless the low half of its argument is one of `values`."""
+    tests = b"".join(_instruction(_EQUAL, value, len(values) - i, 0) for i, value in enumerate(values))
+    return (_instruction(_EQUAL, _CALLS[call], 0, len(values) + 3) + _instruction(_LOAD, _ARGUMENTS + 8 * argument) +
+            tests + _instruction(_RETURN, _EPERM) + _instruction(_RETURN, _ALLOW))
+
+
+def _both(call, first, second):
+    """Refuses a call unless both tests hold: (where in seccomp_data, value, whether it must be equal)."""
+    (at, value, equal), (at_2, value_2, equal_2) = first, second
+    return (_instruction(_EQUAL, _CALLS[call], 0, 6) +
+            _instruction(_LOAD, at) + _instruction(_EQUAL, value, *((0, 3) if equal else (3, 0))) +
+            _instruction(_LOAD, at_2) + _instruction(_EQUAL, value_2, *((0, 1) if equal_2 else (1, 0))) +
+            _instruction(_RETURN, _ALLOW) + _instruction(_RETURN, _EPERM))
+
+
+def _by_bit(call, argument, bit, if_set, otherwise):
+    return (_instruction(_EQUAL, _CALLS[call], 0, 4) + _instruction(_LOAD, _ARGUMENTS + 8 * argument) +
+            _instruction(_ANY_BIT, bit, 0, 1) + _instruction(_RETURN, if_set) + _instruction(_RETURN, otherwise))
+
+
+def seccomp_filter(pid, execute):
+    """The BPF program of a child: only what it takes away, as the outer filter remains."""
+    program = (_instruction(_LOAD, _ARCH) + _instruction(_EQUAL, _ARCH_X86_64, 1, 0) + _instruction(_RETURN, _KILL) +
+               _instruction(_LOAD, _NUMBER))
+    for call in ("setpgid", "chmod", "fchmod", "fchmodat", "seccomp", "tkill", "execveat",
+                 "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"):
+        program += _refuse(call)
+    if execute:
+        program += _unless("kill", 0, [pid]) + _unless("tgkill", 0, [pid])
+    else:
+        # Who is killed, by himself or by a bound that he has set himself, looks like one whom the machine killed.
+        program += _both("kill", (_ARGUMENTS, pid, True), (_ARGUMENTS + 8, signal.SIGKILL, False))
+        program += _both("tgkill", (_ARGUMENTS, pid, True), (_ARGUMENTS + 16, signal.SIGKILL, False))
+        program += _refuse("setrlimit") + _both("prlimit64", (_ARGUMENTS + 16, 0, True), (_ARGUMENTS + 20, 0, True))
+    program += _unless("prctl", 0, [_PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA])
+    if not execute:
+        for call in ("fork", "vfork", "execve"):
+            program += _refuse(call)
+        # Who waits for a vfork looks like one who waits for the disk.
+        program += (_instruction(_EQUAL, _CALLS["clone"], 0, 5) + _instruction(_LOAD, _ARGUMENTS) +
+                    _instruction(_ANY_BIT, _CLONE_VFORK, 2, 0) + _instruction(_ANY_BIT, _CLONE_THREAD, 0, 1) +
+                    _instruction(_RETURN, _ALLOW) + _instruction(_RETURN, _EPERM))
+        program += _by_bit("open", 1, _O_TMPFILE_BIT, _EPERM, _ALLOW)
+        program += _by_bit("openat", 2, _O_TMPFILE_BIT, _EPERM, _ALLOW)
+    return program + _instruction(_RETURN, _ALLOW)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
+
+
+def filter_calls(execute):
+    """Of this process, and of what it starts. Raises OSError."""
+    program = seccomp_filter(os.getpid(), execute)
+    call("seccomp", 1, 0, ctypes.byref(_Program(len(program) // 8, program)))
+
+
+# ---------------------------------------------------------------- Landlock
+
+# Rights of linux/landlock.h that change files; reading and executing are the outer layer's business.
+_WRITE_FILE, _REMOVE_DIR, _REMOVE_FILE = 1 << 1, 1 << 4, 1 << 5
+_MAKE_DIR, _MAKE_REG, _MAKE_SYM, _REFER, _TRUNCATE = 1 << 7, 1 << 8, 1 << 12, 1 << 13, 1 << 14
+_MAKE_OTHERS = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11  # devices, sockets, pipes
+
+
+def restrict_files(folder, remove):
+    """Leaves `folder` alone to write to, and to remove files from if `remove`. Raises OSError."""
+    abi = call("landlock_create_ruleset", None, 0, 1)
+    handled = (_WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _MAKE_OTHERS | _REFER |
+               (_TRUNCATE if abi >= 3 else 0))
+    scoped = 3 if abi >= 6 else 0  # abstract sockets, signals
+    attributes = struct.pack("=QQQ", handled, 0, scoped)
+    ruleset = call("landlock_create_ruleset", attributes, len(attributes), 0)
+    allowed = handled & ~_MAKE_OTHERS & ~(0 if remove else _REMOVE_DIR | _REMOVE_FILE | _REFER)
+    for path, access in ((folder, allowed), ("/dev/null", handled & (_WRITE_FILE | _TRUNCATE))):
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        call("landlock_add_rule", ruleset, 1, struct.pack("=Qi", access, fd), 0)
+        os.close(fd)
+    call("landlock_restrict_self", ruleset, 0)
+    os.close(ruleset)
