@@ -10,8 +10,9 @@ usage: compile_sample.py DIGEST ROWS.jsonl --store ADDRESS --compiler ADDRESS [-
 DIGEST: the dataset's, from its report.json. The store has the dataset's blobs: `kernelmill-store --data DATA/store` serves those of
 `kernelmill crawl --data DATA`. Each distinct kernel (module and name) of the job's sources, holdouts aside, that stands alone is
 compiled by all toolchains for all targets, in the order of a hash of its text, and has a line in ROWS at once; kernels that ROWS
-has already are left out, and so are those of the sources --without. --seconds: none is begun after so long. --backwards: the last first. --again:
-those alone of which OTHER has something that is not ok. --compare: which kernels two such files say other things of, hashes of all forms included. Needs protoc, grpcio and protobuf 4.25."""
+has already are left out, and so are those of the sources --without. --seconds: none is begun after so long. --backwards: the last
+first. --again: those alone of which OTHER has something that is not ok. --compare: which kernels two such files say other things of,
+hashes of all forms included. Needs protoc, grpcio and protobuf 4.25."""
 
 import argparse
 import collections

@@ -97,17 +97,11 @@ bool HasGuessedConstexpr(const v1::KernelSignature& signature) {
                      [](const v1::ConstexprValue& value) { return IsGuessed(value.rule()); });
 }
 
-bool HasDescriptor(const v1::KernelSignature& signature) {
-  return std::any_of(signature.arguments().begin(), signature.arguments().end(),
-                     [](const v1::ArgumentType& argument) {
-                       return absl::StartsWith(argument.type(), "tensordesc");
-                     });
-}
-
-bool HasTuple(const v1::KernelSignature& signature) {
+// An argument whose type begins so: "tensordesc", "(" of a tuple.
+bool HasArgument(const v1::KernelSignature& signature, absl::string_view type) {
   return std::any_of(
       signature.arguments().begin(), signature.arguments().end(),
-      [](const v1::ArgumentType& argument) { return absl::StartsWith(argument.type(), "("); });
+      [&](const v1::ArgumentType& argument) { return absl::StartsWith(argument.type(), type); });
 }
 
 bool HasGuess(const v1::KernelSignature& signature) {
@@ -157,14 +151,14 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   if (result.stage() == "passes" && absl::StrContains(message, "destroyed but still has uses")) {
     return;
   }
-  const bool of_guessed_tuple = HasTuple(signature) && absl::StrContains(message, "tuple");
+  const bool of_guessed_tuple = HasArgument(signature, "(") && absl::StrContains(message, "tuple");
   if (result.stage() == "frontend" && !of_guessed_tuple && NoSignatureHelps(message)) return;
   const bool told = !HasGuessedConstexpr(signature);
   // A name may be bound under a flag alone.
   if (const absl::string_view name = Undefined(message); !name.empty()) {
     if (told || !ModuleFunctions(module).Binds(name)) return;
   }
-  if (told && !HasDescriptor(signature) && ContainsAny(message, kShapes)) return;
+  if (told && !HasArgument(signature, "tensordesc") && ContainsAny(message, kShapes)) return;
   if (HasGuess(signature)) return SetUnknown(LeastCertain(signature, result.message()), result);
 }
 

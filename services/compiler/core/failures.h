@@ -21,7 +21,8 @@ namespace kernelmill::compiler {
 //   it calls a function of a library that is not at hand      unknown, "library"
 //   Triton's passes destroy what is still in use              error
 //   no signature changes it (NoSignatureHelps): Triton has    error
-//     no such function or syntax, a global is no constexpr
+//     no such function or syntax, a global is no constexpr;
+//     but not where it speaks of a tuple that was guessed
 //   a name is not defined, and no constexpr was guessed (it   error
 //     may be bound under a flag alone) or nothing binds it
 //   it speaks of shapes, and no constexpr nor the block of    error

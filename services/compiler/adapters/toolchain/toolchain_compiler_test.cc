@@ -16,6 +16,12 @@ using ::kernelmill::testing::StatusIs;
 
 class ToolchainCompilerTest : public ToolchainTest {};
 
+// Has a job of AddJob store another value than the sum.
+void StoreInstead(KernelJob& job, const std::string& value) {
+  const std::string sum = "tl.load(x + i, m) + tl.load(y + i, m)";
+  job.module.replace(job.module.find(sum), sum.size(), value);
+}
+
 TEST_P(ToolchainCompilerTest, EveryTargetIsCompiled) {
   const auto report = compiler_->Compile(AddJob(GetParam()));
   ASSERT_TRUE(report.ok()) << report.status();
@@ -48,10 +54,9 @@ TEST_P(ToolchainCompilerTest, FormsAreThoseOfAnUnconfinedCompiler) {
 TEST_P(ToolchainCompilerTest, WhatTheAssemblerRefusesIsAnErrorOfTheKernel) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
-  const std::string sum = "tl.load(x + i, m) + tl.load(y + i, m)";
-  job.module.replace(job.module.find(sum), sum.size(),
-                     "tl.inline_asm_elementwise('nonsense.b32 $0, $1;', '=r,r', "
-                     "[tl.load(x + i, m)], dtype=tl.float32, is_pure=True, pack=1)");
+  StoreInstead(job,
+               "tl.inline_asm_elementwise('nonsense.b32 $0, $1;', '=r,r', "
+               "[tl.load(x + i, m)], dtype=tl.float32, is_pure=True, pack=1)");
   const auto refused = compiler_->Compile(job);
   ASSERT_TRUE(refused.ok()) << refused.status();
   ASSERT_EQ(refused->targets.size(), 1);
@@ -66,9 +71,7 @@ TEST_P(ToolchainCompilerTest, WhatTheAssemblerRefusesIsAnErrorOfTheKernel) {
 TEST_P(ToolchainCompilerTest, AnArgumentMayBeATuple) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
-  const std::string sum = "tl.load(x + i, m) + tl.load(y + i, m)";
-  job.module.replace(job.module.find(sum), sum.size(),
-                     "tl.load(x[0] + i, m) + tl.load(x[1] + i, m)");
+  StoreInstead(job, "tl.load(x[0] + i, m) + tl.load(x[1] + i, m)");
   job.tries[0].signature.mutable_arguments(0)->set_type("(*fp32, *fp32)");
   const auto report = compiler_->Compile(job);
   ASSERT_TRUE(report.ok()) << report.status();
@@ -133,10 +136,9 @@ TEST_P(ToolchainCompilerTest, AfterATryThatIsOutOfBoundsThoseOfSmallSizesAreLeft
 TEST_P(ToolchainCompilerTest, WhatMlirRefusesIsToldInItsWords) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
-  const std::string sum = "tl.load(x + i, m) + tl.load(y + i, m)";
-  job.module.replace(job.module.find(sum), sum.size(),
-                     "tl.inline_asm_elementwise('mov.b32 $0, $1;', '=r,r', "
-                     "[tl.load(x + i, m)], dtype=tl.float32, is_pure=True, pack=3)");
+  StoreInstead(job,
+               "tl.inline_asm_elementwise('mov.b32 $0, $1;', '=r,r', "
+               "[tl.load(x + i, m)], dtype=tl.float32, is_pure=True, pack=3)");
   const auto report = compiler_->Compile(job);
   ASSERT_TRUE(report.ok()) << report.status();
   const v1::CompileResult& result = report->targets[0].result;

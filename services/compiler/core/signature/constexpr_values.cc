@@ -265,6 +265,25 @@ InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& he
   return OfItself(facts, types, place, variant);
 }
 
+// Of a parameter by its name; empty: it is none.
+InferredValue ValueOf(const KernelFacts& facts, const HeuristicTexts& heuristics,
+                      const std::vector<InferredType>& types, absl::string_view name,
+                      const Variant& variant) {
+  const int at = facts.function.Find(name);
+  return at < 0 ? InferredValue()
+                : WithoutMultiple(facts, heuristics, types, static_cast<size_t>(at), variant);
+}
+
+// 0: it is none.
+int64_t NumberOf(const InferredValue& value) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(value.value, &number) ? number : 0;
+}
+
+bool IsGuessed(const InferredValue& value) {
+  return CertaintyOf(value.rule) == Certainty::kGuessed;
+}
+
 // What a product of numbers and constexprs is; 0: not known.
 int64_t Evaluate(const KernelFacts& facts, const HeuristicTexts& heuristics,
                  const std::vector<InferredType>& types, const Expression& expression,
@@ -279,36 +298,25 @@ int64_t Evaluate(const KernelFacts& facts, const HeuristicTexts& heuristics,
     return left > 0 && right > 0 && left <= kMostMultiple && right <= kMostMultiple ? left * right
                                                                                     : 0;
   }
-  const int at = expression.kind == Kind::kName ? facts.function.Find(expression.name) : -1;
-  if (at < 0) return 0;
-  const auto place = static_cast<size_t>(at);
-  const InferredValue value = WithoutMultiple(facts, heuristics, types, place, variant);
-  return absl::SimpleAtoi(value.value, &number) ? number : 0;
+  if (expression.kind != Kind::kName) return 0;
+  return NumberOf(ValueOf(facts, heuristics, types, expression.name, variant));
 }
 
-// A guessed size that reshaping tells of the others.
+// The size that reshaping tells, of the others, of a guessed one.
 std::optional<InferredValue> ByReshape(const KernelFacts& facts, const HeuristicTexts& heuristics,
                                        const std::vector<InferredType>& types, size_t place,
                                        const Variant& variant) {
+  const auto place_of = [&](absl::string_view name) { return facts.function.Find(name); };
   const auto value_of = [&](absl::string_view name) {
-    const int at = facts.function.Find(name);
-    return at < 0 ? InferredValue()
-                  : WithoutMultiple(facts, heuristics, types, static_cast<size_t>(at), variant);
+    return ValueOf(facts, heuristics, types, name, variant);
   };
-  const auto guessed = [&](absl::string_view name) {
-    return CertaintyOf(value_of(name).rule) == Certainty::kGuessed;
-  };
-  const auto number_of = [&](absl::string_view name) {
-    int64_t number = 0;
-    return absl::SimpleAtoi(value_of(name).value, &number) ? number : 0;
-  };
+  const auto guessed = [&](absl::string_view name) { return IsGuessed(value_of(name)); };
+  const auto number_of = [&](absl::string_view name) { return NumberOf(value_of(name)); };
   const absl::string_view name = facts.function.parameters[place].name;
-  if (!variant.reshape) return std::nullopt;
   for (const SizeEquation& equation : facts.usage.equations) {
-    const std::optional<int64_t> size = ValueThatHolds(
-        equation, name, [&](absl::string_view other) { return facts.function.Find(other); },
-        guessed, number_of);
-    if (size && guessed(name)) return InferredValue{absl::StrCat(*size), "usage:reshape"};
+    const std::optional<int64_t> size =
+        ValueThatHolds(equation, name, place_of, guessed, number_of);
+    if (size) return InferredValue{absl::StrCat(*size), "usage:reshape"};
   }
   return std::nullopt;
 }
@@ -334,14 +342,14 @@ InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heu
                              const std::vector<InferredType>& types, size_t place,
                              const Variant& variant) {
   InferredValue value = WithoutMultiple(facts, heuristics, types, place, variant);
-  if (std::optional<InferredValue> held = ByReshape(facts, heuristics, types, place, variant))
-    value = *std::move(held);
-  const Expression* of = facts.usage.constexprs[place].multiple_of;
-  int64_t number = 0;
-  if (of == nullptr || CertaintyOf(value.rule) != Certainty::kGuessed ||
-      !absl::SimpleAtoi(value.value, &number) || number <= 0) {
-    return value;
+  if (!IsGuessed(value)) return value;
+  if (variant.reshape) {
+    if (std::optional<InferredValue> held = ByReshape(facts, heuristics, types, place, variant))
+      value = *std::move(held);
   }
+  const Expression* of = facts.usage.constexprs[place].multiple_of;
+  const int64_t number = NumberOf(value);
+  if (of == nullptr || number <= 0) return value;
   const int64_t unit = Evaluate(facts, heuristics, types, *of, variant);
   if (unit <= 0 || unit > kMostMultiple || number % unit == 0) return value;
   return {absl::StrCat((number + unit - 1) / unit * unit), "usage:multiple"};

@@ -90,14 +90,13 @@ class TryMaker {
 
   // Of a tuple; 0: it is none.
   int64_t PlacesOf(size_t place, const Variant& variant) const {
-    static constexpr int64_t kMost = 64;
     const TuplePlaces& places = facts_.usage.arguments[place].places;
     const int at = facts_.function.Find(places.constexpr_name);
     int64_t bound = 0;
     if (at >= 0) {
       const std::string value =
           InferConstexpr(facts_, heuristics_, types_, static_cast<size_t>(at), variant).value;
-      if (!absl::SimpleAtoi(value, &bound) || bound > kMost) bound = 0;
+      if (!absl::SimpleAtoi(value, &bound) || bound > TuplePlaces::kMost) bound = 0;
     }
     return std::max(places.count, bound);
   }
@@ -174,14 +173,14 @@ std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number
                                    {"bf16", false, false}};
   if (kernel.autotune().configs_size() > 1) variants.push_back({"bf16", false, true, 1});
   variants.push_back({"fp32", true, false});
-  variants.push_back({"fp32", false, true, 0, "", false, false});
+  variants.push_back({.reshape = false});
   variants.push_back({"i32"});
   variants.push_back({"fp8e4nv"});
   for (Variant& variant : variants) variant.number = number;
   // Heuristics of few, as of a small tensor; small sizes.
-  if (!kernel.heuristics().names().empty()) variants.push_back({"fp32", false, true, 0, "12"});
-  variants.push_back({"fp32", false, true, 0, "12", true});
-  variants.push_back({"fp16", false, true, 0, "12", true});
+  if (!kernel.heuristics().names().empty()) variants.push_back({.number = "12"});
+  variants.push_back({.number = "12", .small = true});
+  variants.push_back({.element = "fp16", .number = "12", .small = true});
   return variants;
 }
 

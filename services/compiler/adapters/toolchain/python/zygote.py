@@ -55,7 +55,7 @@ def target_report(job, target):
             child.ask(i)
             said_of_try = child.answer()
             if others and has_large_tensor(said_of_try):
-                put_off.append(i)
+                put_off.append(i)  # and asked for anew: its IR may be too much to keep beside the others'
                 continue
             report = {"target": target, "attempt": i, **try_report(said_of_try, child.seconds(), job, target, job["tries"][i])}
             if report["status"] == "ok":

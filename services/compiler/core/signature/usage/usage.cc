@@ -71,12 +71,12 @@ void UsageFinder::VisitSubscript(Scope& scope, const Expression& of, const Expre
 
 // x[0], x[i] of a loop that is unrolled: tensors are not indexed so.
 void UsageFinder::VisitPlace(Scope& scope, const Expression& of, const Expression& index) {
-  static constexpr int64_t kMostPlaces = 64;
   const int at = of.kind == Kind::kName ? scope.function.Find(of.name) : -1;
   if (at < 0 || scope.function.values.contains(of.name)) return;
   TuplePlaces& places = scope.usage.arguments[static_cast<size_t>(at)].places;
   int64_t place = 0;
-  if (index.kind == Kind::kNumber && absl::SimpleAtoi(index.text, &place) && place < kMostPlaces) {
+  if (index.kind == Kind::kNumber && absl::SimpleAtoi(index.text, &place) &&
+      place < TuplePlaces::kMost) {
     places.count = std::max(places.count, place + 1);
   }
   if (index.kind != Kind::kName) return;
@@ -90,7 +90,8 @@ void UsageFinder::VisitPlace(Scope& scope, const Expression& of, const Expressio
   const Expression& range = *values->second[0];
   if (range.kind != Kind::kCall || range.parts.size() < 2) return;
   const Expression& end = *range.parts[range.parts.size() > 2 ? 2 : 1];
-  places.count = std::max(places.count, std::clamp<int64_t>(NumberOf(scope, end), 1, kMostPlaces));
+  places.count =
+      std::max(places.count, std::clamp<int64_t>(NumberOf(scope, end), 1, TuplePlaces::kMost));
   if (ConstexprOf(scope, end) != nullptr) places.constexpr_name = end.name;
 }
 

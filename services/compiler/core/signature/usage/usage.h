@@ -40,6 +40,7 @@ enum class Need : uint8_t {
 
 // Places of a tuple that are asked for: as many as the largest number, or as a constexpr says.
 struct TuplePlaces {
+  static constexpr int64_t kMost = 64;
   int64_t count = 0;  // 0: it is no tuple
   absl::string_view constexpr_name;
 };

@@ -28,6 +28,12 @@ std::vector<Product> Broadcast(const std::vector<Product>& one, const std::vecto
   return made;
 }
 
+std::optional<Product> ElementsOf(const std::vector<Product>& shape) {
+  std::optional<Product> elements = Product();
+  for (const Product& size : shape) elements = elements ? Multiply(*elements, size) : std::nullopt;
+  return elements;
+}
+
 // The sizes that a call lists: reshape(x, [a, b]), x.reshape(a, b).
 std::vector<const Expression*> SizesOf(const Expression& call, size_t first) {
   if (call.parts.size() > first && call.parts[first]->kind == Kind::kSequence)
@@ -167,10 +173,8 @@ void UsageFinder::VisitReshape(Scope& scope, const Expression& call) {
   const std::optional<Shape> before = ShapeOf(scope, operand, 0);
   const std::optional<Shape> after = ShapeOfList(scope, SizesOf(call, method ? 1 : 2));
   if (!before || !after || before->empty() || after->empty()) return;
-  std::optional<Product> left = Product();
-  std::optional<Product> right = Product();
-  for (const Product& size : *before) left = left ? Multiply(*left, size) : std::nullopt;
-  for (const Product& size : *after) right = right ? Multiply(*right, size) : std::nullopt;
+  const std::optional<Product> left = ElementsOf(*before);
+  const std::optional<Product> right = ElementsOf(*after);
   if (left && right) AddEquation(scope, {*left, *right});
 }
 
