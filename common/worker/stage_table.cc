@@ -34,7 +34,7 @@ constexpr StageInfo kStages[] = {
     CallsHost(Source(StageId::kFetch, "fetch", 5)),
     Splittable(Shard(StageId::kExtract, "extract", 12)),
     Source(StageId::kLink, "link", 11),
-    Splittable(Shard(StageId::kCompile, "compile", 4)),
+    Splittable(Shard(StageId::kCompile, "compile", 5)),
     Shard(StageId::kValidate, "validate", 8),
     Shard(StageId::kSign, "sign", 5),
     Job(StageId::kPair, "pair", 4),

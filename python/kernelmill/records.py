@@ -799,12 +799,14 @@ class Results:
     missing: str | None
     # of ok: a thread's; of hip vector registers
     registers: int | None
-    # of ok: a block's shared memory
+    # of ok: a block's shared memory; more than the target has cannot be launched
     shared_bytes: int | None
     # of ok: a thread's, stores and loads together
     spill_bytes: int | None
     # of ok: of the machine code
     instructions: int | None
+    # of ok: a try before reached a bound of time, memory or files; a faster machine may take that one
+    limited: bool
     # what the compiler made, in that order
     forms: tuple[Forms, ...]
 

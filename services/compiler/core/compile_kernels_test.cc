@@ -129,7 +129,8 @@ TEST(CompileKernelsTest, WhatTritonHasRemovedIsAnError) {
        {"NotImplementedError: __setitem__ is not supported in triton",
         "'tuple_type' object has no attribute 'is_ptr'",
         "ValueError: unsupported tensor index: <triton.language.core.slice object at 0x>",
-        "LLVM ERROR: Building op `amdgpu.x` but it isn't known in this MLIRContext"}) {
+        "LLVM ERROR: Building op `amdgpu.x` but it isn't known in this MLIRContext",
+        "AssertionError('invalid intrinsic shape; accepted shapes are [[32, 32]]')"}) {
     EXPECT_EQ(ResultOf(never).status(), v1::COMPILE_STATUS_ERROR) << never;
   }
 }

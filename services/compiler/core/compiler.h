@@ -10,7 +10,8 @@
 
 namespace kernelmill::compiler {
 
-// What one kernel may be called with. The first try that compiles for a target is that target's.
+// What one kernel may be called with. The first try that compiles for a target, and that the target
+// could launch, is that target's.
 struct Try {
   v1::KernelSignature signature;
   // A constexpr's `value` in `signature` is a Python expression over the module's names and `args`,

@@ -45,6 +45,7 @@ constexpr absl::string_view kNeverTaken[] = {
     "unsupported tensor index: <triton.language.core.slice",
     "'tuple_type' object has no attribute",
     "isn't known in this MLIRContext",  // another vendor's operation
+    "invalid intrinsic shape",          // of another version of an AMD layout
 };
 
 constexpr absl::string_view kDevice[] = {

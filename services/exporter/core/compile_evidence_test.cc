@@ -155,6 +155,7 @@ TEST_F(CompileEvidenceTest, ARowHasWhatCompilersSaidAndNullForWhatDoesNotApply) 
   EXPECT_EQ(ok["registers"], 32);
   EXPECT_EQ(ok["spill_bytes"], 0) << "none, which is known";
   EXPECT_EQ(ok["message"], nullptr);
+  EXPECT_EQ(ok["limited"], false);
   EXPECT_EQ(ok["forms"][1]["sha256"], Sha256Hex(kPtx));
   const Json& error = compile["results"][1];
   EXPECT_EQ(error["status"], "error");

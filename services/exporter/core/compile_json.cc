@@ -54,6 +54,7 @@ void WriteResult(const v1::CompileResult& result, const v1::CompiledKernel& comp
   row.IntegerOrNull("shared_bytes", ok, result.shared_bytes());
   row.IntegerOrNull("spill_bytes", ok, result.spill_bytes());
   row.IntegerOrNull("instructions", ok, result.instructions());
+  row.Boolean("limited", result.limited());
   row.StructList("forms", result.forms(), [&](const v1::IrForm& form) {
     row.Text("form", form.form());
     row.Integer("size_bytes", form.size_bytes());

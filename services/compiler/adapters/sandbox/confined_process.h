@@ -72,8 +72,8 @@ absl::string_view NameOf(EndReason reason);  // "memory", "scratch bytes", ...
 // starts the program (Linux ties the death signal to the thread that forked), polls its bounds,
 // kills and reaps it. When it is over, no descendant is alive, whatever became of its parents; so
 // it is where the worker ends by std::quick_exit. Where the worker is killed, it dies with it, but
-// a program that a descendant runs ends by its own bound of time, and the scratch folder stays.
-// Thread-safe.
+// a program that a descendant runs ends by its own bound of time, and the scratch folder stays
+// until the next one of its user's is made. Thread-safe.
 class ConfinedProcess {
  public:
   // Returns when the program executes. INVALID_ARGUMENT: the policy. NOT_FOUND, PERMISSION_DENIED:

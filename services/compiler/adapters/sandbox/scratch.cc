@@ -3,15 +3,18 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
 
 namespace kernelmill::compiler {
@@ -94,15 +97,44 @@ void Empty(const std::string& path) {
   }
 }
 
+constexpr char kPrefix[] = "kernelmill-compile-";
+
+// Removes the folders of the user's that no process holds.
+void RemoveLeftovers(const std::string& parent, uid_t uid) {
+  const Folder folder = OpenFolder(AT_FDCWD, parent.c_str());
+  if (folder == nullptr) return;
+  while (const char* name = NextName(folder.get())) {
+    struct stat status;
+    if (!absl::StartsWith(name, kPrefix) ||
+        ::fstatat(::dirfd(folder.get()), name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        status.st_uid != uid) {
+      continue;
+    }
+    const Folder left = OpenFolder(::dirfd(folder.get()), name);
+    if (left == nullptr || ::flock(::dirfd(left.get()), LOCK_EX | LOCK_NB) != 0) continue;
+    const std::string path = absl::StrCat(parent, "/", name);
+    LogInfo("removes what a compiler left behind", {{"folder", path}});
+    RemoveScratch(path);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Scratch> Scratch::Create(const std::string& parent, uid_t uid) {
-  std::string path = absl::StrCat(parent, "/kernelmill-compile-XXXXXX");
+  const bool root = ::geteuid() == 0;
+  if (root) RemoveLeftovers(parent, uid);
+  std::string path = absl::StrCat(parent, "/", kPrefix, "XXXXXX");
   if (::mkdtemp(path.data()) == nullptr) {
     return ErrnoStatus(errno, absl::StrCat("a scratch folder in ", parent));
   }
   Scratch scratch(std::move(path));
-  if (::geteuid() == 0 && ::chown(scratch.path().c_str(), uid, static_cast<gid_t>(uid)) != 0) {
+  // It is the user's only once it is held.
+  scratch.held_ =
+      FileDescriptor(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!scratch.held_.is_open() || ::flock(scratch.held_.get(), LOCK_EX | LOCK_NB) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("a lock of ", scratch.path()));
+  }
+  if (root && ::chown(scratch.path().c_str(), uid, static_cast<gid_t>(uid)) != 0) {
     return ErrnoStatus(errno, absl::StrCat("the owner of ", scratch.path()));
   }
   return scratch;

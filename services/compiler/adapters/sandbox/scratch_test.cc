@@ -88,6 +88,25 @@ TEST_F(ScratchTest, NothingOfAFolderThatStrangersWroteToIsLeft) {
   EXPECT_TRUE(std::filesystem::exists("/usr/bin"));
 }
 
+TEST_F(ScratchTest, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "as another user a worker has no users to tell them by";
+  const std::string left = parent_->path() + "/kernelmill-compile-left";
+  const std::string of_another_name = parent_->path() + "/left";
+  const std::string of_another_user = parent_->path() + "/kernelmill-compile-other";
+  for (const std::string& path : {left, of_another_name, of_another_user}) {
+    std::filesystem::create_directory(path);
+    ASSERT_THAT(WriteFile(path + "/file", ""), IsOk());
+    const uid_t uid = Policy().uid + (path == of_another_user ? 1 : 0);
+    ASSERT_EQ(::chown(path.c_str(), uid, uid), 0);
+  }
+  const absl::StatusOr<Scratch> next = Scratch::Create(parent_->path(), Policy().uid);
+  ASSERT_THAT(next, IsOk());
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(of_another_name + "/file"));
+  EXPECT_TRUE(std::filesystem::exists(of_another_user + "/file"));
+  EXPECT_TRUE(std::filesystem::exists(scratch_->path())) << "which is held";
+}
+
 TEST(ScratchCreateTest, AParentThatIsNotThereIsNotFound) {
   EXPECT_THAT(Scratch::Create("/nowhere/at/all", Policy().uid).status(),
               StatusIs(absl::StatusCode::kNotFound));

@@ -114,6 +114,7 @@ bool ReadCompiled(const Json& value, const KernelJob& job, TargetReport& report)
   result.set_shared_bytes(row.Number("shared_bytes"));
   result.set_spill_bytes(row.Number("spill_bytes"));
   result.set_instructions(row.Number("instructions"));
+  result.set_limited(row.Flag("limited"));
   if (!ReadForms(row.List("forms"), result)) return false;
   for (const Json& kept : row.List("kept")) {
     if (!IsPair(kept)) return false;

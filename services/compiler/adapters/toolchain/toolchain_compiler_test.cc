@@ -110,6 +110,28 @@ TEST_P(ToolchainCompilerTest, ATryOfLargeTensorsIsPutOff) {
   EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK);
 }
 
+TEST_P(ToolchainCompilerTest, ATryThatFitsIntoSharedMemoryIsTakenBeforeOneThatDoesNot) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  // The second operand of such a product lies in shared memory: 4 * 256 * BLOCK bytes.
+  StoreInstead(job,
+               "tl.sum(tl.dot(tl.zeros((64, 256), tl.float32) + n, tl.load(x + i[None, :] + "
+               "tl.arange(0, 256)[:, None])), 0)");
+  job.tries[0].signature.mutable_constexprs(0)->set_value("256");
+  const auto too_large = compiler_->Compile(job);
+  ASSERT_TRUE(too_large.ok()) << too_large.status();
+  EXPECT_EQ(too_large->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << too_large->targets[0].result.message();
+  EXPECT_GT(too_large->targets[0].result.shared_bytes(), 232448);
+  job.tries.push_back(job.tries[0]);
+  job.tries[1].signature.mutable_constexprs(0)->set_value("32");
+  const auto fits = compiler_->Compile(job);
+  ASSERT_TRUE(fits.ok()) << fits.status();
+  EXPECT_EQ(fits->targets[0].attempt, 1);
+  EXPECT_LE(fits->targets[0].result.shared_bytes(), 232448);
+  EXPECT_FALSE(fits->targets[0].result.limited());
+}
+
 TEST_P(ToolchainCompilerTest, AfterATryThatIsOutOfBoundsThoseOfSmallSizesAreLeft) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
@@ -126,6 +148,7 @@ TEST_P(ToolchainCompilerTest, AfterATryThatIsOutOfBoundsThoseOfSmallSizesAreLeft
   const auto report = compiler_->Compile(job);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->targets[0].attempt, 2) << report->targets[0].result.message();
+  EXPECT_TRUE(report->targets[0].result.limited());
   job.tries.pop_back();
   const auto limited = compiler_->Compile(job);
   ASSERT_TRUE(limited.ok()) << limited.status();

@@ -37,9 +37,13 @@ std::string TensorOf(absl::string_view element) {
   return absl::StrCat("__import__('torch').Tensor(__import__('torch').", TorchType(element), ")");
 }
 
-// Whether a function of the arguments looks at the type of one: args["x"].dtype.
-bool AsksForTypes(absl::string_view text) {
-  return absl::StrContains(text, "isinstance(args") || absl::StrContains(text, "].dtype");
+// Whether a function of the arguments looks at the type of one: `x.dtype` of any in its own text,
+// args["x"].dtype of the arguments alone in a module that has it somewhere.
+bool AsksForTypes(const KernelFacts& facts, absl::string_view text) {
+  if (facts.module.Find(text) == nullptr)
+    return absl::StrContains(text, "isinstance(") || absl::StrContains(text, ".dtype");
+  const absl::string_view module = facts.kernel.module();
+  return absl::StrContains(module, "isinstance(args") || absl::StrContains(module, "].dtype");
 }
 
 // `(lambda args: ...)({'N': 1024, ..., **args})`: arguments that are no constexprs stand in by
@@ -48,8 +52,7 @@ bool AsksForTypes(absl::string_view text) {
 std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredType>& types,
                           absl::string_view text, const std::string& own, const Variant& variant) {
   std::string arguments = own;
-  const bool named = facts.module.Find(text) != nullptr;
-  const bool tensors = AsksForTypes(text) || (named && AsksForTypes(facts.kernel.module()));
+  const bool tensors = AsksForTypes(facts, text);
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i].type.empty()) continue;
     const absl::string_view type = types[i].type;

@@ -47,6 +47,7 @@ std::optional<NameRule> FirstOf(absl::string_view name, std::initializer_list<Fr
 }  // namespace
 
 std::optional<NameRule> ElementByName(absl::string_view name) {
+  if (absl::StrContains(name, "grad")) return std::nullopt;  // a float, whatever it is of
   return FirstOf(
       name,
       {
@@ -58,7 +59,7 @@ std::optional<NameRule> ElementByName(absl::string_view name) {
           {"_count", "i32"},       {"_num_", "i32"},     {"_loc_", "i32"},   {"_lock", "i32"},
           {"_mask_", "i1"},        {"lse", "fp32"},      {"_rstd_", "fp32"}, {"_mean_", "fp32"},
           {"_seed_", "i64"},       {"_offset_", "i32"},  {"_start_", "i32"}, {"_sizes_", "i32"},
-          {"tile_expert", "i32"},
+          {"tile_expert", "i32"},  {"argmax", "i64"},    {"argmin", "i64"},
       });
 }
 
@@ -103,6 +104,9 @@ std::optional<NameRule> ConstexprByName(absl::string_view name) {
                            {"_n_", "64"},           {"_split", "4"},
                            {"_topk_", "4"},         {"_top_k_", "4"},
                            {"_eps", "1e-06"},       {"scale", "1.0"},
+                           {"momentum", "0.9"},     {"_beta1_", "0.9"},
+                           {"_beta2_", "0.99"},     {"weight_decay", "0.01"},
+                           {"temperature", "1.0"},
                        });
 }
 

@@ -45,7 +45,8 @@ namespace kernelmill::compiler {
 //   usage:tuple         guessed  (T, T): x[0], x[i] of an unrolled loop. T by the other rules
 //   usage:compared      guessed  i32: ordered against an index
 //   usage:condition     guessed  i1: an if depends on it
-//   usage:stored        guessed  *i32, *i64, *i1: an integer or a comparison is stored there
+//   usage:stored        guessed  *i32, *i64, *i1: an integer, not scaled by what is loaded, or a
+//                                comparison is stored there
 //   name:FRAGMENT       guessed  names.cc: idx, offsets, labels, mask; eps, scale, dropout
 //   usage:arithmetic    guessed  fp32: multiplied with floats
 //   role:ROLE           guessed  i32: the record says that it is a size or a stride

@@ -251,6 +251,22 @@ TEST(TypeRulesTest, Stored) {
   EXPECT_EQ(Told("x", {"tl.store(x, tl.program_id(0))"}, "x"), "*i32 usage:stored");
 }
 
+TEST(TypeRulesTest, WhatIsScaledByWhatIsLoadedIsNoInteger) {
+  EXPECT_EQ(
+      Told("x, s, o",
+           {"w = tl.load(x)", "w = (w >> 4) & 15", "c = tl.load(s)", "w = w * c", "tl.store(o, w)"},
+           "o"),
+      "*fp32 guess:float");
+}
+
+TEST(TypeRulesTest, OnWhicheverSideALiteralStandsItSaysNothing) {
+  for (const char* compared : {"v >= 0", "0 <= v"})
+    EXPECT_EQ(
+        Told("x, o",
+             {"v = tl.load(x)", absl::StrCat("tl.store(o, tl.where(", compared, ", v, 0))")}, "x"),
+        "*fp32 guess:float");
+}
+
 TEST(TypeRulesTest, Name) {
   EXPECT_EQ(Told("x, labels", {"tl.store(x, tl.load(labels))"}, "labels"), "*i64 name:label");
   EXPECT_EQ(Told("x, eps", {"tl.store(x, eps)"}, "eps"), "fp32 name:eps");

@@ -280,6 +280,14 @@ TEST(ValueRulesTest, AHeuristicThatAsksForATensorHearsOfOne) {
               ::testing::HasSubstr("'x': __import__('torch').Tensor(__import__('torch').float32)"));
 }
 
+TEST(ValueRulesTest, AHeuristicMayCallItsArgumentsAnything) {
+  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  kernel.set_source(
+      "@triton.heuristics({'E': lambda nargs: isinstance(nargs['x'], torch.Tensor)})\n"
+      "@triton.jit\ndef k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
+  EXPECT_THAT(Told(kernel, "E"), ::testing::HasSubstr("'x': __import__('torch').Tensor("));
+}
+
 TEST(ValueRulesTest, ComparedWithAConstantOfTheModule) {
   v1::Kernel kernel =
       KernelOf("x, MODE: tl.constexpr", {"if MODE == LATE:", "    tl.store(x, 1.0)"});

@@ -155,9 +155,14 @@ Field CompileResultsField() {
        OrNull(Integer("line", "of `module`, from 1")),
        OrNull(String("missing", "of unknown: what could not be told")),
        OrNull(Integer("registers", "of ok: a thread's; of hip vector registers")),
-       OrNull(Integer("shared_bytes", "of ok: a block's shared memory")),
+       OrNull(
+           Integer("shared_bytes",
+                   "of ok: a block's shared memory; more than the target has cannot be launched")),
        OrNull(Integer("spill_bytes", "of ok: a thread's, stores and loads together")),
        OrNull(Integer("instructions", "of ok: of the machine code")),
+       Boolean("limited",
+               "of ok: a try before reached a bound of time, memory or files; a faster machine may "
+               "take that one"),
        ListOf(Struct("forms",
                      {String("form", "ttir, ttgir, llir, ptx, cubin, amdgcn or hsaco"),
                       Integer("size_bytes", "of it"), String("sha256", "of it")},

@@ -22,6 +22,11 @@ def gpu_target(target):
     return GPUTarget("hip", arch, 64)
 
 
+def shared_bytes(target):
+    """Of a block, at most."""
+    return PARTS[target][2]
+
+
 def capability(target):
     backend, _, arch = target.partition(":")
     return divmod(int(arch), 10) if backend == "cuda" else (9, 4)

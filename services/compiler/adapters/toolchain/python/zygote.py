@@ -9,18 +9,14 @@ stranger's word, and goes into them bounded and as text.
 import json
 import math
 import os
-import re
 import select
 import traceback
 
-from kernelmill_harness import backend, children, frontend, messages, sandbox
+from kernelmill_harness import backend, children, device, frontend, messages, sandbox, tries
 
 
 IR_BYTES = 16 << 20      # of what A answers: as objects of Python it takes twenty times as much here
 REPORT_BYTES = 24 << 20  # of a target; zygote.cc has the bound of all
-LARGE_TENSOR = 1 << 16   # elements: no tile that is launched has more
-TENSOR = re.compile(r"tensor<(\d+(?:x\d+)*)x")
-STAGES = ("import", "limit", "sandbox", "frontend", "passes", "assembler")  # the later, the further a try came
 
 
 def kernel_report(job):
@@ -39,35 +35,21 @@ def kernel_report(job):
 
 
 def target_report(job, target):
-    """The import's row, and what the first try that compiles came to, else the one that came furthest. A try whose tensors are
-    so large that the backend may find no end is put off: a later one may have smaller sizes. After one that is out of bounds
-    only those of small sizes are left to try."""
+    """The import's row, and what its tries came to."""
     with children.Frontend(frontend.main, job, target, IR_BYTES) as child:
         said = child.answer()
         loaded = import_row(said)
         if not loaded["ok"]:
             return loaded, {"target": target, "attempt": 0 if job["tries"] else -1, "status": "error", "stage": "import",
                             "message": loaded["error"], "line": loaded["line"]}
-        best, limited, waiting, put_off = None, None, list(range(len(job["tries"]))), []
-        while waiting or put_off:
-            others = bool(waiting)
-            i = (waiting or put_off).pop(0)
+        made = tries.Tries(job["tries"], device.shared_bytes(target))
+        while (i := made.next()) is not None:
             child.ask(i)
             said_of_try = child.answer()
-            if others and has_large_tensor(said_of_try):
-                put_off.append(i)  # and asked for anew: its IR may be too much to keep beside the others'
-                continue
-            report = {"target": target, "attempt": i, **try_report(said_of_try, child.seconds(), job, target, job["tries"][i])}
-            if report["status"] == "ok":
-                return loaded, report
-            if best is None or STAGES.index(report["stage"]) > STAGES.index(best["stage"]):
-                best = report
-            if report["stage"] == "limit":
-                if limited is not None:
-                    break
-                limited, put_off = report, []
-                waiting = [place for place in waiting if job["tries"][place]["small"]]
-        return loaded, limited or best
+            if not made.puts_off(i, said_of_try):
+                made.add({"target": target, "attempt": i,
+                          **try_report(said_of_try, child.seconds(), job, target, job["tries"][i])})
+        return loaded, made.report()
 
 
 def import_row(said):
@@ -94,13 +76,6 @@ def text(value, size):
     """A string of child A, of which any byte may be a stranger's."""
     value = value if isinstance(value, str) else ""
     return messages.clean(value[:8 * size].encode("utf-8", "replace").decode(), size)
-
-
-def has_large_tensor(said):
-    """Whether IR has a tensor of more elements than tiles have."""
-    ir = said.get("ir")
-    shapes = set(TENSOR.findall(ir)) if isinstance(ir, str) else ()
-    return any(math.prod(map(int, shape.split("x"))) > LARGE_TENSOR for shape in shapes if len(shape) < 100)
 
 
 def try_report(said, seconds, job, target, attempt):

@@ -243,8 +243,6 @@ void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
 }
 
 void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
-  const Expression& left = *expression.parts[0];
-  const Expression& right = *expression.parts[1];
   for (size_t i = 0; i < 2; ++i) {
     const Expression& one = *expression.parts[i];
     const Expression& other = *expression.parts[1 - i];
@@ -267,12 +265,13 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
       }
     }
   }
+  // An order says something of what is compared with an index; with a literal, that it is equal.
   const bool ordered = expression.name[0] == '<' || expression.name[0] == '>';
-  if (ClassOf(scope, left) == Class::kInt && (ordered || left.kind == Kind::kNumber)) {
-    Require(scope, right, 0, ordered ? Need::kInt : Need::kStoredInt, "usage:compared");
-  }
-  if (ClassOf(scope, right) == Class::kInt && (ordered || right.kind == Kind::kNumber)) {
-    Require(scope, left, 0, ordered && right.kind != Kind::kNumber ? Need::kInt : Need::kStoredInt,
+  for (size_t i = 0; i < 2; ++i) {
+    const Expression& other = *expression.parts[1 - i];
+    const bool literal = other.kind == Kind::kNumber;
+    if (ordered == literal || ClassOf(scope, other) != Class::kInt) continue;
+    Require(scope, *expression.parts[i], 0, ordered ? Need::kInt : Need::kStoredInt,
             "usage:compared");
   }
 }

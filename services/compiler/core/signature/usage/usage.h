@@ -166,6 +166,9 @@ class UsageFinder {
   enum class Class : uint8_t { kUnknown, kInt, kFloat, kBool, kPointer };
   Class ClassOf(Scope& scope, const Expression& expression, int depth = 0);
   Class ClassOfCall(Scope& scope, const Expression& call, int depth);
+  // Whether it is multiplied with what is loaded, which is a float more often than not.
+  bool IsScaled(Scope& scope, const Expression& value, int depth = 0);
+  bool IsLoaded(const Scope& scope, const Expression& value) const;
   bool LeadsToPointer(Scope& scope, const Expression& expression, int depth = 0);
 
   const ModuleFunctions& module_;

@@ -173,7 +173,8 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
   if (access == MemoryAccess::kBitwise) need = Need::kBits;
   if (value != nullptr && (access == MemoryAccess::kStore || access == MemoryAccess::kAtomic)) {
     const Class stored = ClassOf(scope, *value);
-    if (stored == Class::kInt) need = IsInt64(*value) ? Need::kStoredInt64 : Need::kStoredInt;
+    if (stored == Class::kInt && !IsScaled(scope, *value))
+      need = IsInt64(*value) ? Need::kStoredInt64 : Need::kStoredInt;
     if (stored == Class::kBool) need = Need::kStoredBool;
     if (stored == Class::kFloat) need = Need::kStoredFloat;
   }

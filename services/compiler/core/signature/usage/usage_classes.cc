@@ -102,6 +102,30 @@ UsageFinder::Class UsageFinder::ClassOfCall(Scope& scope, const Expression& call
   return call.parts.size() > 1 ? ClassOf(scope, *call.parts[1], depth + 1) : Class::kUnknown;
 }
 
+bool UsageFinder::IsScaled(Scope& scope, const Expression& value, int depth) {
+  if (--steps_left_ < 0 || depth > 10) return false;
+  if (value.kind == Kind::kName) {
+    const auto values = scope.function.values.find(value.name);
+    if (values == scope.function.values.end()) return false;
+    return std::any_of(values->second.begin(), values->second.end(), [&](const Expression* one) {
+      return one->kind != Kind::kName && IsScaled(scope, *one, depth + 1);
+    });
+  }
+  if (value.kind != Kind::kBinary || value.name != "*") return false;
+  return IsLoaded(scope, *value.parts[0]) || IsLoaded(scope, *value.parts[1]);
+}
+
+bool UsageFinder::IsLoaded(const Scope& scope, const Expression& value) const {
+  const auto is_load = [](const Expression& one) {
+    return one.kind == Kind::kCall && LastName(one) == "load";
+  };
+  if (value.kind != Kind::kName) return is_load(value);
+  const auto values = scope.function.values.find(value.name);
+  return values != scope.function.values.end() &&
+         std::any_of(values->second.begin(), values->second.end(),
+                     [&](const Expression* one) { return is_load(*one); });
+}
+
 bool UsageFinder::LeadsToPointer(Scope& scope, const Expression& expression, int depth) {
   if (--steps_left_ < 0 || depth > 20) return false;
   if (expression.kind == Kind::kName) {
