@@ -56,6 +56,8 @@ absl::string_view NameOf(EndReason reason) {
       return "signal";
     case EndReason::kKilled:
       return "killed";
+    case EndReason::kScratchGone:
+      return "scratch folder gone";
     case EndReason::kMemory:
       return "memory";
     case EndReason::kTasks:
@@ -196,6 +198,11 @@ absl::optional<Ending> ConfinedProcess::OverBounds() {
   if (scratch.entries > limits_.scratch_entries) {
     return Over(EndReason::kScratchEntries, "scratch files", scratch.entries,
                 limits_.scratch_entries);
+  }
+  if (scratch.gone) {
+    Ending ending;
+    ending.reason = EndReason::kScratchGone;
+    return ending;
   }
   if (scratch.hidden) {
     return Over(EndReason::kScratchEntries, "scratch folders that cannot be looked into, below",

@@ -50,8 +50,9 @@ enum class EndReason {
   kSignal,  // by Ending.signal: a crash, SIGSYS for a forbidden call, SIGKILL of the kernel's own
             // (memory, CPU)
   kKilled,  // by Kill or the destructor
-  kMemory,  // limits.total_memory_bytes
-  kTasks,   // limits.total_tasks
+  kScratchGone,     // somebody else removed its scratch folder
+  kMemory,          // limits.total_memory_bytes
+  kTasks,           // limits.total_tasks
   kScratchBytes,    // limits.scratch_bytes
   kScratchEntries,  // limits.scratch_entries, or a folder that cannot be looked into
   kSleep,           // it has slept for longer than BeginWork says

@@ -100,6 +100,15 @@ TEST_F(RunningTest, WhatStopsItselfIsEnded) {
   EXPECT_EQ(process->Wait().reason, EndReason::kSleep);
 }
 
+TEST_F(RunningTest, AScratchFolderThatSomebodyElseRemovesIsNotItsDoing) {
+  const auto process = Start("import time; time.sleep(600)");
+  std::filesystem::remove_all(
+      std::filesystem::read_symlink(absl::StrCat("/proc/", process->pid(), "/cwd")));
+  const Ending ending = process->Wait();
+  EXPECT_EQ(ending.reason, EndReason::kScratchGone) << NameOf(ending.reason);
+  EXPECT_FALSE(ending.limit());
+}
+
 TEST_F(RunningTest, OneThreadThatWorksIsWork) {
   const auto process = Start(
       "import threading, time\n"

@@ -153,7 +153,8 @@ ScratchUsage Scratch::Usage(int max_entries) const {
   ScratchUsage usage;
   const Folder root = OpenFolder(AT_FDCWD, path_.c_str());
   if (root == nullptr) {
-    usage.hidden = true;
+    usage.hidden = errno == EACCES;
+    usage.gone = errno == ENOENT;
     return usage;
   }
   Count(root.get(), 1, max_entries, usage);

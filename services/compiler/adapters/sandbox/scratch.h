@@ -18,6 +18,7 @@ struct ScratchUsage {
   int entries = 0;    // files, folders, links
   bool hidden =
       false;  // a folder that cannot be read, or lies deeper than kMaxScratchDepth: not counted
+  bool gone = false;  // the folder itself, which strangers cannot remove
 };
 
 // Deeper folders are not walked; to make one is over the limit.

@@ -60,6 +60,12 @@ TEST_F(ScratchTest, ALinkIsCountedAndNotFollowed) {
   EXPECT_EQ(scratch_->Usage(100).entries, 1);
 }
 
+TEST_F(ScratchTest, AFolderThatSomebodyRemovedIsGoneAndHidesNothing) {
+  std::filesystem::remove_all(scratch_->path());
+  EXPECT_TRUE(scratch_->Usage(100).gone);
+  EXPECT_FALSE(scratch_->Usage(100).hidden);
+}
+
 TEST_F(ScratchTest, DeepFoldersAreHidden) {
   std::string path = scratch_->path();
   for (int i = 0; i <= kMaxScratchDepth; ++i) {

@@ -104,6 +104,10 @@ absl::StatusOr<KernelReport> Zygote::Compile(const KernelJob& job) {
   process_->Kill();
   const Ending ending = process_->Wait();
   if (stopped) return absl::CancelledError("no longer wanted");
+  if (ending.reason == EndReason::kScratchGone) {
+    return absl::UnavailableError(
+        "something has removed the compiler's folder under --temp-dir while it worked");
+  }
   if (ready_ && ending.limit()) return ReportOfEnding(job, ending);
   return report;
 }

@@ -20,8 +20,9 @@ ASSEMBLER_FORMS = ("cubin", "hsaco")
 KILLED = re.compile(r"ptxas` failed with error code -(9|24|25)\b")  # SIGKILL, SIGXCPU, SIGXFSZ: its limits
 
 
-# What a machine lacks, and another one or another time may have.
-MACHINE = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENFILE)
+# What a machine lacks, and another one or another time may have; ENOENT: somebody has removed the scratch folder, or a program of
+# the toolchain.
+MACHINE = (errno.ENOENT, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENFILE)
 
 
 class Failed(Exception):
@@ -39,8 +40,11 @@ def forms_of(text, target, options, gluon):
     ir.load_dialects(context)
     backend.load_dialects(context)
     # Its name comes into the IR as a location: a path of the scratch folder would be another each time.
-    with open("kernel.mlir", "w", encoding="utf-8") as file:
-        file.write(text)
+    try:
+        with open("kernel.mlir", "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise children.MachineFault(messages.of_exception(error)) from error
     module = ir.parse_mlir_module("kernel.mlir", context)
     module.context = context
     parsed = backend.parse_options(options)
