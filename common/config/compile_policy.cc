@@ -20,7 +20,7 @@ namespace {
 using Words = google::protobuf::RepeatedPtrField<std::string>;
 using KnownWords = std::vector<std::string>;
 
-constexpr int kDefaultSeconds = 60;
+constexpr int kDefaultSeconds = 180;
 
 KnownWords KnownToolchains() {
   KnownWords names;

@@ -55,7 +55,7 @@ TEST(CompilePolicy, AnEmptyPolicyIsAllThatIsPinned) {
   EXPECT_EQ(policy.toolchains(0), toolchains::PinnedToolchains()[0].name);
   EXPECT_THAT(policy.targets(), ElementsAre("cuda:80", "cuda:90", "cuda:100", "hip:gfx942"));
   EXPECT_THAT(policy.keep(), IsEmpty());
-  EXPECT_EQ(policy.max_seconds(), 60);
+  EXPECT_EQ(policy.max_seconds(), 180);
 }
 
 TEST(CompilePolicy, TheOrderOfNamesMakesNoOtherJob) {

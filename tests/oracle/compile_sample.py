@@ -210,7 +210,7 @@ def main():
     parser.add_argument("--toolchain", action="append", default=[])
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--callers", type=int, default=1)
-    parser.add_argument("--max-seconds", type=int, default=60)
+    parser.add_argument("--max-seconds", type=int, default=180)
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--kernels", type=int, default=0)
     parser.add_argument("--backwards", action="store_true")

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kKs[] = {1, 5, 10, 25, 50, 100, 200};
 constexpr uint64_t kSeed = 17;  // of the bootstrap: the same interval for the same generations
-constexpr int kCompileSeconds = 60;
+constexpr int kCompileSeconds = 180;
 constexpr char kDefaultTarget[] = "cuda:90";
 
 constexpr char kReportFile[] = "evaluation.json";

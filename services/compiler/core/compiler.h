@@ -29,7 +29,7 @@ struct KernelJob {
   std::vector<Try> tries;  // may be empty: then the module is loaded, and nothing is compiled
   std::vector<std::string> keep;  // forms whose text is wanted
   int max_seconds =
-      60;  // of processor time a target; a second time where tries of small sizes are left
+      180;  // of processor time a target; a second time where tries of small sizes are left
   std::stop_token stop;  // requested: nobody wants the report any more
 };
 

@@ -118,6 +118,9 @@ TEST_P(ToolchainCompilerTest, ATryThatFitsIntoSharedMemoryIsTakenBeforeOneThatDo
                "tl.sum(tl.dot(tl.zeros((64, 256), tl.float32) + n, tl.load(x + i[None, :] + "
                "tl.arange(0, 256)[:, None])), 0)");
   job.tries[0].signature.mutable_constexprs(0)->set_value("256");
+  v1::CompileOption& warps = *job.tries[0].signature.add_options();
+  warps.set_name("num_warps");
+  warps.set_value("16");
   const auto too_large = compiler_->Compile(job);
   ASSERT_TRUE(too_large.ok()) << too_large.status();
   EXPECT_EQ(too_large->targets[0].result.status(), v1::COMPILE_STATUS_OK)
@@ -130,6 +133,29 @@ TEST_P(ToolchainCompilerTest, ATryThatFitsIntoSharedMemoryIsTakenBeforeOneThatDo
   EXPECT_EQ(fits->targets[0].attempt, 1);
   EXPECT_LE(fits->targets[0].result.shared_bytes(), 232448);
   EXPECT_FALSE(fits->targets[0].result.limited());
+}
+
+TEST_P(ToolchainCompilerTest, AFormThatIsTooLargeIsALimitOnEveryMachine) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.module +=
+      "    for k in tl.static_range(COUNT):\n        tl.store(out + i * n + k, i * k, m)\n";
+  job.module.insert(job.module.find("BLOCK: tl.constexpr"), "COUNT: tl.constexpr, ");
+  v1::ConstexprValue& count = *job.tries[0].signature.add_constexprs();
+  count.set_name("COUNT");
+  count.set_value("2000");
+  const auto large = compiler_->Compile(job);
+  ASSERT_TRUE(large.ok()) << large.status();
+  EXPECT_EQ(large->targets[0].result.stage(), "limit");
+  EXPECT_THAT(large->targets[0].result.message(),
+              ::testing::HasSubstr("bytes of ttir: more than 400000"));
+  job.tries.push_back(job.tries[0]);
+  job.tries[1].signature.mutable_constexprs(1)->set_value("2");
+  job.tries[1].small = true;
+  const auto small = compiler_->Compile(job);
+  ASSERT_TRUE(small.ok()) << small.status();
+  EXPECT_EQ(small->targets[0].attempt, 1) << small->targets[0].result.message();
+  EXPECT_FALSE(small->targets[0].result.limited());
 }
 
 TEST_P(ToolchainCompilerTest, AfterATryThatIsOutOfBoundsThoseOfSmallSizesAreLeft) {

@@ -60,6 +60,8 @@ std::optional<NameRule> ElementByName(absl::string_view name) {
           {"_mask_", "i1"},        {"lse", "fp32"},      {"_rstd_", "fp32"}, {"_mean_", "fp32"},
           {"_seed_", "i64"},       {"_offset_", "i32"},  {"_start_", "i32"}, {"_sizes_", "i32"},
           {"tile_expert", "i32"},  {"argmax", "i64"},    {"argmin", "i64"},
+          {"_slot_", "i32"},       {"_pos_ptr_", "i32"}, {"permutation", "i32"},
+          {"_inds_", "i32"},       {"_cids_", "i32"},
       });
 }
 

@@ -229,7 +229,8 @@ TEST(TypeRulesTest, AStrideOfScalesIsAnInteger) {
 
 TEST(TypeRulesTest, NamesOfPlacesPointToIntegers) {
   for (const std::string name :
-       {"block_offset", "row_start_ptr", "m_sizes_ptr", "tile_expert", "input_ids_length"}) {
+       {"block_offset", "row_start_ptr", "m_sizes_ptr", "tile_expert", "input_ids_length",
+        "slot_ptr", "pos_ptr", "KeyInds", "permutation_map_ptr", "u_cids_ptr"}) {
     EXPECT_THAT(
         Told(absl::StrCat(name, ", o"), {absl::StrCat("tl.store(o, tl.load(", name, "))")}, name),
         ::testing::StartsWith("*i32 name:"));

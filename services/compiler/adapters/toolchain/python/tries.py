@@ -39,7 +39,7 @@ class Tries:
     def add(self, report):
         """What a try came to."""
         if report["status"] == "ok":
-            report["limited"] = self._limited is not None
+            report["limited"] = self._limited is not None and "of_size" not in self._limited
             if report["shared_bytes"] <= self._shared_bytes:
                 self._fits = report
             self._too_large = self._too_large or report
