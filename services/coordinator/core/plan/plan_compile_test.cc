@@ -43,7 +43,7 @@ TEST(PlanCompile, AJobThatCompilesDoesSoBetweenLinkAndValidateAndNotForHoldouts)
       cas::SameDigest(compile.inputs(0).digest(), run.results["link 0.0"].outputs(1).digest()));
   const v1::CompileParams& params = compile.params().compile();
   EXPECT_THAT(params.targets(), ElementsAre("cuda:90"));
-  EXPECT_EQ(params.max_seconds(), 60);
+  EXPECT_EQ(params.max_seconds(), 180);
   ASSERT_EQ(static_cast<size_t>(params.toolchains_size()), toolchains::PinnedToolchains().size());
   EXPECT_FALSE(params.toolchains(0).triton().empty()) << "the toolchain is an input";
   const v1::Action& validate = run.actions["validate 0.1"];
