@@ -20,8 +20,6 @@ namespace {
 using Words = google::protobuf::RepeatedPtrField<std::string>;
 using KnownWords = std::vector<std::string>;
 
-constexpr int kDefaultSeconds = 180;
-
 KnownWords KnownToolchains() {
   KnownWords names;
   for (const toolchains::PinnedToolchain& toolchain : toolchains::PinnedToolchains()) {
@@ -89,7 +87,7 @@ v1::CompilePolicy WithCompileDefaults(const v1::CompilePolicy& policy) {
                                 ? All(KnownTargets())
                                 : InKnownOrder(policy.targets(), KnownTargets());
   *full.mutable_keep() = InKnownOrder(policy.keep(), KnownForms());
-  full.set_max_seconds(policy.max_seconds() == 0 ? kDefaultSeconds : policy.max_seconds());
+  full.set_max_seconds(policy.max_seconds() == 0 ? kDefaultCompileSeconds : policy.max_seconds());
   return full;
 }
 

@@ -10,6 +10,8 @@ namespace kernelmill::config {
 
 // The most processor time, in seconds, that a job may give one kernel with one compiler.
 inline constexpr int kMaxCompileSeconds = 600;
+// What it is given where the job says nothing.
+inline constexpr int kDefaultCompileSeconds = 180;
 
 // INVALID_ARGUMENT, naming the field as a job file would ("compile.targets[1]: ..."), unless each
 // toolchain, target and form is known and named once, and the seconds are 0 to kMaxCompileSeconds.

@@ -805,7 +805,7 @@ class Results:
     spill_bytes: int | None
     # of ok: of the machine code
     instructions: int | None
-    # of ok: a try before reached a bound of time, memory or files; a faster machine may take that one
+    # of ok: another try reached a bound of time, memory or files; a faster machine may take that one
     limited: bool
     # what the compiler made, in that order
     forms: tuple[Forms, ...]

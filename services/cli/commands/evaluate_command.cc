@@ -27,7 +27,6 @@ namespace {
 
 constexpr int kKs[] = {1, 5, 10, 25, 50, 100, 200};
 constexpr uint64_t kSeed = 17;  // of the bootstrap: the same interval for the same generations
-constexpr int kCompileSeconds = 180;
 constexpr char kDefaultTarget[] = "cuda:90";
 
 constexpr char kReportFile[] = "evaluation.json";
@@ -71,7 +70,7 @@ v1::CompilePolicy PolicyOf(const EvaluateOptions& options) {
     }
   }
   if (policy.targets().empty()) policy.add_targets(kDefaultTarget);
-  policy.set_max_seconds(kCompileSeconds);
+  policy.set_max_seconds(config::kDefaultCompileSeconds);
   return policy;
 }
 

@@ -185,11 +185,7 @@ absl::optional<Ending> ConfinedProcess::OverBounds() {
   if (usage.tasks > limits_.total_tasks) {
     return Over(EndReason::kTasks, "processes and threads", usage.tasks, limits_.total_tasks);
   }
-  if (SleepsTooLong(usage.works)) {
-    Ending ending;
-    ending.reason = EndReason::kSleep;
-    return ending;
-  }
+  if (SleepsTooLong(usage.works)) return Ending{.reason = EndReason::kSleep};
   const ScratchUsage scratch = scratch_.Usage(limits_.scratch_entries);
   if (scratch.bytes > limits_.scratch_bytes) {
     return Over(EndReason::kScratchBytes, "bytes of scratch files", scratch.bytes,
@@ -199,11 +195,7 @@ absl::optional<Ending> ConfinedProcess::OverBounds() {
     return Over(EndReason::kScratchEntries, "scratch files", scratch.entries,
                 limits_.scratch_entries);
   }
-  if (scratch.gone) {
-    Ending ending;
-    ending.reason = EndReason::kScratchGone;
-    return ending;
-  }
+  if (scratch.gone) return Ending{.reason = EndReason::kScratchGone};
   if (scratch.hidden) {
     return Over(EndReason::kScratchEntries, "scratch folders that cannot be looked into, below",
                 kMaxScratchDepth, kMaxScratchDepth);

@@ -133,6 +133,14 @@ TEST_P(ToolchainCompilerTest, ATryThatFitsIntoSharedMemoryIsTakenBeforeOneThatDo
   EXPECT_EQ(fits->targets[0].attempt, 1);
   EXPECT_LE(fits->targets[0].result.shared_bytes(), 232448);
   EXPECT_FALSE(fits->targets[0].result.limited());
+  // A faster machine would take the second.
+  job.max_seconds = 10;
+  job.tries[1].signature.mutable_constexprs(0)->set_value("32 + 0 * sum(range(10 ** 10))");
+  const auto limited = compiler_->Compile(job);
+  ASSERT_TRUE(limited.ok()) << limited.status();
+  EXPECT_EQ(limited->targets[0].attempt, 0);
+  EXPECT_EQ(limited->targets[0].result.status(), v1::COMPILE_STATUS_OK);
+  EXPECT_TRUE(limited->targets[0].result.limited());
 }
 
 TEST_P(ToolchainCompilerTest, AFormThatIsTooLargeIsALimitOnEveryMachine) {

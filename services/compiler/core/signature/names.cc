@@ -47,7 +47,7 @@ std::optional<NameRule> FirstOf(absl::string_view name, std::initializer_list<Fr
 }  // namespace
 
 std::optional<NameRule> ElementByName(absl::string_view name) {
-  if (absl::StrContains(name, "grad")) return std::nullopt;  // a float, whatever it is of
+  if (absl::StrContains(Words(name), "grad")) return std::nullopt;  // a float, whatever it is of
   return FirstOf(
       name,
       {

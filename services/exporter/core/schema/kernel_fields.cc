@@ -161,7 +161,7 @@ Field CompileResultsField() {
        OrNull(Integer("spill_bytes", "of ok: a thread's, stores and loads together")),
        OrNull(Integer("instructions", "of ok: of the machine code")),
        Boolean("limited",
-               "of ok: a try before reached a bound of time, memory or files; a faster machine may "
+               "of ok: another try reached a bound of time, memory or files; a faster machine may "
                "take that one"),
        ListOf(Struct("forms",
                      {String("form", "ttir, ttgir, llir, ptx, cubin, amdgcn or hsaco"),

@@ -1,6 +1,7 @@
 """The two children that a target needs, confined by sandbox.py, and what is said of one that gives no answer.
 
-Bounds are of processor time and memory, which are the same on every machine. One that sleeps is ended by the watcher
+Bounds are of processor time and memory. A kernel takes more processor time on a busy machine: the same work may take half as much
+again. So backend.py bounds forms by size, and time is left for what has no end. One that sleeps is ended by the watcher
 (ConfinedProcess::BeginWork). The wall time is bounded too, so that nothing goes on for ever, but for no machine that is merely
 busy. What the machine brings about is MachineFault, and never in a report.
 """

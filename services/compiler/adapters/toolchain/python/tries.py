@@ -39,7 +39,6 @@ class Tries:
     def add(self, report):
         """What a try came to."""
         if report["status"] == "ok":
-            report["limited"] = self._limited is not None and "of_size" not in self._limited
             if report["shared_bytes"] <= self._shared_bytes:
                 self._fits = report
             self._too_large = self._too_large or report
@@ -51,8 +50,11 @@ class Tries:
             self._limited, self._waiting, self._put_off = self._limited or report, left, []
 
     def report(self):
-        """The target's."""
-        return self._fits or self._too_large or self._limited or self._furthest
+        """The target's. `limited`: one that compiled, where a bound that another machine may not meet ended another try."""
+        compiled = self._fits or self._too_large
+        if compiled is None:
+            return self._limited or self._furthest
+        return {**compiled, "limited": self._limited is not None and "of_size" not in self._limited}
 
 
 def has_large_tensor(said):

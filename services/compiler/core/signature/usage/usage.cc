@@ -265,7 +265,7 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
       }
     }
   }
-  // An order says something of what is compared with an index; with a literal, that it is equal.
+  // x < index says that x is an integer, x < 0 nothing; x == 0 does, x == index says nothing.
   const bool ordered = expression.name[0] == '<' || expression.name[0] == '>';
   for (size_t i = 0; i < 2; ++i) {
     const Expression& other = *expression.parts[1 - i];
