@@ -11,7 +11,7 @@ Of every Markdown file:
   command  `kernelmill SUBCOMMAND` that the client does not have
   flag     `--flag` in docs/ that no program of ours has
   missing  a key of job files (docs/jobs.md), a flag or a metric (docs/operations.md, docs/commands.md), or a folder of
-           common/ and services/ (ARCHITECTURE.md) that is nowhere
+           common/, dataset/, services/ and client/ (ARCHITECTURE.md) that is nowhere
   schema   a field of docs/schema, or a word that one may be, that docs/dataset.md has nowhere in backticks; a row of one of its
            tables of fields that is no field of that file
   message  an error message that docs/troubleshooting.md lists, and no program prints; ... stands for what varies
@@ -26,7 +26,8 @@ import sys
 import tempfile
 
 README_LINES = 120
-TOPS = "common|services|tests|deploy|proto|docs|examples|cmake"
+CODE_TOPS = ("common", "dataset", "services", "client")
+TOPS = "common|dataset|services|client|tests|deploy|proto|docs|examples|cmake"
 FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+)(.+?)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\[[^\]\[]*\]\(([^()\s]+)\)")
@@ -79,12 +80,12 @@ class Checker:
     def __init__(self, root):
         self.root = root
         self.problems = []
-        programs = list(sources(root, "services", "common"))
+        programs = list(sources(root, *CODE_TOPS))
         self.words = set(LITERAL.findall("\n".join(programs)))
         scripts = list(sources(root, "tests", "deploy", "python"))
         self.options = {option for text in programs for option in OPTION.findall(text)}
         self.flags = {flag for text in programs + scripts for flag in FLAG.findall(text)}
-        self.files = [f"/{path.relative_to(root).as_posix()}" for top in ("common", "services", "tests", "proto")
+        self.files = [f"/{path.relative_to(root).as_posix()}" for top in (*CODE_TOPS, "tests", "proto")
                       for path in (root / top).rglob("*") if path.suffix in (".h", ".cc", ".proto")]
         self.messages = "\n".join(literals(text) for text in programs + list(sources(root, "deploy")))
 
@@ -106,7 +107,7 @@ class Checker:
         for span in spans:
             for word in span.split():
                 found = PATH.match(word)
-                if not found:
+                if not found or re.search(r"/[A-Z]+(/|$)", found[0]):  # dataset/JOB: the reader's own
                     continue
                 name = found[0].rstrip("/.,")
                 if re.search(r"[*{}]", name):
@@ -145,7 +146,7 @@ class Checker:
         job = self.root / "proto/kernelmill/v1/job.proto"
         if job.exists():
             self.check_named("docs/jobs.md", {a or b for a, b in FIELD.findall(job.read_text(encoding="utf-8"))})
-        folders = {path.parent.name for top in ("common", "services")
+        folders = {path.parent.name for top in CODE_TOPS
                    for path in (self.root / top).glob("*/CMakeLists.txt")}
         self.check_named("ARCHITECTURE.md", folders)
         flags = {f"--{option}" for option in self.options}
@@ -228,10 +229,10 @@ def expand(glob):
 def self_test():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        for name in ("docs", "services/cli", "common", "tests", "deploy"):
+        for name in ("docs", "client", "common", "tests", "deploy"):
             (root / name).mkdir(parents=True)
-        (root / "services/cli/main.cc").write_text('Add("crawl", "a job "\n    "here is gone"); add_flag("--out", "x");')
-        (root / "docs/good.md").write_text("# Two words\n`services/{cli,x}/*.cc`, `kernelmill crawl`, [a](good.md#two-words)\n")
+        (root / "client/main.cc").write_text('Add("crawl", "a job "\n    "here is gone"); add_flag("--out", "x");')
+        (root / "docs/good.md").write_text("# Two words\n`{client,services}/*.cc`, `kernelmill crawl`, [a](good.md#two-words)\n")
         (root / "docs/bad.md").write_text("[a](none.md) [b](good.md#none) `common/none.h` `none.h` `kernelmill sing` `--none`\n"
                                           "```sh\nkernelmill dance\n```\n")
         (root / "docs/schema").mkdir()

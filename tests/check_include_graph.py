@@ -9,11 +9,11 @@ Every folder is one target (km_library, or km_test_library where tests alone use
   undeclared  a file includes a folder whose target its own target does not name: a .cc needs it in DEPS or
               PRIVATE_DEPS, a header that other folders include needs it in DEPS
   cycle       targets that depend on each other in a ring
-  service     a service that includes another's folders; services/cli, which wires all of them into
-              one process, may include what each has in server/, and services/exporter
-  upward      common/ including services/; a folder of common/ including one that common/CMakeLists.txt
-              lists after it (tests aside); within a service, core/ including adapters/ or server/, or
-              adapters/ including server/
+  service     a service that includes another's folders, or dataset/; client/, which wires all services into
+              one process, includes of them what they have in server/ alone
+  upward      a top folder that includes one above it (common, dataset, services, client: low to high); a folder
+              of common/, dataset/ or client/ that includes one which their CMakeLists.txt lists after it (tests
+              aside); within a service, core/ including adapters/ or server/, or adapters/ including server/
   testing     a km_library or km_binary that needs a km_test_library
   impure      core/ including gRPC, flags or an I/O library
   unknown     a source that does not exist, or that no target builds; an include of ours that is no file
@@ -24,7 +24,8 @@ import re
 import sys
 import tempfile
 
-OURS = ("common", "services", "tests")
+TOPS = ("common", "dataset", "services", "client")  # low to high
+OURS = TOPS + ("tests",)
 # Where generated headers come from.
 GENERATED = [("kernelmill/v1/", "kernelmill_proto"), ("build/bazel/", "reapi_proto"),
              ("google/bytestream/", "reapi_proto"), ("google/rpc/", "reapi_proto")]
@@ -104,11 +105,15 @@ class Checker:
         self.public = public_headers(self.includes)
         self.library = {t.folder: t for t in self.targets.values() if t.kind in LIBRARIES}
         self.tests = {s for t in self.targets.values() if t.kind == "km_test" for s in t.sources}
-        order = root / "common/CMakeLists.txt"
-        listed = re.search(r"foreach\s*\(\s*folder\s+([^)]*)\)", order.read_text()) if order.exists() else None
-        self.order = {name: i for i, name in enumerate(listed.group(1).split() if listed else [])}
+        self.order = {top: self.listed_folders(root / top / "CMakeLists.txt") for top in TOPS}
         self.owner = {}
         self.problems = []
+
+    @staticmethod
+    def listed_folders(path):
+        """{folder: its height} of a CMakeLists.txt that lists its folders low to high; empty where it does not."""
+        listed = re.search(r"foreach\s*\(\s*folder\s+([^)]*)\)", path.read_text()) if path.exists() else None
+        return {name: i for i, name in enumerate(listed.group(1).split() if listed else [])}
 
     def problem(self, kind, where, text):
         self.problems.append(f"{where}: {kind}: {text}")
@@ -173,21 +178,28 @@ class Checker:
         if here[0] == "services" and len(here) > 2 and here[2] == "core" and not self.is_test(path):
             if IMPURE.search(included):
                 self.problem("impure", where, f"core includes {included}")
-        if included not in self.includes or there[0] not in ("common", "services"):
+        if included not in self.includes or here[0] not in TOPS or there[0] not in TOPS:
             return
-        if here[0] == "common" and there[0] == "services":
-            self.problem("upward", where, f"common includes {included}")
-        elif here[0] == "common" and there[0] == "common" and not self.is_test(path):
-            if self.order.get(here[1], -1) < self.order.get(there[1], -1):
-                self.problem("upward", where, f"common/{here[1]} stands below common/{there[1]}")
-        elif here[0] == "services" and there[0] == "services":
+        if here[0] != there[0]:
+            self.check_tops(where, here, there, included)
+        elif here[0] == "services":
             self.check_services(where, here, there, included)
+        elif not self.is_test(path):
+            order = self.order[here[0]]
+            if order.get(here[1], len(order)) < order.get(there[1], -1):
+                self.problem("upward", where, f"{here[0]}/{here[1]} stands below {there[0]}/{there[1]}")
+
+    def check_tops(self, where, here, there, included):
+        if TOPS.index(here[0]) < TOPS.index(there[0]):
+            self.problem("upward", where, f"{here[0]} includes {included}")
+        elif here[0] == "services" and there[0] == "dataset":
+            self.problem("service", where, f"a service includes {included}")
+        elif here[0] == "client" and there[0] == "services" and there[2] != "server":
+            self.problem("service", where, f"client includes {included}")
 
     def check_services(self, where, here, there, included):
         if here[1] != there[1]:
-            wired = here[1] == "cli" and (there[1] == "exporter" or there[2] == "server")
-            if not wired:
-                self.problem("service", where, f"services/{here[1]} includes {included}")
+            self.problem("service", where, f"services/{here[1]} includes {included}")
             return
         height = {"core": 0, "adapters": 1, "server": 2}
         mine, other = (height.get(x[2] if len(x) > 3 else "", 3) for x in (here, there))
@@ -248,8 +260,13 @@ CLEAN = {
     "services/x/core/c.h": '#include "common/base/a.h"\n', "services/x/core/c.cc": '#include "services/x/core/c.h"\n',
     "services/x/server/CMakeLists.txt": "km_library(x_server SRCS s.cc PRIVATE_DEPS x_core)",
     "services/x/server/s.h": "", "services/x/server/s.cc": '#include "services/x/core/c.h"\n',
-    "services/cli/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_server)",
-    "services/cli/main.cc": '#include "services/x/server/s.h"\n',
+    "dataset/CMakeLists.txt": "foreach(folder a b)\nendforeach()",
+    "dataset/a/CMakeLists.txt": "km_library(dataset_a SRCS a.cc DEPS common_base)",
+    "dataset/a/a.h": "", "dataset/a/a.cc": '#include "common/base/a.h"\n',
+    "dataset/b/CMakeLists.txt": "km_library(dataset_b SRCS b.cc DEPS dataset_a)",
+    "dataset/b/b.h": '#include "dataset/a/a.h"\n', "dataset/b/b.cc": '#include "dataset/b/b.h"\n',
+    "client/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_server)",
+    "client/main.cc": '#include "services/x/server/s.h"\n',
 }
 # What is changed in the clean tree, and the one problem that must be found.
 BROKEN = [
@@ -259,8 +276,8 @@ BROKEN = [
     ("cycle", {"common/base/CMakeLists.txt": CLEAN["common/base/CMakeLists.txt"].replace("absl::status", "x_core")}),
     ("service", {"services/y/core/CMakeLists.txt": "km_library(y_core SRCS c.cc DEPS x_core)",
                  "services/y/core/c.cc": '#include "services/x/core/c.h"\n'}),
-    ("service", {"services/cli/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_core)",
-                 "services/cli/main.cc": '#include "services/x/core/c.h"\n'}),
+    ("service", {"client/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_core)",
+                 "client/main.cc": '#include "services/x/core/c.h"\n'}),
     ("upward", {"common/base/a.cc": '#include "common/rpc/r.h"\n',
                 "common/rpc/CMakeLists.txt": "km_library(common_rpc SRCS r.cc DEPS kernelmill_proto)",
                 "common/rpc/r.h": "",
@@ -269,6 +286,13 @@ BROKEN = [
     ("upward", {"services/x/core/c.cc": '#include "services/x/server/s.h"\n',
                 "services/x/core/CMakeLists.txt": "km_library(x_core SRCS c.cc DEPS common_base x_server)",
                 "services/x/server/CMakeLists.txt": "km_library(x_server SRCS s.cc)", "services/x/server/s.cc": ""}),
+    ("upward", {"dataset/a/a.cc": '#include "dataset/b/b.h"\n',
+                "dataset/a/CMakeLists.txt": "km_library(dataset_a SRCS a.cc DEPS common_base dataset_b)",
+                "dataset/b/CMakeLists.txt": "km_library(dataset_b SRCS b.cc)", "dataset/b/b.h": ""}),
+    ("upward", {"dataset/a/a.cc": '#include "services/x/server/s.h"\n',
+                "dataset/a/CMakeLists.txt": "km_library(dataset_a SRCS a.cc DEPS common_base x_server)"}),
+    ("service", {"services/x/server/s.cc": '#include "dataset/a/a.h"\n',
+                 "services/x/server/CMakeLists.txt": "km_library(x_server SRCS s.cc PRIVATE_DEPS x_core dataset_a)"}),
     ("impure", {"services/x/core/c.cc": "#include <grpcpp/grpcpp.h>\n"}),
     ("unknown", {"services/x/core/c.cc": '#include "common/base/gone.h"\n'}),
     ("testing", {"common/rpc/CMakeLists.txt":

@@ -30,9 +30,9 @@ absl::Status CheckFree(const std::string& address, const char* flag) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ServerProcess>> ServerProcess::Open(
-    const config::ServerFlags& flags) {
+    const flags::ServerFlags& flags) {
   std::unique_ptr<ServerProcess> process(new ServerProcess(flags));
-  RETURN_IF_ERROR(config::CheckListen(flags));
+  RETURN_IF_ERROR(flags::CheckListen(flags));
   RETURN_IF_ERROR(CheckFree(flags.listen, "--listen"));
   if (!flags.metrics.empty()) RETURN_IF_ERROR(CheckFree(flags.metrics, "--metrics"));
   ASSIGN_OR_RETURN(process->server_credentials_, access::ServerCredentials(flags.identity));

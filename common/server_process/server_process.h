@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "common/config/server_flags.h"
+#include "common/flags/server_flags.h"
 #include "common/metrics/endpoint.h"
 #include "common/rpc/server.h"
 
@@ -21,7 +21,7 @@ class ServerProcess {
   // Reads the files of the identity, and finds out whether both addresses are free: call it before
   // what takes long. INVALID_ARGUMENT and FAILED_PRECONDITION: a flag's value cannot be had here;
   // the message names the flag.
-  static absl::StatusOr<std::unique_ptr<ServerProcess>> Open(const config::ServerFlags& flags);
+  static absl::StatusOr<std::unique_ptr<ServerProcess>> Open(const flags::ServerFlags& flags);
 
   // Who the process is towards the servers that it calls; null without TLS.
   const std::shared_ptr<grpc::ChannelCredentials>& client_credentials() const {
@@ -32,9 +32,9 @@ class ServerProcess {
   absl::StatusOr<std::unique_ptr<rpc::Server>> Serve(const std::vector<grpc::Service*>& services);
 
  private:
-  explicit ServerProcess(const config::ServerFlags& flags) : flags_(flags) {}
+  explicit ServerProcess(const flags::ServerFlags& flags) : flags_(flags) {}
 
-  const config::ServerFlags flags_;
+  const flags::ServerFlags flags_;
   std::shared_ptr<grpc::ServerCredentials> server_credentials_;
   std::shared_ptr<grpc::ChannelCredentials> client_credentials_;
   metrics::MayRead metrics_readers_;

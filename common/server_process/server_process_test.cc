@@ -18,8 +18,8 @@ using ::kernelmill::testing::StatusIs;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-config::ServerFlags Flags(const std::string& listen, const std::string& metrics) {
-  config::ServerFlags flags;
+flags::ServerFlags Flags(const std::string& listen, const std::string& metrics) {
+  flags::ServerFlags flags;
   flags.listen = listen;
   flags.metrics = metrics;
   return flags;
@@ -46,7 +46,7 @@ TEST(ServerProcess, AnAddressThatAnotherHasIsNamedWithItsFlag) {
 TEST(ServerProcess, ListensToOtherMachinesOnlyWhenToldSo) {
   EXPECT_THAT(ServerProcess::Open(Flags("0.0.0.0:0", "")),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  config::ServerFlags flags = Flags("0.0.0.0:0", "");
+  flags::ServerFlags flags = Flags("0.0.0.0:0", "");
   flags.insecure = true;
   EXPECT_THAT(ServerProcess::Open(flags), IsOk());
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "common/config/server_flags.h"
+#include "common/flags/server_flags.h"
 #include "common/server_process/server_process.h"
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
@@ -18,18 +18,18 @@
 #include "services/compiler/server/limited_compiler.h"
 
 int main(int argc, char** argv) {
-  kernelmill::config::ServerFlags server;
+  kernelmill::flags::ServerFlags server;
   server.version = kernelmill::Version();
   server.listen = "127.0.0.1:7076";
   server.metrics = "127.0.0.1:8076";
-  kernelmill::config::WorkerFlags worker;
+  kernelmill::flags::WorkerFlags worker;
   // Each kernel has bounds of its own, and a task may have hundreds.
   worker.task_timeout_seconds = 6 * 3600;
   kernelmill::compiler::ToolchainOptions options;
   options.folder = kernelmill::compiler::DefaultToolchainsFolder();
   CLI::App app("Compiles kernels, as a worker of a coordinator.", "kernelmill-compiler");
-  kernelmill::config::AddServerFlags(app, &server);
-  kernelmill::config::AddWorkerFlags(app, &worker);
+  kernelmill::flags::AddServerFlags(app, &server);
+  kernelmill::flags::AddWorkerFlags(app, &worker);
   app.add_option("--toolchains", options.folder, "folder of the installed toolchains")
       ->envname("KERNELMILL_TOOLCHAINS")
       ->capture_default_str();
@@ -40,9 +40,9 @@ int main(int argc, char** argv) {
   app.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
                "run what strangers wrote without a sandbox, as this user")
       ->envname("KERNELMILL_UNSAFE_NO_SANDBOX");
-  kernelmill::config::CallFlags calls;
-  kernelmill::config::AddCallFlags(app, &calls);
-  if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
+  kernelmill::flags::CallFlags calls;
+  kernelmill::flags::AddCallFlags(app, &calls);
+  if (const auto exit_status = kernelmill::flags::ParseFlags(app, argc, argv)) return *exit_status;
   const auto toolchains = kernelmill::compiler::OpenToolchains(options);
   if (!toolchains.ok()) return kernelmill::ServerExitStatus(toolchains.status());
   const auto timed = kernelmill::compiler::NewTimedCompiler(**toolchains);

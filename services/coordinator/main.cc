@@ -10,8 +10,8 @@
 #include "absl/time/time.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/config/grant_key_flag.h"
-#include "common/config/server_flags.h"
+#include "common/flags/grant_key_flag.h"
+#include "common/flags/server_flags.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
 #include "common/version/version.h"
@@ -23,9 +23,9 @@ namespace {
 using coordinator::CoordinatorServer;
 
 // Serves until a signal comes (OK) or the state cannot be kept any more.
-absl::Status Serve(const config::ServerFlags& flags, CoordinatorServer::Options options,
+absl::Status Serve(const flags::ServerFlags& flags, CoordinatorServer::Options options,
                    const std::string& grant_key, rpc::TerminationSignal& termination) {
-  ASSIGN_OR_RETURN(options.grants, config::OpenGrantKey(grant_key));
+  ASSIGN_OR_RETURN(options.grants, flags::OpenGrantKey(grant_key));
   ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags));
   options.store_credentials = process->client_credentials();
   ASSIGN_OR_RETURN(std::unique_ptr<CoordinatorServer> coordinator,
@@ -52,12 +52,12 @@ void AddLimitFlags(CLI::App& app, coordinator::CoordinatorLimits* limits) {
       ->envname("KERNELMILL_MAX_JOBS_PER_CALLER")
       ->check(count)
       ->capture_default_str();
-  config::AsBytes(app.add_option("--max-queued-bytes", limits->queued_bytes,
-                                 "what jobs that have not ended have in their specs"))
+  flags::AsBytes(app.add_option("--max-queued-bytes", limits->queued_bytes,
+                                "what jobs that have not ended have in their specs"))
       ->envname("KERNELMILL_MAX_QUEUED_BYTES")
       ->capture_default_str();
-  config::AsBytes(app.add_option("--max-queued-bytes-per-caller", limits->queued_bytes_per_caller,
-                                 "likewise, of one caller"))
+  flags::AsBytes(app.add_option("--max-queued-bytes-per-caller", limits->queued_bytes_per_caller,
+                                "likewise, of one caller"))
       ->envname("KERNELMILL_MAX_QUEUED_BYTES_PER_CALLER")
       ->capture_default_str();
   app.add_option("--max-waiting-leases", limits->waiting_leases,
@@ -91,13 +91,13 @@ void AddLimitFlags(CLI::App& app, coordinator::CoordinatorLimits* limits) {
 int Main(int argc, char** argv) {
   rpc::TerminationSignal termination;
   CLI::App app("Accepts crawl jobs, and leases their tasks to workers.", "kernelmill-coordinator");
-  config::ServerFlags flags;
+  flags::ServerFlags flags;
   flags.version = Version();
   flags.listen = "127.0.0.1:7070";
   flags.metrics = "127.0.0.1:8070";
-  config::AddServerFlags(app, &flags);
+  flags::AddServerFlags(app, &flags);
   std::string grant_key;
-  config::AddGrantKeyFlag(app, &grant_key);
+  flags::AddGrantKeyFlag(app, &grant_key);
   CoordinatorServer::Options options;
   app.add_option("--data", options.data_dir, "the folder that jobs and tasks are kept in")
       ->envname("KERNELMILL_DATA")
@@ -132,7 +132,7 @@ int Main(int argc, char** argv) {
       ->envname("KERNELMILL_JOB_RETENTION_HOURS")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
+  if (const auto exit_status = flags::ParseFlags(app, argc, argv)) return *exit_status;
   ConfigureLog("coordinator", flags.log_level);
   // Results of ten thousand shards come in bursts, each on whichever thread serves it. With an
   // arena for every thread what is freed stays in most of them, and the memory doubles.

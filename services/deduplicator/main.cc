@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "common/config/server_flags.h"
+#include "common/flags/server_flags.h"
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
 #include "services/deduplicator/server/deduplicator_service.h"
@@ -16,21 +16,21 @@ int main(int argc, char** argv) {
   namespace deduplicator = kernelmill::deduplicator;
   CLI::App app("Finds duplicates and contamination, and names datasets.",
                "kernelmill-deduplicator");
-  config::ServerFlags server_flags;
+  flags::ServerFlags server_flags;
   server_flags.version = kernelmill::Version();
   server_flags.listen = "127.0.0.1:7075";
   server_flags.metrics = "127.0.0.1:8075";
-  config::WorkerFlags worker_flags;
-  config::AddServerFlags(app, &server_flags);
-  config::AddWorkerFlags(app, &worker_flags);
-  config::CallFlags calls;
-  config::AddCallFlags(app, &calls);
+  flags::WorkerFlags worker_flags;
+  flags::AddServerFlags(app, &server_flags);
+  flags::AddWorkerFlags(app, &worker_flags);
+  flags::CallFlags calls;
+  flags::AddCallFlags(app, &calls);
   deduplicator::SpillOptions spill;
   app.add_option("--spill-dir", spill.folder,
                  "where shingles go that do not fit into memory; default: for temporary files")
       ->envname("KERNELMILL_SPILL_DIR")
       ->check(CLI::ExistingDirectory);
-  if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
+  if (const auto exit_status = flags::ParseFlags(app, argc, argv)) return *exit_status;
   return kernelmill::worker::RunWorkerProcess(
       server_flags, worker_flags, deduplicator::NewDeduplicatorStages(spill),
       [&calls](kernelmill::cas::BlobStore& store) {

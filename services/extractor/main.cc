@@ -4,25 +4,25 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "common/config/server_flags.h"
+#include "common/flags/server_flags.h"
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
 #include "services/extractor/server/extractor_service.h"
 #include "services/extractor/server/extractor_stages.h"
 
 int main(int argc, char** argv) {
-  kernelmill::config::ServerFlags server;
+  kernelmill::flags::ServerFlags server;
   server.version = kernelmill::Version();
   server.listen = "127.0.0.1:7073";
   server.metrics = "127.0.0.1:8073";
-  kernelmill::config::WorkerFlags worker;
+  kernelmill::flags::WorkerFlags worker;
   CLI::App app("Finds kernels in source files and links them, as a worker of a coordinator.",
                "kernelmill-extractor");
-  kernelmill::config::AddServerFlags(app, &server);
-  kernelmill::config::AddWorkerFlags(app, &worker);
-  kernelmill::config::CallFlags calls;
-  kernelmill::config::AddCallFlags(app, &calls);
-  if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
+  kernelmill::flags::AddServerFlags(app, &server);
+  kernelmill::flags::AddWorkerFlags(app, &worker);
+  kernelmill::flags::CallFlags calls;
+  kernelmill::flags::AddCallFlags(app, &calls);
+  if (const auto exit_status = kernelmill::flags::ParseFlags(app, argc, argv)) return *exit_status;
   return kernelmill::worker::RunWorkerProcess(
       server, worker, kernelmill::extractor::NewExtractorStages(), [&calls](auto&) {
         return kernelmill::extractor::NewExtractorService(

@@ -5,23 +5,23 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "common/config/server_flags.h"
+#include "common/flags/server_flags.h"
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
 #include "services/fetcher/server/fetcher_stages.h"
 
 int main(int argc, char** argv) {
-  kernelmill::config::ServerFlags server;
+  kernelmill::flags::ServerFlags server;
   server.version = kernelmill::Version();
   server.listen = "127.0.0.1:7072";
   server.metrics = "127.0.0.1:8072";
-  kernelmill::config::WorkerFlags worker;
+  kernelmill::flags::WorkerFlags worker;
   kernelmill::fetcher::FetcherOptions options;
   CLI::App app(
       "Finds and fetches repositories, packages and local trees, as a worker of a coordinator.",
       "kernelmill-fetcher");
-  kernelmill::config::AddServerFlags(app, &server);
-  kernelmill::config::AddWorkerFlags(app, &worker);
+  kernelmill::flags::AddServerFlags(app, &server);
+  kernelmill::flags::AddWorkerFlags(app, &worker);
   std::vector<std::string> local;
   app.add_option("--allow-local", local,
                  "folders of this machine that sources may lie in: paths, file:// URLs and local "
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
       ->envname("KERNELMILL_COMMAND_TIMEOUT_SECONDS")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
-  if (const auto exit_status = kernelmill::config::ParseFlags(app, argc, argv)) return *exit_status;
+  if (const auto exit_status = kernelmill::flags::ParseFlags(app, argc, argv)) return *exit_status;
   options.local = kernelmill::fetcher::LocalFolders(std::move(local));
   options.command_timeout = absl::Seconds(timeout);
   return kernelmill::worker::RunWorkerProcess(server, worker,

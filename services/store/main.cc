@@ -14,8 +14,8 @@
 #include "absl/synchronization/mutex.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/config/grant_key_flag.h"
-#include "common/config/server_flags.h"
+#include "common/flags/grant_key_flag.h"
+#include "common/flags/server_flags.h"
 #include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
@@ -26,7 +26,7 @@ namespace kernelmill {
 namespace {
 
 struct Flags {
-  config::ServerFlags server = {
+  flags::ServerFlags server = {
       .version = Version(), .listen = "127.0.0.1:7071", .metrics = "127.0.0.1:8071"};
   store::StoreServer::Options store;
   std::string grant_key;
@@ -36,22 +36,22 @@ void AddFlags(CLI::App& app, Flags* flags) {
   app.add_option("--data", flags->store.data_dir, "the directory that holds the blobs")
       ->envname("KERNELMILL_DATA")
       ->required();
-  config::AsBytes(app.add_option("--cache-bytes", flags->store.block_cache_bytes,
-                                 "memory for the index and filters of the database, e.g. 512MB"))
+  flags::AsBytes(app.add_option("--cache-bytes", flags->store.block_cache_bytes,
+                                "memory for the index and filters of the database, e.g. 512MB"))
       ->envname("KERNELMILL_CACHE_BYTES")
       ->capture_default_str();
-  config::AsBytes(app.add_option("--max-blob-bytes", flags->store.limits.max_blob_bytes,
-                                 "the largest blob that is taken"))
+  flags::AsBytes(app.add_option("--max-blob-bytes", flags->store.limits.max_blob_bytes,
+                                "the largest blob that is taken"))
       ->envname("KERNELMILL_MAX_BLOB_BYTES")
       ->capture_default_str();
-  config::AsBytes(app.add_option("--limit-bytes", flags->store.retention.limit_bytes,
-                                 "what the database may take on the disk, e.g. 200GB; what was "
-                                 "used least recently goes first. 0: no limit"))
+  flags::AsBytes(app.add_option("--limit-bytes", flags->store.retention.limit_bytes,
+                                "what the database may take on the disk, e.g. 200GB; what was "
+                                "used least recently goes first. 0: no limit"))
       ->envname("KERNELMILL_LIMIT_BYTES")
       ->capture_default_str();
-  config::AsBytes(app.add_option("--keep-free-bytes", flags->store.retention.keep_free_bytes,
-                                 "room to leave free on the disk: with less, nothing is written "
-                                 "until there is more. 0: until the disk is full"))
+  flags::AsBytes(app.add_option("--keep-free-bytes", flags->store.retention.keep_free_bytes,
+                                "room to leave free on the disk: with less, nothing is written "
+                                "until there is more. 0: until the disk is full"))
       ->envname("KERNELMILL_KEEP_FREE_BYTES")
       ->capture_default_str();
   app.add_option("--max-uploads-per-caller", flags->store.uploads.max_open_per_caller,
@@ -59,9 +59,9 @@ void AddFlags(CLI::App& app, Flags* flags) {
       ->envname("KERNELMILL_MAX_UPLOADS_PER_CALLER")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  config::AsBytes(app.add_option("--max-upload-bytes-per-caller",
-                                 flags->store.uploads.max_bytes_per_caller,
-                                 "what they may come to together"))
+  flags::AsBytes(app.add_option("--max-upload-bytes-per-caller",
+                                flags->store.uploads.max_bytes_per_caller,
+                                "what they may come to together"))
       ->envname("KERNELMILL_MAX_UPLOAD_BYTES_PER_CALLER")
       ->capture_default_str();
   app.add_option("--backups", flags->store.backups.dir,
@@ -72,8 +72,8 @@ void AddFlags(CLI::App& app, Flags* flags) {
       ->envname("KERNELMILL_MAX_BACKUPS")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  config::AddGrantKeyFlag(app, &flags->grant_key);
-  config::AddServerFlags(app, &flags->server);
+  flags::AddGrantKeyFlag(app, &flags->grant_key);
+  flags::AddServerFlags(app, &flags->server);
 }
 
 // Why the log of the database broke. Thread-safe.
@@ -110,7 +110,7 @@ void TuneAllocator() {
 // restart reads what is on the disk.
 absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags.server));
-  ASSIGN_OR_RETURN(flags.store.grants, config::OpenGrantKey(flags.grant_key));
+  ASSIGN_OR_RETURN(flags.store.grants, flags::OpenGrantKey(flags.grant_key));
   LogFailure failure;
   flags.store.on_broken_log = [&failure](const absl::Status& status) { failure.Set(status); };
   ASSIGN_OR_RETURN(const std::unique_ptr<store::StoreServer> store,
@@ -136,7 +136,7 @@ int Main(int argc, char** argv) {
                "kernelmill-store");
   Flags flags;
   AddFlags(app, &flags);
-  if (const auto exit_status = config::ParseFlags(app, argc, argv)) return *exit_status;
+  if (const auto exit_status = flags::ParseFlags(app, argc, argv)) return *exit_status;
   ConfigureLog("store", flags.server.log_level);
   return ServerExitStatus(Serve(flags, signal));
 }

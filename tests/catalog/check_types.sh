@@ -8,5 +8,5 @@ tsc=build/peers/typescript/node_modules/.bin/tsc
   echo "skipped: no TypeScript: tests/catalog/install_typescript.sh"
   exit 77
 }
-"$tsc" --project services/cli/catalog/web
+"$tsc" --project client/catalog/web
 echo "types hold"

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 folder=${1:-build/peers/typescript}
-web=services/cli/catalog/web
+web=client/catalog/web
 if ! cmp --silent "$web/package-lock.json" "$folder/package-lock.json" || [[ ! -e "$folder/.whole" ]]; then
   command -v npm >/dev/null || {
     echo "install_typescript.sh: skipped: there is no npm" >&2

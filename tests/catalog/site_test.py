@@ -376,7 +376,7 @@ class Site(unittest.TestCase):
         self.assertEqual(files_of(again), files_of(self.site))
 
     def test_the_script_cuts_words_as_the_writer_does(self):
-        web = catalog_site.ROOT / "services/cli/catalog/web"
+        web = catalog_site.ROOT / "client/catalog/web"
         esbuild = next((catalog_site.ROOT / ".cache/grammars").glob("esbuild-*/bin/esbuild"))
         script = subprocess.run([esbuild, web / "src/words.ts", "--bundle", "--format=iife", "--global-name=words"], check=True,
                                 capture_output=True, text=True).stdout

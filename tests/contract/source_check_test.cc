@@ -1,6 +1,6 @@
 // Whatever the extractor makes of a file, the check that manifests and exports rest on finds true:
 // each form of a kernel, in each form of a file.
-#include "common/dataset/source_check.h"
+#include "common/manifest/source_check.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ int CheckedKernels(const std::string& path, const std::string& text) {
   const absl::StatusOr<v1::KernelShard> shard = extractor::ExtractKernels(files, parser);
   EXPECT_THAT(shard, IsOk()) << path;
   if (!shard.ok()) return 0;
-  EXPECT_THAT(dataset::CheckSources(files, *shard), IsOk()) << path << ":\n" << text;
+  EXPECT_THAT(manifest::CheckSources(files, *shard), IsOk()) << path << ":\n" << text;
   return shard->kernels_size();
 }
 

@@ -36,8 +36,8 @@ int main(int argc, char** argv) {
     std::fputs("usage: bpe_encode cl100k_base|o200k_base\n", stderr);
     return 2;
   }
-  const Encoding& encoding = name == "cl100k_base" ? kernelmill::bpe::Cl100kBase()
-                                                   : kernelmill::bpe::O200kBase();
+  const Encoding& encoding =
+      name == "cl100k_base" ? kernelmill::bpe::Cl100kBase() : kernelmill::bpe::O200kBase();
   std::chrono::duration<double> spent{};
   for (std::string text; ReadText(text);) {
     const auto began = std::chrono::steady_clock::now();

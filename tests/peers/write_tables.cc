@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "common/base/file.h"
-#include "services/exporter/core/output/json.h"
-#include "services/exporter/core/parquet/tables.h"
-#include "services/exporter/core/schema/field.h"
+#include "dataset/output/json.h"
+#include "dataset/parquet/tables.h"
+#include "dataset/rows/field.h"
 
 namespace {
 
-using kernelmill::exporter::Field;
-using kernelmill::exporter::Fields;
-using kernelmill::exporter::Json;
+using kernelmill::dataset::Field;
+using kernelmill::dataset::Fields;
+using kernelmill::dataset::Json;
 
 Field::Type TypeOf(const std::string& name) {
   if (name == "integer") return Field::Type::kInteger;
@@ -52,23 +52,23 @@ int main(int argc, char** argv) {
     std::cerr << text.status() << "\n";
     return 1;
   }
-  std::vector<kernelmill::exporter::RowSchema> schemas;
+  std::vector<kernelmill::dataset::RowSchema> schemas;
   for (const Json& schema : Json::parse(*text)) {
     schemas.push_back({schema.at("file"), "", FieldsOf(schema.at("fields"))});
   }
-  kernelmill::exporter::TableLimits limits;
+  kernelmill::dataset::TableLimits limits;
   if (argc == 7) limits = {std::atoll(argv[4]), std::atoll(argv[5]), std::atoll(argv[6])};
   const auto tables =
-      kernelmill::exporter::WriteTables(argv[2], schemas, std::atoi(argv[3]), limits);
+      kernelmill::dataset::WriteTables(argv[2], schemas, std::atoi(argv[3]), limits);
   if (!tables.ok()) {
     std::cerr << tables.status() << "\n";
     return 1;
   }
   Json written = Json::array();
-  for (const kernelmill::exporter::Table& table : *tables) {
-    for (const kernelmill::exporter::SplitFiles& split : table.splits) {
+  for (const kernelmill::dataset::Table& table : *tables) {
+    for (const kernelmill::dataset::SplitFiles& split : table.splits) {
       Json files = Json::array();
-      for (const kernelmill::exporter::WrittenFile& file : split.files) files.push_back(file.path);
+      for (const kernelmill::dataset::WrittenFile& file : split.files) files.push_back(file.path);
       written.push_back({{"config", table.config},
                          {"split", split.split},
                          {"rows", split.rows},

@@ -35,7 +35,7 @@ std::string DefaultName() {
 }
 
 // Serves and works until a signal comes.
-absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& worker_flags,
+absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& worker_flags,
                    const std::vector<Stage*>& stages, const MakeService& make_service,
                    rpc::TerminationSignal& termination) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags));
@@ -81,8 +81,7 @@ absl::Status Serve(const config::ServerFlags& flags, const config::WorkerFlags& 
 
 }  // namespace
 
-int RunWorkerProcess(const config::ServerFlags& server_flags,
-                     const config::WorkerFlags& worker_flags,
+int RunWorkerProcess(const flags::ServerFlags& server_flags, const flags::WorkerFlags& worker_flags,
                      std::vector<std::unique_ptr<Stage>> stages, const MakeService& make_service) {
   rpc::TerminationSignal termination;
   ConfigureLog(absl::StripPrefix(program_invocation_short_name, "kernelmill-"),

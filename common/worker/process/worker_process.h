@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/cas/blob_store.h"
-#include "common/config/server_flags.h"
+#include "common/flags/server_flags.h"
 #include "common/worker/stage.h"
 
 namespace grpc {
@@ -21,8 +21,7 @@ using MakeService = std::function<std::unique_ptr<grpc::Service>(cas::BlobStore&
 // What the main() of every worker does once its flags are read: serves health, its service and
 // metrics, leases tasks of the stages and runs them until SIGTERM or SIGINT, then drains. Returns
 // the exit status (ServerExitStatus). Call it before any other thread starts.
-int RunWorkerProcess(const config::ServerFlags& server_flags,
-                     const config::WorkerFlags& worker_flags,
+int RunWorkerProcess(const flags::ServerFlags& server_flags, const flags::WorkerFlags& worker_flags,
                      std::vector<std::unique_ptr<Stage>> stages, const MakeService& make_service);
 
 }  // namespace kernelmill::worker

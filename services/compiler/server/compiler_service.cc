@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "common/config/compile_policy.h"
+#include "common/job/compile_policy.h"
 #include "common/rpc/call_stop.h"
 #include "common/rpc/limited_calls.h"
 #include "common/rpc/server.h"
@@ -63,9 +63,9 @@ class CompilerService final
   absl::Status Run(const v1::CompileRequest& request, const std::stop_token& stop,
                    v1::CompileResponse& response) {
     RETURN_IF_ERROR(CheckLimits(request));
-    RETURN_IF_ERROR(config::CheckCompile(request.compile()));
+    RETURN_IF_ERROR(job::CheckCompile(request.compile()));
     const v1::CompileParams params =
-        config::CompileParamsOf(config::WithCompileDefaults(request.compile()));
+        job::CompileParamsOf(job::WithCompileDefaults(request.compile()));
     ASSIGN_OR_RETURN(CompiledKernels made,
                      CompileKernels(request.kernels(), params, workers_, compiler_, stop));
     *response.mutable_compiled() = std::move(made.compiled);

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "common/dataset/walk.h"
+#include "common/manifest/walk.h"
 #include "services/deduplicator/core/deduplicate.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/tokenizer.h"
@@ -142,7 +142,7 @@ void SimilarFinder::Add(const v1::KernelShard& kernels, int source, uint32_t fir
   const SignedShard shard = SignShard(kernels);
   for (int i = 0; i < kernels.kernels_size(); ++i) {
     const v1::Kernel& kernel = kernels.kernels(i);
-    if (dataset::IsFile(kernel)) continue;
+    if (manifest::IsFile(kernel)) continue;
     const SignedKernel signed_kernel = KernelOf(shard, i);
     const SignedShard& queries = code::LanguageOf(kernel.dsl()) == Language::kC ? c_ : python_;
     for (size_t query = 0; query < found_.size(); ++query) {

@@ -15,9 +15,9 @@
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
-#include "common/dataset/ledger.h"
-#include "common/dataset/reviews.h"
-#include "common/dataset/walk.h"
+#include "common/manifest/ledger.h"
+#include "common/manifest/reviews.h"
+#include "common/manifest/walk.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -159,10 +159,10 @@ class ResolveStage final : public worker::Stage {
     const v1::ResolveParams& params = action.params().resolve();
     if (params.reviews().empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const v1::DatasetManifest shards, ShardsOf(action));
-    dataset::ReviewedKernelFinder finder(params.reviews());
-    RETURN_IF_ERROR(dataset::WalkDataset(store, shards, finder));
-    for (const dataset::ReviewedKernelFinder::Found& found : finder.found()) {
-      if (found.part != dataset::ReviewedKernelFinder::Part::kKernel) continue;
+    manifest::ReviewedKernelFinder finder(params.reviews());
+    RETURN_IF_ERROR(manifest::WalkDataset(store, shards, finder));
+    for (const manifest::ReviewedKernelFinder::Found& found : finder.found()) {
+      if (found.part != manifest::ReviewedKernelFinder::Part::kKernel) continue;
       RETURN_IF_ERROR(resolver->Review(found.number, params.reviews(found.review)));
     }
     return absl::OkStatus();
@@ -215,9 +215,9 @@ class ResolveStage final : public worker::Stage {
       const v1::Decision& decision = clusters.decisions(i);
       const bool file = resolver.IsFile(static_cast<uint32_t>(i));
       std::string counter = absl::StrCat(file ? "dataset.training_files." : "dataset.",
-                                         dataset::FateName(decision.fate()));
+                                         manifest::FateName(decision.fate()));
       if (!decision.reason().empty()) {
-        absl::StrAppend(&counter, ".", dataset::KindOf(decision.reason()));
+        absl::StrAppend(&counter, ".", manifest::KindOf(decision.reason()));
       }
       ++counts[counter];
       if (file) {
@@ -227,7 +227,7 @@ class ResolveStage final : public worker::Stage {
       if (decision.fate() != v1::FATE_HOLDOUT) ++counts["dataset.kernels"];
       if (decision.fate() != v1::FATE_KEPT) continue;
       if (decision.word_overlap() > 0) ++counts["dataset.review.word_overlap"];
-      if (dataset::WithholdsLauncher(decision, policy)) {
+      if (manifest::WithholdsLauncher(decision, policy)) {
         ++counts["dataset.withheld.launcher"];
       } else if (!decision.contamination().empty()) {
         ++counts["dataset.labelled.contaminated"];

@@ -15,7 +15,7 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
 #include "common/cas/testing/memory_blob_store.h"
-#include "common/dataset/testing/write_files.h"
+#include "common/manifest/testing/write_files.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -70,7 +70,7 @@ class DeduplicatorStagesTest : public ::testing::Test {
     v1::KernelShard shard;
     for (const std::string& source : sources) shard.add_kernels()->set_source(source);
     for (v1::Kernel& kernel : *shard.mutable_kernels()) kernel.set_path("a.py");
-    files_.push_back(Put(dataset::WriteFiles(&shard)));
+    files_.push_back(Put(manifest::WriteFiles(&shard)));
     kernels_.push_back(Put(shard));
   }
 

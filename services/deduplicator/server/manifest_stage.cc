@@ -12,13 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
-#include "common/dataset/curated_pairs.h"
-#include "common/dataset/gates.h"
-#include "common/dataset/ledger.h"
-#include "common/dataset/reviews.h"
-#include "common/dataset/source_check.h"
-#include "common/dataset/splits.h"
-#include "common/dataset/walk.h"
+#include "common/manifest/curated_pairs.h"
+#include "common/manifest/gates.h"
+#include "common/manifest/ledger.h"
+#include "common/manifest/reviews.h"
+#include "common/manifest/source_check.h"
+#include "common/manifest/splits.h"
+#include "common/manifest/walk.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -83,7 +83,7 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees
   for (int i = 0; i < params.shards(); ++i) {
     ASSIGN_OR_RETURN(*source->add_files(), files->Next());
     ASSIGN_OR_RETURN(*source->add_kernels(), kernels->Next());
-    if (dataset::IsHoldout(params.source())) continue;
+    if (manifest::IsHoldout(params.source())) continue;
     ASSIGN_OR_RETURN(*source->add_verdicts(), verdicts->Next());
   }
   return AddIr(params, ir, source);
@@ -111,7 +111,7 @@ void AddStages(const v1::ManifestParams& params, v1::DatasetManifest* manifest) 
   }
 }
 
-void AddFileCounters(const dataset::LedgerSums& sums, v1::StageResult* result) {
+void AddFileCounters(const manifest::LedgerSums& sums, v1::StageResult* result) {
   worker::AddCounter(*result, "dataset.files.seen", sums.files_seen);
   worker::AddCounter(*result, "dataset.files.extracted", sums.files_extracted);
   for (const auto& [reason, count] : sums.files_skipped) {
@@ -129,8 +129,8 @@ void AddFailure(const std::string& where, const std::string& problem, v1::StageR
   failure->set_reason(problem);
 }
 
-void AddPairs(const std::vector<dataset::CuratedPair>& pairs,
-              const dataset::FollowedReviews& reviews, v1::StageResult* result) {
+void AddPairs(const std::vector<manifest::CuratedPair>& pairs,
+              const manifest::FollowedReviews& reviews, v1::StageResult* result) {
   auto made = static_cast<int64_t>(reviews.accepted.size());
   for (size_t i = 0; i < pairs.size(); ++i) {
     made += pairs[i].problem.empty();
@@ -143,10 +143,10 @@ void AddPairs(const std::vector<dataset::CuratedPair>& pairs,
   worker::AddCounter(*result, "dataset.pairs.unmade", all - made);
 }
 
-void AddReviews(const v1::DatasetManifest& manifest, const dataset::FollowedReviews& reviews,
+void AddReviews(const v1::DatasetManifest& manifest, const manifest::FollowedReviews& reviews,
                 v1::StageResult* result) {
   if (manifest.reviews().empty()) return;
-  for (const dataset::ReviewProblem& problem : reviews.problems) {
+  for (const manifest::ReviewProblem& problem : reviews.problems) {
     AddFailure(absl::StrCat("reviews[", problem.review, "]"), problem.problem, result);
   }
   worker::AddCounter(*result, "dataset.reviews", manifest.reviews_size());
@@ -155,13 +155,13 @@ void AddReviews(const v1::DatasetManifest& manifest, const dataset::FollowedRevi
 }
 
 // The dataset is what it is; its client hears of the gates that it misses.
-void AddMissedGates(const v1::DatasetManifest& manifest, const dataset::LedgerSums& sums,
+void AddMissedGates(const v1::DatasetManifest& manifest, const manifest::LedgerSums& sums,
                     v1::StageResult* result) {
-  for (const dataset::GateResult& gate : dataset::CheckGates(manifest, sums)) {
+  for (const manifest::GateResult& gate : manifest::CheckGates(manifest, sums)) {
     if (gate.passed) continue;
     v1::FileFailure* failure = result->add_failures();
     failure->set_path(absl::StrCat("gates.", gate.name));
-    failure->set_reason(dataset::GateText(gate));
+    failure->set_reason(manifest::GateText(gate));
   }
 }
 
@@ -170,7 +170,7 @@ void AddMissedGates(const v1::DatasetManifest& manifest, const dataset::LedgerSu
 absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   const v1::ManifestParams& params = action.params().manifest();
   v1::DatasetManifest manifest;
-  manifest.set_schema(dataset::kManifestSchema);
+  manifest.set_schema(manifest::kManifestSchema);
   manifest.set_name(params.name());
   InputQueue trees(action, "tree");
   InputQueue files(action, "files");
@@ -206,16 +206,16 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
                                                    cas::BlobStore& store) {
   ASSIGN_OR_RETURN(const v1::DatasetManifest manifest, BuildManifest(action));
   ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, manifest.clusters()));
-  RETURN_IF_ERROR(dataset::GetSplits(store, manifest, clusters).status());
-  dataset::LedgerVisitor ledger(manifest, clusters);
-  dataset::CheckingVisitor checked(store, manifest, ledger);
-  RETURN_IF_ERROR(dataset::WalkDataset(store, manifest, checked));
-  const dataset::LedgerSums& sums = ledger.sums();
-  RETURN_IF_ERROR(dataset::CheckConservation(sums));
-  ASSIGN_OR_RETURN(const std::vector<dataset::CuratedPair> pairs,
-                   dataset::FindCuratedPairs(store, manifest, clusters));
-  ASSIGN_OR_RETURN(const dataset::FollowedReviews reviews,
-                   dataset::FollowReviews(store, manifest, clusters));
+  RETURN_IF_ERROR(manifest::GetSplits(store, manifest, clusters).status());
+  manifest::LedgerVisitor ledger(manifest, clusters);
+  manifest::CheckingVisitor checked(store, manifest, ledger);
+  RETURN_IF_ERROR(manifest::WalkDataset(store, manifest, checked));
+  const manifest::LedgerSums& sums = ledger.sums();
+  RETURN_IF_ERROR(manifest::CheckConservation(sums));
+  ASSIGN_OR_RETURN(const std::vector<manifest::CuratedPair> pairs,
+                   manifest::FindCuratedPairs(store, manifest, clusters));
+  ASSIGN_OR_RETURN(const manifest::FollowedReviews reviews,
+                   manifest::FollowReviews(store, manifest, clusters));
   ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, manifest));
   v1::StageResult result;
   worker::AddOutput(result, "manifest", output, sums.kept);

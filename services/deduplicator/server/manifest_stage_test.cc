@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
-#include "common/dataset/manifest_blobs.h"
+#include "common/manifest/manifest_blobs.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -107,7 +107,7 @@ TEST_F(ManifestStageTest, ManifestNamesTheCompilersAndTheirTextsOfEachShard) {
   ASSERT_EQ(manifest->sources(0).ir_size(), 3);
   EXPECT_TRUE(cas::SameDigest(manifest->sources(0).ir(2), texts[2]));
   for (const cas::Digest& text : texts) {
-    EXPECT_THAT(dataset::BlobsOf(*manifest, digest),
+    EXPECT_THAT(manifest::BlobsOf(*manifest, digest),
                 ::testing::Contains(::testing::Truly(
                     [&](const cas::Digest& blob) { return cas::SameDigest(blob, text); })));
   }

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
-#include "common/dataset/ledger.h"
-#include "common/dataset/walk.h"
+#include "common/manifest/ledger.h"
+#include "common/manifest/walk.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/deduplicator/core/similar.h"
@@ -22,7 +22,7 @@ namespace {
 using Cancelled = absl::FunctionRef<bool()>;
 
 // Shows every kernel to the finder, and notes where each came from.
-class FindVisitor final : public dataset::DatasetVisitor {
+class FindVisitor final : public manifest::DatasetVisitor {
  public:
   struct Source {
     std::string repository;
@@ -37,7 +37,7 @@ class FindVisitor final : public dataset::DatasetVisitor {
     return absl::OkStatus();
   }
 
-  absl::Status VisitShard(const dataset::ShardView& view) override {
+  absl::Status VisitShard(const manifest::ShardView& view) override {
     if (cancelled_()) return absl::CancelledError("nobody waits for the answer");
     shards_[view.first_number] = {view.source, view.shard, view.first_number};
     finder_.Add(*view.kernels, view.source, view.first_number);
@@ -47,13 +47,13 @@ class FindVisitor final : public dataset::DatasetVisitor {
   // By index.
   const std::map<int, Source>& sources() const { return sources_; }
   // By the number of the first kernel.
-  const std::map<uint32_t, dataset::ShardView>& shards() const { return shards_; }
+  const std::map<uint32_t, manifest::ShardView>& shards() const { return shards_; }
 
  private:
   const Cancelled cancelled_;
   SimilarFinder& finder_;
   std::map<int, Source> sources_;
-  std::map<uint32_t, dataset::ShardView> shards_;
+  std::map<uint32_t, manifest::ShardView> shards_;
 };
 
 struct Described {
@@ -64,14 +64,14 @@ struct Described {
 // By number; empty until the kernel's shard was visited.
 using Descriptions = std::map<uint32_t, Described>;
 
-class DescribeVisitor final : public dataset::DatasetVisitor {
+class DescribeVisitor final : public manifest::DatasetVisitor {
  public:
   DescribeVisitor(const std::map<int, FindVisitor::Source>& sources, Descriptions* descriptions)
       : sources_(sources), descriptions_(*descriptions) {}
 
   absl::Status VisitTree(int, const v1::SourceTree&) override { return absl::OkStatus(); }
 
-  absl::Status VisitShard(const dataset::ShardView& view) override {
+  absl::Status VisitShard(const manifest::ShardView& view) override {
     const uint32_t end = view.first_number + static_cast<uint32_t>(view.kernels->kernels_size());
     for (auto wanted = descriptions_.lower_bound(view.first_number);
          wanted != descriptions_.end() && wanted->first < end; ++wanted) {
@@ -117,9 +117,9 @@ class Search {
         finding_(cancelled, &finder_) {}
 
   absl::StatusOr<v1::SimilarResponse> Run() {
-    ASSIGN_OR_RETURN(manifest_, dataset::GetManifest(store_, request_.dataset()));
+    ASSIGN_OR_RETURN(manifest_, manifest::GetManifest(store_, request_.dataset()));
     ASSIGN_OR_RETURN(clusters_, cas::GetMessage<v1::Clusters>(store_, manifest_.clusters()));
-    RETURN_IF_ERROR(dataset::WalkDataset(store_, manifest_, finding_));
+    RETURN_IF_ERROR(manifest::WalkDataset(store_, manifest_, finding_));
     if (finder_.compared() != clusters_.decisions_size()) {
       return absl::DataLossError(absl::StrCat(finder_.compared(), " kernels, but decisions on ",
                                               clusters_.decisions_size()));
@@ -154,7 +154,7 @@ class Search {
     for (auto next = descriptions_.begin(); next != descriptions_.end();) {
       if (cancelled_()) return absl::CancelledError("nobody waits for the answer");
       const auto after = shards.upper_bound(next->first);
-      RETURN_IF_ERROR(dataset::WalkShard(store_, manifest_, std::prev(after)->second, describing));
+      RETURN_IF_ERROR(manifest::WalkShard(store_, manifest_, std::prev(after)->second, describing));
       next = after == shards.end() ? descriptions_.end() : descriptions_.lower_bound(after->first);
     }
     return absl::OkStatus();

@@ -11,7 +11,7 @@
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
-#include "common/dataset/splits.h"
+#include "common/manifest/splits.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "services/deduplicator/core/split/splitter.h"
 #include "services/deduplicator/server/shard_batches.h"
@@ -55,7 +55,7 @@ class SplitTask {
     std::map<std::string, int64_t> counts;
     for (const int split : splits.splits()) {
       if (split == v1::SPLIT_UNSPECIFIED) continue;
-      ++counts[absl::StrCat("dataset.split.", dataset::SplitName(static_cast<v1::Split>(split)))];
+      ++counts[absl::StrCat("dataset.split.", manifest::SplitName(static_cast<v1::Split>(split)))];
     }
     for (const auto& [name, count] : counts) worker::AddCounter(*result, name, count);
     worker::AddCounter(*result, "splits.candidates", splitter_.candidates());

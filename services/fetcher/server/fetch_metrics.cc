@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "common/base/retry_after.h"
-#include "common/config/source_host.h"
+#include "common/job/source_host.h"
 #include "common/metrics/bounded_label.h"
 #include "common/metrics/metrics.h"
 
@@ -35,7 +35,7 @@ const char* ResultOf(const absl::Status& status) {
 }  // namespace
 
 HostRequest::HostRequest(const v1::Source& source)
-    : host_(BoundedHost(config::HostOfSource(source))),
+    : host_(BoundedHost(job::HostOfSource(source))),
       kind_(KindOf(source)),
       start_(std::chrono::steady_clock::now()) {}
 

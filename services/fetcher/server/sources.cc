@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/config/source_spec.h"
+#include "common/job/source_spec.h"
 #include "services/fetcher/adapters/git/git_pin.h"
 #include "services/fetcher/adapters/git/git_snapshot.h"
 #include "services/fetcher/adapters/local/local_tree.h"
@@ -70,7 +70,7 @@ absl::StatusOr<WheelOptions> Sources::WheelSettings() {
 absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
   ASSIGN_OR_RETURN(const GlobSet globs, GlobsOf(source));
   v1::Source pinned = source;
-  if (config::IsPinned(source)) return pinned;
+  if (job::IsPinned(source)) return pinned;
   switch (source.origin_case()) {
     case v1::Source::kGit: {
       ASSIGN_OR_RETURN(const GitOptions git, GitSettings());
@@ -102,7 +102,7 @@ absl::StatusOr<FetchedSource> Sources::ReadLocal(const v1::Source& source,
   RETURN_IF_ERROR(options_.local.Check(folder));
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenLocalTree(folder, globs, options_.tree));
-  ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, config::SourceName(source),
+  ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, job::SourceName(source),
                                               options_.content, source.keep()));
   return fetched;
 }
@@ -140,12 +140,12 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Sources::OpenRemote(const v1::Source& 
 
 absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, FetchCache& cache) {
   if (source.origin_case() == v1::Source::ORIGIN_NOT_SET) return NoOrigin();
-  if (!config::IsPinned(source)) return absl::InvalidArgumentError("the source is not pinned");
+  if (!job::IsPinned(source)) return absl::InvalidArgumentError("the source is not pinned");
   ASSIGN_OR_RETURN(const GlobSet globs, GlobsOf(source));
   if (LocalFolder(source) != nullptr) return FetchLocal(source, globs);
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenRemote(source, globs, cache));
-  ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, config::SourceName(source),
+  ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, job::SourceName(source),
                                               options_.content, source.keep()));
   return fetched;
 }

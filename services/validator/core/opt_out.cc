@@ -10,7 +10,7 @@ namespace kernelmill::validator {
 
 absl::StatusOr<OptOuts> OptOuts::Create(
     const v1::SourceTree& tree, const google::protobuf::RepeatedPtrField<v1::OptOut>& entries) {
-  ASSIGN_OR_RETURN(config::SourceOptOut names, config::SourceOptOut::Compile(entries));
+  ASSIGN_OR_RETURN(job::SourceOptOut names, job::SourceOptOut::Compile(entries));
   OptOuts opt_outs(std::move(names));
   if (opt_outs.names_.empty()) return opt_outs;
   for (const v1::FileEntry& file : tree.files()) opt_outs.hashes_[file.path()] = file.sha256();
@@ -27,16 +27,16 @@ bool OptOuts::NamesFile(const std::string& path) {
 
 std::string OptOuts::ReasonFor(const v1::Kernel& kernel) {
   if (NamesFile(kernel.path()) || names_.Names(kernel.path(), {kernel.sha256()})) {
-    return config::kOptOutReason;
+    return job::kOptOutReason;
   }
   for (const v1::ModulePiece& piece : kernel.pieces()) {
     if (piece.path().empty() || !piece.used_source().empty()) continue;
     if (NamesFile(piece.path())) {
-      return absl::StrCat(config::kOptOutReason, ":module");
+      return absl::StrCat(job::kOptOutReason, ":module");
     }
   }
   if (kernel.has_launcher() && NamesFile(kernel.launcher().path())) {
-    return absl::StrCat(config::kOptOutReason, ":launcher");
+    return absl::StrCat(job::kOptOutReason, ":launcher");
   }
   return "";
 }

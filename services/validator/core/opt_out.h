@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "common/config/opt_out.h"
+#include "common/job/opt_out.h"
 #include "google/protobuf/repeated_ptr_field.h"
 #include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -31,13 +31,13 @@ class OptOuts {
   void Reject(const v1::Kernel& kernel, v1::Verdict* verdict);
 
  private:
-  explicit OptOuts(config::SourceOptOut names) : names_(std::move(names)) {}
+  explicit OptOuts(job::SourceOptOut names) : names_(std::move(names)) {}
 
   // Whether the file is named.
   bool NamesFile(const std::string& path);
   std::string ReasonFor(const v1::Kernel& kernel);
 
-  config::SourceOptOut names_;
+  job::SourceOptOut names_;
   absl::flat_hash_map<absl::string_view, absl::string_view> hashes_;  // of the tree's files
   absl::flat_hash_map<std::string, bool> files_;                      // that were asked for
 };

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/config/opt_out.h"
+#include "common/job/opt_out.h"
 #include "common/sensitive/sensitive.h"
 #include "common/source_files/whole_files.h"
 #include "common/tokens/encoding.h"
@@ -176,7 +176,7 @@ std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts) {
     if (verdict.accepted()) {
       ++counters[absl::StrCat(unit, ".accepted")];
     } else {
-      const absl::string_view reason = config::GravestReason(verdict);
+      const absl::string_view reason = job::GravestReason(verdict);
       ++counters[absl::StrCat(unit, ".rejected.", reason.substr(0, reason.find(':')))];
     }
     if (file) continue;

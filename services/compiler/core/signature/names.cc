@@ -51,17 +51,16 @@ std::optional<NameRule> ElementByName(absl::string_view name) {
   return FirstOf(
       name,
       {
-          {"_length", "i32"},      {"input_ids", "i64"}, {"cu_seq", "i32"},  {"scale", "fp32"},
-          {"idx", "i32"},          {"indx", "i32"},      {"indices", "i32"}, {"_index", "i32"},
-          {"indptr", "i32"},       {"seqlen", "i32"},    {"seq_len", "i32"}, {"offsets", "i32"},
-          {"label", "i64"},        {"target", "i64"},    {"_ids_", "i32"},   {"_table", "i32"},
-          {"slot_mapping", "i64"}, {"_slots_", "i32"},   {"_perm_", "i32"},  {"_lens_", "i32"},
-          {"_count", "i32"},       {"_num_", "i32"},     {"_loc_", "i32"},   {"_lock", "i32"},
-          {"_mask_", "i1"},        {"lse", "fp32"},      {"_rstd_", "fp32"}, {"_mean_", "fp32"},
-          {"_seed_", "i64"},       {"_offset_", "i32"},  {"_start_", "i32"}, {"_sizes_", "i32"},
-          {"tile_expert", "i32"},  {"argmax", "i64"},    {"argmin", "i64"},
-          {"_slot_", "i32"},       {"_pos_ptr_", "i32"}, {"permutation", "i32"},
-          {"_inds_", "i32"},       {"_cids_", "i32"},
+          {"_length", "i32"},      {"input_ids", "i64"},   {"cu_seq", "i32"},  {"scale", "fp32"},
+          {"idx", "i32"},          {"indx", "i32"},        {"indices", "i32"}, {"_index", "i32"},
+          {"indptr", "i32"},       {"seqlen", "i32"},      {"seq_len", "i32"}, {"offsets", "i32"},
+          {"label", "i64"},        {"target", "i64"},      {"_ids_", "i32"},   {"_table", "i32"},
+          {"slot_mapping", "i64"}, {"_slots_", "i32"},     {"_perm_", "i32"},  {"_lens_", "i32"},
+          {"_count", "i32"},       {"_num_", "i32"},       {"_loc_", "i32"},   {"_lock", "i32"},
+          {"_mask_", "i1"},        {"lse", "fp32"},        {"_rstd_", "fp32"}, {"_mean_", "fp32"},
+          {"_seed_", "i64"},       {"_offset_", "i32"},    {"_start_", "i32"}, {"_sizes_", "i32"},
+          {"tile_expert", "i32"},  {"argmax", "i64"},      {"argmin", "i64"},  {"_slot_", "i32"},
+          {"_pos_ptr_", "i32"},    {"permutation", "i32"}, {"_inds_", "i32"},  {"_cids_", "i32"},
       });
 }
 

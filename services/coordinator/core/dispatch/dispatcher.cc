@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/log.h"
-#include "common/config/source_host.h"
+#include "common/job/source_host.h"
 #include "common/worker/stage.h"
 #include "services/coordinator/core/dispatch/pin_history.h"
 #include "services/coordinator/core/dispatch/worker_list.h"
@@ -44,7 +44,7 @@ void LogOtherVersions(const LeaseQuery& query) {
 std::string HostOf(const Job& job, uint32_t index) {
   const TaskKey& key = job.Find(index)->key;
   if (!StageInfoOf(key.stage).calls_host) return "";
-  return config::HostOfSource(job.SourceOf(key));
+  return job::HostOfSource(job.SourceOf(key));
 }
 
 // Of one answer to a worker. The actions of pair, resolve, split and manifest name every shard of

@@ -1,7 +1,7 @@
 #include "services/coordinator/core/dispatch/pin_history.h"
 
 #include "absl/strings/str_cat.h"
-#include "common/config/source_spec.h"
+#include "common/job/source_spec.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -56,7 +56,7 @@ absl::StatusOr<v1::StageResult> ResultFrom(const PinRecord& last, const v1::Sour
                      ", and the job's visits say to leave it alone for a while"));
   }
   v1::StageResult result;
-  *result.mutable_pinned() = config::FetchPart(source);  // as a worker would hand it in
+  *result.mutable_pinned() = job::FetchPart(source);  // as a worker would hand it in
   result.mutable_pinned()->set_ref(last.commit);
   return result;
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/cas/digest.h"
-#include "common/config/job_spec.h"
+#include "common/job/job_spec.h"
 #include "common/testing/status_matchers.h"
 #include "services/coordinator/core/testing/scheduler_fixture.h"
 
@@ -23,7 +23,7 @@ const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 v1::VisitPolicy DefaultPolicy() {
   v1::JobSpec spec;
   spec.mutable_visits();
-  return config::WithDefaults(spec).visits();
+  return job::WithDefaults(spec).visits();
 }
 
 v1::Source Git() {

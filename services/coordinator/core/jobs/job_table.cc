@@ -10,7 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/config/job_spec.h"
+#include "common/job/job_spec.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -119,7 +119,7 @@ absl::Status JobTable::CheckTasks() const {
 
 absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::string& request_id,
                                        int32_t priority) {
-  RETURN_IF_ERROR(config::CheckJobSpec(spec));
+  RETURN_IF_ERROR(job::CheckJobSpec(spec));
   if (priority < -kMaxPriority || priority > kMaxPriority) {
     return absl::InvalidArgumentError(
         absl::StrCat("priority: is not ", -kMaxPriority, " to ", kMaxPriority));
@@ -139,7 +139,7 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string
   JobRow row;
   row.request_id = request_id;
   row.caller = caller;
-  row.spec = config::WithDefaults(std::move(spec));
+  row.spec = job::WithDefaults(std::move(spec));
   ASSIGN_OR_RETURN(Room room, TakeRoom(row));
   row.sequence = ++last_sequence_;
   rooms_[row.sequence] = std::move(room);

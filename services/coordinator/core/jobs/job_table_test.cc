@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/config/job_spec.h"
+#include "common/job/job_spec.h"
 #include "common/testing/status_matchers.h"
 #include "services/coordinator/core/testing/scheduler_fixture.h"
 
@@ -109,7 +109,7 @@ TEST_F(JobTableTest, ACallerWithTooManyJobsIsRefusedAndOthersAreNot) {
 }
 
 TEST_F(JobTableTest, TheBytesOfJobsThatHaveNotEndedAreLimitedAndCountedAgainAfterARestart) {
-  const v1::JobSpec spec = config::WithDefaults(GitJob(10));
+  const v1::JobSpec spec = job::WithDefaults(GitJob(10));
   const auto bytes = static_cast<int64_t>(spec.ByteSizeLong());
   options_.jobs.max_queued_bytes_per_caller = 2 * bytes;
   options_.jobs.max_queued_bytes = 3 * bytes;

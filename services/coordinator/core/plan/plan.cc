@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "common/config/source_spec.h"
-#include "common/config/split_policy.h"
+#include "common/job/source_spec.h"
+#include "common/job/split_policy.h"
 #include "services/coordinator/core/plan/result_checks.h"
 
 namespace kernelmill::coordinator {
@@ -69,7 +69,7 @@ void JobPlan::BeginSources(Tasks& next) {
       Settle(i, next);
       continue;
     }
-    const bool pinned = config::IsPinned(packed_.Get(i));
+    const bool pinned = job::IsPinned(packed_.Get(i));
     next.push_back({.stage = pinned ? StageId::kFetch : StageId::kPin, .source = i});
     ++sources_unlinked_;
   }
@@ -142,7 +142,7 @@ void JobPlan::SearchesOver(Tasks& next) {
     }
     for (const std::string& url : found_[i]) {
       if (!known.insert(url).second) continue;
-      expanded.Add(config::FoundSource(source, url));
+      expanded.Add(job::FoundSource(source, url));
       states.Add(/*failed=*/false);
     }
   }
@@ -333,7 +333,7 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
     --pairs_open_;
   } else if (task.stage == StageId::kResolve) {
     ASSIGN_OR_RETURN(clusters_, OnlyOutput(result, "clusters"));
-    const bool divides = config::Divides(settings_.splits());
+    const bool divides = job::Divides(settings_.splits());
     next.push_back({.stage = divides ? StageId::kSplit : StageId::kManifest});
   } else if (task.stage == StageId::kSplit) {
     ASSIGN_OR_RETURN(splits_, OnlyOutput(result, "splits"));

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "common/config/opt_out.h"
+#include "common/job/opt_out.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
@@ -47,7 +47,7 @@ inline constexpr int kFailuresInStatus = 100;
 // What a failure costs is in the stage table (FailureCost).
 class JobPlan {
  public:
-  // `spec` has its defaults written out (config::WithDefaults).
+  // `spec` has its defaults written out (job::WithDefaults).
   explicit JobPlan(v1::JobSpec spec);
 
   // The first tasks. Call once, before all else.
@@ -206,7 +206,7 @@ class JobPlan {
   void ForEachLinked(Visit visit) const;
 
   v1::JobSpec settings_;
-  config::OptOutIndex opt_outs_;
+  job::OptOutIndex opt_outs_;
   PackedSources packed_;  // take on their pins as these become known
   v1::JobState state_ = v1::JOB_STATE_RUNNING;
   SourceStates sources_;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/config/compile_policy.h"
-#include "common/config/source_spec.h"
-#include "common/config/split_policy.h"
+#include "common/job/compile_policy.h"
+#include "common/job/source_spec.h"
+#include "common/job/split_policy.h"
 #include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {
@@ -62,10 +62,10 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       *params.mutable_discover()->mutable_discover() = packed_.Get(task.source).discover();
       break;
     case StageId::kPin:
-      *params.mutable_pin()->mutable_source() = config::FetchPart(packed_.Get(task.source));
+      *params.mutable_pin()->mutable_source() = job::FetchPart(packed_.Get(task.source));
       break;
     case StageId::kFetch:
-      *params.mutable_fetch()->mutable_source() = config::FetchPart(packed_.Get(task.source));
+      *params.mutable_fetch()->mutable_source() = job::FetchPart(packed_.Get(task.source));
       break;
     case StageId::kExtract:
       FillExtract(task, action);
@@ -145,7 +145,7 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
     AddInput(action, "used_tree", shards.tree);
     for (const BlobRef& ref : shards.kernels) AddInput(action, "used_kernels", ref);
     v1::UsedSource& named = *action.mutable_params()->mutable_link()->add_uses();
-    named.set_name(config::SourceName(packed_.Get(used)));
+    named.set_name(job::SourceName(packed_.Get(used)));
     named.set_kernels(static_cast<int32_t>(shards.kernels.size()));
   }
 }
@@ -153,7 +153,7 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
 void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {
   AddInput(action, "kernels", sources_[task.source].linked[task.shard]);
   v1::CompileParams& params = *action.mutable_params()->mutable_compile();
-  params = config::CompileParamsOf(settings_.compile());
+  params = job::CompileParamsOf(settings_.compile());
   if (task.sub_shard == kWholeShard) return;
   const ItemRange range = ItemsOf(task.sub_shard, ShardItemsOf(task));
   params.set_first(range.first);
@@ -208,7 +208,7 @@ void JobPlan::FillResolve(v1::Action& action) const {
     origin->set_source(s);
     const bool lends = uses_.IsUsed(s) || !uses_.Of(s).empty();
     if (lends && !settings_.opt_out().empty()) {
-      origin->set_repository(config::SourceName(packed_.Get(s)));
+      origin->set_repository(job::SourceName(packed_.Get(s)));
     }
   });
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
@@ -243,7 +243,7 @@ void JobPlan::FillSplit(v1::Action& action) const {
     v1::ShardOrigin* origin = params.add_shards();
     origin->set_holdout(IsHoldout(s));
     origin->set_source(s);
-    origin->set_repository(config::SourceName(of));
+    origin->set_repository(job::SourceName(of));
     origin->set_url(of.url());
   });
   ForEachLinked([&](int32_t, const Source& source, int32_t k) {
@@ -259,7 +259,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
   for (size_t s = 0; s < sources_.size(); ++s) {
     const Source& state = sources_[s];
     v1::ManifestSourceParams* source = params.add_sources();
-    *source->mutable_source() = config::Identity(packed_.Get(static_cast<int32_t>(s)));
+    *source->mutable_source() = job::Identity(packed_.Get(static_cast<int32_t>(s)));
     source->set_failed(state.failed);
     source->set_failed_files(state.lost_files);
     if (!state.failed) AddInput(action, "tree", state.tree);
@@ -284,13 +284,13 @@ void JobPlan::FillManifest(v1::Action& action) const {
   *params.mutable_opt_out() = settings_.opt_out();
   if (settings_.has_gates()) *params.mutable_gates() = settings_.gates();
   *params.mutable_reviews() = settings_.reviews();
-  const bool divides = config::Divides(settings_.splits());
+  const bool divides = job::Divides(settings_.splits());
   if (divides) {
     AddInput(action, "splits", splits_);
     *params.mutable_splits() = settings_.splits();
   }
   if (Compiles()) {
-    *params.mutable_compile() = config::CompileParamsOf(settings_.compile());
+    *params.mutable_compile() = job::CompileParamsOf(settings_.compile());
     AddIr(action);
   }
   AddStages(params, divides, Compiles());

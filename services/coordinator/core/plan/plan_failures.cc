@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
-#include "common/config/source_spec.h"
+#include "common/job/source_spec.h"
 #include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {
@@ -133,7 +133,7 @@ void JobPlan::LoseShard(const TaskKey& task) {
 
 std::string JobPlan::SourceNameOf(const TaskKey& task) const {
   if (StageInfoOf(task.stage).scope == StageScope::kJob) return "";
-  return config::SourceName(packed_.Get(task.source));
+  return job::SourceName(packed_.Get(task.source));
 }
 
 v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
-#include "common/config/job_spec.h"
+#include "common/job/job_spec.h"
 #include "services/coordinator/core/plan/plan_runner.h"
 #include "services/coordinator/core/testing/scripted_results.h"
 
@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(PlanFailures, FilesThatCouldNotBeFetchedAreAFailureAndTheRestGoesOn) {
-  JobPlan plan(config::WithDefaults(GitJob(1)));
+  JobPlan plan(job::WithDefaults(GitJob(1)));
   ScriptedStages stages;
   const TaskKey pin = plan.Start()[0];
   const TaskKey fetch = plan.Succeed(pin, stages.Run(plan.ActionFor(pin)))->at(0);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/config/source_spec.h"
+#include "common/job/source_spec.h"
 #include "common/testing/status_matchers.h"
 #include "services/coordinator/core/plan/plan_runner.h"
 #include "services/coordinator/core/testing/scripted_results.h"
@@ -60,7 +60,7 @@ TEST_F(RefusedResult, OfAPinThatIsOpenOrOfAnotherSource) {
       [](auto& result) { result.mutable_pinned()->set_sha256(std::string(64, 'a')); },
   });
   EXPECT_EQ(run.plan.Spec().sources(0).git(), "r0");
-  EXPECT_TRUE(config::IsPinned(run.plan.Spec().sources(0)));
+  EXPECT_TRUE(job::IsPinned(run.plan.Spec().sources(0)));
 }
 
 TEST_F(RefusedResult, OfAFetch) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/config/job_spec.h"
+#include "common/job/job_spec.h"
 #include "services/coordinator/core/plan/plan.h"
 #include "services/coordinator/core/testing/scripted_results.h"
 
@@ -35,7 +35,7 @@ inline std::vector<std::string> InputNames(const v1::Action& action) {
 
 // Runs a plan with scripted stages; tasks named in `fails` fail with that error instead.
 struct PlanRunner {
-  explicit PlanRunner(const v1::JobSpec& spec) : plan(config::WithDefaults(spec)) {}
+  explicit PlanRunner(const v1::JobSpec& spec) : plan(job::WithDefaults(spec)) {}
 
   // Runs the task `open[i]`, and opens what follows.
   void Step(size_t i) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/cas/digest.h"
-#include "common/config/job_spec.h"
+#include "common/job/job_spec.h"
 #include "common/testing/status_matchers.h"
 #include "services/coordinator/core/plan/plan_runner.h"
 #include "services/coordinator/core/testing/scripted_results.h"
@@ -84,7 +84,7 @@ TEST(PlanSearch, ASearchThatFailsCostsItsSourceAndIsSearchedAgainByARetry) {
 TEST(PlanSearch, ASearchThatFindsMoreThanItMayHasNoResult) {
   v1::JobSpec spec = SearchJob();
   spec.mutable_sources(1)->mutable_discover()->set_limit(1);
-  JobPlan plan(config::WithDefaults(spec));
+  JobPlan plan(job::WithDefaults(spec));
   plan.Start();
   v1::StageResult result;
   result.add_found(Url("x"));

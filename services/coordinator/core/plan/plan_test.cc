@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
-#include "common/config/job_spec.h"
-#include "common/config/source_spec.h"
+#include "common/job/job_spec.h"
+#include "common/job/source_spec.h"
 #include "services/coordinator/core/plan/plan_runner.h"
 #include "services/coordinator/core/testing/scripted_results.h"
 
@@ -31,14 +31,14 @@ TEST(JobPlan, RunsTheWholeGraph) {
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
   const v1::JobStatus status = run.Status();
   EXPECT_TRUE(cas::SameDigest(status.dataset(), run.results["manifest 0.0"].outputs(0).digest()));
-  EXPECT_TRUE(config::IsPinned(run.plan.Spec().sources(0)));
+  EXPECT_TRUE(job::IsPinned(run.plan.Spec().sources(0)));
   EXPECT_THAT(status.failures(), IsEmpty());
 }
 
 TEST(JobPlan, APinnedSourceIsNotPinnedAgain) {
   v1::JobSpec spec = GitJob(2);
   spec.mutable_sources(0)->set_ref(std::string(40, 'a'));
-  JobPlan plan(config::WithDefaults(spec));
+  JobPlan plan(job::WithDefaults(spec));
   EXPECT_THAT(TaskNames(plan.Start()), ElementsAre("fetch 0.0", "pin 1.0"));
 }
 
@@ -109,8 +109,8 @@ std::vector<std::string> LinkInputsOf(const PlanRunner& run, int source) {
 TEST(JobPlan, ALinkWaitsForTheExtractionsOfWhatItsSourceUsesInAnyOrder) {
   const auto run_with = [](int seed) {
     v1::JobSpec spec = GitJob(3);
-    const std::string names[] = {config::SourceName(spec.sources(0)),
-                                 config::SourceName(spec.sources(1))};
+    const std::string names[] = {job::SourceName(spec.sources(0)),
+                                 job::SourceName(spec.sources(1))};
     spec.mutable_sources(0)->add_uses(names[1]);  // each other
     spec.mutable_sources(1)->add_uses(names[0]);
     spec.mutable_sources(2)->add_uses(names[1]);
@@ -142,7 +142,7 @@ TEST(JobPlan, ALinkWaitsForTheExtractionsOfWhatItsSourceUsesInAnyOrder) {
 TEST(JobPlan, AUsedSourceThatFailsOrIsOptedOutIsAsIfItWasNotUsed) {
   for (const bool fails : {true, false}) {
     v1::JobSpec spec = GitJob(2);
-    const std::string used = config::SourceName(spec.sources(1));
+    const std::string used = job::SourceName(spec.sources(1));
     spec.mutable_sources(0)->add_uses(used);
     if (!fails) spec.add_opt_out()->set_repository(used);
     PlanRunner run(spec);
@@ -157,15 +157,14 @@ TEST(JobPlan, AUsedSourceThatFailsOrIsOptedOutIsAsIfItWasNotUsed) {
 TEST(JobPlan, WhereSomebodyOptsOutResolveKnowsSourcesThatLendByTheirNames) {
   for (const bool opts_out : {true, false}) {
     v1::JobSpec spec = GitJob(3);
-    spec.mutable_sources(0)->add_uses(config::SourceName(spec.sources(2)));
+    spec.mutable_sources(0)->add_uses(job::SourceName(spec.sources(2)));
     if (opts_out) spec.add_opt_out()->set_repository("github.com/nobody/here");
     PlanRunner run(spec);
     run.RunAll();
     for (const v1::ShardOrigin& origin :
          run.actions.at("resolve 0.0").params().resolve().shards()) {
       const bool named = opts_out && origin.source() != 1;
-      EXPECT_EQ(origin.repository(),
-                named ? config::SourceName(spec.sources(origin.source())) : "");
+      EXPECT_EQ(origin.repository(), named ? job::SourceName(spec.sources(origin.source())) : "");
     }
   }
 }

@@ -9,8 +9,8 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/cas/digest.h"
-#include "common/config/job_spec.h"
-#include "common/config/source_spec.h"
+#include "common/job/job_spec.h"
+#include "common/job/source_spec.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -29,15 +29,15 @@ absl::Status CheckFoundUrl(const v1::Source& search, const std::string& url) {
   }
   v1::JobSpec spec;
   spec.set_name("found");
-  *spec.add_sources() = config::FoundSource(search, url);
-  return Annotate(config::CheckJobSpec(spec), "found");
+  *spec.add_sources() = job::FoundSource(search, url);
+  return Annotate(job::CheckJobSpec(spec), "found");
 }
 
 }  // namespace
 
 absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result) {
   const v1::Source& pinned = result.pinned();
-  if (!config::IsPinned(pinned)) {
+  if (!job::IsPinned(pinned)) {
     return absl::InvalidArgumentError(absl::StrCat("pin left the source open: ref ",
                                                    JsonString(pinned.ref()), ", sha256 ",
                                                    JsonString(pinned.sha256())));
@@ -49,12 +49,12 @@ absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result)
     rest.set_sha256(asked.sha256());
   }
   if (cas::SerializeDeterministically(rest) ==
-      cas::SerializeDeterministically(config::FetchPart(asked))) {
+      cas::SerializeDeterministically(job::FetchPart(asked))) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat("pin of another source than ",
-                                                 JsonString(config::SourceName(asked)), ": ",
-                                                 JsonString(config::SourceName(pinned))));
+                                                 JsonString(job::SourceName(asked)), ": ",
+                                                 JsonString(job::SourceName(pinned))));
 }
 
 absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/config/source_spec.h"
+#include "common/job/source_spec.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::coordinator {
@@ -32,7 +32,7 @@ v1::Source Asked(const std::string& kind) {
 // What a worker that tells the truth hands in.
 v1::StageResult PinOf(const v1::Source& asked) {
   v1::StageResult result;
-  *result.mutable_pinned() = config::FetchPart(asked);
+  *result.mutable_pinned() = job::FetchPart(asked);
   if (asked.has_git()) {
     result.mutable_pinned()->set_ref(kCommit);
   } else {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/config/opt_out.h"
-#include "common/config/source_spec.h"
+#include "common/job/opt_out.h"
+#include "common/job/source_spec.h"
 #include "services/coordinator/core/plan/packed_sources.h"
 
 namespace kernelmill::coordinator {
@@ -73,13 +73,13 @@ class Uses {
 // Those of a job. A source that an entry of the opt-out list names, wholly or in part, lends
 // nothing: so validate, which is given the entries of a module's own source, misses none.
 template <typename Shards>
-Uses<Shards> FindUses(const PackedSources& sources, const config::OptOutIndex& opt_outs) {
+Uses<Shards> FindUses(const PackedSources& sources, const job::OptOutIndex& opt_outs) {
   Uses<Shards> uses;
   std::map<std::string, int32_t> by_name;
   std::vector<std::pair<int32_t, std::string>> wanted;
   for (int32_t i = 0; i < sources.size(); ++i) {
     const v1::Source source = sources.Get(i);
-    by_name.try_emplace(config::SourceName(source), i);
+    by_name.try_emplace(job::SourceName(source), i);
     for (const std::string& name : source.uses()) wanted.emplace_back(i, name);
   }
   for (const auto& [user, name] : wanted) {

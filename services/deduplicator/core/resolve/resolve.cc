@@ -25,11 +25,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "common/config/opt_out.h"
-#include "common/config/review_list.h"
-#include "common/dataset/ledger.h"
-#include "common/dataset/rule_outcome.h"
-#include "common/dataset/word_overlap.h"
+#include "common/job/opt_out.h"
+#include "common/job/review_list.h"
+#include "common/manifest/ledger.h"
+#include "common/manifest/rule_outcome.h"
+#include "common/manifest/word_overlap.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
 
@@ -70,8 +70,8 @@ std::vector<uint32_t> SortedPlaces(const absl::flat_hash_map<std::string, uint32
 // Why a kernel must not get out with its file either; empty where it may.
 std::string TaintOf(const v1::Verdict& verdict) {
   for (const std::string& reason : verdict.reasons()) {
-    std::string kind = dataset::KindOf(reason);
-    if (dataset::WithholdsFile(kind)) return kind;
+    std::string kind = manifest::KindOf(reason);
+    if (manifest::WithholdsFile(kind)) return kind;
   }
   return "";
 }
@@ -93,7 +93,7 @@ void Resolver::Rank(const v1::Verdict& verdict, Candidate* kernel) {
                   verdict.kind() == "benchmark" || verdict.kind() == "broken";
   kernel->certainty = Steps(verdict.license().confidence(), 10);
   kernel->quality = Steps(verdict.quality().score(), 1000);
-  const v1::RuleResult::Outcome compiles = dataset::OutcomeOf(verdict, "compiles");
+  const v1::RuleResult::Outcome compiles = manifest::OutcomeOf(verdict, "compiles");
   kernel->compiles = compiles == v1::RuleResult::OUTCOME_PASS   ? -1
                      : compiles == v1::RuleResult::OUTCOME_FAIL ? 1
                                                                 : 0;
@@ -135,8 +135,8 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     Rank(verdict, &kernel);
     if (verdict.accepted()) continue;
     kernel.taint = TaintOf(verdict);
-    kernel.rejection = std::string(config::GravestReason(verdict));
-    kernel.opted_out = kernel.rejection == config::kOptOutReason;
+    kernel.rejection = std::string(job::GravestReason(verdict));
+    kernel.opted_out = kernel.rejection == job::kOptOutReason;
   }
   return absl::OkStatus();
 }
@@ -147,7 +147,7 @@ absl::Status Resolver::Review(uint32_t number, const v1::Review& review) {
   }
   Candidate& kernel = kernels_[number];
   if (review.decision() == v1::REVIEW_DECISION_ACCEPT) {
-    if (review.flag() == config::kFlagWordOverlap) kernel.word_overlap = 0;
+    if (review.flag() == job::kFlagWordOverlap) kernel.word_overlap = 0;
   } else if (kernel.accepted) {
     kernel.accepted = false;
     kernel.rejection = absl::StrCat("review:", review.flag());
@@ -287,7 +287,7 @@ bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vecto
 // rule's to decide.
 void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   const Candidate& kernel = kernels_[number];
-  if (kernel.word_overlap >= dataset::kWordOverlapFlag)
+  if (kernel.word_overlap >= manifest::kWordOverlapFlag)
     decision->set_word_overlap(kernel.word_overlap);
   contaminations_.Describe(number, decision);
   if (kernel.file) {
@@ -301,7 +301,7 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   if (!kernel.accepted) return Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
   if (policy_.contamination().action() == v1::CONTAMINATION_ACTION_LABEL) return;
   for (const v1::Contamination& match : decision->contamination()) {
-    // The exporter leaves a launcher's text out (dataset::WithholdsLauncher); the kernel is none.
+    // The exporter leaves a launcher's text out (manifest::WithholdsLauncher); the kernel is none.
     if (match.text() == "launcher") continue;
     return Decide(v1::FATE_CONTAMINATED, absl::StrCat(match.rule(), ":", match.text()),
                   match.holdout(), match.score(), decision);
@@ -316,7 +316,7 @@ void Resolver::RejectHolders(v1::Clusters* clusters) const {
     const bool contaminated =
         clusters->decisions(static_cast<int>(i)).fate() == v1::FATE_CONTAMINATED;
     const std::string taint = contaminated            ? std::string("contaminated")
-                              : withheld_.contains(i) ? std::string(config::kOptOutReason)
+                              : withheld_.contains(i) ? std::string(job::kOptOutReason)
                                                       : kernels_[i].taint;
     if (!taint.empty()) taints.emplace(std::make_pair(kernels_[i].source, kernels_[i].path), taint);
   }
@@ -361,7 +361,7 @@ bool Resolver::IsCopy(uint32_t number, const Index& opted_out) {
   });
   if (first.number == kNone) return false;
   kernels_[number].accepted = false;
-  kernels_[number].rejection = config::kOptOutReason;
+  kernels_[number].rejection = job::kOptOutReason;
   withheld_[number] = {first.number, first.similarity};
   return true;
 }
@@ -388,7 +388,7 @@ void Resolver::RejectWith(uint32_t number, absl::string_view text, uint32_t opte
   Candidate& kernel = kernels_[number];
   if (kernel.opted_out || withheld_.contains(number)) return;
   kernel.accepted = false;
-  kernel.rejection = absl::StrCat(config::kOptOutReason, ":", text);
+  kernel.rejection = absl::StrCat(job::kOptOutReason, ":", text);
   const auto copy = withheld_.find(opted_out);
   withheld_[number] = copy == withheld_.end() ? Withheld{opted_out, 1} : copy->second;
 }

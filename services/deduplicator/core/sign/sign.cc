@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
-#include "common/dataset/walk.h"
-#include "common/dataset/word_overlap.h"
+#include "common/manifest/walk.h"
+#include "common/manifest/word_overlap.h"
 #include "common/source_files/whole_files.h"
 #include "services/deduplicator/core/sign/local_names.h"
 #include "services/deduplicator/core/sign/operations.h"
@@ -94,17 +94,17 @@ uint64_t NameHash(const v1::Kernel& kernel) {
   return own ? StableHash64(kernel.name()) : 0;
 }
 
-Overlap WordOverlap(const dataset::FimPair& pair) {
-  const dataset::WordCounts words = dataset::CountWords(pair);
+Overlap WordOverlap(const manifest::FimPair& pair) {
+  const manifest::WordCounts words = manifest::CountWords(pair);
   return {words.common, words.total};
 }
 
 void Sign(const v1::Kernel& kernel, SignedShard* shard) {
-  if (dataset::IsFile(kernel)) return SignFile(kernel, shard);
+  if (manifest::IsFile(kernel)) return SignFile(kernel, shard);
   v1::SignatureShard& signatures = shard->signatures;
-  const dataset::FimPair pair = dataset::MakeFimPair(kernel);
+  const manifest::FimPair pair = manifest::MakeFimPair(kernel);
   signatures.mutable_sha256()->append(Sha256(kernel.source()));
-  signatures.mutable_pair_sha1()->append(dataset::FimPairSha1(pair));
+  signatures.mutable_pair_sha1()->append(manifest::FimPairSha1(pair));
   const Overlap words = WordOverlap(pair);
   signatures.add_words_common(words.common);
   signatures.add_words_total(words.total);

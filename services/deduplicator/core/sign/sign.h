@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "common/dataset/fim.h"
+#include "common/manifest/fim.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/deduplicator/core/sign/jaccard.h"
@@ -20,7 +20,7 @@ struct SignedShard {
 };
 
 // The distinct words, runs of anything but white space, of the two sides of a pair.
-Overlap WordOverlap(const dataset::FimPair& pair);
+Overlap WordOverlap(const manifest::FimPair& pair);
 
 // Appends a kernel, or a whole file. Of a file the first line is 0, by which IsFile tells; its
 // shingles are hashed so that no kernel has one of them, and its runs stand where those of a module

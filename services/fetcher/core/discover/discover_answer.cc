@@ -68,9 +68,8 @@ std::vector<std::string> TopicsOf(const Json& repository) {
 }
 
 bool IsWebUrl(const std::string& url) {
-  return CheckGitUrl(url, LocalFolders()).ok() &&
-         (absl::StartsWithIgnoreCase(url, "https://") ||
-          absl::StartsWithIgnoreCase(url, "http://"));
+  return CheckGitUrl(url, LocalFolders()).ok() && (absl::StartsWithIgnoreCase(url, "https://") ||
+                                                   absl::StartsWithIgnoreCase(url, "http://"));
 }
 
 // A repository with its name alone, as code search has it.

@@ -43,7 +43,7 @@ std::string RepositoryPath(absl::string_view name);
 // Whether the text is owner/name, and as a path leads to nothing else.
 bool IsRepositoryName(absl::string_view text);
 
-// INVALID_ARGUMENT unless the search has conditions and a limit, as config::WithDefaults leaves it.
+// INVALID_ARGUMENT unless the search has conditions and a limit, as job::WithDefaults leaves it.
 absl::Status CheckSearch(const v1::Discover& search);
 
 }  // namespace kernelmill::fetcher

@@ -7,7 +7,7 @@
 
 namespace kernelmill::validator {
 
-// The outcome of a check that compilers answer ("compiles" or "imports", config::IsOfCompilers):
+// The outcome of a check that compilers answer ("compiles" or "imports", job::IsOfCompilers):
 //
 //             passes                          fails
 //   compiles  one compiler took the kernel    some refused it, and none took it

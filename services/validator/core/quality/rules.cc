@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
-#include "common/config/compile_policy.h"
+#include "common/job/compile_policy.h"
 #include "common/sensitive/sensitive.h"
 #include "common/source_files/whole_files.h"
 #include "services/validator/core/quality/checks.h"
@@ -187,14 +187,14 @@ double KindFactor(absl::string_view kind) {
 
 void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict) {
   for (const std::string& check : CheckNames()) {
-    if (config::IsOfCompilers(check) && !verdict->has_compiled()) continue;
+    if (job::IsOfCompilers(check) && !verdict->has_compiled()) continue;
     v1::RuleResult& result = *verdict->add_rules();
     result.set_rule(check);
     const absl::string_view exemption = Exemption(check, kernel);
     if (!exemption.empty()) {
       result.set_outcome(v1::RuleResult::OUTCOME_EXEMPT);
       result.set_reason(std::string(exemption));
-    } else if (config::IsOfCompilers(check)) {
+    } else if (job::IsOfCompilers(check)) {
       result = CompilerRule(check, verdict->compiled());
     } else if (Passes(verdict->checks(), check)) {
       result.set_outcome(v1::RuleResult::OUTCOME_PASS);

@@ -1,0 +1,208 @@
+#include "client/catalog/catalog.h"
+
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "client/catalog/coverage/coverage.h"
+#include "client/catalog/describe/description.h"
+#include "client/catalog/entries/kernel_row.h"
+#include "client/catalog/entries/notices.h"
+#include "client/catalog/markdown/triton_index.h"
+#include "client/catalog/pages/kernel_page.h"
+#include "client/catalog/pages/site_pages.h"
+#include "client/catalog/relatives/overview.h"
+#include "client/catalog/search/search_index.h"
+#include "client/catalog/site_layout.h"
+#include "client/catalog/web/page.h"
+#include "client/catalog/web/site_file.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr size_t kMaxIndexFile = 900'000;
+constexpr double kWorthComparing = 0.3;  // side by side
+
+bool TakesStrides(const CatalogKernel& kernel) {
+  for (const CatalogParameter& parameter : kernel.parameters) {
+    if (parameter.role == "stride") return true;
+  }
+  return false;
+}
+
+bool Compiles(const CatalogKernel& kernel) {
+  if (!kernel.compile.has_value()) return false;
+  for (const CompileResult& result : kernel.compile->results) {
+    if (result.status == "ok") return true;
+  }
+  return false;
+}
+
+CatalogEntry EntryOf(const CatalogKernel& kernel, RowOffset offset, const CodeFacts& facts) {
+  CatalogEntry entry;
+  entry.id = kernel.id;
+  entry.offset = offset;
+  entry.repository = kernel.repository;
+  entry.path = kernel.path;
+  entry.first_line = kernel.first_line;
+  entry.name = kernel.name;
+  entry.qualname = kernel.qualname;
+  entry.dsl = kernel.dsl;
+  entry.kind = kernel.kind;
+  entry.license = kernel.license.expression;
+  entry.summary = Summary(kernel).substr(0, 300);
+  if (kernel.launcher.has_value()) {
+    entry.launcher = absl::StrCat(kernel.launcher->path, " ", kernel.launcher->qualname);
+  }
+  entry.tags = kernel.tags;
+  entry.features = kernel.features;
+  entry.dtypes = facts.dtypes;
+  entry.lines = kernel.lines();
+  entry.score = kernel.score;
+  entry.comment_ratio = kernel.comment_ratio;
+  entry.self_contained = kernel.self_contained;
+  entry.documented = !kernel.docstring.empty();
+  entry.tested = !kernel.tests.empty();
+  entry.compiles = Compiles(kernel);
+  entry.strided = TakesStrides(kernel);
+  entry.decorated = !OwnDecorators(kernel).empty();
+  return entry;
+}
+
+// Writes a site into a folder, file by file.
+class SiteWriter {
+ public:
+  SiteWriter(const std::string& dataset, const std::string& site, const CatalogProgress& progress)
+      : dataset_(dataset), site_(site), progress_(progress), index_(kMaxIndexFile) {}
+
+  absl::StatusOr<CatalogSums> Write() {
+    ASSIGN_OR_RETURN(duplicates_, ReadDuplicates(dataset_));
+    RETURN_IF_ERROR(WriteNotices());
+    RETURN_IF_ERROR(ReadAll());
+    RETURN_IF_ERROR(WriteKernels());
+    RETURN_IF_ERROR(WriteRest());
+    CatalogSums sums{.kernels = static_cast<int64_t>(entries_.size()),
+                     .operations = static_cast<int64_t>(coverage_.operations().size()),
+                     .needs = static_cast<int64_t>(coverage_.needs().size())};
+    for (const OperationCoverage& each : coverage_.operations()) sums.covered += each.found() > 0;
+    return sums;
+  }
+
+ private:
+  absl::Status Moved(int64_t done, size_t all) {
+    return progress_(done, static_cast<int64_t>(all)) ? absl::OkStatus()
+                                                      : absl::CancelledError("interrupted");
+  }
+
+  // A page for each text, under its hash; repositories share most of them.
+  absl::Status WriteNotices() {
+    return ForEachNotice(dataset_, [&](const Notice& notice) {
+      const std::string key = absl::StrCat(notice.repository, "\n", notice.path, "\n", notice.text);
+      const std::string page = absl::StrCat(Sha256Hex(key).substr(0, 16), ".html");
+      notices_[notice.repository].emplace_back(notice.path, page);
+      return WriteSiteFile(site_, absl::StrCat("notices/", page), NoticePage(notice));
+    });
+  }
+
+  absl::Status ReadAll() {
+    ASSIGN_OR_RETURN(SearchIndex search, SearchIndex::Create(site_));
+    ASSIGN_OR_RETURN(RunRecords runs, RunRecords::Create(site_));
+    RETURN_IF_ERROR(
+        ForEachKernel(dataset_, [&](const CatalogKernel& kernel, RowOffset offset) -> absl::Status {
+          const CodeFacts facts = ReadCodeFacts(kernel);
+          CatalogEntry entry = EntryOf(kernel, offset, facts);
+          coverage_.Add(entry, static_cast<uint32_t>(entries_.size()));
+          index_.Add(kernel, Describe(kernel, facts), DuplicatesOf(kernel.id));
+          RETURN_IF_ERROR(search.Add(kernel, entry.summary));
+          const std::vector<uint64_t> own_runs = RunsOf(kernel);
+          entry.sketch = SketchOf(own_runs);
+          RETURN_IF_ERROR(runs.Add(own_runs));
+          entries_.push_back(std::move(entry));
+          return Moved(static_cast<int64_t>(entries_.size()), 0);
+        }));
+    coverage_.Finish();
+    RETURN_IF_ERROR(search.Finish());
+    ASSIGN_OR_RETURN(relatives_, FindRelatives(entries_, runs));
+    return absl::OkStatus();
+  }
+
+  int64_t DuplicatesOf(const std::string& id) const {
+    const auto at = duplicates_.find(id);
+    return at == duplicates_.end() ? 0 : at->second.count;
+  }
+
+  absl::Status WriteKernels() {
+    uint32_t number = 0;
+    return ForEachKernel(dataset_, [&](const CatalogKernel& kernel, RowOffset) -> absl::Status {
+      if (number == entries_.size()) return absl::DataLossError("kernels came meanwhile");
+      RETURN_IF_ERROR(WriteKernel(kernel, number++));
+      return Moved(static_cast<int64_t>(number), entries_.size());
+    });
+  }
+
+  absl::Status WriteKernel(const CatalogKernel& kernel, uint32_t number) {
+    const std::vector<Sentence> sentences = Describe(kernel, ReadCodeFacts(kernel));
+    KernelPageInput input{.kernel = kernel, .sentences = sentences};
+    const auto duplicates = duplicates_.find(kernel.id);
+    if (duplicates != duplicates_.end()) input.duplicates = &duplicates->second;
+    for (const Relative& relative : relatives_[number]) {
+      input.relatives.push_back({&entries_[relative.entry], relative});
+    }
+    if (!input.relatives.empty() && input.relatives[0].relative.similarity >= kWorthComparing) {
+      input.compared = input.relatives[0].entry;
+      ASSIGN_OR_RETURN(CatalogKernel compared, ReadKernelAt(dataset_, input.compared->offset));
+      input.compared_source = std::move(compared.source);
+    }
+    const auto notices = notices_.find(kernel.repository);
+    if (notices != notices_.end()) input.notices = notices->second;
+    return WriteSiteFile(site_, KernelPagePath(kernel.id), KernelPage(input));
+  }
+
+  absl::Status WriteRest() {
+    RETURN_IF_ERROR(WriteSiteFile(site_, "learn.html", LearnPage(entries_)));
+    RETURN_IF_ERROR(WriteSiteFile(site_, "coverage.html", CoveragePage(coverage_, entries_)));
+    RETURN_IF_ERROR(WriteSiteFile(site_, "coverage.json", CoverageJson(coverage_, entries_)));
+    for (const auto& [path, content] : index_.Files()) {
+      RETURN_IF_ERROR(WriteSiteFile(site_, path, content));
+    }
+    return WriteAssets(site_);
+  }
+
+  const std::string& dataset_;
+  const std::string& site_;
+  const CatalogProgress& progress_;
+  std::vector<CatalogEntry> entries_;
+  std::vector<std::vector<Relative>> relatives_;
+  absl::flat_hash_map<std::string, Duplicates> duplicates_;
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> notices_;
+  Coverage coverage_;
+  TritonIndex index_;
+};
+
+}  // namespace
+
+absl::StatusOr<CatalogSums> WriteCatalog(const std::string& dataset, const std::string& out,
+                                         const CatalogProgress& progress) {
+  ASSIGN_OR_RETURN(dataset::StagingDir staging, dataset::StagingDir::Create(out, SiteLayout()));
+  ASSIGN_OR_RETURN(const CatalogSums sums, SiteWriter(dataset, staging.path(), progress).Write());
+  RETURN_IF_ERROR(staging.Commit());
+  return sums;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadWanted(const std::string& dataset, size_t limit) {
+  Coverage coverage;
+  uint32_t number = 0;
+  RETURN_IF_ERROR(ForEachKernel(dataset, [&](const CatalogKernel& kernel, RowOffset offset) {
+    coverage.Add(EntryOf(kernel, offset, ReadCodeFacts(kernel)), number++);
+    return absl::OkStatus();
+  }));
+  coverage.Finish();
+  return WantedSearches(coverage, limit);
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,184 @@
+#include "client/catalog/coverage/coverage.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/base/path.h"
+#include "common/base/text.h"
+#include "dataset/pairs/identifier_words.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr size_t kMaxRun = 4;  // words of a phrase
+constexpr double kFirstTier = 0.8;
+constexpr char kUntagged[] = "#untagged";  // in the table: a kernel without tags
+
+// Whether a part, the last one, only keeps names from meaning something else, and says of no kernel
+// that it is near.
+bool IsCondition(absl::string_view part) { return absl::StrContains(part, kUntagged); }
+
+void AddRuns(const std::vector<std::string>& words, std::set<std::string>* phrases) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::string run;
+    for (size_t j = i; j < std::min(words.size(), i + kMaxRun); ++j) {
+      run += words[j];
+      phrases->insert(run);
+    }
+  }
+}
+
+// What somebody else has to launch is at best near to what is wanted.
+bool IsOnlyHelper(const CatalogEntry& entry) { return entry.kind == "helper" && !entry.decorated; }
+
+}  // namespace
+
+std::vector<std::string> NamePhrases(const CatalogEntry& entry) {
+  std::set<std::string> phrases;
+  AddRuns(dataset::IdentifierWords(entry.name), &phrases);
+  const std::vector<absl::string_view> launcher =
+      absl::StrSplit(entry.launcher, absl::MaxSplits(' ', 1));
+  if (launcher.size() == 2) AddRuns(dataset::IdentifierWords(LastPart(launcher[1])), &phrases);
+  const absl::string_view file = BaseName(entry.path);
+  AddRuns(dataset::IdentifierWords(file.substr(0, file.rfind('.'))), &phrases);
+  return {phrases.begin(), phrases.end()};
+}
+
+Coverage::Coverage(absl::Span<const KnownOperation> operations)
+    : part_counts_(operations.size(), 0),
+      naming_counts_(operations.size(), 0),
+      nearest_rank_(operations.size(), {0, -1}),
+      best_score_(operations.size(), -1) {
+  for (size_t i = 0; i < operations.size(); ++i) {
+    operations_.emplace_back().operation = &operations[i];
+    for (const absl::string_view part : absl::StrSplit(operations[i].parts, " & ")) {
+      for (const absl::string_view choice : absl::StrSplit(part, '|')) {
+        uses_[choice].emplace_back(static_cast<uint16_t>(i), static_cast<uint8_t>(part_counts_[i]));
+      }
+      ++part_counts_[i];
+      naming_counts_[i] += !IsCondition(part);
+    }
+  }
+}
+
+void Coverage::Add(const CatalogEntry& entry, uint32_t number) {
+  ++kernels_;
+  if (entry.kind == "broken" || entry.kind == "test") return;
+  std::set<std::pair<uint16_t, uint8_t>> parts;
+  const auto add = [&](const std::string& choice) {
+    const auto uses = uses_.find(choice);
+    if (uses != uses_.end()) parts.insert(uses->second.begin(), uses->second.end());
+  };
+  for (const std::string& tag : entry.tags) {
+    add(absl::StrCat("#", tag));
+  }
+  if (entry.tags.empty()) add(kUntagged);
+  for (const std::string& phrase : NamePhrases(entry)) add(phrase);
+  for (auto part = parts.begin(); part != parts.end();) {
+    const uint16_t operation = part->first;
+    const bool has_first = part->second == 0;
+    int had = 0;
+    int named = 0;
+    for (; part != parts.end() && part->first == operation; ++part) {
+      ++had;
+      named += part->second < naming_counts_[operation];
+    }
+    if (had == part_counts_[operation] && !IsOnlyHelper(entry)) {
+      Count(entry, number, operations_[operation]);
+    } else if (has_first) {
+      KeepNearest(entry, number, operation, named);
+    }
+  }
+}
+
+void Coverage::Count(const CatalogEntry& entry, uint32_t number, OperationCoverage& coverage) {
+  ++(entry.backward() ? coverage.backward : coverage.forward);
+  for (const std::string& dtype : entry.dtypes) ++coverage.dtypes[dtype];
+  ++coverage.languages[entry.dsl];
+  ++coverage.licenses[entry.license];
+  for (const std::string& tag : entry.tags) {
+    const bool own = absl::StrContains(coverage.operation->parts, absl::StrCat("#", tag));
+    if (tag != "backward" && !own) ++coverage.fused_with[tag];
+  }
+  coverage.strided += entry.strided;
+  coverage.self_contained += entry.self_contained;
+  coverage.first_tier += entry.score >= kFirstTier;
+  coverage.compile += entry.compiles;
+  coverage.tested += entry.tested;
+  double& best = best_score_[static_cast<size_t>(&coverage - operations_.data())];
+  if (entry.score > best) {
+    best = entry.score;
+    coverage.best = number;
+  }
+}
+
+void Coverage::KeepNearest(const CatalogEntry& entry, uint32_t number, size_t operation,
+                           int parts) {
+  if (2 * parts <= naming_counts_[operation]) return;
+  // Of two with equally many parts the one of the right group, then of the higher score.
+  const bool same_group = entry.HasTag(operations_[operation].operation->near);
+  const std::pair<int, double> rank{2 * parts + same_group, entry.score};
+  if (rank <= nearest_rank_[operation]) return;
+  nearest_rank_[operation] = rank;
+  operations_[operation].nearest = number;
+}
+
+void Coverage::AddNeed(size_t operation, const char* what, double weight) {
+  const OperationCoverage& coverage = operations_[operation];
+  const auto nearest = coverage.best.has_value() ? coverage.best : coverage.nearest;
+  needs_.push_back({operation, what, weight, nearest});
+}
+
+void Coverage::Finish() {
+  // Whoever asks for the same parts asks for the same.
+  absl::flat_hash_map<absl::string_view, std::set<absl::string_view>> lists;
+  for (const OperationCoverage& each : operations_) {
+    lists[each.operation->parts].insert(each.operation->list);
+  }
+  for (size_t i = 0; i < operations_.size(); ++i) {
+    OperationCoverage& each = operations_[i];
+    const double asked = 1.0 + 0.5 * static_cast<double>(lists[each.operation->parts].size() - 1);
+    const bool chain = part_counts_[i] > 2;  // of several operations in one: wanted by fewer
+    const double weight = asked * (chain ? 0.5 : 1);
+    if (each.found() == 0) {
+      AddNeed(i, "no kernel", 4 * weight);
+      continue;
+    }
+    if (each.operation->differentiable && each.backward == 0) {
+      AddNeed(i, "no backward pass", 3 * weight);
+    }
+    if (each.self_contained == 0) AddNeed(i, "none that stands alone", 1.5 * weight);
+    if (each.first_tier == 0) AddNeed(i, "none of the first tier", weight);
+  }
+  std::stable_sort(needs_.begin(), needs_.end(),
+                   [](const Need& a, const Need& b) { return a.weight > b.weight; });
+}
+
+std::vector<std::string> WantedSearches(const Coverage& coverage, size_t limit) {
+  std::vector<std::string> searches;
+  std::set<std::string> seen;
+  for (const Need& need : coverage.needs()) {
+    if (searches.size() >= limit) break;
+    const KnownOperation& operation = *coverage.operations()[need.operation].operation;
+    absl::string_view name = operation.name;
+    absl::ConsumePrefix(&name, "aten.");
+    if (absl::ConsumePrefix(&name, "kernelbench.")) name.remove_prefix(name.find(' ') + 1);
+    std::vector<std::string> words = {"triton.jit"};
+    for (const absl::string_view word : absl::StrSplit(name, absl::ByAnyChar(" +,:"))) {
+      if (!word.empty()) words.emplace_back(absl::StripPrefix(word, "_"));
+    }
+    if (need.what == "no backward pass") words.push_back("backward");
+    const std::string search = absl::StrJoin(words, " ");
+    if (seen.insert(search).second) searches.push_back(search);
+  }
+  return searches;
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,329 @@
+#include "client/catalog/describe/code_facts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/code/lexer.h"
+#include "common/code/python.h"
+
+namespace kernelmill::client {
+namespace {
+
+using code::Token;
+using Tokens = std::vector<Token>;
+
+constexpr size_t kMaxEntries = 8;    // of a list
+constexpr size_t kMaxText = 160;     // characters of an expression that is shown
+constexpr size_t kMaxComment = 400;  // of prose
+
+// Names of types as Triton, torch, JAX and CUDA write them, and how they are shown.
+const absl::flat_hash_map<absl::string_view, absl::string_view>& Dtypes() {
+  static const auto* const kDtypes = new absl::flat_hash_map<absl::string_view, absl::string_view>{
+      {"float64", "float64"},
+      {"float32", "float32"},
+      {"float16", "float16"},
+      {"bfloat16", "bfloat16"},
+      {"float8e4nv", "float8e4nv"},
+      {"float8e4b8", "float8e4b8"},
+      {"float8e4b15", "float8e4b15"},
+      {"float8e5", "float8e5"},
+      {"float8e5b16", "float8e5b16"},
+      {"float8_e4m3fn", "float8_e4m3fn"},
+      {"float8_e4m3fnuz", "float8_e4m3fnuz"},
+      {"float8_e5m2", "float8_e5m2"},
+      {"int64", "int64"},
+      {"int32", "int32"},
+      {"int16", "int16"},
+      {"int8", "int8"},
+      {"int4", "int4"},
+      {"uint64", "uint64"},
+      {"uint32", "uint32"},
+      {"uint16", "uint16"},
+      {"uint8", "uint8"},
+      {"int1", "int1"},
+      {"complex64", "complex64"},
+      {"complex128", "complex128"},
+      {"half", "float16"},
+      {"__half", "float16"},
+      {"__half2", "float16"},
+      {"half2", "float16"},
+      {"nv_bfloat16", "bfloat16"},
+      {"__nv_bfloat16", "bfloat16"},
+      {"__nv_bfloat162", "bfloat16"},
+      {"c10::Half", "float16"}};
+  return *kDtypes;
+}
+
+// CUDA's own words, which mean other things in Python.
+const absl::flat_hash_map<absl::string_view, absl::string_view>& CudaDtypes() {
+  static const auto* const kDtypes = new absl::flat_hash_map<absl::string_view, absl::string_view>{
+      {"float", "float32"}, {"double", "float64"}, {"float2", "float32"}, {"float4", "float32"},
+      {"int8_t", "int8"},   {"uint8_t", "uint8"},  {"int16_t", "int16"},  {"int64_t", "int64"},
+      {"int32_t", "int32"}, {"uint32_t", "uint32"}};
+  return *kDtypes;
+}
+
+void AddOnce(std::string entry, std::vector<std::string>* list) {
+  if (entry.empty() || list->size() >= kMaxEntries) return;
+  if (std::find(list->begin(), list->end(), entry) == list->end()) list->push_back(entry);
+}
+
+bool Opens(absl::string_view text) { return text == "(" || text == "[" || text == "{"; }
+bool Closes(absl::string_view text) { return text == ")" || text == "]" || text == "}"; }
+
+// The text from one token to before another, on one line; nothing where it is long.
+std::string TextOf(const Tokens& tokens, size_t begin, size_t end) {
+  std::string text;
+  const Token* last = nullptr;
+  for (size_t i = begin; i < end; ++i) {
+    if (tokens[i].kind == Token::kComment) continue;
+    const bool apart =
+        last != nullptr && tokens[i].text.data() != last->text.data() + last->text.size();
+    // What stood on lines of its own: "( x, )" is "(x,)".
+    if (apart && !Opens(last->text) && !Closes(tokens[i].text)) text += ' ';
+    absl::StrAppend(&text, tokens[i].text);
+    last = &tokens[i];
+  }
+  return text.size() > kMaxText ? "" : text;
+}
+
+bool Is(const Tokens& tokens, size_t i, absl::string_view text) {
+  return i < tokens.size() && tokens[i].text == text;
+}
+
+// Where the bracket at `open` closes; the list's end if nowhere.
+size_t Closing(const Tokens& tokens, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < tokens.size(); ++i) {
+    if (tokens[i].kind != Token::kOperator) continue;
+    depth += Opens(tokens[i].text) - Closes(tokens[i].text);
+    if (depth == 0) return i;
+  }
+  return tokens.size();
+}
+
+// Where the statement that `begin` is in ends, and the first comma or colon outside brackets of it.
+size_t StatementEnd(const Tokens& tokens, size_t begin) {
+  size_t end = begin + 1;
+  while (end < tokens.size() && !tokens[end].begins_statement) ++end;
+  return end;
+}
+size_t OutsideBrackets(const Tokens& tokens, size_t begin, size_t end, absl::string_view mark) {
+  int depth = 0;
+  for (size_t i = begin; i < end; ++i) {
+    if (tokens[i].kind != Token::kOperator) continue;
+    if (depth == 0 && tokens[i].text == mark) return i;
+    depth += Opens(tokens[i].text) - Closes(tokens[i].text);
+  }
+  return end;
+}
+
+std::vector<std::string> DtypesIn(const Tokens& tokens, bool cuda) {
+  std::vector<std::string> dtypes;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind != Token::kName) continue;
+    // Of Python a member of something: tl.float32.
+    const bool member = i > 0 && tokens[i - 1].text == ".";
+    auto at = Dtypes().find(tokens[i].text);
+    if (at != Dtypes().end() && (member || cuda)) AddOnce(std::string(at->second), &dtypes);
+    if (!cuda) continue;
+    at = CudaDtypes().find(tokens[i].text);
+    if (at != CudaDtypes().end()) AddOnce(std::string(at->second), &dtypes);
+  }
+  return dtypes;
+}
+
+// The type that the call whose bracket opens at `open` names.
+void AddAccumulator(const Tokens& tokens, size_t open, std::vector<std::string>* types) {
+  const size_t close = Closing(tokens, open);
+  for (size_t i = open; i < close; ++i) {
+    const auto at = Dtypes().find(tokens[i].text);
+    if (at != Dtypes().end() && tokens[i - 1].text == ".") {
+      return AddOnce(std::string(at->second), types);
+    }
+  }
+}
+
+// The argument of the call whose bracket opens at `open`, without "axis=".
+std::string AxisOf(const Tokens& tokens, size_t open) {
+  const size_t close = Closing(tokens, open);
+  const std::string text = TextOf(tokens, open + 1, close);
+  return std::string(absl::StripPrefix(absl::StripPrefix(text, "axis="), "axis = "));
+}
+
+void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const absl::string_view text = tokens[i].text;
+    if (tokens[i].kind != Token::kName) continue;
+    if ((text == "zeros" || text == "full" || text == "zeros_like") && Is(tokens, i + 1, "(")) {
+      AddAccumulator(tokens, i + 1, &facts->accumulators);
+    } else if (text == "program_id" && Is(tokens, i + 1, "(") && i > 0 &&
+               tokens[i - 1].text != "def") {
+      AddOnce(AxisOf(tokens, i + 1), &facts->program_axes);
+    } else if (text == "element_ty" && i >= 4 && tokens[i - 2].text == "dtype" &&
+               tokens[i - 3].text == "." && tokens[i - 4].kind == Token::kName) {
+      AddOnce(std::string(tokens[i - 4].text), &facts->store_casts);
+    } else if (text == "for" && tokens[i].begins_statement) {
+      const size_t end = StatementEnd(tokens, i);
+      const size_t colon = OutsideBrackets(tokens, i, end, ":");
+      size_t in = i;
+      while (in < colon && tokens[in].text != "in") ++in;
+      AddOnce(TextOf(tokens, in + 1, colon), &facts->loops);
+    }
+  }
+}
+
+// Where the body begins: behind the colon of the signature.
+size_t BodyOf(const Tokens& tokens) {
+  size_t i = 0;
+  while (i < tokens.size() && tokens[i].text != "def") ++i;
+  return std::min(tokens.size(), OutsideBrackets(tokens, i, tokens.size(), ":") + 1);
+}
+
+// The comment that stands before the first statement, where it is about all of the body and not
+// about that statement alone: it has two lines, or a blank one behind it.
+std::string FirstComment(const Tokens& tokens) {
+  size_t i = BodyOf(tokens);
+  std::vector<absl::string_view> lines;
+  const char* end = nullptr;
+  for (; i < tokens.size() && tokens[i].kind == Token::kComment; ++i) {
+    absl::string_view line = tokens[i].text;
+    end = line.data() + line.size();
+    while (absl::ConsumePrefix(&line, "#")) {
+    }
+    line = absl::StripAsciiWhitespace(line);
+    if (!line.empty()) lines.push_back(line);
+  }
+  if (lines.empty() || i == tokens.size()) return "";
+  const auto between = absl::string_view(end, static_cast<size_t>(tokens[i].text.data() - end));
+  const bool apart = std::count(between.begin(), between.end(), '\n') > 1;
+  const std::string comment = absl::StrJoin(lines, " ");
+  return comment.size() > kMaxComment || (lines.size() == 1 && !apart) ? "" : comment;
+}
+
+// What a body that is one return statement returns.
+std::string OnlyReturn(const Tokens& tokens) {
+  size_t i = BodyOf(tokens);
+  while (i < tokens.size() && (tokens[i].kind == Token::kComment ||
+                               (tokens[i].kind == Token::kString && tokens[i].begins_statement))) {
+    ++i;
+  }
+  if (!Is(tokens, i, "return")) return "";
+  const size_t end = StatementEnd(tokens, i);
+  return end == tokens.size() ? TextOf(tokens, i + 1, end) : "";
+}
+
+// Where a name is launched: of NAME[grid](...) the bracket's place. Any name's where the kernel's
+// own is not, since launchers pass kernels on; but then it must be the only one.
+std::optional<size_t> FindLaunch(const Tokens& tokens, const std::string& name) {
+  std::vector<size_t> others;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].kind != Token::kName || !Is(tokens, i + 1, "[")) continue;
+    const size_t close = Closing(tokens, i + 1);
+    if (!Is(tokens, close + 1, "(")) continue;
+    if (tokens[i].text == name) return i + 1;
+    others.push_back(i + 1);
+  }
+  if (others.size() != 1) return std::nullopt;
+  return others[0];
+}
+
+// What the launcher sets a name to, where it does so once: "x = ..." or what "def x(META):"
+// returns.
+std::string ValueOf(const Tokens& tokens, absl::string_view name) {
+  std::string value;
+  int count = 0;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].begins_statement) continue;
+    const size_t end = StatementEnd(tokens, i);
+    if (tokens[i].text == name && Is(tokens, i + 1, "=")) {
+      value = TextOf(tokens, i + 2, end);
+      ++count;
+    } else if (tokens[i].text == "def" && Is(tokens, i + 1, name)) {
+      size_t back = OutsideBrackets(tokens, i, tokens.size(), ":") + 1;
+      if (!Is(tokens, back, "return")) continue;
+      value = TextOf(tokens, back + 1, StatementEnd(tokens, back));
+      ++count;
+    }
+  }
+  return count == 1 ? value : "";
+}
+
+std::string GridOf(const Tokens& tokens, const std::string& kernel) {
+  const std::optional<size_t> open = FindLaunch(tokens, kernel);
+  if (!open.has_value()) return "";
+  const size_t close = Closing(tokens, *open);
+  const bool one_name = close == *open + 2 && tokens[*open + 1].kind == Token::kName;
+  return one_name ? ValueOf(tokens, tokens[*open + 1].text) : TextOf(tokens, *open + 1, close);
+}
+
+// What the names of a condition are set to, and the names of that.
+void AddBounds(const Tokens& tokens, absl::string_view condition, int depth, CodeFacts* facts) {
+  for (const Token& token : code::Lex(condition, code::Language::kPython)) {
+    if (token.kind != Token::kName) continue;
+    const std::string value = ValueOf(tokens, token.text);
+    if (value.empty()) continue;
+    const size_t before = facts->bounds.size();
+    AddOnce(absl::StrCat(token.text, " = ", value), &facts->bounds);
+    if (depth > 0 && facts->bounds.size() > before) AddBounds(tokens, value, depth - 1, facts);
+  }
+}
+
+void ReadConditions(const Tokens& tokens, CodeFacts* facts) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].begins_statement) continue;
+    const size_t end = StatementEnd(tokens, i);
+    if (tokens[i].text == "assert") {
+      AddOnce(TextOf(tokens, i + 1, OutsideBrackets(tokens, i + 1, end, ",")),
+              &facts->requirements);
+    } else if (tokens[i].text == "if" && Is(tokens, end, "raise")) {
+      AddOnce(TextOf(tokens, i + 1, OutsideBrackets(tokens, i + 1, end, ":")), &facts->refusals);
+    }
+  }
+  for (const std::string& condition : facts->refusals) AddBounds(tokens, condition, 1, facts);
+}
+
+// The docstring of the first function of a text.
+std::string DocstringOf(const Tokens& tokens) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text != "def" || !tokens[i].begins_statement) continue;
+    const size_t body = StatementEnd(tokens, i);
+    if (body >= tokens.size() || tokens[body].kind != Token::kString) return "";
+    return std::string(code::PythonStringContent(tokens[body].text));
+  }
+  return "";
+}
+
+}  // namespace
+
+CodeFacts ReadCodeFacts(const CatalogKernel& kernel) {
+  const bool cuda = kernel.dsl == "cuda";
+  const code::Language language = cuda ? code::Language::kC : code::Language::kPython;
+  CodeFacts facts;
+  const Tokens tokens = code::Lex(kernel.source, language);
+  facts.dtypes = DtypesIn(tokens, cuda);
+  if (!cuda) {
+    ReadKernelText(tokens, &facts);
+    facts.comment = FirstComment(tokens);
+    facts.returned = OnlyReturn(tokens);
+  }
+  if (!kernel.launcher.has_value() || cuda) return facts;
+  const Tokens launcher = code::Lex(kernel.launcher->text, language);
+  facts.launcher_dtypes = DtypesIn(launcher, cuda);
+  facts.grid = GridOf(launcher, kernel.name);
+  ReadConditions(launcher, &facts);
+  facts.launcher_docstring = DocstringOf(launcher);
+  return facts;
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,194 @@
+#include "client/catalog/pages/highlight.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/code/line_index.h"
+#include "common/text/html_text.h"
+
+namespace kernelmill::client {
+namespace {
+
+using code::Token;
+using Words = absl::flat_hash_set<absl::string_view>;
+
+const Words& Keywords(code::Language language) {
+  static const auto* const kPython =
+      new Words{"and",    "as",   "assert", "async",  "await",  "break",   "class",    "continue",
+                "def",    "del",  "elif",   "else",   "except", "finally", "for",      "from",
+                "global", "if",   "import", "in",     "is",     "lambda",  "nonlocal", "not",
+                "or",     "pass", "raise",  "return", "try",    "while",   "with",     "yield"};
+  static const auto* const kC = new Words{"auto",
+                                          "bool",
+                                          "break",
+                                          "case",
+                                          "char",
+                                          "class",
+                                          "const",
+                                          "constexpr",
+                                          "continue",
+                                          "default",
+                                          "do",
+                                          "double",
+                                          "else",
+                                          "enum",
+                                          "extern",
+                                          "float",
+                                          "for",
+                                          "goto",
+                                          "if",
+                                          "inline",
+                                          "int",
+                                          "long",
+                                          "namespace",
+                                          "operator",
+                                          "return",
+                                          "short",
+                                          "signed",
+                                          "sizeof",
+                                          "static",
+                                          "struct",
+                                          "switch",
+                                          "template",
+                                          "typedef",
+                                          "typename",
+                                          "union",
+                                          "unsigned",
+                                          "using",
+                                          "void",
+                                          "volatile",
+                                          "while",
+                                          "__global__",
+                                          "__device__",
+                                          "__shared__",
+                                          "__restrict__",
+                                          "__host__",
+                                          "__launch_bounds__",
+                                          "__forceinline__",
+                                          "half"};
+  return language == code::Language::kC ? *kC : *kPython;
+}
+
+bool IsConstant(absl::string_view name) {
+  return name == "True" || name == "False" || name == "None" || name == "true" || name == "false" ||
+         name == "nullptr";
+}
+
+// A stretch of the text and how it is shown; "": plainly.
+struct Stretch {
+  size_t begin = 0;
+  size_t end = 0;
+  const char* kind = "";
+};
+
+const char* KindOfName(const std::vector<Token>& tokens, size_t i, code::Language language) {
+  if (Keywords(language).contains(tokens[i].text)) return "k";
+  if (IsConstant(tokens[i].text)) return "b";
+  return i + 1 < tokens.size() && tokens[i + 1].text == "(" ? "f" : "";
+}
+
+// From a decorator's '@' to the end of its dotted name.
+size_t EndOfDecorator(const std::vector<Token>& tokens, size_t at) {
+  size_t i = at + 1;
+  while (i < tokens.size() && !tokens[i].begins_statement &&
+         (tokens[i].kind == Token::kName || tokens[i].text == ".")) {
+    ++i;
+  }
+  return i;
+}
+
+std::vector<Stretch> Stretches(absl::string_view text, code::Language language) {
+  const std::vector<Token> tokens = code::Lex(text, language);
+  std::vector<Stretch> stretches;
+  const auto add = [&](size_t first, size_t last, const char* kind) {
+    if (*kind == '\0') return;
+    const absl::string_view end = tokens[last].text;
+    stretches.push_back({static_cast<size_t>(tokens[first].text.data() - text.data()),
+                         static_cast<size_t>(end.data() - text.data()) + end.size(), kind});
+  };
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (token.text == "@" && token.begins_statement) {
+      const size_t end = EndOfDecorator(tokens, i);
+      add(i, end - 1, "d");
+      i = end - 1;
+      continue;
+    }
+    switch (token.kind) {
+      case Token::kName:
+        add(i, i, KindOfName(tokens, i, language));
+        break;
+      case Token::kNumber:
+        add(i, i, "n1");
+        break;
+      case Token::kString:
+        add(i, i, "s");
+        break;
+      case Token::kComment:
+        add(i, i, "c");
+        break;
+      case Token::kOperator:
+        break;
+    }
+  }
+  return stretches;
+}
+
+// The part of the text from `begin` to `end`, in stretches from `*next` on, which is moved on past
+// those that end there.
+std::string Line(absl::string_view text, size_t begin, size_t end,
+                 const std::vector<Stretch>& stretches, size_t* next) {
+  std::string html;
+  size_t at = begin;
+  while (at < end) {
+    while (*next < stretches.size() && stretches[*next].end <= at) ++*next;
+    const bool inside = *next < stretches.size() && stretches[*next].begin <= at;
+    size_t until = end;
+    if (*next < stretches.size()) {
+      until = std::min(end, inside ? stretches[*next].end : stretches[*next].begin);
+    }
+    const std::string code = HtmlCode(text.substr(at, until - at));
+    if (inside) {
+      absl::StrAppend(&html, "<span class=\"", stretches[*next].kind, "\">", code, "</span>");
+    } else {
+      html += code;
+    }
+    at = until;
+  }
+  return html;
+}
+
+}  // namespace
+
+HighlightedCode HighlightCode(absl::string_view text, code::Language language, int first_line,
+                              bool anchors, size_t max_bytes) {
+  const std::vector<Stretch> stretches = Stretches(text, language);
+  const LineIndex lines(text);
+  HighlightedCode code;
+  size_t next = 0;
+  for (int i = 1; i <= lines.count(); ++i) {
+    const size_t begin = lines.Begin(i);
+    absl::string_view line = text.substr(begin, lines.End(i) - begin);
+    if (line.empty()) break;  // behind the last line end
+    const bool newline = absl::ConsumeSuffix(&line, "\n");
+    const bool ends = absl::ConsumeSuffix(&line, "\r") || newline;
+    const int number = first_line + i - 1;
+    const std::string html = absl::StrCat(
+        "<span class=\"l\"", anchors ? absl::StrCat(" id=\"L", number, "\"") : "",
+        "><span class=\"n\" aria-hidden=\"true\" data-n=\"", number, "\"></span>",
+        Line(text, begin, begin + line.size(), stretches, &next), ends ? "\n" : "", "</span>");
+    if (code.html.size() + html.size() > max_bytes) {
+      code.cut = true;
+      break;
+    }
+    code.html += html;
+    ++code.lines;
+  }
+  return code;
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,115 @@
+#include "client/catalog/search/operation_lists.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "client/catalog/search/data_files.h"
+#include "client/catalog/web/page.h"
+#include "client/catalog/web/site_file.h"
+#include "common/base/status.h"
+#include "common/text/html_text.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr size_t kRowsOnPage = 500;
+constexpr size_t kMaxShown = 200;  // bytes of a name or a path
+constexpr size_t kMaxLists =
+    200;  // tags come from a fixed table; a file that was made up may have more
+constexpr absl::string_view kOther = "other";
+
+// Whether a tag can be a file's name.
+bool IsListName(absl::string_view tag) {
+  return !tag.empty() && tag.size() <= 40 && tag != "index" &&
+         std::all_of(tag.begin(), tag.end(), [](char c) {
+           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+         });
+}
+
+// A tag has no dash, so that no page is another list's.
+std::string FileName(absl::string_view operation, int page) {
+  return page == 1 ? absl::StrCat(operation, ".html") : absl::StrCat(operation, "-", page, ".html");
+}
+
+std::string Words(absl::string_view operation) {
+  return absl::StrReplaceAll(operation, {{"_", " "}});
+}
+
+std::string RowOf(const CatalogKernel& kernel) {
+  const auto shown = [](absl::string_view text) {
+    return absl::StrCat("<bdi>", HtmlLine(ShownText(text, kMaxShown)), "</bdi>");
+  };
+  return absl::StrCat("<li><a href=\"../kernels/", kernel.id.substr(0, 2), "/", kernel.id,
+                      ".html\">", shown(kernel.qualname), "</a> <span class=\"quiet\">",
+                      shown(kernel.repository), " · ",
+                      shown(absl::StrCat(kernel.path, ":", kernel.first_line)), " · ",
+                      shown(kernel.license.expression), "</span></li>\n");
+}
+
+}  // namespace
+
+absl::Status OperationLists::AddRow(const std::string& operation, const std::string& row) {
+  List& list = lists_[operation];
+  if (list.rows_on_page == kRowsOnPage) RETURN_IF_ERROR(WritePage(operation, list, true));
+  list.rows.append(row);
+  ++list.rows_on_page;
+  ++list.kernels;
+  return absl::OkStatus();
+}
+
+absl::Status OperationLists::Add(const CatalogKernel& kernel) {
+  const std::string row = RowOf(kernel);
+  bool listed = false;
+  for (const std::string& tag : kernel.tags) {
+    if (!IsListName(tag) || (lists_.size() >= kMaxLists && !lists_.contains(tag))) continue;
+    RETURN_IF_ERROR(AddRow(tag, row));
+    listed = true;
+  }
+  return listed ? absl::OkStatus() : AddRow(std::string(kOther), row);
+}
+
+absl::Status OperationLists::WritePage(const std::string& operation, List& list, bool more) {
+  const std::string title = absl::StrCat("Kernels: ", Words(operation),
+                                         list.page > 1 ? absl::StrCat(", page ", list.page) : "");
+  std::string links;
+  if (list.page > 1) {
+    absl::StrAppend(&links, "<a rel=\"prev\" href=\"", FileName(operation, list.page - 1),
+                    "\">← Previous</a> ");
+  }
+  if (more) {
+    absl::StrAppend(&links, "<a rel=\"next\" href=\"", FileName(operation, list.page + 1),
+                    "\">Next →</a>");
+  }
+  const std::string html =
+      absl::StrCat(PageHead("../", title), "<h1>", title, "</h1>\n<ol start=\"",
+                   (list.page - 1) * kRowsOnPage + 1, "\">\n", list.rows, "</ol>\n",
+                   links.empty() ? "" : absl::StrCat("<p>", links, "</p>\n"), PageFoot());
+  RETURN_IF_ERROR(
+      WriteSiteFile(site_, absl::StrCat("lists/", FileName(operation, list.page)), html));
+  list.rows.clear();
+  list.rows_on_page = 0;
+  ++list.page;
+  return absl::OkStatus();
+}
+
+std::string OperationLists::Links(absl::string_view root) const {
+  std::string html = "<ul class=\"plain columns\">\n";
+  for (const auto& [operation, list] : lists_) {
+    absl::StrAppend(&html, "<li><a href=\"", root, "lists/", operation, ".html\">",
+                    Words(operation), "</a> <span class=\"count\">", list.kernels,
+                    "</span></li>\n");
+  }
+  return absl::StrCat(html, "</ul>\n");
+}
+
+absl::Status OperationLists::Finish() {
+  lists_.try_emplace(std::string(kOther));  // so that the folder has a list, whatever there is
+  for (auto& [operation, list] : lists_) RETURN_IF_ERROR(WritePage(operation, list, false));
+  return WriteSiteFile(site_, "lists/index.html",
+                       absl::StrCat(PageHead("../", "Kernels by operation"),
+                                    "<h1>Kernels by operation</h1>\n", Links("../"), PageFoot()));
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,46 @@
+#ifndef KERNELMILL_CLIENT_CATALOG_SEARCH_OPERATION_LISTS_H_
+#define KERNELMILL_CLIENT_CATALOG_SEARCH_OPERATION_LISTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "client/catalog/entries/catalog_kernel.h"
+
+namespace kernelmill::client {
+
+// Static lists of all kernels by operation, for readers without scripts: lists/index.html, and
+// lists/OPERATION.html, OPERATION-2.html and so on. A kernel stands in the list of each of its
+// tags; one without tags in `other`. At most a page a list is in memory.
+class OperationLists {
+ public:
+  explicit OperationLists(std::string site) : site_(std::move(site)) {}
+
+  absl::Status Add(const CatalogKernel& kernel);
+  absl::Status Finish();
+
+  // Links to all lists, as HTML; `root` leads to the site's folder.
+  std::string Links(absl::string_view root) const;
+
+ private:
+  struct List {
+    int64_t kernels = 0;
+    int page = 1;
+    size_t rows_on_page = 0;
+    std::string rows;
+  };
+
+  absl::Status WritePage(const std::string& operation, List& list, bool more);
+  absl::Status AddRow(const std::string& operation, const std::string& row);
+
+  std::string site_;
+  std::map<std::string, List> lists_;
+};
+
+}  // namespace kernelmill::client
+
+#endif  // KERNELMILL_CLIENT_CATALOG_SEARCH_OPERATION_LISTS_H_

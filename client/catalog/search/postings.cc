@@ -1,0 +1,267 @@
+#include "client/catalog/search/postings.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/catalog/search/data_files.h"
+#include "client/catalog/search/numbering.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+
+// A run: for each word, ascending, its size (1 byte), its bytes, how many entries it has (4), and
+// of each the kernel (4), the fields (1) and the count in code (1); numbers with the low byte
+// first.
+
+namespace kernelmill::client {
+namespace {
+
+constexpr size_t kEntryBytes = 6;
+constexpr size_t kWriteBytes = 1 << 20;
+constexpr size_t kShard = 128 << 10;  // of words; a list of more has files of its own
+constexpr size_t kWordOverhead = 12;  // of a word in a shard: its count, its end, a blank
+
+void AppendUint32(uint32_t value, std::string* bytes) {
+  for (int shift = 0; shift < 32; shift += 8) bytes->push_back(static_cast<char>(value >> shift));
+}
+
+uint32_t ReadUint32(const char* bytes) {
+  uint32_t value = 0;
+  for (int i = 3; i >= 0; --i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+// A run, read from its beginning on.
+class RunReader {
+ public:
+  explicit RunReader(const std::string& path) : file_(path, std::ios::binary), path_(path) {}
+
+  // Goes to the next word; false behind the last.
+  absl::StatusOr<bool> Next() {
+    char size;
+    if (!file_.get(size)) {
+      if (file_.eof()) return false;
+      return Broken();
+    }
+    word_.resize(static_cast<unsigned char>(size));
+    char count[4];
+    if (!file_.read(word_.data(), static_cast<std::streamsize>(word_.size())) ||
+        !file_.read(count, sizeof count)) {
+      return Broken();
+    }
+    count_ = ReadUint32(count);
+    return true;
+  }
+
+  const std::string& word() const { return word_; }
+
+  // The word's entries, as bytes; to be called once a word.
+  absl::StatusOr<std::string> Entries() {
+    std::string bytes(count_ * kEntryBytes, '\0');
+    if (!file_.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return Broken();
+    return bytes;
+  }
+
+ private:
+  absl::Status Broken() const {
+    return absl::DataLossError(absl::StrCat(path_, " ends too early"));
+  }
+
+  std::ifstream file_;
+  std::string path_;
+  std::string word_;
+  uint32_t count_ = 0;
+};
+
+// Several runs as one: word after word, each with its entries of all runs, in their order.
+class MergedRuns {
+ public:
+  static absl::StatusOr<MergedRuns> Open(const std::vector<std::string>& paths) {
+    MergedRuns merged;
+    for (const std::string& path : paths) {
+      auto run = std::make_unique<RunReader>(path);
+      ASSIGN_OR_RETURN(const bool more, run->Next());
+      if (more) merged.runs_.push_back(std::move(run));
+    }
+    return merged;
+  }
+
+  // The next word and the bytes of its entries; nothing behind the last.
+  absl::StatusOr<std::optional<std::pair<std::string, std::string>>> Next() {
+    if (runs_.empty()) return std::nullopt;
+    const std::string word =
+        (*std::min_element(runs_.begin(), runs_.end(), [](const auto& a, const auto& b) {
+          return a->word() < b->word();
+        }))->word();
+    std::string entries;
+    for (auto& run : runs_) {
+      if (run->word() != word) continue;
+      ASSIGN_OR_RETURN(const std::string bytes, run->Entries());
+      entries.append(bytes);
+      ASSIGN_OR_RETURN(const bool more, run->Next());
+      if (!more) run = nullptr;
+    }
+    runs_.erase(std::remove(runs_.begin(), runs_.end(), nullptr), runs_.end());
+    return std::make_pair(word, std::move(entries));
+  }
+
+ private:
+  std::vector<std::unique_ptr<RunReader>> runs_;
+};
+
+// Words with their lists, until a file is full. A list that goes on in a further file begins the
+// first one, too.
+class ShardWriter {
+ public:
+  explicit ShardWriter(const std::string& site) : site_(site) {}
+
+  absl::Status Add(const std::string& word, uint32_t count, absl::string_view list) {
+    const size_t size = list.size() * 4 / 3 + word.size() + kWordOverhead;
+    if (!words_.empty() && size_ + size > kShard) RETURN_IF_ERROR(Flush());
+    if (words_.empty()) first_words_.push_back(word);
+    size_ += size;
+    words_.push_back(word);
+    counts_.push_back(count);
+    bytes_.append(list.data(), list.size());
+    ends_.push_back(static_cast<uint32_t>(bytes_.size()));
+    return absl::OkStatus();
+  }
+
+  absl::Status Flush() {
+    if (words_.empty()) return absl::OkStatus();
+    std::string bytes;
+    for (const uint32_t count : counts_) AppendUint32(count, &bytes);
+    for (const uint32_t end : ends_) AppendUint32(end, &bytes);
+    bytes.append(bytes_);
+    RETURN_IF_ERROR(
+        WriteDataFile(site_, absl::StrCat("postings/", first_words_.size() - 1),
+                      absl::StrCat("{\"words\":", JsonString(absl::StrJoin(words_, " ")),
+                                   ",\"bytes\":\"", absl::Base64Escape(bytes), "\"}")));
+    words_.clear();
+    counts_.clear();
+    ends_.clear();
+    bytes_.clear();
+    size_ = 0;
+    return absl::OkStatus();
+  }
+
+  std::vector<std::string> first_words() && { return std::move(first_words_); }
+
+ private:
+  std::string site_;
+  std::vector<std::string> first_words_;  // of each shard, the one at work included
+  std::vector<std::string> words_;
+  std::vector<uint32_t> counts_;
+  std::vector<uint32_t> ends_;
+  std::string bytes_;
+  size_t size_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Postings> Postings::Create(const std::string& temp_parent, size_t run_entries) {
+  ASSIGN_OR_RETURN(TempDir temp, TempDir::Create(temp_parent));
+  return Postings(std::move(temp), run_entries);
+}
+
+absl::Status Postings::Add(const WordUses& uses, uint32_t length, double score) {
+  const auto kernel = static_cast<uint32_t>(lengths_.size());
+  lengths_.push_back(length);
+  scores_.push_back(static_cast<float>(std::clamp(score, 0.0, 1.0)));
+  for (const auto& [word, use] : uses) words_[word].push_back({kernel, use});
+  entries_ += uses.size();
+  return entries_ < run_entries_ ? absl::OkStatus() : WriteRun();
+}
+
+absl::Status Postings::WriteRun() {
+  if (words_.empty()) return absl::OkStatus();
+  std::vector<const std::string*> order;
+  for (const auto& [word, entries] : words_) order.push_back(&word);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return *a < *b; });
+  const std::string path = absl::StrCat(temp_.path(), "/", runs_.size());
+  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.is_open()) return ErrnoStatus(errno, path);
+  std::string bytes;
+  for (const std::string* word : order) {
+    const std::vector<Entry>& entries = words_.find(*word)->second;
+    bytes.push_back(static_cast<char>(word->size()));
+    bytes.append(*word);
+    AppendUint32(static_cast<uint32_t>(entries.size()), &bytes);
+    for (const Entry& entry : entries) {
+      AppendUint32(entry.kernel, &bytes);
+      bytes.push_back(static_cast<char>(entry.use.fields));
+      bytes.push_back(static_cast<char>(entry.use.code));
+    }
+    if (bytes.size() < kWriteBytes) continue;
+    RETURN_IF_ERROR(WriteAll(file.get(), bytes, path));
+    bytes.clear();
+  }
+  RETURN_IF_ERROR(WriteAll(file.get(), bytes, path));
+  runs_.push_back(path);
+  words_.clear();
+  entries_ = 0;
+  return absl::OkStatus();
+}
+
+uint8_t Postings::Weight(const Entry& entry) const {
+  const double length = lengths_[entry.kernel] / mean_length_;
+  const double code = entry.use.code;
+  const double sum = entry.use.fields + 3 * code / (code + 2 * (0.25 + 0.75 * length));
+  const double better = (1 + scores_[entry.kernel] / 5) / 1.2;
+  return static_cast<uint8_t>(std::clamp(255 * sum / (sum + 6) * better + 0.5, 1.0, 255.0));
+}
+
+// From `begin` on as much as fits a file; `end`: where it ended.
+std::string Postings::Encode(const std::vector<Entry>& list, size_t begin, size_t* end) const {
+  std::string bytes;
+  int64_t last = -1;
+  size_t i = begin;
+  for (; i < list.size() && bytes.size() < kDataFile; ++i) {
+    AppendVarint(static_cast<uint32_t>(list[i].kernel - last), &bytes);
+    bytes.push_back(static_cast<char>(Weight(list[i])));
+    last = list[i].kernel;
+  }
+  *end = i;
+  return bytes;
+}
+
+absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site,
+                                                         const std::vector<uint32_t>& places) {
+  RETURN_IF_ERROR(WriteRun());
+  Reorder(places, &lengths_);
+  Reorder(places, &scores_);
+  const double sum = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
+  mean_length_ = sum > 0 ? sum / static_cast<double>(lengths_.size()) : 1;
+  ASSIGN_OR_RETURN(MergedRuns runs, MergedRuns::Open(runs_));
+  ShardWriter shards(site);
+  std::vector<Entry> list;
+  while (true) {
+    ASSIGN_OR_RETURN(const auto next, runs.Next());
+    if (!next) break;
+    const std::string& bytes = next->second;
+    list.clear();
+    for (size_t at = 0; at < bytes.size(); at += kEntryBytes) {
+      list.push_back({places[ReadUint32(&bytes[at])],
+                      {static_cast<uint8_t>(bytes[at + 4]), static_cast<uint8_t>(bytes[at + 5])}});
+    }
+    std::sort(list.begin(), list.end(),
+              [](const Entry& a, const Entry& b) { return a.kernel < b.kernel; });
+    for (size_t begin = 0, end = 0; begin < list.size(); begin = end) {
+      const std::string encoded = Encode(list, begin, &end);
+      RETURN_IF_ERROR(shards.Add(next->first, static_cast<uint32_t>(end - begin), encoded));
+    }
+  }
+  RETURN_IF_ERROR(shards.Flush());
+  return std::move(shards).first_words();
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,304 @@
+#include "client/catalog/search/search_index.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "client/catalog/search/data_files.h"
+#include "client/catalog/search/facet_column.h"
+#include "client/catalog/search/postings.h"
+#include "client/catalog/web/site_file.h"
+#include "common/base/file.h"
+#include "common/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace kernelmill::client {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::testing::ElementsAre;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+
+CatalogKernel Kernel(int number, const std::string& name) {
+  CatalogKernel kernel;
+  kernel.id = absl::StrFormat("%032x", number);
+  kernel.name = kernel.qualname = name;
+  kernel.repository = "a/kernels";
+  kernel.path = "ops/file.py";
+  kernel.first_line = 3;
+  kernel.last_line = 9;
+  kernel.dsl = "triton";
+  kernel.license.expression = "MIT";
+  kernel.source = absl::StrCat("def ", name, "(x):\n    return tl.load(x)\n");
+  kernel.tokens = 100 + number;
+  kernel.score = 0.5;
+  return kernel;
+}
+
+// A site's files by their paths.
+using Files = std::map<std::string, std::string>;
+
+Files FilesOf(const std::vector<CatalogKernel>& kernels, size_t run_entries = 1 << 20) {
+  auto site = TempDir::Create();
+  EXPECT_THAT(site, IsOk());
+  auto index = SearchIndex::Create(site->path(), {.title = "Kernels", .run_entries = run_entries});
+  EXPECT_THAT(index, IsOk());
+  for (const CatalogKernel& kernel : kernels) EXPECT_THAT(index->Add(kernel, ""), IsOk());
+  EXPECT_THAT(index->Finish(), IsOk());
+  Files files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(site->path())) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string path = std::filesystem::relative(entry.path(), site->path()).string();
+    // What is left of temp files goes when the index goes.
+    if (absl::StartsWith(path, "data/") || absl::StartsWith(path, "lists/") ||
+        path == "index.html") {
+      files[path] = std::string(std::istreambuf_iterator<char>(file), {});
+    }
+  }
+  return files;
+}
+
+// What a data file hands over.
+nlohmann::json Data(const Files& files, const std::string& name) {
+  const auto at = files.find(absl::StrCat("data/", name, ".js"));
+  if (at == files.end()) return {};
+  const std::string begin = absl::StrCat("kernelmill(\"", name, "\",");
+  EXPECT_TRUE(absl::StartsWith(at->second, begin));
+  EXPECT_TRUE(absl::EndsWith(at->second, ");\n"));
+  return nlohmann::json::parse(
+      at->second.substr(begin.size(), at->second.size() - begin.size() - 3));
+}
+
+// Each line's fields.
+std::vector<std::vector<std::string>> Fields(const std::string& lines) {
+  std::vector<std::vector<std::string>> rows;
+  for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
+    rows.push_back(absl::StrSplit(line, '\t'));
+  }
+  return rows;
+}
+
+std::vector<std::vector<std::string>> RowsOf(const Files& files, size_t number) {
+  return Fields(Data(files, absl::StrCat("rows/", number)).get<std::string>());
+}
+
+// The kernels that have a word, and its weight in each.
+std::map<uint32_t, int> PostingsOf(const Files& files, const std::string& word) {
+  std::map<uint32_t, int> found;
+  const size_t shards = Data(files, "meta")["postings"].size();
+  for (size_t i = 0; i < shards; ++i) {
+    const nlohmann::json shard = Data(files, absl::StrCat("postings/", i));
+    const std::vector<std::string> words = absl::StrSplit(shard["words"].get<std::string>(), ' ');
+    std::string bytes;
+    EXPECT_TRUE(absl::Base64Unescape(shard["bytes"].get<std::string>(), &bytes));
+    const auto end_of = [&](size_t word) {
+      size_t end = 0;
+      for (size_t k = 4; k-- > 0;) {
+        end = end << 8 | static_cast<unsigned char>(bytes[4 * (words.size() + word) + k]);
+      }
+      return end + 8 * words.size();
+    };
+    for (size_t j = 0; j < words.size(); ++j) {
+      if (words[j] != word) continue;
+      int64_t kernel = -1;
+      size_t at = j > 0 ? end_of(j - 1) : 8 * words.size();
+      while (at < end_of(j)) {
+        uint32_t distance = 0;
+        int shift = 0;
+        for (; bytes[at] & 0x80; shift += 7) distance |= (bytes[at++] & 0x7f) << shift;
+        distance |= bytes[at++] << shift;
+        kernel += distance;
+        found[kernel] = static_cast<unsigned char>(bytes[at++]);
+      }
+    }
+  }
+  return found;
+}
+
+TEST(SearchIndexTest, AWordInTheNameWeighsMoreThanOneInTheCode) {
+  CatalogKernel caller = Kernel(1, "attention");
+  caller.source = "softmax(x)";
+  const Files files = FilesOf({Kernel(0, "fused_softmax"), caller, Kernel(2, "matmul")});
+  const auto found = PostingsOf(files, "softmax");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found.at(0), Gt(found.at(1)));
+}
+
+TEST(SearchIndexTest, OfTwoThatFitAsWellTheBetterWeighsMore) {
+  CatalogKernel better = Kernel(0, "softmax");
+  better.score = 0.9;
+  CatalogKernel same = Kernel(1, "softmax");
+  const auto found = PostingsOf(FilesOf({same, better}), "softmax");
+  EXPECT_GT(found.at(0), found.at(1));  // the site's order has the better one first
+}
+
+TEST(PostingsTest, AListOfSeveralFilesBeginsTheFirst) {
+  auto site = TempDir::Create();
+  ASSERT_THAT(site, IsOk());
+  auto postings = Postings::Create(site->path(), 1 << 20);
+  ASSERT_THAT(postings, IsOk());
+  constexpr uint32_t kKernels = 140'000;
+  std::vector<uint32_t> places;
+  for (uint32_t i = 0; i < kKernels; ++i) {
+    WordUses uses = {{"word", {.fields = 1}}};
+    if (i == 0) uses["aa"] = uses["zz"] = {.fields = 1};
+    ASSERT_THAT(postings->Add(uses, 1, 0.5), IsOk());
+    places.push_back(i);
+  }
+  const auto first_words = postings->Write(site->path(), places);
+  ASSERT_THAT(first_words, IsOk());
+  EXPECT_THAT(*first_words, ElementsAre("aa", "word", "word"));
+}
+
+TEST(SearchIndexTest, TwoNeighbouringWordsOfANameAreAlsoFoundAsOne) {
+  const Files files = FilesOf({Kernel(0, "layer_norm_fwd"), Kernel(1, "matmul")});
+  EXPECT_EQ(PostingsOf(files, "layernorm").size(), 1u);
+  EXPECT_EQ(PostingsOf(files, "normfwd").size(), 1u);
+}
+
+TEST(SearchIndexTest, BytesDoNotDependOnHowOftenPostingsGoToDisk) {
+  std::vector<CatalogKernel> kernels;
+  for (int i = 0; i < 200; ++i)
+    kernels.push_back(Kernel(i, absl::StrCat("kernel_", i % 17, "abc")));
+  EXPECT_EQ(FilesOf(kernels), FilesOf(kernels, 10));
+}
+
+TEST(SearchIndexTest, FirstPageHasTheBestKernelsAndCounts) {
+  std::vector<CatalogKernel> kernels;
+  for (int i = 0; i < 70; ++i) kernels.push_back(Kernel(i, "softmax"));
+  kernels[66].score = 0.9;
+  kernels[3].tags = {"softmax", "backward"};
+  const nlohmann::json meta = Data(FilesOf(kernels), "meta");
+  EXPECT_EQ(meta["kernels"], 70);
+  const auto top = Fields(meta["top"]);
+  ASSERT_EQ(top.size(), 20u);
+  EXPECT_EQ(top[0][0], kernels[66].id);
+  EXPECT_EQ(top[1][0], kernels[0].id);
+  EXPECT_EQ(meta["facets"][0]["top"], nlohmann::json::parse(R"([["softmax", 1]])"));
+  EXPECT_EQ(meta["facets"][1]["top"],
+            nlohmann::json::parse(R"([["forward or not told", 69], ["backward", 1]])"));
+}
+
+TEST(SearchIndexTest, WhatNobodyCompiledIsNoValueOfCompilesOn) {
+  CatalogKernel compiled = Kernel(0, "softmax");
+  compiled.compile.emplace();
+  compiled.compile->results = {{.toolchain = "triton-3.5", .target = "sm90", .status = "ok"},
+                               {.toolchain = "triton-3.5", .target = "gfx942", .status = "error"}};
+  const nlohmann::json meta = Data(FilesOf({compiled, Kernel(1, "matmul")}), "meta");
+  EXPECT_EQ(meta["facets"][7]["top"], nlohmann::json::parse(R"([["triton-3.5 · sm90", 1]])"));
+}
+
+TEST(SearchIndexTest, RowsAreCutIntoFilesWhoseFirstKernelsAreTold) {
+  std::vector<CatalogKernel> kernels;
+  for (int i = 0; i < 2000; ++i) kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
+  const Files files = FilesOf(kernels);
+  const auto firsts = Data(files, "meta")["rows"].get<std::vector<size_t>>();
+  ASSERT_GT(firsts.size(), 1u);
+  size_t next = 0;
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    EXPECT_EQ(firsts[i], next);
+    for (const std::vector<std::string>& row : RowsOf(files, i)) {
+      EXPECT_EQ(row[1], absl::StrCat("kernel", next++));
+    }
+  }
+  EXPECT_EQ(next, kernels.size());
+}
+
+TEST(SearchIndexTest, RowsOfTheLongestTextsStayBelowAFilesBound) {
+  std::vector<CatalogKernel> kernels;
+  for (int i = 0; i < 100; ++i) {
+    CatalogKernel kernel = Kernel(i, std::string(500, '\x01'));
+    kernel.repository = kernel.path = kernel.docstring = kernel.dsl = std::string(1000, '"');
+    kernel.license.expression = std::string(1000, '\\');
+    for (int tag = 0; tag < 20; ++tag) kernel.tags.push_back(std::string(300, '\\'));
+    kernels.push_back(kernel);
+  }
+  EXPECT_GT(Data(FilesOf(kernels), "meta")["rows"].size(), 1u);
+}
+
+TEST(SearchIndexTest, KernelsOfTheSameOperationsLieTogetherTheBestFirst) {
+  std::vector<CatalogKernel> kernels;
+  for (int i = 0; i < 12; ++i) {
+    kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
+    kernels.back().tags = {i % 2 ? "softmax" : "matmul"};
+    kernels.back().score = i == 9 ? 0.9 : 0.5;
+    kernels.back().source = i == 9 ? "onlyhere" : "elsewhere";
+  }
+  const Files files = FilesOf(kernels);
+  std::vector<std::string> names;
+  for (const std::vector<std::string>& row : RowsOf(files, 0)) names.push_back(row[1]);
+  EXPECT_THAT(names,
+              ElementsAre("kernel0", "kernel2", "kernel4", "kernel6", "kernel8", "kernel10",
+                          "kernel9", "kernel1", "kernel3", "kernel5", "kernel7", "kernel11"));
+  // Words and columns number kernels as the rows do.
+  EXPECT_THAT(PostingsOf(files, "onlyhere"), ElementsAre(Pair(6, Gt(0))));
+  EXPECT_EQ(Data(files, "columns/score-0"),
+            EncodeColumn({500, 500, 500, 500, 500, 500, 900, 500, 500, 500, 500, 500}));
+  EXPECT_EQ(Data(files, "columns/size-0"),
+            EncodeColumn({100, 102, 104, 106, 108, 110, 109, 101, 103, 105, 107, 111}));
+  EXPECT_EQ(Data(files, "columns/op-0"), EncodeColumn({0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}));
+}
+
+TEST(SearchIndexTest, HostileTextIsSpelledOutAndEscaped) {
+  CatalogKernel kernel = Kernel(0, "a\u202e</script><b>");
+  kernel.repository = "evil/<img src=x onerror=alert(1)>";
+  kernel.path = "a\"'b\x1b.py";
+  kernel.docstring = "a\ttab\nand a line";
+  const Files files = FilesOf({kernel});
+  ASSERT_EQ(RowsOf(files, 0).size(), 1u);
+  EXPECT_EQ(RowsOf(files, 0)[0].size(), 11u);
+  EXPECT_EQ(RowsOf(files, 0)[0][1], "a\\u202e</script><b>");
+  const std::string& list = files.at("lists/other.html");
+  EXPECT_THAT(list, HasSubstr("a\\u202e&lt;/script&gt;&lt;b&gt;"));
+  EXPECT_THAT(list, HasSubstr("a&quot;&#39;b\\x1b.py:3"));
+  EXPECT_THAT(list, Not(HasSubstr("<img")));
+}
+
+TEST(SearchIndexTest, LongListsGoOnOnFurtherPages) {
+  std::vector<CatalogKernel> kernels;
+  for (int i = 0; i < 501; ++i) {
+    kernels.push_back(Kernel(i, "softmax"));
+    kernels.back().tags = {"softmax"};
+  }
+  const Files files = FilesOf(kernels);
+  EXPECT_THAT(files.at("lists/softmax.html"), HasSubstr("href=\"softmax-2.html\""));
+  EXPECT_THAT(files.at("lists/softmax-2.html"), HasSubstr(kernels[500].id));
+  EXPECT_THAT(files.at("lists/index.html"), HasSubstr("softmax.html"));
+}
+
+TEST(SearchIndexTest, ATagThatIsNoFileNameIsListedUnderOther) {
+  CatalogKernel kernel = Kernel(0, "softmax");
+  kernel.tags = {"../../evil"};
+  EXPECT_THAT(FilesOf({kernel}).at("lists/other.html"), HasSubstr(kernel.id));
+}
+
+TEST(SearchIndexTest, ADatasetWithoutKernelsHasASite) {
+  const Files files = FilesOf({});
+  EXPECT_EQ(Data(files, "meta")["kernels"], 0);
+  EXPECT_TRUE(files.contains("index.html"));
+}
+
+TEST(DataFileTest, NoneIsAboveAMegabyte) {
+  auto site = TempDir::Create();
+  ASSERT_THAT(site, IsOk());
+  EXPECT_THAT(WriteDataFile(site->path(), "meta", std::string(kMaxSiteFile, '1')),
+              ::kernelmill::testing::StatusIs(absl::StatusCode::kInternal));
+}
+
+}  // namespace
+}  // namespace kernelmill::client

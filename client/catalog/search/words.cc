@@ -1,0 +1,97 @@
+#include "client/catalog/search/words.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr std::array<absl::string_view, 30> kStopWords = {
+    "and",  "as",     "be",     "by",   "def", "elif", "else", "false", "for",   "from",
+    "if",   "in",     "import", "is",   "it",  "none", "not",  "of",    "on",    "or",
+    "pass", "return", "self",   "that", "the", "this", "to",   "true",  "while", "with"};
+
+bool EndsWord(absl::string_view text, size_t at) {
+  const char c = text[at];
+  if (absl::ascii_islower(c) || absl::ascii_isdigit(c)) return false;
+  if (!absl::ascii_isupper(c)) return true;
+  if (absl::ascii_islower(text[at - 1])) return true;
+  return absl::ascii_isupper(text[at - 1]) && at + 1 < text.size() &&
+         absl::ascii_islower(text[at + 1]);
+}
+
+// A character that may be a letter beyond ASCII: its code point and bytes; 0 of what is none.
+struct Letter {
+  uint32_t code = 0;
+  size_t size = 0;
+};
+
+bool IsWordCode(uint32_t code) {
+  return (code >= 0xc0 && code < 0x2000 && code != 0xd7 && code != 0xf7) ||
+         (code >= 0x2c00 && code < 0x2e00) || (code >= 0x3040 && code < 0xd800) ||
+         (code >= 0xf900 && code < 0xfb00);
+}
+
+Letter LetterAt(absl::string_view text, size_t at) {
+  const auto byte = [&](size_t i) {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
+  };
+  const auto follows = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
+  Letter letter;
+  if ((byte(0) & 0xe0) == 0xc0 && follows(1)) {
+    letter = {((byte(0) & 0x1f) << 6) | (byte(1) & 0x3f), 2};
+  } else if ((byte(0) & 0xf0) == 0xe0 && follows(1) && follows(2)) {
+    letter = {((byte(0) & 0x0f) << 12) | ((byte(1) & 0x3f) << 6) | (byte(2) & 0x3f), 3};
+  }
+  return IsWordCode(letter.code) ? letter : Letter{};
+}
+
+// Letters of a run, as written.
+void AddForeign(const std::vector<absl::string_view>& letters, bool pairs,
+                std::vector<std::string>* words) {
+  if (!pairs) {
+    std::string word;
+    for (absl::string_view letter : letters) absl::StrAppend(&word, letter);
+    if (letters.size() >= 2 && letters.size() <= kMaxWord) words->push_back(std::move(word));
+    return;
+  }
+  if (letters.size() == 1) words->emplace_back(letters[0]);
+  for (size_t i = 0; i + 1 < letters.size(); ++i) {
+    words->push_back(absl::StrCat(letters[i], letters[i + 1]));
+  }
+}
+
+}  // namespace
+
+bool IsStopWord(absl::string_view word) {
+  return std::find(kStopWords.begin(), kStopWords.end(), word) != kStopWords.end();
+}
+
+std::vector<std::string> Words(absl::string_view text) {
+  std::vector<std::string> words;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    size_t end = begin + 1;
+    if (absl::ascii_isalnum(text[begin])) {
+      while (end < text.size() && !EndsWord(text, end)) ++end;
+      const absl::string_view word = text.substr(begin, end - begin);
+      if (word.size() >= 2 && word.size() <= kMaxWord) words.push_back(absl::AsciiStrToLower(word));
+    } else if (Letter letter = LetterAt(text, begin); letter.size > 0) {
+      const bool pairs = letter.code >= 0x2e00;
+      std::vector<absl::string_view> letters;
+      for (end = begin; letter.size > 0; letter = LetterAt(text, end)) {
+        letters.push_back(text.substr(end, letter.size));
+        end += letter.size;
+      }
+      AddForeign(letters, pairs, &words);
+    }
+    begin = end;
+  }
+  return words;
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,78 @@
+#include "client/catalog/web/page.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "client/catalog/web/assets.h"
+#include "client/catalog/web/site_file.h"
+#include "common/base/status.h"
+#include "common/text/html_text.h"
+
+namespace kernelmill::client {
+namespace {
+
+// Both without the line break that the page has after them; @ROOT@ leads to the site's folder.
+constexpr absl::string_view kMeta = R"(<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="@POLICY@">
+<title>@TITLE@</title>
+<link rel="icon" href="@ROOT@assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="@ROOT@assets/site.css">)";
+
+constexpr absl::string_view kNavigation = R"(<header class="top">
+<a class="home" href="@ROOT@index.html">kernelmill catalog</a>
+<nav aria-label="Site">
+<a href="@ROOT@index.html"@CURRENT@>Search</a>
+<a href="@ROOT@lists/index.html">Operations</a>
+<a href="@ROOT@learn.html">Learn</a>
+<a href="@ROOT@coverage.html">Coverage</a>
+</nav>
+</header>)";
+
+constexpr absl::string_view kHead = R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+@META@
+<script src="@ROOT@assets/kernel.js"></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+@NAV@
+<main id="main">
+)";
+
+std::string Meta(absl::string_view root, absl::string_view title) {
+  return absl::StrReplaceAll(
+      kMeta, {{"@ROOT@", root}, {"@TITLE@", HtmlLine(title)}, {"@POLICY@", kContentPolicy}});
+}
+
+std::string Navigation(absl::string_view root, bool in_search) {
+  return absl::StrReplaceAll(
+      kNavigation, {{"@ROOT@", root}, {"@CURRENT@", in_search ? " aria-current=\"page\"" : ""}});
+}
+
+}  // namespace
+
+std::string PageHead(absl::string_view root, absl::string_view title) {
+  return absl::StrReplaceAll(
+      kHead, {{"@META@", Meta(root, title)}, {"@NAV@", Navigation(root, false)}, {"@ROOT@", root}});
+}
+
+std::string PageFoot() { return "</main>\n</body>\n</html>\n"; }
+
+std::string IndexPage(absl::string_view title, absl::string_view noscript) {
+  return absl::StrReplaceAll(kIndexTemplate, {{"@META@", Meta("", title)},
+                                              {"@NAV@", Navigation("", true)},
+                                              {"@TITLE@", HtmlLine(title)},
+                                              {"@NOSCRIPT@", noscript}});
+}
+
+absl::Status WriteAssets(const std::string& site) {
+  for (const Asset& asset : kAssets) {
+    RETURN_IF_ERROR(WriteSiteFile(site, absl::StrCat("assets/", asset.name), asset.bytes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::client

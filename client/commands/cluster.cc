@@ -1,0 +1,123 @@
+#include "client/commands/cluster.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/console/exit_code.h"
+#include "client/console/watch.h"
+#include "common/base/status.h"
+#include "common/cas/grpc_blob_store.h"
+#include "common/rpc/server.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr absl::Duration kSignalPoll = absl::Milliseconds(50);
+
+// A store whose calls end with CANCELLED once the interrupt came. Keeps references to both.
+class InterruptibleStore : public cas::BlobStore {
+ public:
+  InterruptibleStore(cas::BlobStore& store, const OnInterrupt& interrupt)
+      : store_(store), interrupt_(interrupt) {}
+
+  absl::StatusOr<std::vector<cas::Digest>> FindMissing(
+      const std::vector<cas::Digest>& digests) override {
+    RETURN_IF_ERROR(Check());
+    return store_.FindMissing(digests);
+  }
+
+  absl::Status Put(const std::vector<cas::Blob>& blobs) override {
+    RETURN_IF_ERROR(Check());
+    return store_.Put(blobs);
+  }
+
+  absl::StatusOr<std::vector<std::string>> Get(const std::vector<cas::Digest>& digests) override {
+    RETURN_IF_ERROR(Check());
+    return store_.Get(digests);
+  }
+
+  absl::StatusOr<cas::ActionResult> GetActionResult(const cas::Digest& action) override {
+    RETURN_IF_ERROR(Check());
+    return store_.GetActionResult(action);
+  }
+
+  absl::Status PutActionResult(const cas::Digest& action,
+                               const cas::ActionResult& result) override {
+    RETURN_IF_ERROR(Check());
+    return store_.PutActionResult(action, result);
+  }
+
+ private:
+  absl::Status Check() const {
+    return interrupt_.came() ? absl::CancelledError("interrupted") : absl::OkStatus();
+  }
+
+  cas::BlobStore& store_;
+  const OnInterrupt& interrupt_;
+};
+
+}  // namespace
+
+OnInterrupt::OnInterrupt(rpc::TerminationSignal& signal, std::function<void()> call)
+    : thread_([this, &signal, call = std::move(call)] {
+        while (!done_) {
+          if (!signal.WaitFor(kSignalPoll)) continue;
+          came_ = true;
+          call();
+          return;
+        }
+      }) {}
+
+OnInterrupt::~OnInterrupt() {
+  done_ = true;
+  thread_.join();
+}
+
+Cluster::Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
+                 rpc::TerminationSignal& signal)
+    : jobs_(std::move(jobs)),
+      store_(std::move(store)),
+      on_interrupt_(signal, [this] { jobs_->Interrupt(); }),
+      interruptible_store_(std::make_unique<InterruptibleStore>(*store_, on_interrupt_)) {}
+
+Cluster::~Cluster() = default;
+
+std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration reconnect_timeout,
+                                 rpc::TerminationSignal& signal, Console& console) {
+  const absl::Duration timeout = std::min(reconnect_timeout, address.reconnect_timeout);
+  ReconnectOptions reconnect;
+  reconnect.timeout = timeout;
+  reconnect.on_unreachable = [&console, timeout](const absl::Status& status) {
+    const bool away = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+    console.Note(absl::StrCat("the coordinator ", away ? "does not answer" : "is not ready",
+                              "; trying for ", absl::FormatDuration(timeout), ": ",
+                              ErrorLine(status)));
+  };
+  cas::GrpcBlobStoreOptions store;
+  store.retry.max_attempts = 0;
+  store.retry.max_time = timeout;
+  store.sleep = [&signal](absl::Duration pause) {
+    return signal.WaitFor(pause) ? absl::CancelledError("interrupted") : absl::OkStatus();
+  };
+  return std::make_unique<Cluster>(
+      NewCrawlClient(rpc::Connect(address.coordinator, address.credentials), std::move(reconnect)),
+      cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)),
+      signal);
+}
+
+std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {
+  return std::make_unique<Cluster>(NewCrawlClient(embedded.coordinator()),
+                                   cas::NewGrpcBlobStore(embedded.store(), {}), signal);
+}
+
+absl::StatusOr<v1::JobStatus> FinishedJob(CrawlClient& jobs, const std::string& job) {
+  ASSIGN_OR_RETURN(v1::JobStatus status, jobs.GetJob(job));
+  if (status.state() == v1::JOB_STATE_DONE) return status;
+  return absl::FailedPreconditionError(
+      absl::StrCat("job ", job, " has no dataset", HasEnded(status) ? "" : " yet"));
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,86 @@
+#include "client/commands/console.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/console/exit_code.h"
+#include "client/console/format.h"
+#include "client/console/live_progress.h"
+#include "common/base/file.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr absl::Duration kRedraw = absl::Milliseconds(100);
+constexpr absl::Duration kPlainPause = absl::Seconds(2);
+
+void Write(std::FILE* file, absl::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), file);
+}
+
+int TerminalWidth() {
+  winsize size = {};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+}  // namespace
+
+void Console::Result(absl::string_view text) { Write(stdout, text); }
+
+void Console::Note(absl::string_view line) {
+  if (!json_) Write(stderr, absl::StrCat(line, "\n"));
+}
+
+int Console::Fail(const absl::Status& status) {
+  const std::string line = ErrorLine(status);
+  if (json_) {
+    Write(stderr, JsonLine({{"error", line}, {"code", absl::StatusCodeToString(status.code())}}));
+  } else {
+    Write(stderr, absl::StrCat("kernelmill: ", line, "\n"));
+  }
+  return ExitCodeOf(status);
+}
+
+absl::Status Console::Flush() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno == 0 ? EIO : errno, "stdout");
+}
+
+void Console::Progress(absl::string_view text) {
+  if (json_) return Write(stderr, absl::StrCat(text, "\n"));
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  if (absl::Now() < next_progress_) return;
+  next_progress_ = absl::Now() + (terminal ? kRedraw : kPlainPause);
+  if (terminal) {
+    Write(stderr, absl::StrCat("\r\x1b[2K", CutTo(std::string(text), TerminalWidth() - 1)));
+    progress_drawn_ = true;
+  } else {
+    Write(stderr, absl::StrCat(text, "\n"));
+  }
+}
+
+void Console::EndProgress() {
+  if (std::exchange(progress_drawn_, false)) Write(stderr, "\r\x1b[2K");
+}
+
+std::unique_ptr<ProgressPrinter> Console::NewProgressPrinter() {
+  const Writer write = [](absl::string_view text) { Write(stderr, text); };
+  std::unique_ptr<ProgressPrinter> printer = NewProgressLines(write);
+  if (json_) {
+    printer = NewProgressJson(write);
+  } else if (::isatty(STDERR_FILENO) == 1) {
+    printer = NewProgressBars(write, TerminalWidth);
+  }
+  return std::make_unique<LiveProgress>(std::move(printer));
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,234 @@
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "client/commands/commands.h"
+#include "client/commands/local_files.h"
+#include "client/console/exit_code.h"
+#include "client/console/format.h"
+#include "client/embedded/embedded_cluster.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/job/job_spec.h"
+#include "common/rpc/status.h"
+#include "dataset/export/place.h"
+#include "dataset/export/verdict_json.h"
+#include "dataset/output/row_writer.h"
+#include "kernelmill/v1/stages.grpc.pb.h"
+
+namespace kernelmill::client {
+namespace {
+
+using dataset::DslWord;
+using dataset::RoleWord;
+using dataset::RowWriter;
+
+// The extractor's limits on one call.
+constexpr size_t kBatchFiles = 256;
+constexpr int64_t kBatchBytes = 8 << 20;
+constexpr int64_t kMaxLicenseBytes = 1 << 20;
+
+// Walks files in batches, and turns what each holds into output.
+class FileCommand {
+ public:
+  static absl::StatusOr<int> Run(const std::vector<std::string>& paths, bool validate,
+                                 Console& console) {
+    ASSIGN_OR_RETURN(const std::vector<LocalFile> files, FindPythonFiles(paths));
+    ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedServices> services, EmbeddedServices::Start());
+    FileCommand command(validate, *services, console);
+    for (const LocalFile& file : files) RETURN_IF_ERROR(command.Add(file));
+    RETURN_IF_ERROR(command.RunBatch());
+    if (files.empty()) {
+      console.Note("no Python files there; files of other kinds are read where they are named");
+    } else if (command.kernels_ == 0) {
+      console.Note(
+          absl::StrCat("no kernels in ", files.size(), files.size() == 1 ? " file" : " files"));
+    }
+    return command.exit_code_;
+  }
+
+ private:
+  FileCommand(bool validate, EmbeddedServices& services, Console& console)
+      : validate_(validate),
+        extractor_(v1::Extractor::NewStub(services.channel())),
+        validator_(v1::Validator::NewStub(services.channel())),
+        console_(console) {}
+
+  absl::Status Add(const LocalFile& file) {
+    absl::StatusOr<std::string> content = ReadFile("/" + file.absolute, kBatchBytes);
+    if (!content.ok()) {
+      console_.Fail(content.status());
+      exit_code_ = kInputsFailed;
+      return absl::OkStatus();
+    }
+    const int64_t size = static_cast<int64_t>(content->size());
+    if (batch_.size() == kBatchFiles || batch_bytes_ + size > kBatchBytes) {
+      RETURN_IF_ERROR(RunBatch());
+    }
+    batch_bytes_ += size;
+    v1::SourceFile* added = request_.add_files();
+    added->set_path(file.absolute);
+    *added->mutable_content() = *std::move(content);
+    batch_.push_back(file);
+    return absl::OkStatus();
+  }
+
+  absl::Status RunBatch() {
+    if (batch_.empty()) return absl::OkStatus();
+    std::map<std::string, std::string> shown;
+    for (const LocalFile& file : batch_) shown[file.absolute] = file.shown;
+    v1::ExtractResponse extracted;
+    grpc::ClientContext context;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(extractor_->Extract(&context, request_, &extracted)));
+    for (const v1::ExtractedFile& file : extracted.kernels().files()) {
+      if (file.failed().empty()) continue;
+      console_.Fail(absl::DataLossError(absl::StrCat(shown[file.path()], ": ", file.failed())));
+      exit_code_ = kInputsFailed;
+    }
+    v1::ValidateResponse validated;
+    if (validate_) {
+      ASSIGN_OR_RETURN(validated, Validate(extracted.kernels()));
+    }
+    kernels_ += extracted.kernels().kernels_size();
+    for (int i = 0; i < extracted.kernels().kernels_size(); ++i) {
+      const v1::Kernel& kernel = extracted.kernels().kernels(i);
+      if (validate_) {
+        ShowVerdict(shown[kernel.path()], kernel, validated.verdicts().verdicts(i));
+      } else {
+        ShowKernel(shown[kernel.path()], kernel);
+      }
+    }
+    request_.Clear();
+    batch_.clear();
+    batch_bytes_ = 0;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<v1::ValidateResponse> Validate(const v1::KernelShard& kernels) {
+    v1::ValidateRequest request;
+    *request.mutable_kernels() = kernels;
+    *request.mutable_files() = request_.files();
+    *request.mutable_licenses() = job::WithDefaults({}).licenses();
+    for (const LocalFile& license : FindLicenseFiles(batch_)) {
+      absl::StatusOr<std::string> content = ReadFile("/" + license.absolute, kMaxLicenseBytes);
+      // A licence that cannot be read is no evidence.
+      if (!content.ok()) continue;
+      v1::SourceFile* added = request.add_license_files();
+      added->set_path(license.absolute);
+      *added->mutable_content() = *std::move(content);
+    }
+    v1::ValidateResponse response;
+    grpc::ClientContext context;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(validator_->Validate(&context, request, &response)));
+    if (response.verdicts().verdicts_size() != kernels.kernels_size()) {
+      return absl::InternalError("the validator answered for other kernels");
+    }
+    return response;
+  }
+
+  static void WriteKernel(const std::string& path, const v1::Kernel& kernel, RowWriter& row) {
+    row.Text("dsl", DslWord(kernel.dsl()));
+    row.Text("role", RoleWord(kernel.role()));
+    row.Integer("first_line", kernel.first_line());
+    row.Integer("last_line", kernel.last_line());
+    row.Text("sha256", kernel.sha256());
+    row.Integer("lexical_tokens", kernel.tokens());
+    row.ExactText("path", path);
+    if (kernel.has_json_pointer()) {
+      row.ExactText("json_pointer", kernel.json_pointer());
+    } else {
+      row.Null("json_pointer");
+    }
+    row.ExactText("qualname", kernel.qualname());
+  }
+
+  void Show(RowWriter& row, std::string& line) {
+    if (!row.is_utf8()) row.NotUtf8();
+    row.End();
+    console_.Result(line + "\n");
+  }
+
+  void ShowKernel(const std::string& path, const v1::Kernel& kernel) {
+    if (!console_.json()) {
+      console_.Result(absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "-",
+                                   kernel.last_line(), "  ", ToUtf8(kernel.qualname()), "  ",
+                                   DslWord(kernel.dsl()), " ", RoleWord(kernel.role()), ", ",
+                                   kernel.tokens(), " tokens\n"));
+      return;
+    }
+    std::string line;
+    RowWriter row(&line);
+    WriteKernel(path, kernel, row);
+    row.ExactText("signature", kernel.signature());
+    row.ExactTextOrNull("docstring", kernel.docstring());
+    row.ExactText("source", kernel.source());
+    row.ExactTextOrNull("module", kernel.module());
+    Show(row, line);
+  }
+
+  void ShowVerdict(const std::string& path, const v1::Kernel& kernel, const v1::Verdict& verdict) {
+    if (!verdict.accepted()) exit_code_ = kInputsFailed;
+    if (console_.json()) {
+      std::string line;
+      RowWriter row(&line);
+      WriteKernel(path, kernel, row);
+      row.Boolean("accepted", verdict.accepted());
+      row.TextList("reasons", verdict.reasons());
+      dataset::WriteLicense(verdict.license(), row);
+      dataset::WriteChecks(verdict, row);
+      dataset::WriteQuality(verdict.quality(), v1::QualityPolicy(), row);
+      dataset::WriteTokens("tokens", verdict.source_tokens(), row);
+      dataset::WriteTokens("module_tokens", verdict.module_tokens(), row);
+      dataset::WriteKindAndTarget(verdict, row);
+      Show(row, line);
+      return;
+    }
+    std::string line =
+        absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "  ",
+                     ToUtf8(kernel.qualname()), "  ", verdict.accepted() ? "accepted" : "rejected");
+    if (!verdict.reasons().empty()) {
+      absl::StrAppend(&line, " (", absl::StrJoin(verdict.reasons(), ", "), ")");
+    }
+    absl::StrAppend(&line, "  ", verdict.license().expression(), "  score ",
+                    verdict.quality().score());
+    std::vector<absl::string_view> failed;
+    for (const v1::RuleResult& result : verdict.rules()) {
+      if (result.outcome() == v1::RuleResult::OUTCOME_FAIL) failed.push_back(result.rule());
+    }
+    if (!failed.empty()) absl::StrAppend(&line, "  lacks ", absl::StrJoin(failed, ", "));
+    console_.Result(line + "\n");
+  }
+
+  const bool validate_;
+  const std::unique_ptr<v1::Extractor::Stub> extractor_;
+  const std::unique_ptr<v1::Validator::Stub> validator_;
+  Console& console_;
+  v1::ExtractRequest request_;
+  std::vector<LocalFile> batch_;  // as in request_
+  int64_t batch_bytes_ = 0;
+  int64_t kernels_ = 0;  // that were found
+  int exit_code_ = kDone;
+};
+
+}  // namespace
+
+absl::StatusOr<int> ExtractFiles(const std::vector<std::string>& paths, Console& console) {
+  return FileCommand::Run(paths, /*validate=*/false, console);
+}
+
+absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console& console) {
+  return FileCommand::Run(paths, /*validate=*/true, console);
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/commands/cluster.h"
+#include "client/commands/commands.h"
+#include "client/commands/retry_hint.h"
+#include "client/commands/timeline_output.h"
+#include "client/console/exit_code.h"
+#include "client/console/format.h"
+#include "client/console/output.h"
+#include "client/console/watch.h"
+#include "client/console/workers.h"
+#include "client/embedded/embedded_cluster.h"
+#include "common/base/status.h"
+#include "common/job/job_file.h"
+#include "dataset/export/exporter.h"
+#include "dataset/output/output_dir.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr absl::Duration kStopGrace = absl::Seconds(5);
+
+// Names a submission, so that a repeated try does not make a second job.
+std::string NewRequestId() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 4; ++i) absl::StrAppend(&id, absl::Hex(random(), absl::kZeroPad8));
+  return id;
+}
+
+absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target,
+                       Console& console) {
+  dataset::ExportRequest request;
+  request.dataset = status.dataset();
+  ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
+  ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
+  request.out_dir = target.out_dir;
+  request.tree = target.tree;
+  const absl::StatusOr<std::vector<std::string>> warnings =
+      dataset::ExportDataset(cluster.store(), request);
+  if (!warnings.ok()) {
+    return WithRetryHint(Annotate(warnings.status(), "export"), status.job());
+  }
+  for (const std::string& warning : *warnings) console.Note(absl::StrCat("warning: ", warning));
+  return absl::OkStatus();
+}
+
+// Puts all failures into a status, which has the first of them.
+absl::Status AddAllFailures(Cluster& cluster, v1::JobStatus& status) {
+  if (status.failure_count() == status.failures_size()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
+                   cluster.jobs().ListFailures(status.job()));
+  status.mutable_failures()->Assign(failures.begin(), failures.end());
+  status.set_failure_count(status.failures_size());  // of a job that runs there may be more by now
+  return absl::OkStatus();
+}
+
+// Puts the gates that the job misses among the failures of a status, which may have the first
+// hundred alone.
+absl::Status AddMissedGates(Cluster& cluster, v1::JobStatus& status) {
+  if (status.failure_count() == status.failures_size()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
+                   cluster.jobs().ListFailures(status.job()));
+  for (size_t i = static_cast<size_t>(status.failures_size()); i < failures.size(); ++i) {
+    if (IsMissedGate(failures[i])) *status.add_failures() = failures[i];
+  }
+  return absl::OkStatus();
+}
+
+void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
+  console.Result(console.json() ? SummaryJson(status, out_dir) + "\n"
+                                : SummaryText(status, out_dir));
+}
+
+// Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
+absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
+                              absl::Duration reconnect_timeout, const ExportTarget& target,
+                              Console& console) {
+  const std::unique_ptr<ProgressPrinter> printer = console.NewProgressPrinter();
+  WatchOptions options;
+  options.reconnect_timeout = reconnect_timeout;
+  options.on_lost = [&](const absl::Status& error) { printer->ShowReconnecting(error); };
+  const auto watch = [&](const OnStatus& on_status) {
+    return cluster.jobs().Watch(job, on_status);
+  };
+  ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, [&](const v1::JobStatus& now) {
+                     printer->Show(now, absl::Now());
+                   }));
+  const bool exported = status.state() == v1::JOB_STATE_DONE && !target.out_dir.empty();
+  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, target, console));
+  if (status.state() == v1::JOB_STATE_DONE) RETURN_IF_ERROR(AddMissedGates(cluster, status));
+  PrintSummary(status, exported ? target.out_dir : "", console);
+  return ExitCodeOf(status);
+}
+
+// The job goes on without whom it was interrupted for: how to come back to it.
+absl::Status GoesOn(const std::string& job, const ClusterAddress& address) {
+  const std::string there = address.coordinator == ClusterAddress().coordinator
+                                ? ""
+                                : absl::StrCat(" --coordinator ", address.coordinator);
+  return absl::CancelledError(absl::StrCat("interrupted; job ", job, " goes on: `kernelmill watch ",
+                                           job, there, "` follows it, `kernelmill cancel ", job,
+                                           there, "` ends it"));
+}
+
+// FollowJob on a cluster elsewhere.
+absl::StatusOr<int> FollowThere(const ClusterAddress& address, Cluster& cluster,
+                                const std::string& job, const ExportTarget& target,
+                                Console& console) {
+  absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, target, console);
+  if (absl::IsCancelled(code.status())) return GoesOn(job, address);
+  return code;
+}
+
+// Whether the request id is that of this very job, and says that it may have been there before.
+absl::Status CheckRepeated(Cluster& cluster, const std::string& job, const v1::JobSpec& spec,
+                           const std::string& request_id, Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster.jobs().GetJob(job));
+  if (status.name() != spec.name()) {
+    return absl::AlreadyExistsError(absl::StrCat("--request-id ", request_id, " is that of job ",
+                                                 job,
+                                                 ", which is not of this job file; nothing "
+                                                 "was submitted"));
+  }
+  console.Note(absl::StrCat(
+      "request ", request_id, " is job ", job, ", submitted at ",
+      absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(status.submitted_unix_ms()),
+                       absl::UTCTimeZone())));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec,
+                                       const std::string& request_id, int priority, bool no_cache,
+                                       Console& console) {
+  const std::string id = request_id.empty() ? NewRequestId() : request_id;
+  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, id, priority, no_cache));
+  if (!request_id.empty()) RETURN_IF_ERROR(CheckRepeated(cluster, job, spec, id, console));
+  console.Note(absl::StrCat("job ", job));
+  return job;
+}
+
+void PrintState(const v1::JobStatus& status, Console& console) {
+  console.Result(console.json() ? StatusJson(status) + "\n" : StateText(status));
+}
+
+// Nothing for a job that compiles nothing, which needs no toolchains.
+std::optional<EmbeddedCompilerOptions> CompilerOf(const v1::JobSpec& spec,
+                                                  EmbeddedCompilerOptions options) {
+  if (!spec.has_compile()) return std::nullopt;
+  options.toolchains.assign(spec.compile().toolchains().begin(), spec.compile().toolchains().end());
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
+                          Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(options.job_file));
+  // Hours of work should not end in a refusal.
+  RETURN_IF_ERROR(dataset::CheckOutputDir(options.target.out_dir));
+  ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
+                   EmbeddedCluster::Start({.data_dir = options.data_dir,
+                                           .workers = options.workers,
+                                           .package_index = options.package_index,
+                                           .github_api = options.github_api,
+                                           .github_token_file = options.github_token_file,
+                                           .compiler = CompilerOf(spec, options.compiler)}));
+  const auto cluster = Connect(*embedded, signal);
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*request_id=*/"",
+                                                     /*priority=*/0, options.no_cache, console));
+  absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.target, console);
+  if (!options.trace.empty()) {
+    const absl::StatusOr<Timeline> timeline = cluster->jobs().GetTimeline(job);
+    const absl::Status traced =
+        timeline.ok() ? WriteTraceFile(*timeline, job, options.trace) : timeline.status();
+    if (code.ok() && !traced.ok()) code = traced;
+  }
+  if (absl::IsCancelled(code.status())) {
+    code = absl::CancelledError(absl::StrCat(
+        "interrupted; the same command goes on from what is done (--data ", options.data_dir, ")"));
+  }
+  // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
+  // process; the store loses nothing by that.
+  if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());
+  return code;
+}
+
+absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
+                           rpc::TerminationSignal& signal, Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(options.job_file));
+  if (!options.target.out_dir.empty())
+    RETURN_IF_ERROR(dataset::CheckOutputDir(options.target.out_dir));
+  const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.request_id,
+                                                     options.priority, options.no_cache, console));
+  if (options.wait || !options.target.out_dir.empty()) {
+    return FollowThere(address, *cluster, job, options.target, console);
+  }
+  console.Result(console.json() ? JsonLine({{"job", job}}) : absl::StrCat(job, "\n"));
+  return kDone;
+}
+
+absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
+                          rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
+  return FollowThere(address, *cluster, job, {}, console);
+}
+
+absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
+                             Console& console) {
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  ASSIGN_OR_RETURN(const std::vector<v1::JobStatus> jobs, cluster->jobs().ListJobs());
+  if (!console.json()) {
+    console.Result(JobsText(jobs));
+    return kDone;
+  }
+  for (const v1::JobStatus& job : jobs) console.Result(StatusJson(job) + "\n");
+  return kDone;
+}
+
+absl::StatusOr<int> ListWorkers(const ClusterAddress& address, rpc::TerminationSignal& signal,
+                                Console& console) {
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  ASSIGN_OR_RETURN(const std::vector<v1::WorkerInfo> workers, cluster->jobs().ListWorkers());
+  if (!console.json()) {
+    console.Result(WorkersText(workers, absl::Now()));
+    return kDone;
+  }
+  for (const v1::WorkerInfo& worker : workers) console.Result(MessageJson(worker) + "\n");
+  return kDone;
+}
+
+absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& options,
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  if (options.timeline || !options.trace.empty()) {
+    ASSIGN_OR_RETURN(const Timeline timeline, cluster->jobs().GetTimeline(options.job));
+    if (!options.trace.empty()) {
+      RETURN_IF_ERROR(WriteTraceFile(timeline, options.job, options.trace));
+    }
+    if (options.timeline) PrintTimeline(timeline, console);
+    return kDone;
+  }
+  ASSIGN_OR_RETURN(v1::JobStatus status, cluster->jobs().GetJob(options.job));
+  RETURN_IF_ERROR(AddAllFailures(*cluster, status));
+  console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
+  const bool missed = std::any_of(status.failures().begin(), status.failures().end(), IsMissedGate);
+  return missed ? kInputsFailed : kDone;
+}
+
+absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().CancelJob(job));
+  if (status.state() != v1::JOB_STATE_CANCELLED) {
+    console.Note(absl::StrCat("job ", job, " had ended before"));
+  }
+  PrintState(status, console);
+  return kDone;
+}
+
+absl::StatusOr<int> Retry(const ClusterAddress& address, const RetryOptions& options,
+                          rpc::TerminationSignal& signal, Console& console) {
+  if (!options.target.out_dir.empty())
+    RETURN_IF_ERROR(dataset::CheckOutputDir(options.target.out_dir));
+  const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
+  ASSIGN_OR_RETURN(const v1::JobStatus status,
+                   cluster->jobs().RetryJob(options.job, options.no_cache));
+  if (options.wait || !options.target.out_dir.empty()) {
+    return FollowThere(address, *cluster, options.job, options.target, console);
+  }
+  PrintState(status, console);
+  return kDone;
+}
+
+absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job,
+                           rpc::TerminationSignal& signal, Console& console) {
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  RETURN_IF_ERROR(cluster->jobs().DeleteJob(job));
+  console.Result(console.json() ? JsonLine({{"job", job}, {"deleted", true}})
+                                : absl::StrCat(job, "  deleted\n"));
+  return kDone;
+}
+
+absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job,
+                           const ExportTarget& target, rpc::TerminationSignal& signal,
+                           Console& console) {
+  RETURN_IF_ERROR(dataset::CheckOutputDir(target.out_dir));
+  const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  ASSIGN_OR_RETURN(v1::JobStatus status, FinishedJob(cluster->jobs(), job));
+  RETURN_IF_ERROR(ExportJob(*cluster, status, target, console));
+  RETURN_IF_ERROR(AddMissedGates(*cluster, status));
+  PrintSummary(status, target.out_dir, console);
+  return ExitCodeOf(status);
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,96 @@
+#include "client/commands/local_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/source_files/source_files.h"
+
+namespace kernelmill::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::StatusOr<LocalFile> Local(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  if (error) return ErrnoStatus(error.value(), path.string());
+  return LocalFile{path.string(), absolute.lexically_normal().relative_path().string()};
+}
+
+absl::Status AddDirectory(const fs::path& dir, std::vector<LocalFile>* files) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  fs::recursive_directory_iterator entry(dir, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const fs::path& path = entry->path();
+    const bool hidden = absl::StartsWith(path.filename().string(), ".");
+    const fs::file_status status = entry->symlink_status(error);
+    if (error) break;
+    if (hidden && fs::is_directory(status)) entry.disable_recursion_pending();
+    if (!hidden && fs::is_regular_file(status) && path.extension() == ".py") found.push_back(path);
+  }
+  if (error) return ErrnoStatus(error.value(), dir.string());
+  std::sort(found.begin(), found.end());
+  for (const fs::path& path : found) {
+    ASSIGN_OR_RETURN(LocalFile file, Local(path));
+    files->push_back(std::move(file));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<LocalFile>> FindPythonFiles(const std::vector<std::string>& paths) {
+  std::vector<LocalFile> all;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (error) return ErrnoStatus(error.value(), path);
+    if (fs::is_directory(status)) {
+      RETURN_IF_ERROR(AddDirectory(path, &all));
+    } else {
+      ASSIGN_OR_RETURN(LocalFile file, Local(path));
+      all.push_back(std::move(file));
+    }
+  }
+  std::set<std::string> seen;
+  std::vector<LocalFile> files;
+  for (LocalFile& file : all) {
+    if (seen.insert(file.absolute).second) files.push_back(std::move(file));
+  }
+  return files;
+}
+
+std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files) {
+  std::set<fs::path> folders;
+  for (const LocalFile& file : files) {
+    fs::path folder = fs::path("/" + file.absolute).parent_path();
+    while (folders.insert(folder).second && folder.has_relative_path()) {
+      folder = folder.parent_path();
+    }
+  }
+  std::vector<LocalFile> licenses;
+  for (const fs::path& folder : folders) {
+    // A folder above that cannot be read holds no licence that could be shown as evidence.
+    std::error_code error;
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      std::error_code unreadable;
+      const std::string path = entry->path().string();
+      if (source_files::KindOf(path) == source_files::Kind::kOther) continue;
+      if (!entry->is_regular_file(unreadable)) continue;
+      licenses.push_back({path, entry->path().relative_path().string()});
+    }
+  }
+  std::sort(licenses.begin(), licenses.end(),
+            [](const LocalFile& a, const LocalFile& b) { return a.absolute < b.absolute; });
+  return licenses;
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,248 @@
+#include <google/protobuf/repeated_field.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/commands/cluster.h"
+#include "client/commands/commands.h"
+#include "client/commands/retry_hint.h"
+#include "client/console/exit_code.h"
+#include "client/console/format.h"
+#include "client/embedded/embedded_cluster.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/cas/digest.h"
+#include "common/manifest/ledger.h"
+#include "common/rpc/status.h"
+#include "dataset/export/place.h"
+#include "dataset/output/json.h"
+#include "kernelmill/v1/stages.grpc.pb.h"
+
+namespace kernelmill::client {
+namespace {
+
+using dataset::Json;
+
+constexpr int64_t kMaxFileBytes = 8 << 20;  // the services' limit on one call
+constexpr int64_t kMaxReportBytes = 256 << 20;
+
+absl::StatusOr<std::string> ReadQuery(const std::string& file) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(file == "-" ? "/dev/stdin" : file, kMaxFileBytes));
+  if (!text.empty()) return text;
+  return absl::InvalidArgumentError(absl::StrCat(file, " is empty"));
+}
+
+// A cluster elsewhere, or the one in this process that a crawl left its data to.
+class DatasetCluster {
+ public:
+  static absl::StatusOr<std::unique_ptr<DatasetCluster>> Open(const ClusterAddress& address,
+                                                              const std::string& data_dir,
+                                                              rpc::TerminationSignal& signal,
+                                                              Console& console) {
+    std::unique_ptr<DatasetCluster> opened(new DatasetCluster());
+    if (data_dir.empty()) {
+      opened->cluster_ = Connect(address, kShortReconnectTimeout, signal, console);
+      return opened;
+    }
+    std::error_code error;
+    if (!std::filesystem::is_directory(data_dir + "/store", error)) {
+      return absl::NotFoundError(
+          absl::StrCat(data_dir, " is no crawl's data folder; --data names the one it had"));
+    }
+    ASSIGN_OR_RETURN(opened->embedded_, EmbeddedCluster::Start({.data_dir = data_dir}));
+    opened->cluster_ = Connect(*opened->embedded_, signal);
+    return opened;
+  }
+
+  Cluster& cluster() { return *cluster_; }
+
+ private:
+  DatasetCluster() = default;
+  std::unique_ptr<EmbeddedCluster> embedded_;
+  std::unique_ptr<Cluster> cluster_;
+};
+
+absl::StatusOr<cas::Digest> DatasetIn(const std::string& out_dir) {
+  const std::string path = out_dir + "/report.json";
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxReportBytes));
+  const Json report = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const bool named = report.is_object() && report.contains("dataset");
+  if (named && report["dataset"].is_string()) {
+    return cas::ParseDigest(report["dataset"].get<std::string>());
+  }
+  return absl::InvalidArgumentError(absl::StrCat(path, " names no dataset"));
+}
+
+absl::StatusOr<cas::Digest> DatasetOf(const SimilarOptions& options, CrawlClient& jobs) {
+  if (!options.dataset.empty()) return cas::ParseDigest(options.dataset);
+  if (!options.out_dir.empty()) return DatasetIn(options.out_dir);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(jobs, options.job));
+  return status.dataset();
+}
+
+// The kernels in the text; without any, the whole of it. Of standard input, which no name gives a
+// language, whatever it has in the first language that it has some of.
+absl::StatusOr<v1::KernelShard> Extract(const std::string& file, const std::string& text,
+                                        EmbeddedServices& services) {
+  const auto extractor = v1::Extractor::NewStub(services.channel());
+  const std::vector<std::string> paths =
+      file == "-" ? std::vector<std::string>{"stdin.py", "stdin.cu"}
+                  : std::vector<std::string>{std::filesystem::path(file).filename()};
+  for (const std::string& path : paths) {
+    v1::ExtractRequest request;
+    request.add_files()->set_path(path);
+    request.mutable_files(0)->set_content(text);
+    v1::ExtractResponse response;
+    grpc::ClientContext context;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(extractor->Extract(&context, request, &response)));
+    for (const v1::ExtractedFile& extracted : response.kernels().files()) {
+      if (extracted.failed().empty()) continue;
+      return absl::DataLossError(absl::StrCat(file, ": ", extracted.failed()));
+    }
+    if (response.kernels().kernels_size() > 0) return std::move(*response.mutable_kernels());
+  }
+  v1::KernelShard whole;
+  v1::Kernel* kernel = whole.add_kernels();
+  kernel->set_source(text);
+  kernel->set_first_line(1);
+  const auto ends = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  kernel->set_last_line(ends + (text.back() == '\n' ? 0 : 1));
+  return whole;
+}
+
+absl::StatusOr<v1::SimilarResponse> Search(const SimilarOptions& options,
+                                           const cas::Digest& dataset,
+                                           const v1::KernelShard& kernels,
+                                           EmbeddedServices& services) {
+  v1::SimilarRequest request;
+  *request.mutable_dataset() = dataset;
+  for (const v1::Kernel& kernel : kernels.kernels()) {
+    v1::Kernel* asked = request.add_kernels();
+    asked->set_source(kernel.source());
+    asked->set_name(kernel.name());
+    asked->set_dsl(kernel.dsl());
+  }
+  request.set_top(options.top);
+  request.set_threshold(options.threshold);
+  const auto deduplicator = v1::Deduplicator::NewStub(services.channel());
+  v1::SimilarResponse response;
+  grpc::ClientContext context;
+  RETURN_IF_ERROR(rpc::FromGrpcStatus(deduplicator->Similar(&context, request, &response)));
+  if (response.results_size() == kernels.kernels_size()) return response;
+  return absl::InternalError("the deduplicator answered for other kernels");
+}
+
+std::string Lines(int first, int last) { return absl::StrCat(":", first, "-", last); }
+
+Json PlaceJson(const v1::KernelPlace& place) {
+  Json json = {{"id", place.id()},
+               {"repository", dataset::Text(place.repository())},
+               {"commit", place.commit()},
+               {"first_line", place.first_line()},
+               {"last_line", place.last_line()},
+               {"dsl", dataset::DslWord(place.dsl())}};
+  dataset::SetText(json, "/path", place.path());
+  json["json_pointer"] = nullptr;
+  if (place.has_json_pointer()) dataset::SetText(json, "/json_pointer", place.json_pointer());
+  dataset::SetText(json, "/qualname", place.qualname());
+  return json;
+}
+
+Json MatchJson(const v1::SimilarKernel& match) {
+  Json json = PlaceJson(match.place());
+  json["kind"] = match.kind();
+  json["similarity"] = dataset::Number(match.similarity());
+  json["near"] = dataset::Number(match.near());
+  json["structural"] = dataset::Number(match.structural());
+  json["license"] = dataset::TextOrNull(match.license());
+  json["fate"] = std::string(manifest::FateName(match.fate()));
+  json["reason"] = dataset::TextOrNull(match.reason());
+  json["of"] = nullptr;
+  if (match.has_of()) {
+    json["of"] = PlaceJson(match.of());
+    json["of"]["similarity"] = dataset::Number(match.of_similarity());
+  }
+  return json;
+}
+
+Json ResultJson(const std::string& file, const v1::Kernel& kernel,
+                const v1::SimilarKernels& result) {
+  Json json = {{"dsl", dataset::DslWord(kernel.dsl())},
+               {"first_line", kernel.first_line()},
+               {"last_line", kernel.last_line()},
+               {"similar", Json::array()}};
+  dataset::SetText(json, "/path", file);
+  dataset::SetText(json, "/qualname", kernel.qualname());
+  for (const v1::SimilarKernel& match : result.kernels()) {
+    json["similar"].push_back(MatchJson(match));
+  }
+  return json;
+}
+
+std::string PlaceText(const v1::KernelPlace& place) {
+  const std::string at = place.commit().empty() ? "" : "@" + place.commit().substr(0, 12);
+  return absl::StrCat(OneLine(place.repository()), at, "  ", OneLine(PathText(place.path(), place)),
+                      Lines(place.first_line(), place.last_line()), "  ",
+                      OneLine(place.qualname()));
+}
+
+std::string MatchText(const v1::SimilarKernel& match) {
+  std::string line = absl::StrFormat("  %.3f  %-10s  %s  ", match.similarity(), match.kind(),
+                                     PlaceText(match.place()));
+  if (!match.license().empty()) absl::StrAppend(&line, match.license(), "  ");
+  line += std::string(manifest::FateName(match.fate()));
+  if (!match.reason().empty()) absl::StrAppend(&line, " (", OneLine(match.reason()), ")");
+  if (match.has_of()) absl::StrAppend(&line, " of ", PlaceText(match.of()));
+  return line + "\n";
+}
+
+std::string ResultText(const std::string& file, const v1::Kernel& kernel,
+                       const v1::SimilarKernels& result) {
+  std::string text =
+      absl::StrCat(OneLine(file), Lines(kernel.first_line(), kernel.last_line()), "  ",
+                   kernel.qualname().empty() ? "the whole text" : OneLine(kernel.qualname()), "\n");
+  for (const v1::SimilarKernel& match : result.kernels()) text += MatchText(match);
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,
+                            rpc::TerminationSignal& signal, Console& console) {
+  ASSIGN_OR_RETURN(const std::string text, ReadQuery(options.file));
+  // Said before anything about a cluster: the folder is what the user named.
+  if (!options.out_dir.empty()) RETURN_IF_ERROR(DatasetIn(options.out_dir).status());
+  ASSIGN_OR_RETURN(const std::unique_ptr<DatasetCluster> opened,
+                   DatasetCluster::Open(address, options.data_dir, signal, console));
+  ASSIGN_OR_RETURN(const cas::Digest dataset, DatasetOf(options, opened->cluster().jobs()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedServices> services,
+                   EmbeddedServices::Start(&opened->cluster().store()));
+  ASSIGN_OR_RETURN(const v1::KernelShard kernels, Extract(options.file, text, *services));
+  const absl::StatusOr<v1::SimilarResponse> found = Search(options, dataset, kernels, *services);
+  if (!found.ok()) {
+    return WithRetryHint(found.status(), options.job);
+  }
+  const v1::SimilarResponse& response = *found;
+  for (int i = 0; i < kernels.kernels_size(); ++i) {
+    const v1::Kernel& kernel = kernels.kernels(i);
+    console.Result(console.json()
+                       ? dataset::Canonical(ResultJson(options.file, kernel, response.results(i))) +
+                             "\n"
+                       : ResultText(options.file, kernel, response.results(i)));
+  }
+  console.Note(absl::StrCat("compared with ", response.compared(), " kernels of dataset ",
+                            cas::ToString(dataset)));
+  return kDone;
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,45 @@
+#include "client/console/exit_code.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "client/console/format.h"
+
+namespace kernelmill::client {
+
+int ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kDone;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnimplemented:
+      return kRequestWrong;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kUnauthenticated:
+      return kOutOfReach;
+    case absl::StatusCode::kCancelled:
+      return kInterrupted;
+    default:
+      return kInputsFailed;
+  }
+}
+
+int ExitCodeOf(const v1::JobStatus& status) {
+  return status.state() == v1::JOB_STATE_DONE && status.failure_count() == 0 ? kDone
+                                                                             : kInputsFailed;
+}
+
+bool IsMissedGate(const v1::Failure& failure) {
+  return failure.stage() == "manifest" && absl::StartsWith(failure.path(), "gates.");
+}
+
+std::string ErrorLine(const absl::Status& status) {
+  return OneLine(absl::string_view(status.message().data(), status.message().size()));
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,366 @@
+#include "client/console/output.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "client/console/exit_code.h"
+#include "client/console/format.h"
+#include "client/console/progress.h"
+#include "client/console/workers.h"
+#include "common/base/text.h"
+#include "common/cas/digest.h"
+
+namespace kernelmill::client {
+namespace {
+
+using Counters = std::map<std::string, int64_t>;
+
+Counters CountersOf(const v1::JobStatus& status) {
+  Counters counters;
+  for (const v1::Counter& counter : status.counters()) counters[counter.name()] = counter.value();
+  return counters;
+}
+
+// The counter itself and those below it: "dataset.rejected" is also the sum of
+// "dataset.rejected.*".
+int64_t Sum(const Counters& counters, const std::string& name) {
+  int64_t sum = 0;
+  for (const auto& [key, value] : counters) {
+    if (key == name || absl::StartsWith(key, name + ".")) sum += value;
+  }
+  return sum;
+}
+
+std::string StateWord(v1::JobState state) {
+  const std::string name = v1::JobState_Name(state);
+  return absl::AsciiStrToLower(absl::StripPrefix(name, "JOB_STATE_"));
+}
+
+int64_t FailureCount(const v1::JobStatus& status) {
+  return std::max<int64_t>(status.failure_count(), status.failures_size());
+}
+
+// The sources of a job that has ended, by the stages that have a task for each: what was not found
+// or not pinned is not fetched.
+struct SourceCount {
+  int64_t all = 0;
+  int64_t failed = 0;
+};
+
+SourceCount CountSources(const v1::JobStatus& status) {
+  SourceCount sources;
+  for (const v1::StageProgress& stage : status.stages()) {
+    const bool fetch = stage.stage() == "fetch";
+    if (!fetch && stage.stage() != "pin" && stage.stage() != "discover") continue;
+    sources.failed += stage.failed();
+    sources.all += fetch ? stage.total() : stage.failed();
+  }
+  return sources;
+}
+
+// "done", "cancelled", "done, all 3 sources failed".
+std::string StateWords(const v1::JobStatus& status) {
+  const std::string word = StateWord(status.state());
+  const SourceCount sources = CountSources(status);
+  if (status.state() != v1::JOB_STATE_DONE || sources.all == 0 || sources.failed < sources.all) {
+    return word;
+  }
+  if (sources.all == 1) return word + ", its source failed";
+  return absl::StrCat(word, ", all ", sources.all, " sources failed");
+}
+
+std::string FailureLine(const v1::Failure& failure) {
+  std::string line = absl::StrCat("  ", OneLine(failure.source()), "  ");
+  if (!failure.path().empty()) absl::StrAppend(&line, OneLine(failure.path()), "  ");
+  absl::StrAppend(&line, failure.stage(), "  ", failure.code(), ": ", OneLine(failure.message()));
+  if (failure.files() > 0) absl::StrAppend(&line, " (", failure.files(), " files)");
+  return line + "\n";
+}
+
+int64_t CountMissedGates(const v1::JobStatus& status) {
+  return std::count_if(status.failures().begin(), status.failures().end(), IsMissedGate);
+}
+
+// "  min_kept  480, but at least 500 is asked for": a line a gate that is missed.
+std::string GatesText(const v1::JobStatus& status) {
+  const int64_t missed = CountMissedGates(status);
+  if (missed == 0) return "";
+  std::string text = absl::StrCat("gates      ", missed, " missed\n");
+  for (const v1::Failure& failure : status.failures()) {
+    if (!IsMissedGate(failure)) continue;
+    absl::StrAppend(&text, "  ", OneLine(absl::StripPrefix(failure.path(), "gates.")), "  ",
+                    OneLine(failure.message()), "\n");
+  }
+  return text;
+}
+
+// `rest` is where those are that the status does not name.
+std::string FailuresText(const v1::JobStatus& status, absl::string_view rest) {
+  const int64_t failures = status.failure_count() - CountMissedGates(status);
+  if (failures == 0) return "";
+  std::string text = absl::StrCat("failures   ", failures, "\n");
+  for (const v1::Failure& failure : status.failures()) {
+    if (!IsMissedGate(failure)) text += FailureLine(failure);
+  }
+  const int64_t more = status.failure_count() - status.failures_size();
+  if (more > 0) absl::StrAppend(&text, "  and ", more, " more: ", rest, "\n");
+  return text;
+}
+
+std::string TroubledText(const v1::JobStatus& status) {
+  if (status.troubled().empty()) return "";
+  std::string text = absl::StrCat("tried again", "  ", status.troubled_size(), "\n");
+  for (const v1::Troubled& task : status.troubled()) {
+    absl::StrAppend(
+        &text, "  ", OneLine(task.source()), "  ", task.stage(), "  after ", task.attempts(),
+        task.attempts() == 1 ? " attempt: " : " attempts: ", OneLine(task.last_error()), "\n");
+  }
+  return text;
+}
+
+std::string HeadText(const v1::JobStatus& status) {
+  std::string text = absl::StrCat("job        ", status.job(), "  ", OneLine(status.name()), "  ",
+                                  StateWords(status));
+  if (status.ended_unix_ms() > status.submitted_unix_ms()) {
+    absl::StrAppendFormat(&text, "  %.1f s",
+                          (status.ended_unix_ms() - status.submitted_unix_ms()) / 1000.0);
+  }
+  if (status.runs() > 1) absl::StrAppend(&text, "  run ", status.runs());
+  if (status.priority() != 0) absl::StrAppend(&text, "  priority ", status.priority());
+  text += '\n';
+  if (status.has_dataset()) {
+    absl::StrAppend(&text, "dataset    ", cas::ToString(status.dataset()), "\n");
+  }
+  return text;
+}
+
+// A fate's line in the report, then one a reason.
+void AppendFate(const Counters& counters, absl::string_view label, const std::string& name,
+                std::string* text) {
+  absl::StrAppendFormat(text, "  %-22s %8d\n", std::string(label), Sum(counters, name));
+  for (const auto& [key, value] : counters) {
+    absl::string_view reason = key;
+    if (absl::ConsumePrefix(&reason, name + ".")) {
+      absl::StrAppendFormat(text, "    %-20s %8d\n", std::string(reason), value);
+    }
+  }
+}
+
+// Protobuf writes bytes as Base64.
+std::string WithPathsAsText(const v1::JobStatus& status, const std::string& json) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::parse(json);
+  for (int i = 0; i < status.failures_size(); ++i) {
+    const std::string& path = status.failures(i).path();
+    object["failures"][i]["path"] = ToUtf8(path);
+    if (!IsUtf8(path)) object["failures"][i]["path_base64"] = absl::Base64Escape(path);
+  }
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string Blobs(int64_t count) { return absl::StrCat(count, count == 1 ? " blob" : " blobs"); }
+
+std::string HoldText(const v1::HoldInfo& hold) {
+  std::string what =
+      hold.blobs() > 0 || !hold.everything_used_from_now() ? Blobs(hold.blobs()) : "";
+  if (hold.everything_used_from_now()) {
+    absl::StrAppend(&what, what.empty() ? "" : " and ", "everything used since it began");
+  }
+  if (hold.expires_in_ms() > 0) {
+    absl::StrAppend(&what, ", for another ",
+                    ShortDuration(absl::Milliseconds(hold.expires_in_ms())));
+  }
+  return absl::StrFormat("  %-40s %s\n", OneLine(hold.name()), what);
+}
+
+std::string BackupLine(const v1::BackupInfo& backup) {
+  const std::string made =
+      backup.made_unix_ms() == 0
+          ? "not whole"
+          : absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(backup.made_unix_ms()),
+                             absl::UTCTimeZone());
+  return absl::StrFormat("  %-40s %s, %s\n", OneLine(backup.name()), ShortBytes(backup.bytes()),
+                         made);
+}
+
+}  // namespace
+
+std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir) {
+  const Counters counters = CountersOf(status);
+  std::string text = HeadText(status);
+  if (status.state() == v1::JOB_STATE_DONE) {
+    absl::StrAppendFormat(
+        &text, "kernels    %d found = %d kept + %d rejected + %d duplicate + %d contaminated\n",
+        Sum(counters, "dataset.kernels"), Sum(counters, "dataset.kept"),
+        Sum(counters, "dataset.rejected"), Sum(counters, "dataset.duplicate"),
+        Sum(counters, "dataset.contaminated"));
+    absl::StrAppendFormat(
+        &text, "files      %d seen = %d extracted + %d skipped + %d failed\n",
+        Sum(counters, "dataset.files.seen"), Sum(counters, "dataset.files.extracted"),
+        Sum(counters, "dataset.files.skipped"), Sum(counters, "dataset.files.failed"));
+    if (Sum(counters, "dataset.training_files.found") > 0) {
+      absl::StrAppendFormat(
+          &text, "whole      %d found = %d kept + %d rejected + %d duplicate + %d contaminated\n",
+          Sum(counters, "dataset.training_files.found"),
+          Sum(counters, "dataset.training_files.kept"),
+          Sum(counters, "dataset.training_files.rejected"),
+          Sum(counters, "dataset.training_files.duplicate"),
+          Sum(counters, "dataset.training_files.contaminated"));
+    }
+  }
+  text += GatesText(status);
+  const std::string report = absl::StrCat("kernelmill report ", status.job());
+  text += FailuresText(status, out_dir.empty() ? report : absl::StrCat(out_dir, "/report.json"));
+  if (!out_dir.empty()) absl::StrAppend(&text, "written to ", out_dir, "\n");
+  return text;
+}
+
+std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir) {
+  const std::string dataset = status.has_dataset() ? cas::ToString(status.dataset()) : "";
+  return absl::StrCat("{\"job\":", StatusJson(status), ",\"dataset\":", JsonString(dataset),
+                      ",\"out\":", JsonString(out_dir), ",\"exit\":", ExitCodeOf(status), "}");
+}
+
+std::string ReportText(const v1::JobStatus& status) {
+  const Counters counters = CountersOf(status);
+  std::string text = HeadText(status);
+  text += "files\n";
+  AppendFate(counters, "seen", "dataset.files.seen", &text);
+  AppendFate(counters, "extracted", "dataset.files.extracted", &text);
+  AppendFate(counters, "skipped", "dataset.files.skipped", &text);
+  AppendFate(counters, "failed", "dataset.files.failed", &text);
+  text += "kernels\n";
+  AppendFate(counters, "found", "dataset.kernels", &text);
+  AppendFate(counters, "kept", "dataset.kept", &text);
+  AppendFate(counters, "rejected", "dataset.rejected", &text);
+  AppendFate(counters, "duplicate", "dataset.duplicate", &text);
+  AppendFate(counters, "contaminated", "dataset.contaminated", &text);
+  AppendFate(counters, "of a holdout, but kept by policy", "dataset.labelled", &text);
+  AppendFate(counters, "kept without a launcher that is a holdout's", "dataset.withheld", &text);
+  AppendFate(counters, "kept, to be reviewed", "dataset.review", &text);
+  AppendFate(counters, "holdout (no candidate)", "dataset.holdout", &text);
+  if (Sum(counters, "dataset.training_files.found") > 0) {
+    text += "whole files\n";
+    for (const char* fate : {"found", "kept", "rejected", "duplicate", "contaminated"}) {
+      AppendFate(counters, fate, absl::StrCat("dataset.training_files.", fate), &text);
+    }
+  }
+  absl::StrAppendFormat(&text, "%-12s %8s %8s %8s %8s\n", "stages", "tasks", "executed", "cached",
+                        "failed");
+  for (const v1::StageProgress& stage : status.stages()) {
+    absl::StrAppendFormat(&text, "  %-10s %8d %8d %8d %8d\n", stage.stage(), stage.total(),
+                          stage.done() - stage.cached(), stage.cached(), stage.failed());
+  }
+  for (const std::string& line : UnservedLines(status)) absl::StrAppend(&text, line, "\n");
+  return text + GatesText(status) + TroubledText(status) + FailuresText(status, "not listed");
+}
+
+std::string StateText(const v1::JobStatus& status) {
+  return absl::StrCat(status.job(), "  ", StateWords(status), "\n");
+}
+
+std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
+  int state_width = 10;
+  for (const v1::JobStatus& job : jobs) {
+    state_width = std::max(state_width, static_cast<int>(StateWords(job).size()));
+  }
+  std::string text =
+      absl::StrFormat("%-20s %-*s %-20s %13s %8s %8s %4s  %s\n", "job", state_width, "state",
+                      "submitted", "tasks", "failures", "priority", "runs", "name");
+  for (const v1::JobStatus& job : jobs) {
+    int64_t total = 0, done = 0;
+    for (const v1::StageProgress& stage : job.stages()) {
+      total += stage.total();
+      done += stage.done() + stage.failed();
+    }
+    absl::StrAppendFormat(
+        &text, "%-20s %-*s %s %13s %8d %8d %4d  %s\n", job.job(), state_width, StateWords(job),
+        absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(job.submitted_unix_ms()),
+                         absl::UTCTimeZone()),
+        absl::StrCat(done, "/", total), FailureCount(job), job.priority(), job.runs(),
+        OneLine(job.name()));
+    for (const std::string& line : UnservedLines(job)) absl::StrAppend(&text, "  ", line, "\n");
+    if (const std::string waits = WaitLine(job); !waits.empty()) {
+      absl::StrAppend(&text, "  ", waits, "\n");
+    }
+  }
+  return text;
+}
+
+std::string StatusJson(const v1::JobStatus& status) {
+  std::string json = MessageJson(status);
+  const bool paths =
+      std::any_of(status.failures().begin(), status.failures().end(),
+                  [](const v1::Failure& failure) { return !failure.path().empty(); });
+  return paths ? WithPathsAsText(status, json) : json;
+}
+
+std::string StatText(const v1::StatResponse& stat) {
+  std::string text = absl::StrFormat("%-16s %s, %s\n", "content", Blobs(stat.blobs()),
+                                     ShortBytes(stat.blob_bytes()));
+  absl::StrAppendFormat(&text, "%-16s %d\n", "action results", stat.action_results());
+  absl::StrAppendFormat(&text, "%-16s %s%s, %s free\n", "on disk", ShortBytes(stat.disk_bytes()),
+                        stat.limit_bytes() > 0
+                            ? absl::StrCat(" of at most ", ShortBytes(stat.limit_bytes()))
+                            : std::string(),
+                        ShortBytes(stat.free_disk_bytes()));
+  absl::StrAppendFormat(&text, "%-16s %d\n", "holds", stat.holds_size());
+  for (const v1::HoldInfo& hold : stat.holds()) text += HoldText(hold);
+  if (!stat.backups().empty()) {
+    absl::StrAppendFormat(&text, "%-16s %d\n", "backups", stat.backups_size());
+  }
+  for (const v1::BackupInfo& backup : stat.backups()) text += BackupLine(backup);
+  return text;
+}
+
+std::string VerifyLine(const v1::VerifyProgress& progress, const v1::StatResponse& whole) {
+  return absl::StrCat(progress.blobs(), " of ", Blobs(whole.blobs()), ", ",
+                      ShortBytes(progress.bytes()), " of ", ShortBytes(whole.blob_bytes()),
+                      " read, ", progress.damaged_size(), " damaged");
+}
+
+std::string VerifyText(const v1::VerifyProgress& last, bool dropped) {
+  std::string text = absl::StrCat(Blobs(last.blobs()), ", ", ShortBytes(last.bytes()), " read; ");
+  if (last.damaged().empty()) return text + "all are whole\n";
+  absl::StrAppend(&text, Blobs(last.damaged_size()), " damaged", dropped ? " and dropped" : "",
+                  ":\n");
+  for (const auto& digest : last.damaged()) {
+    absl::StrAppend(&text, "  ", cas::ToString(digest), "\n");
+  }
+  return text;
+}
+
+std::string GarbageText(const v1::CollectGarbageResponse& response) {
+  std::string text = absl::StrCat("dropped ", Blobs(response.dropped_blobs()), ", ",
+                                  ShortBytes(response.dropped_bytes()));
+  if (response.held_bytes() > 0) {
+    absl::StrAppend(&text, "; ", ShortBytes(response.held_bytes()), " are held and stay");
+  }
+  return text + "\n";
+}
+
+std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run) {
+  return absl::StrCat(dry_run ? "would forget " : "forgot ", response.results(),
+                      response.results() == 1 ? " result\n" : " results\n");
+}
+
+std::string BackupText(const v1::BackupResponse& response) {
+  return absl::StrCat(OneLine(response.path()), "  ", ShortBytes(response.bytes()), "\n");
+}
+
+std::string PruneText(const v1::PruneBackupsResponse& response) {
+  std::string text = absl::StrFormat("%-16s %d\n", "backups dropped", response.dropped_size());
+  for (const v1::BackupInfo& backup : response.dropped()) text += BackupLine(backup);
+  return text;
+}
+
+}  // namespace kernelmill::client

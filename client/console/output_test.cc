@@ -1,0 +1,276 @@
+#include "client/console/output.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace kernelmill::client {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+v1::JobStatus DoneJob() {
+  v1::JobStatus status;
+  status.set_job("j1");
+  status.set_name("seeds");
+  status.set_state(v1::JOB_STATE_DONE);
+  status.mutable_dataset()->set_hash(std::string(64, 'a'));
+  status.mutable_dataset()->set_size_bytes(7);
+  const std::pair<const char*, int> kCounters[] = {
+      {"dataset.kernels", 10},         {"dataset.kept", 4},
+      {"dataset.rejected.license", 2}, {"dataset.rejected.quality", 1},
+      {"dataset.duplicate.exact", 2},  {"dataset.contaminated.near", 1},
+      {"dataset.keptx", 99},           {"dataset.files.seen", 5},
+      {"dataset.files.extracted", 5}};
+  for (const auto& [name, value] : kCounters) {
+    v1::Counter* counter = status.add_counters();
+    counter->set_name(name);
+    counter->set_value(value);
+  }
+  v1::StageProgress* stage = status.add_stages();
+  stage->set_stage("extract");
+  stage->set_total(8);
+  stage->set_done(7);
+  stage->set_cached(3);
+  stage->set_failed(1);
+  return status;
+}
+
+TEST(SummaryText, SaysWhatBecameOfEverything) {
+  const std::string text = SummaryText(DoneJob(), "/out");
+  EXPECT_THAT(text, HasSubstr("10 found = 4 kept + 3 rejected + 2 duplicate + 1 contaminated"));
+  EXPECT_THAT(text, HasSubstr("5 seen = 5 extracted + 0 skipped + 0 failed"));
+  EXPECT_THAT(text, HasSubstr(std::string(64, 'a') + "/7"));
+  EXPECT_THAT(text, HasSubstr("written to /out"));
+  EXPECT_THAT(text, Not(HasSubstr("failures")));
+}
+
+TEST(SummaryText, HasALineForWholeFilesWhereThereAreAny) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("whole")));
+  EXPECT_THAT(ReportText(status), Not(HasSubstr("whole")));
+  for (const char* name :
+       {"dataset.training_files.found", "dataset.training_files.rejected.holds"}) {
+    v1::Counter* counter = status.add_counters();
+    counter->set_name(name);
+    counter->set_value(3);
+  }
+  EXPECT_THAT(SummaryText(status, ""),
+              HasSubstr("whole      3 found = 0 kept + 3 rejected + 0 duplicate + 0 contaminated"));
+  EXPECT_THAT(SummaryText(status, ""), HasSubstr("10 found = 4 kept"));
+  EXPECT_THAT(ReportText(status), ::testing::ContainsRegex("rejected +3\n +holds +3"));
+}
+
+TEST(SummaryText, ListsFailures) {
+  v1::JobStatus status = DoneJob();
+  status.set_failure_count(1);
+  v1::Failure* failure = status.add_failures();
+  failure->set_source("https://example.org/gone");
+  failure->set_stage("pin");
+  failure->set_code("NOT_FOUND");
+  failure->set_message("no such\nrepository");
+  EXPECT_THAT(SummaryText(status, ""),
+              HasSubstr("  https://example.org/gone  pin  NOT_FOUND: no such repository\n"));
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("more")));
+  status.set_failure_count(90'000);
+  EXPECT_THAT(SummaryText(status, "/out"), HasSubstr("  and 89999 more: /out/report.json\n"));
+}
+
+TEST(ReportText, HasEveryReasonAndStage) {
+  const std::string text = ReportText(DoneJob());
+  EXPECT_THAT(text, ::testing::ContainsRegex("rejected +3\n +license +2\n +quality +1"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("extract +8 +4 +3 +1"));
+}
+
+TEST(ReportText, ListsQuarantinedFilesAndWhatIsTriedAgain) {
+  v1::JobStatus status = DoneJob();
+  status.set_failure_count(1);
+  v1::Failure* failure = status.add_failures();
+  failure->set_source("demo");
+  failure->set_path("bad\npath\xff.py");
+  failure->set_stage("extract");
+  failure->set_code("ABORTED");
+  failure->set_message("killed_worker");
+  v1::Troubled* task = status.add_troubled();
+  task->set_source("slow");
+  task->set_stage("fetch");
+  task->set_attempts(2);
+  task->set_last_error("UNAVAILABLE: no\nroute");
+  const std::string text = ReportText(status);
+  EXPECT_THAT(text,
+              HasSubstr("  demo  bad path\xef\xbf\xbd.py  extract  ABORTED: killed_worker\n"));
+  EXPECT_THAT(text, HasSubstr("  slow  fetch  after 2 attempts: UNAVAILABLE: no route\n"));
+}
+
+TEST(JobsText, ShowsStateProgressPriorityAndRuns) {
+  v1::JobStatus job = DoneJob();
+  job.set_state(v1::JOB_STATE_CANCELLED);
+  job.set_priority(-7);
+  job.set_runs(2);
+  EXPECT_THAT(
+      JobsText({job, job}),
+      ::testing::MatchesRegex("job +state +submitted +tasks +failures +priority +runs +name\n"
+                              "(j1 +cancelled +1970-01-01T00:00:00Z +8/8 +0 +-7 +2  seeds\n)+"));
+}
+
+TEST(StateText, AJobWhoseEverySourceFailedIsNotPlainlyDone) {
+  v1::JobStatus job;
+  job.set_job("j1");
+  job.set_state(v1::JOB_STATE_DONE);
+  const auto stage = [&](const char* name, int total, int failed) {
+    v1::StageProgress* progress = job.add_stages();
+    progress->set_stage(name);
+    progress->set_total(total);
+    progress->set_failed(failed);
+    progress->set_done(total - failed);
+  };
+  stage("pin", 3, 2);
+  stage("fetch", 1, 0);
+  EXPECT_EQ(StateText(job), "j1  done\n");
+  job.mutable_stages(1)->set_failed(1);
+  EXPECT_EQ(StateText(job), "j1  done, all 3 sources failed\n");
+  EXPECT_THAT(JobsText({job, DoneJob()}), HasSubstr("done, all 3 sources failed "));
+  job.set_state(v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(StateText(job), "j1  running\n");
+  job.clear_stages();
+  job.set_state(v1::JOB_STATE_DONE);
+  stage("discover", 1, 1);
+  EXPECT_EQ(StateText(job), "j1  done, its source failed\n");
+}
+
+TEST(StateText, SaysWhatBecameOfTheJob) { EXPECT_EQ(StateText(DoneJob()), "j1  done\n"); }
+
+TEST(SummaryText, SaysWhichRunItWas) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("run")));
+  status.set_runs(3);
+  status.set_priority(5);
+  EXPECT_THAT(SummaryText(status, ""), HasSubstr("  run 3  priority 5\n"));
+}
+
+void AddFailure(v1::JobStatus& status, const std::string& path) {
+  v1::Failure* failure = status.add_failures();
+  failure->set_source("demo");
+  failure->set_path(path);
+}
+
+TEST(SummaryJson, IsOneObjectOnOneLine) {
+  const std::string json = SummaryJson(DoneJob(), "/o\"ut");
+  EXPECT_THAT(json, HasSubstr("\"out\":\"/o\\\"ut\""));
+  EXPECT_THAT(json, HasSubstr("\"exit\":0}"));
+  EXPECT_THAT(json, Not(HasSubstr("\n")));
+}
+
+TEST(StatusJson, HasPathsAsText) {
+  v1::JobStatus status = DoneJob();
+  AddFailure(status, "kernels/a b.py");
+  AddFailure(status, "bad\xff.py");
+  AddFailure(status, "");
+  const auto json = nlohmann::json::parse(StatusJson(status));
+  ASSERT_EQ(json["failures"].size(), 3u);
+  EXPECT_EQ(json["failures"][0]["path"], "kernels/a b.py");
+  EXPECT_FALSE(json["failures"][0].contains("path_base64"));
+  EXPECT_EQ(json["failures"][1]["path"], "bad\xef\xbf\xbd.py");
+  EXPECT_EQ(json["failures"][1]["path_base64"], "YmFk/y5weQ==");
+  EXPECT_EQ(json["failures"][2]["path"], "");
+}
+
+TEST(StatusJson, IsTheSameShapeWithAndWithoutPaths) {
+  v1::JobStatus status = DoneJob();
+  AddFailure(status, "");
+  const std::string without = StatusJson(status);
+  status.mutable_failures(0)->set_path("x");
+  std::string with = StatusJson(status);
+  const size_t at = with.find("\"path\":\"x\"");
+  ASSERT_NE(at, std::string::npos);
+  with.erase(at + 8, 1);
+  EXPECT_EQ(with, without);
+}
+
+TEST(StatText, ShowsHowFullTheStoreIsAndWhoHoldsWhat) {
+  v1::StatResponse stat;
+  stat.set_blobs(12);
+  stat.set_blob_bytes(2048);
+  stat.set_action_results(7);
+  stat.set_disk_bytes(1024);
+  stat.set_free_disk_bytes(1 << 20);
+  v1::HoldInfo* run = stat.add_holds();
+  run->set_name("job/j@a");
+  run->set_everything_used_from_now(true);
+  run->set_expires_in_ms(90'000);
+  v1::HoldInfo* dataset = stat.add_holds();
+  dataset->set_name("dataset/d@a");
+  dataset->set_blobs(1);
+  const std::string text = StatText(stat);
+  EXPECT_THAT(text, ::testing::MatchesRegex("content +12 blobs, 2.0 KiB\naction results +7\n"
+                                            "on disk +1.0 KiB, 1.0 MiB free\nholds +2\n"
+                                            "  job/j@a +everything used since it began, for "
+                                            "another 1:30\n  dataset/d@a +1 blob\n"));
+  stat.set_limit_bytes(4096);
+  EXPECT_THAT(StatText(stat), ::testing::HasSubstr("1.0 KiB of at most 4.0 KiB, 1.0 MiB free"));
+}
+
+TEST(VerifyText, ListsWhatIsDamaged) {
+  v1::VerifyProgress last;
+  last.set_blobs(3);
+  last.set_bytes(1024);
+  EXPECT_EQ(VerifyText(last, false), "3 blobs, 1.0 KiB read; all are whole\n");
+  auto* damaged = last.add_damaged();
+  damaged->set_hash("abc");
+  damaged->set_size_bytes(5);
+  EXPECT_EQ(VerifyText(last, false), "3 blobs, 1.0 KiB read; 1 blob damaged:\n  abc/5\n");
+  EXPECT_EQ(VerifyText(last, true),
+            "3 blobs, 1.0 KiB read; 1 blob damaged and dropped:\n  abc/5\n");
+  v1::StatResponse whole;
+  whole.set_blobs(9);
+  whole.set_blob_bytes(4096);
+  EXPECT_EQ(VerifyLine(last, whole), "3 of 9 blobs, 1.0 KiB of 4.0 KiB read, 1 damaged");
+}
+
+TEST(ForgetText, SaysWhetherItWasATrial) {
+  v1::ForgetResultsResponse response;
+  EXPECT_EQ(ForgetText(response, /*dry_run=*/false), "forgot 0 results\n");
+  response.set_results(1);
+  EXPECT_EQ(ForgetText(response, /*dry_run=*/true), "would forget 1 result\n");
+}
+
+TEST(GarbageText, SaysWhatWentAndWhatCouldNot) {
+  v1::CollectGarbageResponse response;
+  response.set_dropped_blobs(2);
+  response.set_dropped_bytes(1024);
+  response.set_held_bytes(2048);
+  EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB; 2.0 KiB are held and stay\n");
+  response.set_held_bytes(0);
+  EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB\n");
+}
+
+TEST(Output, AMissedGateIsALineOfItsOwnAndNoFailedInput) {
+  v1::JobStatus status;
+  status.set_job("j-000001");
+  status.set_state(v1::JOB_STATE_DONE);
+  v1::Failure* source = status.add_failures();
+  source->set_source("https://example.org/a");
+  source->set_stage("fetch");
+  source->set_code("NOT_FOUND");
+  v1::Failure* gate = status.add_failures();
+  gate->set_stage("manifest");
+  gate->set_path("gates.min_kept");
+  gate->set_code("FAILED_PRECONDITION");
+  gate->set_message("480, but at least 500 is asked for");
+  status.set_failure_count(2);
+  for (const std::string& text : {SummaryText(status, ""), ReportText(status)}) {
+    EXPECT_THAT(text, ::testing::HasSubstr(
+                          "gates      1 missed\n  min_kept  480, but at least 500 is asked for\n"));
+    EXPECT_THAT(text, ::testing::HasSubstr("failures   1\n"));
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("FAILED_PRECONDITION")));
+  }
+  status.mutable_failures()->DeleteSubrange(0, 1);
+  status.set_failure_count(1);
+  EXPECT_THAT(SummaryText(status, ""), ::testing::Not(::testing::HasSubstr("failures ")));
+}
+
+}  // namespace
+}  // namespace kernelmill::client

@@ -1,0 +1,317 @@
+#include "client/console/progress.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "client/console/exit_code.h"
+#include "client/console/format.h"
+#include "client/console/output.h"
+#include "client/console/watch.h"
+#include "client/console/workers.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr int kBarWidth = 24;
+constexpr int kMostTroubled = 100;  // that a status lists
+
+std::string Bar(const StageView& stage) {
+  const int64_t finished = std::min(stage.done + stage.failed, stage.total);
+  const int filled =
+      stage.total == 0 ? 0 : static_cast<int>(kBarWidth * (1.0 * finished / stage.total));
+  std::string bar(filled, '=');
+  if (filled < kBarWidth) bar += '>';
+  bar.resize(kBarWidth, ' ');
+  return bar;
+}
+
+bool AtWork(const StageView& stage) { return stage.done + stage.failed < stage.total; }
+
+}  // namespace
+
+void ProgressTracker::Update(const v1::JobStatus& status, absl::Time now) {
+  stages_.clear();
+  for (const v1::StageProgress& stage : status.stages()) {
+    if (stage.total() == 0) continue;
+    const int64_t finished = stage.done() + stage.failed();
+    // A stage starts with the first task that runs or is done.
+    if (finished > 0 || stage.running() > 0) {
+      starts_.try_emplace(stage.stage(), Start{now, finished});
+    }
+    StageView view = {stage.stage(),           stage.total(),  stage.done(),
+                      stage.cached(),          stage.failed(), 0,
+                      absl::InfiniteDuration()};
+    const auto start = starts_.find(stage.stage());
+    if (start != starts_.end()) view.at_work = now - start->second.time;
+    if (start != starts_.end() && now > start->second.time) {
+      view.per_second = static_cast<double>(finished - start->second.finished) /
+                        absl::ToDoubleSeconds(now - start->second.time);
+    }
+    if (!AtWork(view)) view.left = absl::ZeroDuration();
+    if (AtWork(view) && view.per_second > 0) {
+      view.left = absl::Seconds(static_cast<double>(view.total - finished) / view.per_second);
+    }
+    stages_.push_back(view);
+  }
+}
+
+std::string BarLine(const StageView& stage, int width) {
+  std::string line = absl::StrFormat("%-9s [%s] %5d/%-5d", stage.stage, Bar(stage),
+                                     stage.done + stage.failed, stage.total);
+  if (AtWork(stage)) {
+    if (stage.per_second > 0) absl::StrAppendFormat(&line, " %6.1f/s", stage.per_second);
+    const bool first =
+        stage.left == absl::InfiniteDuration() && stage.at_work > absl::ZeroDuration();
+    absl::StrAppend(&line, "  ", ShortDuration(first ? stage.at_work : stage.left),
+                    first ? " so far" : " left");
+  }
+  if (stage.cached > 0) absl::StrAppend(&line, "  ", stage.cached, " cached");
+  if (stage.failed > 0) absl::StrAppend(&line, "  ", stage.failed, " failed");
+  return line.substr(0, std::max(width, 0));
+}
+
+std::string PlainLine(const StageView& stage) {
+  std::string line = absl::StrCat(stage.stage, " ", stage.done + stage.failed, "/", stage.total);
+  if (stage.cached > 0) absl::StrAppend(&line, ", ", stage.cached, " cached");
+  if (stage.failed > 0) absl::StrAppend(&line, ", ", stage.failed, " failed");
+  return line;
+}
+
+// How the coordinator begins the error of a task that waits for something.
+constexpr absl::string_view kWaits = "waits for ";
+
+std::string WaitLine(const v1::JobStatus& status) {
+  const v1::Troubled* first = nullptr;
+  int tasks = 0;
+  for (const v1::Troubled& task : status.troubled()) {
+    if (!absl::StartsWith(task.last_error(), kWaits)) continue;
+    if (++tasks == 1) first = &task;
+  }
+  if (tasks == 0) return "";
+  return OneLine(absl::StrCat(tasks, tasks >= kMostTroubled ? " or more" : "",
+                              tasks == 1 ? " task waits for " : " tasks wait for ",
+                              absl::StripPrefix(first->last_error(), kWaits)));
+}
+
+std::string TroubleLine(const v1::JobStatus& status) {
+  if (const std::string waits = WaitLine(status); !waits.empty()) return waits;
+  const int tasks = status.troubled_size();
+  if (tasks == 0) return "";
+  const v1::Troubled* worst = &status.troubled(0);
+  for (const v1::Troubled& task : status.troubled()) {
+    if (task.attempts() > worst->attempts()) worst = &task;
+  }
+  std::string line = absl::StrCat(tasks, tasks >= kMostTroubled ? " or more" : "",
+                                  tasks == 1 ? " task is" : " tasks are", " tried again: ");
+  absl::StrAppend(&line, worst->stage());
+  if (!worst->source().empty()) absl::StrAppend(&line, " of ", worst->source());
+  return OneLine(absl::StrCat(line, ": ", worst->last_error()));
+}
+
+namespace {
+
+constexpr absl::Duration kRedraw = absl::Milliseconds(100);
+constexpr absl::Duration kIdleRedraw = absl::Seconds(1);
+constexpr absl::Duration kPlainPause = absl::Seconds(2);
+
+constexpr int kMaxLine = 200;  // columns, of errors where no terminal sets a limit
+
+// What hinders the job, a line each.
+std::vector<std::string> RemarksOn(const v1::JobStatus& status) {
+  if (HasEnded(status)) return {};
+  std::vector<std::string> remarks = UnservedLines(status);
+  if (std::string trouble = TroubleLine(status); !trouble.empty()) {
+    remarks.push_back(std::move(trouble));
+  }
+  return remarks;
+}
+
+std::string ReconnectingLine(const absl::Status& error) {
+  return absl::StrCat("the coordinator does not answer; trying again: ", ErrorLine(error));
+}
+
+class ProgressBars : public ProgressPrinter {
+ public:
+  ProgressBars(Writer write, std::function<int()> width)
+      : write_(std::move(write)), width_(std::move(width)) {}
+
+  void Show(const v1::JobStatus& status, absl::Time now) override {
+    tracker_.Update(status, now);
+    held_back_ = status;
+    if (now >= next_ || HasEnded(status)) Flush(now);
+  }
+
+  void ShowReconnecting(const absl::Status& error) override {
+    held_back_.reset();
+    shown_.reset();
+    next_ = absl::InfinitePast();
+    Draw({ReconnectingLine(error)});
+  }
+
+  void Tick(absl::Time now) override {
+    if (held_back_.has_value() && now >= next_) return Flush(now);
+    // Nothing has come: times go on, so that a long task does not look like a hang.
+    if (!shown_.has_value() || HasEnded(*shown_) || now < next_ + kIdleRedraw) return;
+    tracker_.Update(*shown_, now);
+    held_back_ = std::move(shown_);
+    Flush(now);
+  }
+
+ private:
+  void Flush(absl::Time now) {
+    next_ = now + kRedraw;
+    Draw(RemarksOn(*held_back_));
+    shown_ = std::move(held_back_);
+    held_back_.reset();
+  }
+
+  // The bars, and the remarks below them.
+  void Draw(const std::vector<std::string>& remarks) {
+    const int width = width_() - 1;
+    std::vector<std::string> lines;
+    for (const StageView& stage : tracker_.stages()) lines.push_back(BarLine(stage, width));
+    for (const std::string& remark : remarks) lines.push_back(CutTo(remark, width));
+    // Up over the lines of last time; each is cleared before it is written anew, and what is left
+    // of them below.
+    std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
+    for (const std::string& line : lines) absl::StrAppend(&text, "\r\x1b[2K", line, "\n");
+    if (static_cast<int>(lines.size()) < drawn_) text += "\x1b[J";
+    drawn_ = static_cast<int>(lines.size());
+    write_(text);
+  }
+
+  const Writer write_;
+  const std::function<int()> width_;
+  ProgressTracker tracker_;
+  absl::Time next_ = absl::InfinitePast();
+  std::optional<v1::JobStatus> held_back_;  // until next_
+  std::optional<v1::JobStatus> shown_;      // what the bars say
+  int drawn_ = 0;                           // lines
+};
+
+class ProgressLines : public ProgressPrinter {
+ public:
+  explicit ProgressLines(Writer write) : write_(std::move(write)) {}
+
+  void Show(const v1::JobStatus& status, absl::Time now) override {
+    lost_.clear();
+    ended_ = HasEnded(status);
+    held_back_ = status;
+    if (now >= next_ || ended_) Flush(now);
+  }
+
+  void ShowReconnecting(const absl::Status& error) override {
+    lost_ = CutTo(ReconnectingLine(error), kMaxLine);
+    WriteLine(lost_);
+  }
+
+  void Tick(absl::Time now) override {
+    now_ = now;
+    if (quiet_since_ == absl::InfinitePast()) quiet_since_ = now;
+    if (held_back_.has_value() && now >= next_) Flush(now);
+    if (now >= quiet_since_ + kHeartbeat && !ended_) WriteLine(Heartbeat());
+  }
+
+ private:
+  void WriteLine(const std::string& line) {
+    write_(line + "\n");
+    quiet_since_ = now_;
+  }
+
+  void Flush(absl::Time now) {
+    now_ = now;
+    next_ = now + kPlainPause;
+    tracker_.Update(*held_back_, now);
+    for (const StageView& stage : tracker_.stages()) {
+      const std::string line = PlainLine(stage);
+      if (std::exchange(shown_[stage.stage], line) != line) WriteLine(line);
+    }
+    std::vector<std::string> remarks = RemarksOn(*held_back_);
+    for (std::string& remark : remarks) remark = CutTo(remark, kMaxLine);
+    for (const std::string& remark : remarks) {
+      if (std::count(remarks_.begin(), remarks_.end(), remark) == 0) WriteLine(remark);
+    }
+    remarks_ = std::move(remarks);
+    held_back_.reset();
+  }
+
+  std::string Heartbeat() const {
+    if (!lost_.empty()) return lost_;
+    std::vector<std::string> at_work;
+    for (const StageView& stage : tracker_.stages()) {
+      if (AtWork(stage)) at_work.push_back(PlainLine(stage));
+    }
+    const std::string line =
+        absl::StrCat("still running", at_work.empty() ? "" : ": ", absl::StrJoin(at_work, "; "),
+                     remarks_.empty() ? "" : "; ", absl::StrJoin(remarks_, "; "));
+    return CutTo(line, kMaxLine);
+  }
+
+  const Writer write_;
+  ProgressTracker tracker_;
+  absl::Time now_ = absl::InfinitePast();
+  absl::Time next_ = absl::InfinitePast();
+  absl::Time quiet_since_ = absl::InfinitePast();  // the last line; unknown before the first Tick
+  std::optional<v1::JobStatus> held_back_;         // until next_
+  bool ended_ = false;
+  std::string lost_;                          // the last line while the coordinator does not answer
+  std::map<std::string, std::string> shown_;  // the last line, by stage
+  std::vector<std::string> remarks_;          // as last shown
+};
+
+class ProgressJson : public ProgressPrinter {
+ public:
+  explicit ProgressJson(Writer write) : write_(std::move(write)) {}
+  void Show(const v1::JobStatus& status, absl::Time now) override {
+    now_ = now;
+    ended_ = HasEnded(status);
+    WriteLine(StatusJson(status) + "\n");
+  }
+  void ShowReconnecting(const absl::Status& error) override {
+    WriteLine(JsonLine({{"reconnecting", ErrorLine(error)}}));
+  }
+  void Tick(absl::Time now) override {
+    now_ = now;
+    if (quiet_since_ == absl::InfinitePast()) quiet_since_ = now;
+    if (now >= quiet_since_ + kHeartbeat && !ended_ && !last_.empty()) {
+      WriteLine(std::string(last_));
+    }
+  }
+
+ private:
+  void WriteLine(std::string line) {
+    last_ = std::move(line);
+    write_(last_);
+    quiet_since_ = now_;
+  }
+
+  const Writer write_;
+  absl::Time now_ = absl::InfinitePast();
+  absl::Time quiet_since_ = absl::InfinitePast();
+  std::string last_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int()> width) {
+  return std::make_unique<ProgressBars>(std::move(write), std::move(width));
+}
+
+std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write) {
+  return std::make_unique<ProgressLines>(std::move(write));
+}
+
+std::unique_ptr<ProgressPrinter> NewProgressJson(Writer write) {
+  return std::make_unique<ProgressJson>(std::move(write));
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,213 @@
+#include "client/embedded/embedded_cluster.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/impl/codegen/service_type.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/cas/grpc_blob_store.h"
+#include "common/rpc/large_answers.h"
+#include "common/rpc/server.h"
+#include "common/worker/stage.h"
+#include "common/worker/work_queue.h"
+#include "common/worker/worker.h"
+#include "services/compiler/server/compiler_service.h"
+#include "services/compiler/server/compiler_stages.h"
+#include "services/compiler/server/limited_compiler.h"
+#include "services/compiler/server/local_compiler.h"
+#include "services/coordinator/server/coordinator_server.h"
+#include "services/deduplicator/server/deduplicator_service.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
+#include "services/extractor/server/extractor_service.h"
+#include "services/extractor/server/extractor_stages.h"
+#include "services/fetcher/server/fetcher_stages.h"
+#include "services/store/server/store_server.h"
+#include "services/validator/server/validator_service.h"
+#include "services/validator/server/validator_stages.h"
+
+namespace kernelmill::client {
+namespace {
+
+using Stages = std::vector<std::unique_ptr<worker::Stage>>;
+
+constexpr absl::Duration kServerGrace = absl::Seconds(2);
+
+// A service with the server that it is reached through; stops in the reverse order.
+template <typename T>
+struct Served {
+  std::unique_ptr<T> service;
+  std::unique_ptr<rpc::Server> server;
+};
+
+template <typename T>
+absl::Status Serve(std::unique_ptr<T> service, const std::string& address, Served<T>* served) {
+  served->service = std::move(service);
+  rpc::Server::Options options;
+  options.address = address;
+  ASSIGN_OR_RETURN(served->server, rpc::Server::Start(options, served->service->services()));
+  return absl::OkStatus();
+}
+
+void MoveTo(Stages from, Stages* to) {
+  for (std::unique_ptr<worker::Stage>& stage : from) to->push_back(std::move(stage));
+}
+
+// Makes the folder, without what a killed process left in it: the store's lock says that we are
+// alone.
+absl::StatusOr<std::string> EmptyDir(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (!error) std::filesystem::create_directories(path, error);
+  if (error) return ErrnoStatus(error.value(), path);
+  return path;
+}
+
+// For the sockets: the system's temporary folder, unless their names there would be longer than a
+// socket's may be.
+absl::StatusOr<TempDir> NewSocketDir() {
+  constexpr size_t kLongestName = sizeof(sockaddr_un::sun_path) - 1;
+  ASSIGN_OR_RETURN(TempDir dir, TempDir::Create());
+  if (dir.path().size() + absl::string_view("/coordinator").size() <= kLongestName) return dir;
+  return TempDir::Create("/tmp");
+}
+
+// Null without options.
+absl::StatusOr<std::unique_ptr<compiler::Compiler>> OpenCompiler(
+    const std::optional<EmbeddedCompilerOptions>& options) {
+  if (!options.has_value()) return nullptr;
+  return compiler::OpenLocalCompiler(options->folder, options->toolchains,
+                                     options->unsafe_no_sandbox);
+}
+
+}  // namespace
+
+// In the order of their making: each refers to those before it.
+struct EmbeddedCluster::Parts {
+  explicit Parts(TempDir dir) : sockets(std::move(dir)) {}
+  std::string StoreAddress() const { return absl::StrCat("unix:", sockets.path(), "/store"); }
+  std::string CoordinatorAddress() const {
+    return absl::StrCat("unix:", sockets.path(), "/coordinator");
+  }
+
+  // Readable by this user alone. Sockets rather than gRPC's in-process transport, which in 1.51
+  // hangs when a server answers a stream before its end, as the store does for a blob that it has.
+  TempDir sockets;
+  Served<store::StoreServer> store;
+  Served<coordinator::CoordinatorServer> coordinator;
+  std::unique_ptr<compiler::Compiler> toolchains, compiler;
+  Stages stages;
+  std::unique_ptr<cas::BlobStore> blobs;
+  std::unique_ptr<worker::WorkQueue> queue;
+  std::unique_ptr<worker::Worker> worker;
+  bool stopped = false;
+};
+
+absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Options& options) {
+  ASSIGN_OR_RETURN(TempDir sockets, NewSocketDir());
+  auto parts = std::make_unique<Parts>(std::move(sockets));
+  ASSIGN_OR_RETURN(parts->toolchains, OpenCompiler(options.compiler));
+  store::StoreServer::Options store_options;
+  store_options.data_dir = absl::StrCat(options.data_dir, "/store");
+  ASSIGN_OR_RETURN(auto store, store::StoreServer::Open(store_options));
+  RETURN_IF_ERROR(Serve(std::move(store), parts->StoreAddress(), &parts->store));
+
+  coordinator::CoordinatorServer::Options coordinator_options;
+  coordinator_options.data_dir = absl::StrCat(options.data_dir, "/coordinator");
+  coordinator_options.abandon_unfinished = true;
+  coordinator_options.limits = coordinator::CoordinatorLimits::None();
+  ASSIGN_OR_RETURN(auto coordinator, coordinator::CoordinatorServer::Open(coordinator_options));
+  RETURN_IF_ERROR(Serve(std::move(coordinator), parts->CoordinatorAddress(), &parts->coordinator));
+
+  fetcher::FetcherOptions fetcher_options;
+  fetcher_options.local = fetcher::LocalFolders({"/"});
+  fetcher_options.package_index = options.package_index;
+  if (!options.github_api.empty()) fetcher_options.github_api = options.github_api;
+  fetcher_options.github_token_file = options.github_token_file;
+  ASSIGN_OR_RETURN(fetcher_options.temp_dir, EmptyDir(absl::StrCat(options.data_dir, "/tmp")));
+  MoveTo(fetcher::NewFetcherStages(fetcher_options), &parts->stages);
+  MoveTo(extractor::NewExtractorStages(), &parts->stages);
+  MoveTo(validator::NewValidatorStages(), &parts->stages);
+  MoveTo(deduplicator::NewDeduplicatorStages({.folder = fetcher_options.temp_dir}), &parts->stages);
+  if (parts->toolchains != nullptr) {
+    parts->compiler = compiler::NewLimitedCompiler(*parts->toolchains, options.workers);
+    MoveTo(compiler::NewCompilerStages(*parts->compiler, options.workers), &parts->stages);
+  }
+  std::vector<worker::Stage*> stages;
+  for (const std::unique_ptr<worker::Stage>& stage : parts->stages) stages.push_back(stage.get());
+
+  parts->blobs = cas::NewGrpcBlobStore(rpc::Connect(parts->StoreAddress()), {});
+  parts->queue = worker::NewGrpcWorkQueue(rpc::ConnectForLargeAnswers(parts->CoordinatorAddress()));
+  worker::Worker::Options worker_options;
+  worker_options.name = "embedded";
+  worker_options.slots = options.workers;
+  parts->worker =
+      std::make_unique<worker::Worker>(worker_options, *parts->queue, *parts->blobs, stages);
+  parts->worker->Start();
+  return std::unique_ptr<EmbeddedCluster>(new EmbeddedCluster(std::move(parts)));
+}
+
+EmbeddedCluster::EmbeddedCluster(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+EmbeddedCluster::~EmbeddedCluster() {
+  if (!parts_->stopped) static_cast<void>(Stop(absl::InfiniteDuration()));
+}
+
+bool EmbeddedCluster::Stop(absl::Duration grace) {
+  parts_->stopped = true;
+  parts_->coordinator.server->StopServing();
+  parts_->store.server->StopServing();
+  // Ends the Lease calls that wait, so that the worker does not wait for them.
+  parts_->coordinator.service->Drain();
+  const bool finished = parts_->worker->Drain(grace);
+  parts_->coordinator.server->Shutdown(kServerGrace);
+  parts_->store.server->Shutdown(kServerGrace);
+  // Not only in the destructor: where a stage still runs there is none.
+  const TempDir unneeded = std::move(parts_->sockets);
+  return finished;
+}
+
+std::shared_ptr<grpc::Channel> EmbeddedCluster::coordinator() {
+  return rpc::Connect(parts_->CoordinatorAddress());
+}
+
+std::shared_ptr<grpc::Channel> EmbeddedCluster::store() {
+  return rpc::Connect(parts_->StoreAddress());
+}
+
+EmbeddedServices::EmbeddedServices(cas::BlobStore* store,
+                                   std::unique_ptr<compiler::Compiler> compiler)
+    : compiler_(std::move(compiler)) {
+  services_.push_back(extractor::NewExtractorService());
+  services_.push_back(validator::NewValidatorService());
+  if (store != nullptr) services_.push_back(deduplicator::NewDeduplicatorService(*store));
+  if (compiler_ != nullptr) {
+    const int workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    services_.push_back(compiler::NewCompilerService(*compiler_, /*limits=*/{}, workers));
+  }
+}
+
+EmbeddedServices::~EmbeddedServices() = default;
+
+absl::StatusOr<std::unique_ptr<EmbeddedServices>> EmbeddedServices::Start(
+    cas::BlobStore* store, const std::optional<EmbeddedCompilerOptions>& compiler) {
+  ASSIGN_OR_RETURN(std::unique_ptr<compiler::Compiler> opened, OpenCompiler(compiler));
+  std::unique_ptr<EmbeddedServices> embedded(new EmbeddedServices(store, std::move(opened)));
+  std::vector<grpc::Service*> services;
+  for (const auto& service : embedded->services_) services.push_back(service.get());
+  ASSIGN_OR_RETURN(embedded->server_, rpc::Server::Start({}, services));
+  return embedded;
+}
+
+std::shared_ptr<grpc::Channel> EmbeddedServices::channel() { return server_->InProcessChannel(); }
+
+}  // namespace kernelmill::client

@@ -1,0 +1,221 @@
+#include "client/evaluate/evaluation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_split.h"
+#include "client/evaluate/evaluation_report.h"
+#include "client/evaluate/fake_kernel_services.h"
+#include "client/evaluate/generation_text.h"
+#include "client/evaluate/summary.h"
+
+namespace kernelmill::client {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Task TaskOf(const std::string& id, const std::vector<std::string>& texts) {
+  Task task;
+  task.id = id;
+  for (const std::string& text : texts) task.samples.push_back({text, text, text});
+  return task;
+}
+
+class EvaluationTest : public ::testing::Test {
+ protected:
+  EvaluationTest() {
+    options_.compile.emplace();
+    options_.compile->add_toolchains("old");
+    options_.compile->add_targets("cuda:90");
+    services_.compiles["bad"].set_status(v1::COMPILE_STATUS_ERROR);
+    services_.compiles["vague"].set_status(v1::COMPILE_STATUS_UNKNOWN);
+  }
+
+  EvaluatedModel Run(std::vector<Task> tasks) {
+    Generations generations;
+    generations.tasks = std::move(tasks);
+    return Evaluate(std::move(generations), options_, services_).value();
+  }
+
+  static const MeasureSummary& Find(const std::vector<MeasureSummary>& all,
+                                    const Measure& measure) {
+    const auto at = absl::c_find_if(
+        all, [&](const MeasureSummary& summary) { return summary.measure == measure; });
+    EXPECT_TRUE(at != all.end()) << measure.group << " " << measure.name;
+    return *at;
+  }
+
+  FakeKernelServices services_;
+  EvaluationOptions options_;
+};
+
+TEST_F(EvaluationTest, MeansAreOverTasks) {
+  const EvaluatedModel model = Run(
+      {TaskOf("a", {"@jit k mask"}), TaskOf("b", {"@jit k", "@jit k", "@jit k mask", "nothing"})});
+  const std::vector<MeasureSummary> all = Summarize(model, {});
+  const MeasureSummary& masked = Find(all, {kStatic, "has_bounds_masking"});
+  EXPECT_EQ(masked.mean, (1 + 0.25) / 2);
+  EXPECT_EQ(masked.tasks, 2);
+  EXPECT_EQ(masked.samples, 5);
+  EXPECT_EQ(masked.distribution.mean, 0.4);
+  // Of what has no loads nothing is told.
+  EXPECT_EQ(Find(all, {kStatic, "masked_accesses"}).samples, 4);
+  EXPECT_EQ(Find(all, {kStatic, "has_kernel"}).distribution.mean, 0.8);
+}
+
+TEST_F(EvaluationTest, WhatHoldsNoKernelParsesOnlyIfItIsCode) {
+  const EvaluatedModel model = Run({TaskOf("a", {"x = 1", "(((", ""})});
+  std::vector<double> parses;
+  std::vector<std::string> why;
+  for (const SampleResult& sample : model.results[0]) {
+    parses.push_back(sample.values.at({kStatic, "parses"}));
+    why.push_back(sample.compiles[0].message);
+  }
+  EXPECT_THAT(parses, ElementsAre(1, 0, 0));
+  EXPECT_THAT(why, ElementsAre("no kernel in it", "it does not parse", "there is no code"));
+}
+
+TEST_F(EvaluationTest, PassAtKLeavesOutWhatIsUnknown) {
+  const EvaluatedModel model = Run(
+      {TaskOf("a", {"@jit k", "@jit bad", "@jit vague", "@jit vague"}), TaskOf("b", {"@jit bad"})});
+  const std::vector<MeasureSummary> all = Summarize(model, {1, 2, 10});
+  EXPECT_EQ(Find(all, {"pass@1", "old cuda:90"}).mean, 0.25);          // 1/2 and 0
+  EXPECT_EQ(Find(all, {"pass@1 of all", "old cuda:90"}).mean, 0.125);  // 1/4 and 0
+  EXPECT_EQ(Find(all, {"pass@2", "old cuda:90"}).mean, 1);             // of the task with two
+  EXPECT_EQ(Find(all, {"pass@2", "old cuda:90"}).tasks, 1);
+  EXPECT_EQ(Find(all, {"pass@2 of all", "old cuda:90"}).mean, 0.5);
+  EXPECT_FALSE(absl::c_any_of(
+      all, [](const MeasureSummary& summary) { return summary.measure.group == "pass@10"; }));
+}
+
+TEST_F(EvaluationTest, OverlapIsWithTheReference) {
+  Task same = TaskOf("a", {" x = 1\n"});
+  same.reference = "x = 1";
+  const EvaluatedModel model = Run({same, TaskOf("b", {"x"})});
+  const auto& values = model.results[0][0].values;
+  EXPECT_EQ(values.at({kOverlap, "exact_match"}), 1);
+  EXPECT_EQ(values.at({kOverlap, "edit_similarity"}), 1);
+  EXPECT_EQ(values.at({kOverlap, "token_overlap"}), 0.25);
+  EXPECT_EQ(values.at({kOverlap, "structural_overlap"}), 0.5);
+  EXPECT_FALSE(model.results[1][0].values.contains({kOverlap, "exact_match"}));
+}
+
+TEST_F(EvaluationTest, AContinuationIsComparedWithAWholeReferenceAsAWhole) {
+  Task task;
+  task.prompt = "def f():\n";
+  const std::string code = "    return 1\n";
+  task.samples.push_back({code, code, WholeText(task.prompt, code)});
+  task.reference = "def f():\n    return 1\n";
+  EXPECT_EQ(Run({task}).results[0][0].values.at({kOverlap, "exact_match"}), 1);
+  task.reference = code;
+  EXPECT_EQ(Run({task}).results[0][0].values.at({kOverlap, "exact_match"}), 1);
+}
+
+TEST_F(EvaluationTest, MemorisedTextIsTheBestMatchOfAKernelOrTheText) {
+  options_.dataset = true;
+  services_.dataset["@jit k"] = {"near", 0.8, "repo", "a.py", 3, "k"};
+  services_.dataset["plain"] = {"structural", 0.7, "repo", "b.py", 1, "f"};
+  Task first = TaskOf("a", {"@jit k", "plain", "@jit new", "@jit k"});
+  first.reference = "@jit k";
+  const EvaluatedModel model = Run({first, TaskOf("b", {""})});
+  EXPECT_EQ(model.results[0][0].match->path, "a.py");
+  EXPECT_EQ(model.results[0][0].values.at({kMemorised, "near"}), 1);
+  EXPECT_EQ(model.results[0][0].values.at({kMemorised, "exact"}), 0);
+  EXPECT_EQ(model.results[0][1].values.at({kMemorised, "structural"}), 1);
+  EXPECT_EQ(model.results[0][2].values.at({kMemorised, "any"}), 0);
+  EXPECT_EQ(model.results[1][0].values.at({kMemorised, "similarity"}), 0);
+  EXPECT_TRUE(model.references[0].has_value());
+  EXPECT_FALSE(model.references[1].has_value());
+  EXPECT_EQ(services_.searched.size(), 3u);  // each once
+}
+
+TEST_F(EvaluationTest, ManySamplesAreReadInSeveralCalls) {
+  std::vector<Task> tasks;
+  for (int i = 0; i < 600; ++i)
+    tasks.push_back(TaskOf(std::to_string(i), {i % 3 == 0 ? "@jit k" : "x"}));
+  const EvaluatedModel model = Run(tasks);
+  EXPECT_EQ(services_.extract_calls, 3);
+  for (size_t i = 0; i < 600; ++i) {
+    EXPECT_EQ(model.results[i][0].values.at({kStatic, "has_kernel"}), i % 3 == 0 ? 1 : 0);
+  }
+}
+
+TEST_F(EvaluationTest, ModelsAreComparedOnTheTasksThatBothHave) {
+  std::vector<Task> base;
+  std::vector<Task> tuned;
+  for (int i = 0; i < 30; ++i) {
+    base.push_back(TaskOf(std::to_string(i), {"x"}));
+    tuned.push_back(TaskOf(std::to_string(29 - i), {"@jit k"}));
+  }
+  base.push_back(TaskOf("base", {"@jit k"}));
+  tuned.push_back(TaskOf("tuned", {"x"}));
+  EvaluationReport report;
+  report.model = Run(tuned);
+  report.baseline = Run(base);
+  report.summary = Summarize(report.model, {1});
+  report.baseline_summary = Summarize(*report.baseline, {1});
+  report.comparison =
+      CompareModels(*report.baseline, report.baseline_summary, report.model, report.summary, 1);
+  EXPECT_EQ(report.comparison->common_tasks, 30u);
+  EXPECT_EQ(report.comparison->base_only, 1u);
+  for (const MeasureDifference& entry : report.comparison->differences) {
+    if (entry.measure.name != "has_kernel" && entry.measure.name != "parses") continue;
+    const bool same = entry.measure.name == "parses";
+    EXPECT_EQ(entry.base, same ? 1 : 0);
+    EXPECT_EQ(entry.difference.difference, same ? 0 : 1);
+    EXPECT_EQ(entry.difference.excludes_zero(), !same);
+  }
+  EXPECT_THAT(ReportPage(report), HasSubstr("| static | has\\_kernel | 0.000 | 1.000 | +1.000 |"));
+  const auto json = nlohmann::json::parse(ReportJson(report));
+  EXPECT_EQ(json["comparison"]["baseline_only"], 1);
+  const std::vector<std::string> lines =
+      absl::StrSplit(SamplesJson(report), '\n', absl::SkipEmpty());
+  EXPECT_EQ(lines.size(), 62u);
+}
+
+TEST_F(EvaluationTest, ADifferenceOfOneTaskIsNotMarked) {
+  EvaluationReport report;
+  report.model = Run({TaskOf("a", {"@jit k"})});
+  report.baseline = Run({TaskOf("a", {"x"})});
+  report.summary = Summarize(report.model, {1});
+  report.baseline_summary = Summarize(*report.baseline, {1});
+  report.comparison =
+      CompareModels(*report.baseline, report.baseline_summary, report.model, report.summary, 1);
+  const std::string page = ReportPage(report);
+  EXPECT_THAT(page, HasSubstr("| static | has\\_kernel | 0.000 | 1.000 | +1.000 |  |  | 1 |"));
+  EXPECT_THAT(page, HasSubstr(", 1 task, 1 sample, 0 references\n"));
+  EXPECT_THAT(ReportJson(report), Not(HasSubstr("\"excludes_zero\": true")));
+  EXPECT_THAT(ReportJson(report), Not(HasSubstr("\"excludes_zero\":true")));
+}
+
+TEST_F(EvaluationTest, PagesSayWhyMostSamplesDoNotCompile) {
+  services_.compiles["bad"].set_stage("frontend");
+  services_.compiles["bad"].set_message("wrong");
+  services_.compiles["other"] = services_.compiles["bad"];
+  options_.compile->add_toolchains("new");
+  EvaluationReport report;
+  report.compile = options_.compile;
+  report.model = Run({TaskOf("a", {"@jit bad", "@jit other", "@jit k"}), TaskOf("b", {"x"})});
+  report.summary = Summarize(report.model, {1});
+  const std::string page = ReportPage(report);
+  EXPECT_THAT(page, HasSubstr("| error | frontend: wrong | 2 |")) << "two samples, two toolchains";
+  EXPECT_THAT(page, HasSubstr("| error | no kernel in it | 1 |"));
+}
+
+TEST_F(EvaluationTest, PagesSayWhenNothingWasCompiled) {
+  options_.compile.reset();
+  EvaluationReport report;
+  report.model = Run({TaskOf("a|b", {"@jit k"})});
+  report.summary = Summarize(report.model, {1});
+  EXPECT_THAT(ReportPage(report), HasSubstr("Nothing was compiled"));
+  EXPECT_TRUE(nlohmann::json::parse(ReportJson(report))["compile"].is_null());
+}
+
+}  // namespace
+}  // namespace kernelmill::client

@@ -1,0 +1,122 @@
+#ifndef KERNELMILL_CLIENT_EVALUATE_FAKE_KERNEL_SERVICES_H_
+#define KERNELMILL_CLIENT_EVALUATE_FAKE_KERNEL_SERVICES_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/evaluate/kernel_services.h"
+
+namespace kernelmill::client {
+
+// A kernel is a text with "@jit" in it, and is called by what follows: "@jit add". It loads once,
+// and with a mask where the text says "mask". A text does not parse that has "(((" in it.
+class FakeKernelServices final : public KernelServices {
+ public:
+  absl::StatusOr<v1::KernelShard> Extract(const v1::ExtractRequest& request) override {
+    v1::KernelShard shard;
+    for (const v1::SourceFile& file : request.files()) {
+      v1::ExtractedFile* extracted = shard.add_files();
+      extracted->set_path(file.path());
+      const bool parsed = absl::StrContains(file.content(), "@jit");
+      extracted->set_parse_errors(parsed && absl::StrContains(file.content(), "((("));
+      extracted->set_first_error_line(1);
+      const size_t at = file.content().find("@jit ");
+      if (at == std::string::npos) continue;
+      v1::Kernel* kernel = shard.add_kernels();
+      kernel->set_path(file.path());
+      kernel->set_source(file.content());
+      kernel->set_name(
+          file.content().substr(at + 5, file.content().find_first_of(" \n", at + 5) - at - 5));
+      kernel->set_dsl(v1::DSL_TRITON);
+      kernel->set_role(v1::KERNEL_ROLE_KERNEL);
+      kernel->set_self_contained(true);
+      for (const auto& [word, reason] : unresolved) {
+        if (!absl::StrContains(file.content(), word)) continue;
+        kernel->set_self_contained(false);
+        v1::UnresolvedName* name = kernel->add_unresolved_names();
+        name->set_name(word);
+        name->set_reason(reason);
+      }
+    }
+    ++extract_calls;
+    return shard;
+  }
+
+  absl::StatusOr<int> FirstErrorLine(const std::string& text) override {
+    return absl::StrContains(text, "(((") ? 1 : 0;
+  }
+
+  absl::StatusOr<v1::VerdictShard> Validate(const v1::ValidateRequest& request) override {
+    v1::VerdictShard shard;
+    for (const v1::Kernel& kernel : request.kernels().kernels()) {
+      v1::Verdict* verdict = shard.add_verdicts();
+      const bool masked = absl::StrContains(kernel.source(), "mask");
+      verdict->mutable_quality()->mutable_masks()->set_loads(2);
+      verdict->mutable_quality()->mutable_masks()->set_masked_loads(masked ? 1 : 0);
+      AddRule("has_bounds_masking", masked, verdict);
+      AddRule("self_contained", kernel.self_contained(), verdict);
+    }
+    return shard;
+  }
+
+  // By the kernel's name: what `compiles` has, for each toolchain and target; else ok.
+  absl::StatusOr<v1::CompiledShard> Compile(const v1::CompileRequest& request) override {
+    v1::CompiledShard shard;
+    for (const v1::Kernel& kernel : request.kernels().kernels()) {
+      compiled.push_back(kernel);
+      const auto given = compiles.find(kernel.name());
+      v1::CompiledKernel* result = shard.add_kernels();
+      if (!kernel.self_contained()) {
+        result->set_not_attempted("not_self_contained");
+        continue;
+      }
+      for (const std::string& toolchain : request.compile().toolchains()) {
+        for (const std::string& target : request.compile().targets()) {
+          v1::CompileResult* added = result->add_results();
+          if (given != compiles.end()) *added = given->second;
+          if (given == compiles.end()) added->set_status(v1::COMPILE_STATUS_OK);
+          added->set_toolchain(toolchain);
+          added->set_target(target);
+        }
+      }
+    }
+    return shard;
+  }
+
+  absl::StatusOr<ShingleOverlap> Compare(const std::string& text,
+                                         const std::string& reference) override {
+    return ShingleOverlap{text == reference ? 1.0 : 0.25, text == reference ? 1.0 : 0.5};
+  }
+
+  absl::StatusOr<std::vector<std::optional<DatasetMatch>>> FindInDataset(
+      const std::vector<v1::Kernel>& kernels) override {
+    std::vector<std::optional<DatasetMatch>> found;
+    for (const v1::Kernel& kernel : kernels) {
+      const auto at = dataset.find(kernel.source());
+      searched.push_back(kernel.source());
+      found.push_back(at == dataset.end() ? std::nullopt : std::optional(at->second));
+    }
+    return found;
+  }
+
+  std::map<std::string, std::string> unresolved;      // a word in the text -> why it is
+  std::map<std::string, v1::CompileResult> compiles;  // by kernel
+  std::map<std::string, DatasetMatch> dataset;        // by source
+  std::vector<v1::Kernel> compiled;
+  std::vector<std::string> searched;
+  int extract_calls = 0;
+
+ private:
+  static void AddRule(const char* check, bool passes, v1::Verdict* verdict) {
+    v1::RuleResult* rule = verdict->add_rules();
+    rule->set_rule(check);
+    rule->set_outcome(passes ? v1::RuleResult::OUTCOME_PASS : v1::RuleResult::OUTCOME_FAIL);
+  }
+};
+
+}  // namespace kernelmill::client
+
+#endif  // KERNELMILL_CLIENT_EVALUATE_FAKE_KERNEL_SERVICES_H_

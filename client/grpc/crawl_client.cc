@@ -1,0 +1,190 @@
+#include "client/grpc/crawl_client.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/grpc/retrying_caller.h"
+#include "common/base/status.h"
+#include "common/rpc/server.h"
+#include "kernelmill/v1/crawl.grpc.pb.h"
+
+namespace kernelmill::client {
+namespace {
+
+// That of a job with 100,000 sources has some tens of megabytes.
+constexpr absl::Duration kLockDeadline = absl::Minutes(10);
+
+absl::Status CheckSize(const v1::SubmitRequest& request) {
+  const size_t bytes = request.ByteSizeLong();
+  if (bytes <= rpc::kMaxMessageBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the job has ", bytes, " bytes with its lists; ",
+                                                 rpc::kMaxMessageBytes,
+                                                 " are what one may have: make two of it"));
+}
+
+class GrpcCrawlClient : public CrawlClient {
+ public:
+  GrpcCrawlClient(std::shared_ptr<grpc::Channel> channel, ReconnectOptions reconnect)
+      : stub_(v1::Crawl::NewStub(std::move(channel))), caller_(std::move(reconnect)) {}
+
+  absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
+                                     int priority, bool no_cache) override {
+    v1::SubmitRequest request;
+    *request.mutable_spec() = spec;
+    request.set_request_id(request_id);
+    request.set_priority(priority);
+    request.set_no_cache(no_cache);
+    RETURN_IF_ERROR(CheckSize(request));
+    v1::SubmitResponse response;
+    RETURN_IF_ERROR(caller_.Call("submit", [&](grpc::ClientContext& context) {
+      return stub_->Submit(&context, request, &response);
+    }));
+    return response.job();
+  }
+
+  absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) override {
+    return CallOn<v1::GetJobRequest>("get job", &v1::Crawl::Stub::GetJob, job);
+  }
+
+  absl::StatusOr<std::vector<v1::Failure>> ListFailures(const std::string& job) override {
+    v1::ListFailuresRequest request;
+    request.set_job(job);
+    std::vector<v1::Failure> all;
+    do {
+      v1::ListFailuresResponse page;
+      RETURN_IF_ERROR(caller_.Call("list failures", [&](grpc::ClientContext& context) {
+        return stub_->ListFailures(&context, request, &page);
+      }));
+      for (v1::Failure& failure : *page.mutable_failures()) all.push_back(std::move(failure));
+      request.set_page_token(page.next_page_token());
+    } while (!request.page_token().empty());
+    return all;
+  }
+
+  absl::StatusOr<v1::JobSpec> ReadLock(const std::string& job) override {
+    v1::ReadLockRequest request;
+    request.set_job(job);
+    v1::JobSpec lock;
+    const auto read = [&](grpc::ClientContext& context) {
+      lock.Clear();
+      const auto reader = stub_->ReadLock(&context, request);
+      v1::JobSpec part;
+      while (reader->Read(&part)) lock.MergeFrom(part);
+      return reader->Finish();
+    };
+    RETURN_IF_ERROR(caller_.Call("read lock", read, kLockDeadline));
+    return lock;
+  }
+
+  absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() override {
+    v1::ListJobsResponse response;
+    RETURN_IF_ERROR(caller_.Call("list jobs", [&](grpc::ClientContext& context) {
+      return stub_->ListJobs(&context, v1::ListJobsRequest(), &response);
+    }));
+    return std::vector<v1::JobStatus>(response.jobs().begin(), response.jobs().end());
+  }
+
+  absl::StatusOr<std::vector<v1::WorkerInfo>> ListWorkers() override {
+    v1::ListWorkersResponse response;
+    RETURN_IF_ERROR(caller_.Call("list workers", [&](grpc::ClientContext& context) {
+      return stub_->ListWorkers(&context, v1::ListWorkersRequest(), &response);
+    }));
+    return std::vector<v1::WorkerInfo>(response.workers().begin(), response.workers().end());
+  }
+
+  absl::StatusOr<Timeline> GetTimeline(const std::string& job) override {
+    constexpr absl::Duration kDeadline = absl::Minutes(10);  // millions of attempts
+    v1::TimelineRequest request;
+    request.set_job(job);
+    Timeline timeline;
+    RETURN_IF_ERROR(caller_.Call(
+        "timeline",
+        [&](grpc::ClientContext& context) {
+          timeline = {};
+          const auto reader = stub_->Timeline(&context, request);
+          v1::TimelinePart part;
+          while (reader->Read(&part)) {
+            for (const v1::TaskSpan& span : part.spans()) timeline.Add(span);
+          }
+          return reader->Finish();
+        },
+        kDeadline));
+    return timeline;
+  }
+
+  absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) override {
+    return CallOn<v1::CancelRequest>("cancel", &v1::Crawl::Stub::Cancel, job);
+  }
+
+  absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job, bool no_cache) override {
+    v1::RetryRequest request;
+    request.set_job(job);
+    request.set_no_cache(no_cache);
+    v1::JobStatus response;
+    RETURN_IF_ERROR(caller_.Call("retry", [&](grpc::ClientContext& context) {
+      return stub_->Retry(&context, request, &response);
+    }));
+    return response;
+  }
+
+  absl::Status DeleteJob(const std::string& job) override {
+    v1::DeleteRequest request;
+    request.set_job(job);
+    bool tried = false;
+    return caller_.Call("delete", [&](grpc::ClientContext& context) {
+      v1::DeleteResponse response;
+      const grpc::Status status = stub_->Delete(&context, request, &response);
+      // A try before this one may have done it, and its answer been lost.
+      if (std::exchange(tried, true) && status.error_code() == grpc::StatusCode::NOT_FOUND) {
+        return grpc::Status::OK;
+      }
+      return status;
+    });
+  }
+
+  absl::Status Watch(const std::string& job, const OnStatus& on_status) override {
+    v1::WatchRequest request;
+    request.set_job(job);
+    return caller_.Stream([&](grpc::ClientContext& context) {
+      const auto reader = stub_->Watch(&context, request);
+      v1::JobStatus status;
+      while (reader->Read(&status)) on_status(status);
+      return reader->Finish();
+    });
+  }
+
+  void Interrupt() override { caller_.Interrupt(); }
+
+ private:
+  // A call that takes a job's name and answers with its status.
+  template <typename Request>
+  absl::StatusOr<v1::JobStatus> CallOn(absl::string_view what,
+                                       grpc::Status (v1::Crawl::Stub::*call)(grpc::ClientContext*,
+                                                                             const Request&,
+                                                                             v1::JobStatus*),
+                                       const std::string& job) {
+    Request request;
+    request.set_job(job);
+    v1::JobStatus response;
+    RETURN_IF_ERROR(caller_.Call(what, [&](grpc::ClientContext& context) {
+      return ((*stub_).*call)(&context, request, &response);
+    }));
+    return response;
+  }
+
+  const std::unique_ptr<v1::Crawl::Stub> stub_;
+  RetryingCaller caller_;
+};
+
+}  // namespace
+
+std::unique_ptr<CrawlClient> NewCrawlClient(std::shared_ptr<grpc::Channel> channel,
+                                            ReconnectOptions reconnect) {
+  return std::make_unique<GrpcCrawlClient>(std::move(channel), std::move(reconnect));
+}
+
+}  // namespace kernelmill::client

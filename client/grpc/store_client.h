@@ -1,0 +1,59 @@
+#ifndef KERNELMILL_CLIENT_GRPC_STORE_CLIENT_H_
+#define KERNELMILL_CLIENT_GRPC_STORE_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/grpc/retrying_caller.h"
+#include "common/cas/digest.h"
+#include "kernelmill/v1/store.pb.h"
+
+namespace grpc {
+class Channel;
+}
+
+namespace kernelmill::client {
+
+// What a store does for its operator; abstract so that its users do not compile gRPC's generated
+// code. Thread-safe. UNIMPLEMENTED: it is a store of another make; UNAVAILABLE: out of reach;
+// CANCELLED: Interrupt() was called.
+class StoreClient {
+ public:
+  virtual ~StoreClient() = default;
+
+  virtual absl::StatusOr<v1::StatResponse> Stat() = 0;
+  // Reads every blob; `on_progress` sees how far it is and what was found damaged so far. Answers
+  // with the last.
+  virtual absl::StatusOr<v1::VerifyProgress> Verify(
+      bool drop_damaged, const std::function<void(const v1::VerifyProgress&)>& on_progress) = 0;
+  // `dry_run`: says what would be dropped, and drops nothing.
+  virtual absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes,
+                                                                    bool dry_run) = 0;
+  virtual absl::Status Hold(const std::string& name, const std::vector<cas::Digest>& blobs,
+                            absl::Duration ttl) = 0;
+  // OK also where there is no such hold.
+  virtual absl::Status Release(const std::string& name) = 0;
+  virtual absl::StatusOr<v1::ForgetResultsResponse> ForgetResults(
+      const v1::ForgetResultsRequest& request) = 0;
+  // FAILED_PRECONDITION: the store has no folder for backups.
+  virtual absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) = 0;
+  virtual absl::StatusOr<v1::PruneBackupsResponse> PruneBackups(int keep,
+                                                                absl::Duration max_age) = 0;
+  // Ends the calls that are running and every later one.
+  virtual void Interrupt() = 0;
+};
+
+// Calls other than Verify are tried again while the store is out of reach; all take as long as they
+// need once it answers.
+std::unique_ptr<StoreClient> NewStoreClient(std::shared_ptr<grpc::Channel> channel,
+                                            ReconnectOptions reconnect = {});
+
+}  // namespace kernelmill::client
+
+#endif  // KERNELMILL_CLIENT_GRPC_STORE_CLIENT_H_

@@ -1,0 +1,147 @@
+#include "client/program/command_line.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/base/status.h"
+#include "common/flags/server_flags.h"
+#include "common/flags/settings_file.h"
+#include "common/version/version.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr char kUsage[] =
+    "Turns source repositories into a training-ready dataset of GPU kernels.\n\n"
+    "Exit codes: 0 done; 1 some inputs failed (they are listed), a gate is missed, or it could\n"
+    "not be finished; 2 the request is wrong; 3 the cluster is out of reach.";
+
+}  // namespace
+
+CommandLine::CommandLine(rpc::TerminationSignal& signal)
+    : signal_(signal), app_(kUsage, "kernelmill") {
+  app_.require_subcommand(1);
+  app_.set_version_flag("--version", "kernelmill " + Version());
+}
+
+CLI::App* CommandLine::Add(const char* name, const char* help, Command command) {
+  return AddTo(&app_, name, help, std::move(command));
+}
+
+CLI::App* CommandLine::AddGroup(const char* name, const char* help) {
+  CLI::App* group = app_.add_subcommand(name, help);
+  group->require_subcommand(1);
+  return group;
+}
+
+CLI::App* CommandLine::AddTo(CLI::App* group, const char* name, const char* help, Command command) {
+  CLI::App* sub = group->add_subcommand(name, help);
+  // At once: else CLI11 would take the environment of every command after the flags of this one.
+  sub->immediate_callback();
+  sub->callback([this, command = std::move(command)] { command_ = command; });
+  return sub;
+}
+
+void CommandLine::AddCommonFlags(CLI::App& command) {
+  static const std::map<std::string, LogLevel> kLevels = {{"debug", LogLevel::kDebug},
+                                                          {"info", LogLevel::kInfo},
+                                                          {"warning", LogLevel::kWarning},
+                                                          {"error", LogLevel::kError},
+                                                          {"none", LogLevel::kNone}};
+  command.add_flag("--json", json_, "write JSON: results to stdout, events to stderr");
+  command
+      .add_option("--log-level", log_level_, "debug, info, warning, error or none (default error)")
+      ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
+      ->option_text("LEVEL (Env:KERNELMILL_LOG_LEVEL)")
+      ->envname("KERNELMILL_LOG_LEVEL");
+  flags::AddSettingsFlag(command);
+}
+
+void CommandLine::AddStoreAddress(CLI::App& command, const char* help) {
+  flags::AddIdentityFlags(command, &identity_);
+  command.add_option("--store", cluster_.store, help)
+      ->envname("KERNELMILL_STORE")
+      ->capture_default_str();
+}
+
+void CommandLine::AddStoreFlags(CLI::App& command) {
+  AddCommonFlags(command);
+  AddStoreAddress(command, "the store, host:port");
+  command.preparse_callback([this](size_t) { hint_ = [this] { return StoreHint(); }; });
+}
+
+void CommandLine::AddClusterFlags(CLI::App& command) {
+  AddCommonFlags(command);
+  command.add_option("--coordinator", cluster_.coordinator, "the coordinator, host:port")
+      ->envname("KERNELMILL_COORDINATOR")
+      ->capture_default_str();
+  AddStoreAddress(command, "the content store (REAPI v2), host:port");
+  command
+      .add_option(
+          "--reconnect-seconds", reconnect_seconds_,
+          "how long to try to reach a coordinator that does not answer; commands that do not\n"
+          "wait for a job give up after 10 at the latest")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+  command.preparse_callback([this](size_t) { hint_ = [this] { return ClusterHint(); }; });
+}
+
+absl::StatusOr<std::optional<int>> CommandLine::Parse(int argc, char** argv) {
+  RETURN_IF_ERROR(flags::ApplySettingsFile(app_, argc, argv));
+  try {
+    app_.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app_.exit(e);  // --help, --version
+    return absl::InvalidArgumentError(WhatIsWrong(e.what(), argc, argv));
+  }
+  ConfigureLog("kernelmill", log_level_);
+  cluster_.reconnect_timeout = absl::Seconds(reconnect_seconds_);
+  return std::nullopt;
+}
+
+absl::StatusOr<int> CommandLine::Run(Console& console) {
+  ASSIGN_OR_RETURN(cluster_.credentials, access::ChannelCredentials(identity_));
+  return command_(console);
+}
+
+std::string CommandLine::WhatIsWrong(const std::string& found, int argc, char** argv) const {
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first.empty()) return "no command is given; kernelmill --help lists them";
+  const auto named =
+      app_.get_subcommands([&](const CLI::App* command) { return command->get_name() == first; });
+  if (named.empty()) {
+    return absl::StrCat(first, first[0] == '-' ? ": no such option" : ": no such command",
+                        "; see kernelmill --help");
+  }
+  const bool group = !named[0]->get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (group && named[0]->get_subcommands().empty()) {
+    return absl::StrCat(
+        argc > 2 ? argv[2] : first,
+        argc > 2 ? absl::StrCat(": no such command of the ", first) : ": a command is needed",
+        "; see kernelmill ", first, " --help");
+  }
+  return absl::StrCat(found, "; see kernelmill ", first, " --help");
+}
+
+std::string CommandLine::ClusterHint() const {
+  return absl::StrCat("The coordinator was looked for at ", cluster_.coordinator,
+                      " (--coordinator, KERNELMILL_COORDINATOR) and the store at ", cluster_.store,
+                      " (--store, KERNELMILL_STORE), ", TlsHint(),
+                      ". `kernelmill crawl` needs neither.");
+}
+
+std::string CommandLine::StoreHint() const {
+  return absl::StrCat("The store was looked for at ", cluster_.store,
+                      " (--store, KERNELMILL_STORE), ", TlsHint(), ".");
+}
+
+const char* CommandLine::TlsHint() const {
+  return identity_.uses_tls()
+             ? "over TLS; one that closes the connection has refused this certificate, and its "
+               "log says why"
+             : "without TLS (--tls-ca)";
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "client/commands/commands.h"
+#include "client/program/groups.h"
+#include "services/compiler/server/local_compiler.h"
+
+namespace kernelmill::client {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::string DefaultDataDir() {
+  const std::string data = Environment("KERNELMILL_DATA");
+  if (!data.empty()) return data;
+  const std::string cache = Environment("XDG_CACHE_HOME");
+  if (!cache.empty()) return cache + "/kernelmill";
+  const std::string home = Environment("HOME");
+  return home.empty() ? "kernelmill.data" : home + "/.cache/kernelmill";
+}
+
+void AddTrace(CLI::App& command, std::string* file) {
+  command.add_option("--trace", *file,
+                     "write when each task waited and ran to this file, which Perfetto and\n"
+                     "Chrome open (trace events, JSON)");
+}
+
+void AddCompilerFlags(CLI::App& command, EmbeddedCompilerOptions& options) {
+  options.folder = compiler::LocalToolchainsFolder();
+  command.add_option("--toolchains", options.folder, "the folder of the installed toolchains")
+      ->envname("KERNELMILL_TOOLCHAINS")
+      ->capture_default_str();
+  command
+      .add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
+                "run what strangers wrote without a sandbox, as this user")
+      ->envname("KERNELMILL_UNSAFE_NO_SANDBOX");
+}
+
+void AddCrawl(CommandLine& line) {
+  const auto options = std::make_shared<CrawlOptions>();
+  CLI::App* sub = line.Add(
+      "crawl", "run a job in this process and write its dataset",
+      [&line, options](Console& console) { return Crawl(*options, line.signal(), console); });
+  options->data_dir = DefaultDataDir();
+  options->workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  sub->add_option("JOB.yaml", options->job_file, "the job file; -: standard input")->required();
+  sub->add_option("--out", options->target.out_dir, "the folder to write the dataset to")
+      ->required();
+  AddExportFlags(*sub, options->target);
+  sub->add_option("--data", options->data_dir, "the folder that keeps results for the next run")
+      ->envname("KERNELMILL_DATA")
+      ->capture_default_str();
+  sub->add_option("--workers", options->workers, "tasks to run at a time")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  sub->add_option("--package-index", options->package_index,
+                  "the index to take Python packages from (default: as pip)")
+      ->envname("KERNELMILL_PACKAGE_INDEX");
+  sub->add_option("--github-api", options->github_api,
+                  "URL of the REST API that searches ask (default: GitHub's own)")
+      ->envname("KERNELMILL_GITHUB_API");
+  sub->add_option("--github-token-file", options->github_token_file,
+                  "file with a token for it; code search needs one (default: none)")
+      ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
+      ->check(CLI::ExistingFile);
+  sub->add_flag("--no-cache", options->no_cache,
+                "run every stage anew, whatever the action cache has, and replace what it has");
+  AddTrace(*sub, &options->trace);
+  AddCompilerFlags(*sub, options->compiler);
+  line.AddCommonFlags(*sub);
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,101 @@
+#include "common/flags/settings_file.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+
+namespace kernelmill::flags {
+namespace {
+
+constexpr char kFlag[] = "--config";
+constexpr char kVariable[] = "KERNELMILL_CONFIG";
+constexpr int64_t kMaxBytes = 1 << 20;
+
+// The file that the command line names, else the environment; empty where neither does.
+std::string SettingsPath(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view word = argv[i];
+    if (word == "--") break;
+    if (word == kFlag && i + 1 < argc) return argv[i + 1];
+    if (absl::ConsumePrefix(&word, absl::StrCat(kFlag, "="))) return std::string(word);
+  }
+  const char* variable = std::getenv(kVariable);
+  return variable == nullptr ? "" : variable;
+}
+
+// The options of that name, of the program and of its commands, which may share one.
+void FindOptions(CLI::App& app, const std::string& name, std::vector<CLI::Option*>* found) {
+  CLI::Option* option = app.get_option_no_throw("--" + name);
+  if (option != nullptr && !option->get_envname().empty()) found->push_back(option);
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    FindOptions(*command, name, found);
+  }
+}
+
+absl::Status Apply(CLI::App& app, const std::string& key, const YAML::Node& value) {
+  std::vector<CLI::Option*> options;
+  FindOptions(app, key, &options);
+  if (options.empty() || key == &kFlag[2]) return absl::InvalidArgumentError("no such setting");
+  std::string text;
+  if (value.IsSequence()) {
+    for (const YAML::Node& item : value)
+      absl::StrAppend(&text, text.empty() ? "[" : ",", item.Scalar());
+    text = text.empty() ? "[]" : text + "]";
+  } else if (value.IsScalar()) {
+    text = value.Scalar();
+  } else {
+    return absl::InvalidArgumentError("is neither a value nor a list of values");
+  }
+  try {
+    for (CLI::Option* option : options) option->default_val(text)->required(false);
+  } catch (const CLI::Error& error) {  // CLI11's way to say that a value is wrong
+    return absl::InvalidArgumentError(error.what());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyAll(CLI::App& app, const std::string& path, const YAML::Node& root) {
+  if (root.IsNull()) return absl::OkStatus();
+  if (!root.IsMap()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ":1: not a map of settings"));
+  }
+  for (const auto& entry : root) {
+    const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+    if (const absl::Status status = Apply(app, key, entry.second); !status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ":", entry.first.Mark().line + 1, ": ", key, ": ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddSettingsFlag(CLI::App& app) {
+  static std::string unused;
+  app.add_option(kFlag, unused, "a YAML file with settings by their flags' names")
+      ->option_text(absl::StrCat("FILE (Env:", kVariable, ")"));
+}
+
+absl::Status ApplySettingsFile(CLI::App& app, int argc, const char* const* argv) {
+  const std::string path = SettingsPath(argc, argv);
+  if (path.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxBytes));
+  try {
+    return ApplyAll(app, path, YAML::Load(text));
+  } catch (const YAML::Exception& error) {  // yaml-cpp's way to say that it is no YAML
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ":", error.mark.line + 1, ": ", error.msg));
+  }
+}
+
+}  // namespace kernelmill::flags

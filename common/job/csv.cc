@@ -1,0 +1,116 @@
+#include "common/job/csv.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/job/job_file_tree.h"
+
+namespace kernelmill::job {
+namespace {
+
+constexpr size_t kNone = absl::string_view::npos;
+
+// Takes one field after the other from what is left of the text.
+class CsvParser {
+ public:
+  CsvParser(absl::string_view text, absl::string_view file) : rest_(text), file_(file) {}
+
+  absl::StatusOr<std::vector<CsvRecord>> Parse() {
+    std::vector<CsvRecord> records;
+    while (!rest_.empty()) {
+      if (TakeLineEnd()) continue;  // an empty line
+      CsvRecord record;
+      record.line = line_;
+      do {
+        ASSIGN_OR_RETURN(std::string field, TakeField());
+        record.fields.push_back(std::move(field));
+      } while (absl::ConsumePrefix(&rest_, ","));
+      TakeLineEnd();
+      records.push_back(std::move(record));
+    }
+    return records;
+  }
+
+ private:
+  bool TakeLineEnd() {
+    if (!absl::ConsumePrefix(&rest_, "\r\n") && !absl::ConsumePrefix(&rest_, "\n")) return false;
+    ++line_;
+    return true;
+  }
+
+  bool AtFieldEnd() const {
+    return rest_.empty() || rest_[0] == ',' || rest_[0] == '\n' || absl::StartsWith(rest_, "\r\n");
+  }
+
+  absl::StatusOr<std::string> TakeField() {
+    if (absl::ConsumePrefix(&rest_, "\"")) return TakeQuoted();
+    size_t size = std::min(rest_.find_first_of(",\n\""), rest_.size());
+    if (size < rest_.size() && rest_[size] == '"') {
+      return FileError(file_, line_, "a quote within a field that does not begin with one");
+    }
+    if (size > 0 && size < rest_.size() && rest_[size] == '\n' && rest_[size - 1] == '\r') --size;
+    std::string field(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    return field;
+  }
+
+  absl::StatusOr<std::string> TakeQuoted() {
+    const int first_line = line_;
+    std::string field;
+    do {
+      const size_t end = rest_.find('"');
+      if (end == kNone) return FileError(file_, first_line, "a quote that is never closed");
+      line_ += static_cast<int>(std::count(rest_.begin(), rest_.begin() + end, '\n'));
+      field.append(rest_.data(), end);
+      rest_.remove_prefix(end + 1);
+      if (!absl::StartsWith(rest_, "\"")) break;
+      field += '"';
+    } while (absl::ConsumePrefix(&rest_, "\""));
+    if (!AtFieldEnd()) return FileError(file_, line_, "text after a field's closing quote");
+    return field;
+  }
+
+  absl::string_view rest_;
+  const absl::string_view file_;
+  int line_ = 1;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<CsvRecord>> ParseCsv(absl::string_view text, absl::string_view file) {
+  return CsvParser(text, file).Parse();
+}
+
+absl::Status CheckFieldCount(const CsvRecord& header, const CsvRecord& record,
+                             absl::string_view file) {
+  if (record.fields.size() == header.fields.size()) return absl::OkStatus();
+  return FileError(
+      file, record.line,
+      absl::StrCat(record.fields.size(), " fields, where the header has ", header.fields.size()));
+}
+
+std::string CsvRow(const std::vector<absl::string_view>& fields) {
+  std::string row;
+  for (const absl::string_view field : fields) {
+    if (!row.empty()) row += ',';
+    if (field.find_first_of(",\"\r\n") == absl::string_view::npos && !field.empty()) {
+      absl::StrAppend(&row, field);
+    } else {
+      absl::StrAppend(&row, "\"", absl::StrReplaceAll(field, {{"\"", "\"\""}}), "\"");
+    }
+  }
+  return row + "\r\n";
+}
+
+std::string CsvText(absl::string_view code) {
+  return absl::StrReplaceAll(ToUtf8(code), {{"\r\n", "\n"}});
+}
+
+}  // namespace kernelmill::job

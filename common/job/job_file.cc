@@ -1,0 +1,151 @@
+#include "common/job/job_file.h"
+
+#include <google/protobuf/repeated_ptr_field.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/job/job_file_tree.h"
+#include "common/job/job_spec.h"
+#include "common/job/opt_out_list.h"
+#include "common/job/pair_list.h"
+#include "common/job/repository_list.h"
+#include "common/job/review_list.h"
+#include "common/job/yaml_message.h"
+
+namespace kernelmill::job {
+namespace {
+
+constexpr int64_t kMaxFileBytes = 4 << 20;
+
+// Whether git would take the text for a path: no scheme, and no host before a colon.
+bool IsPathForGit(absl::string_view git) {
+  if (absl::StrContains(git, "://")) return false;
+  return git.find(':') > git.find('/') || !absl::StrContains(git, ":");
+}
+
+// The file that is read.
+struct JobFile {
+  std::string path;
+  FieldLines lines;
+};
+
+// `status`, of reading the list at `key`: what is wrong within the list is said of its own lines.
+absl::Status OfList(const absl::Status& status, const JobFile& file, const std::string& key) {
+  if (status.ok() || absl::IsInvalidArgument(status)) return status;
+  return FileError(file.path, file.lines.Of(key), absl::StrCat(key, ": ", status.message()));
+}
+
+// Puts the sources that each list stands for in its place.
+absl::Status ExpandLists(const JobFile& file, v1::JobSpec* spec) {
+  const std::filesystem::path folder = std::filesystem::path(file.path).parent_path();
+  google::protobuf::RepeatedPtrField<v1::Source> written;
+  written.Swap(spec->mutable_sources());
+  for (int i = 0; i < written.size(); ++i) {
+    if (!written[i].has_list()) {
+      spec->mutable_sources()->Add(std::move(written[i]));
+      continue;
+    }
+    absl::StatusOr<std::vector<v1::Source>> sources =
+        ExpandList(written[i], (folder / written[i].list()).string());
+    RETURN_IF_ERROR(OfList(sources.status(), file, absl::StrCat("sources[", i, "].list")));
+    for (v1::Source& source : *sources) spec->mutable_sources()->Add(std::move(source));
+  }
+  return absl::OkStatus();
+}
+
+// Puts the entries of each list of the field `key` in its place. `read` answers those of a file.
+template <typename Entry, typename Read>
+absl::Status ExpandEntries(const JobFile& file, absl::string_view key, const Read& read,
+                           google::protobuf::RepeatedPtrField<Entry>* entries) {
+  const std::filesystem::path folder = std::filesystem::path(file.path).parent_path();
+  google::protobuf::RepeatedPtrField<Entry> written;
+  written.Swap(entries);
+  for (int i = 0; i < written.size(); ++i) {
+    if (written[i].list().empty()) {
+      entries->Add(std::move(written[i]));
+      continue;
+    }
+    absl::StatusOr<std::vector<Entry>> listed = read((folder / written[i].list()).string());
+    RETURN_IF_ERROR(OfList(listed.status(), file, absl::StrCat(key, "[", i, "].list")));
+    for (Entry& entry : *listed) entries->Add(std::move(entry));
+  }
+  return absl::OkStatus();
+}
+
+// `pairs: FILE` stands for `pairs: [{list: FILE}]`; so it is with the other fields whose entries
+// may stand in files.
+void SpellOutLists(YamlNode& root) {
+  for (size_t i = 0; i + 1 < root.children.size(); i += 2) {
+    const std::string& name = root.children[i].text;
+    if (name != "pairs" && name != "opt_out" && name != "reviews") continue;
+    YamlNode& value = root.children[i + 1];
+    if (value.kind != YamlNode::Kind::kScalar) continue;
+    const YamlNode key = {YamlNode::Kind::kScalar, value.line, true, "list", {}};
+    const YamlNode entry = {YamlNode::Kind::kMap, value.line, false, "", {key, value}};
+    value = {YamlNode::Kind::kList, value.line, false, "", {entry}};
+  }
+}
+
+// `checked`, the answer of a check that begins with the field's key, as an error of the file.
+absl::Status Placed(const absl::Status& checked, const JobFile& file) {
+  if (checked.ok()) return checked;
+  const absl::string_view message(checked.message().data(), checked.message().size());
+  return FileError(file.path, file.lines.Of(message.substr(0, message.find(": "))), message);
+}
+
+void ResolveOrigins(const std::string& file, v1::JobSpec* spec) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
+  for (v1::Source& source : *spec->mutable_sources()) {
+    std::string* origin = nullptr;
+    if (source.has_path()) origin = source.mutable_path();
+    if (source.has_inductor()) origin = source.mutable_inductor();
+    if (source.has_git() && IsPathForGit(source.git())) origin = source.mutable_git();
+    if (origin == nullptr || origin->empty() || origin->front() == '/') continue;
+    if (source.name().empty()) source.set_name(*origin);
+    *origin = (folder / *origin).lexically_normal().string();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::string& path) {
+  ASSIGN_OR_RETURN(YamlNode root, ParseYamlTree(text, path));
+  SpellOutLists(root);
+  JobFile file = {path, {}};
+  v1::JobSpec spec;
+  RETURN_IF_ERROR(ReadYamlMessage(root, path, &spec, &file.lines));
+  RETURN_IF_ERROR(Placed(CheckWrittenSpec(spec), file));
+  RETURN_IF_ERROR(ExpandLists(file, &spec));
+  RETURN_IF_ERROR(ExpandEntries(file, "pairs", ReadPairList, spec.mutable_pairs()));
+  RETURN_IF_ERROR(ExpandEntries(file, "opt_out", ReadOptOutList, spec.mutable_opt_out()));
+  RETURN_IF_ERROR(ExpandEntries(file, "reviews", ReadReviewList, spec.mutable_reviews()));
+  RETURN_IF_ERROR(Placed(CheckJobSpec(spec), file));
+  ResolveOrigins(path, &spec);
+  return spec;
+}
+
+absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path) {
+  const bool stdin_is_it = path == "-";
+  const absl::StatusOr<std::string> read =
+      ReadFile(stdin_is_it ? "/dev/stdin" : path, kMaxFileBytes);
+  // Too large is no shortage that passes: the file is wrong.
+  if (absl::IsResourceExhausted(read.status())) {
+    return absl::InvalidArgumentError(read.status().message());
+  }
+  RETURN_IF_ERROR(read.status());
+  const std::string& text = *read;
+  return ParseJobFile(text, stdin_is_it ? "standard input" : path);
+}
+
+std::string JobFileYaml(const v1::JobSpec& spec) { return YamlOfMessage(spec); }
+
+}  // namespace kernelmill::job

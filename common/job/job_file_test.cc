@@ -1,0 +1,225 @@
+#include "common/job/job_file.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/message_differencer.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "common/base/file.h"
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::job {
+namespace {
+
+using ::google::protobuf::util::MessageDifferencer;
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr char kGood[] = R"(name: seeds
+sources:
+  - git: https://example.org/a
+    ref: main
+    include: ["python/**/*.py", '*.pyi']
+    tier: 2
+    weight: 0.25
+  - package: liger-kernel==0.8.5
+    role: holdout
+licenses: {allow: [MIT], adapted: reject}
+dedup:
+  threshold: 0.7
+)";
+
+TEST(JobFile, ReadsEveryKindOfField) {
+  const auto spec = ParseJobFile(kGood, "job.yaml");
+  ASSERT_THAT(spec, IsOk());
+  EXPECT_EQ(spec->name(), "seeds");
+  EXPECT_EQ(spec->sources(0).ref(), "main");
+  EXPECT_THAT(spec->sources(0).include(), ::testing::ElementsAre("python/**/*.py", "*.pyi"));
+  EXPECT_EQ(spec->sources(0).tier(), 2);
+  EXPECT_EQ(spec->sources(0).weight(), 0.25);
+  EXPECT_EQ(spec->sources(1).role(), v1::SOURCE_ROLE_HOLDOUT);
+  EXPECT_EQ(spec->licenses().adapted(), v1::ADAPTED_POLICY_REJECT);
+  EXPECT_EQ(spec->dedup().threshold(), 0.7);
+}
+
+struct BadCase {
+  const char* name;
+  const char* text;
+  const char* message;  // a prefix
+};
+
+class BadJobFile : public ::testing::TestWithParam<BadCase> {};
+
+TEST_P(BadJobFile, IsRefusedWithFileLineAndKey) {
+  const auto spec = ParseJobFile(GetParam().text, "job.yaml");
+  ASSERT_THAT(spec, StatusIs(absl::StatusCode::kInvalidArgument));
+  const std::string message(spec.status().message());
+  EXPECT_THAT(message, StartsWith(GetParam().message));
+  EXPECT_THAT(message, Not(HasSubstr("\n")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadJobFile,
+    ::testing::Values(
+        BadCase{"UnknownKey", "name: a\nsources:\n- git: u\n  branch: b\n",
+                "job.yaml:4: sources[0].branch: unknown key"},
+        BadCase{"UnknownTopKey", "name: a\nsource: []\n", "job.yaml:2: source: unknown key"},
+        BadCase{"RepeatedKey", "name: a\nname: b\n", "job.yaml:2: name: given twice"},
+        BadCase{"TextForList", "name: a\nsources: https://x\n", "job.yaml:2: sources: a list"},
+        BadCase{"NullForList", "name: a\nsources:\n", "job.yaml:2: sources: a list"},
+        BadCase{"TextForMessage", "name: a\nsources:\n- https://x\n",
+                "job.yaml:3: sources[0]: keys"},
+        BadCase{"NumberForText", "name: 5\n", "job.yaml:1: name: text is needed: write \"5\""},
+        BadCase{"BoolForText", "name: a\nsources:\n- git: u\n  ref: yes\n",
+                "job.yaml:4: sources[0].ref: text"},
+        BadCase{"ListForText", "name: [a]\n", "job.yaml:1: name: text"},
+        BadCase{"TextForNumber", "name: a\nsources:\n- git: u\n  tier: high\n",
+                "job.yaml:4: sources[0].tier: a whole number"},
+        BadCase{"QuotedNumber", "name: a\nsources:\n- git: u\n  tier: \"1\"\n",
+                "job.yaml:4: sources[0].tier: a whole number"},
+        BadCase{"FractionForInt", "name: a\nsources:\n- git: u\n  tier: 1.5\n",
+                "job.yaml:4: sources[0].tier: a whole number"},
+        BadCase{"IntTooLarge", "name: a\nsources:\n- git: u\n  tier: 99999999999\n",
+                "job.yaml:4: sources[0].tier: a whole number"},
+        BadCase{"NotANumber", "name: a\nsources: [{git: u}]\ndedup: {threshold: nan}\n",
+                "job.yaml:3: dedup.threshold: a number"},
+        BadCase{"QuotedBool", "name: a\nsources:\n- discover:\n    forks: 'true'\n",
+                "job.yaml:4: sources[0].discover.forks: true or false"},
+        BadCase{"YesForBool", "name: a\nsources:\n- discover:\n    forks: yes\n",
+                "job.yaml:4: sources[0].discover.forks: true or false"},
+        BadCase{"NoConditions", "name: a\nsources:\n- git: u\n- discover: {min_stars: 5}\n",
+                "job.yaml:4: sources[1].discover: has none of"},
+        BadCase{"BadEnumWord", "name: a\nsources:\n- git: u\n  role: hold\n",
+                "job.yaml:4: sources[0].role: one of candidate, holdout"},
+        BadCase{"LongEnumWord", "name: a\nsources:\n- git: u\n  role: SOURCE_ROLE_HOLDOUT\n",
+                "job.yaml:4: sources[0].role: one of"},
+        BadCase{"TwoOrigins", "name: a\nsources:\n- git: u\n  path: v\n",
+                "job.yaml:4: sources[0].path: stands beside git"},
+        BadCase{"EmptySources", "name: a\nsources: []\n", "job.yaml:2: sources: is empty"},
+        BadCase{"NoSources", "name: a\n", "job.yaml:1: sources: is empty"},
+        BadCase{"NoOrigin", "name: a\nsources:\n- ref: b\n", "job.yaml:3: sources[0]: has none of"},
+        BadCase{"BadThreshold", "name: a\nsources: [{git: u}]\ndedup:\n  threshold: 2\n",
+                "job.yaml:4: dedup.threshold: is not between"},
+        BadCase{"BadHash", "name: a\nsources:\n- package: p==1\n  sha256: \"12\"\n",
+                "job.yaml:4: sources[0].sha256: is not 64"},
+        BadCase{"BadCheck", "name: a\nsources: [{git: u}]\nquality:\n  require:\n  - x\n",
+                "job.yaml:4: quality.require: unknown check"},
+        BadCase{"BadKind", "name: a\nsources: [{git: u}]\nquality:\n  exclude_kinds: [tests]\n",
+                "job.yaml:4: quality.exclude_kinds: unknown word"},
+        BadCase{"BadTarget", "name: a\nsources: [{git: u}]\nquality:\n  targets:\n  - tpus\n",
+                "job.yaml:4: quality.targets: unknown word"},
+        BadCase{"Alias", "name: &x a\nsources: [{git: *x}]\n", "job.yaml:1: an anchor"},
+        BadCase{"Tag", "name: !!binary aGk=\n", "job.yaml:1: a tag"},
+        BadCase{"SyntaxError", "name: a\nsources: [\n", "job.yaml:3: not YAML"},
+        BadCase{"SecondDocument", "name: a\n---\nname: b\n", "job.yaml:"},
+        BadCase{"Empty", "", "job.yaml:1: "},
+        BadCase{"OnlyAWord", "kernels\n", "job.yaml:1: keys and values"},
+        BadCase{"NotUtf8", "name: a\n# \xff\n", "job.yaml:2: not UTF-8"},
+        BadCase{"ControlCharacter", "name: a\n\x04sources: []\n",
+                "job.yaml:2: a control character"},
+        BadCase{"NewlineInKey", "name: a\n\"x\\ny\": 1\n", "job.yaml:2: x?y: unknown key"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(JobFile, BombsAreRefused) {
+  std::string bomb = "a: &a [x,x,x,x]\n";
+  for (char c = 'b'; c < 'z'; ++c) {
+    absl::StrAppend(&bomb, std::string(1, c), ": &", std::string(1, c), " [*",
+                    std::string(1, c - 1), ",*", std::string(1, c - 1), "]\n");
+  }
+  EXPECT_THAT(ParseJobFile(bomb, "f"), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ParseJobFile("name: " + std::string(100'000, '['), "f"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ParseJobFile("name: " + std::string(40, '[') + std::string(40, ']'), "f"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(JobFile, MissingAndHugeFilesAreToldApart) {
+  EXPECT_THAT(LoadJobFile("/nonexistent/job.yaml"), StatusIs(absl::StatusCode::kNotFound));
+  const auto dir = TempDir::Create();
+  ASSERT_THAT(dir, IsOk());
+  const std::string path = dir->path() + "/job.yaml";
+  ASSERT_THAT(WriteFile(path, std::string((4 << 20) + 1, '#')), IsOk());
+  EXPECT_THAT(LoadJobFile(path), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(JobFile, LocalOriginsAreTakenFromItsFolder) {
+  const auto spec = ParseJobFile(
+      "name: a\nsources:\n- path: ../k\n- git: ./r.git\n- git: host:r\n- git: file:///r\n"
+      "- path: /abs\n- {path: x, name: own}\n",
+      "/jobs/new/job.yaml");
+  ASSERT_THAT(spec, IsOk());
+  EXPECT_EQ(spec->sources(0).path(), "/jobs/k");
+  EXPECT_EQ(spec->sources(0).name(), "../k");
+  EXPECT_EQ(spec->sources(1).git(), "/jobs/new/r.git");
+  EXPECT_EQ(spec->sources(1).name(), "./r.git");
+  EXPECT_EQ(spec->sources(2).git(), "host:r");
+  EXPECT_EQ(spec->sources(3).git(), "file:///r");
+  EXPECT_EQ(spec->sources(4).path(), "/abs");
+  EXPECT_EQ(spec->sources(5).path(), "/jobs/new/x");
+  EXPECT_EQ(spec->sources(5).name(), "own");
+}
+
+void ExpectRoundTrip(const v1::JobSpec& spec) {
+  const std::string yaml = JobFileYaml(spec);
+  const auto back = ParseJobFile(yaml, "/somewhere/else.yaml");
+  ASSERT_THAT(back, IsOk()) << yaml;
+  EXPECT_TRUE(MessageDifferencer::Equals(spec, *back)) << yaml;
+  EXPECT_EQ(JobFileYaml(*back), yaml);
+}
+
+TEST(JobFileYaml, ReadsBackAsAnEqualSpec) {
+  v1::JobSpec spec = *ParseJobFile(kGood, "job.yaml");
+  spec.mutable_quality();
+  ExpectRoundTrip(spec);
+  spec.mutable_sources(0)->set_weight(0.1);
+  spec.mutable_sources(1)->set_weight(1e-7);
+  spec.mutable_dedup()->set_threshold(1.0 / 3);
+  spec.mutable_quality()->add_require("has_docstring");
+  spec.mutable_quality()->add_exclude_kinds("test");
+  spec.mutable_quality()->add_targets("generic");
+  spec.mutable_quality()->set_min_tokens(64);
+  ExpectRoundTrip(spec);
+}
+
+TEST(JobFileYaml, ASearchReadsBackAsAnEqualOne) {
+  const auto spec = ParseJobFile(
+      "name: a\nsources:\n- discover: {min_stars: 5, topics: [a, b], code: triton.jit, forks: "
+      "true}\n"
+      "  tier: 2\n",
+      "job.yaml");
+  ASSERT_THAT(spec, IsOk());
+  EXPECT_EQ(spec->sources(0).discover().min_stars(), 5);
+  EXPECT_EQ(spec->sources(0).discover().topics_size(), 2);
+  EXPECT_TRUE(spec->sources(0).discover().forks());
+  ExpectRoundTrip(*spec);
+}
+
+TEST(JobFileYaml, OddTextSurvives) {
+  const char* const kOdd[] = {
+      "yes",        "1.0",  "~",   "null",      "# no comment", "a: b",     "it's",
+      "\"q\"",      "\\n",  " x ", "*a",        "&a",           "!t",       "{}",
+      "[]",         "%",    "@",   "caf\u00e9", "\u2028x",      "a\u0085b", "\ufeffz",
+      "\U0001f600", "0x10", "1e3", "a\\u0041",  "<<",           "?",        "|"};
+  for (const char* text : kOdd) {
+    v1::JobSpec spec;
+    spec.set_name("odd");
+    v1::Source* source = spec.add_sources();
+    source->set_git("https://example.org/r");
+    source->set_ref(text);
+    source->set_name(text);
+    source->add_include(text);
+    source->set_category(text);
+    SCOPED_TRACE(text);
+    ExpectRoundTrip(spec);
+  }
+}
+
+}  // namespace
+}  // namespace kernelmill::job

@@ -1,0 +1,197 @@
+#include "common/job/repository_list.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/job/csv.h"
+#include "common/job/field_check.h"
+#include "common/job/job_file_tree.h"
+
+namespace kernelmill::job {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMaxFileBytes = 64 << 20;
+constexpr size_t kMaxRepositories = 100'000;
+// What programs that list repositories call one. GitHub's own answers have most of these, and its
+// `url` is not git's: it comes after those that are.
+constexpr const char* kKeys[] = {"html_url",   "clone_url", "git",      "url",
+                                 "repository", "repo",      "full_name"};
+constexpr char kRefKey[] = "ref";
+
+bool IsGithubName(absl::string_view text) {
+  const auto known = [](absl::string_view part, absl::string_view marks) {
+    return !part.empty() && std::all_of(part.begin(), part.end(), [&](char c) {
+      return absl::ascii_isalnum(c) || absl::StrContains(marks, c);
+    });
+  };
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
+  return parts.size() == 2 && known(parts[0], "-_") && known(parts[1], "-._") && parts[1] != "." &&
+         parts[1] != "..";
+}
+
+// Collects a list's repositories, each once, and the first error.
+class RepositoryReader {
+ public:
+  explicit RepositoryReader(absl::string_view file) : file_(file) {}
+
+  absl::Status Add(int line, absl::string_view repository, absl::string_view ref) {
+    ListedRepository listed{std::string(absl::StripAsciiWhitespace(repository)),
+                            std::string(absl::StripAsciiWhitespace(ref))};
+    if (IsGithubName(listed.url)) listed.url = absl::StrCat("https://github.com/", listed.url);
+    if (!absl::StrContains(listed.url, "://")) {
+      return FileError(file_, line,
+                       absl::StrCat(JsonString(listed.url), " is no URL and no owner/name"));
+    }
+    RETURN_IF_ERROR(Check(line, "the repository", listed.url));
+    RETURN_IF_ERROR(Check(line, "the ref", listed.ref));
+    const absl::string_view same = absl::StripSuffix(absl::StripSuffix(listed.url, "/"), ".git");
+    if (!seen_.emplace(same, listed.ref).second) return absl::OkStatus();
+    if (listed_.size() == kMaxRepositories) {
+      return FileError(file_, line, absl::StrCat("more than ", kMaxRepositories, " repositories"));
+    }
+    listed_.push_back(std::move(listed));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<ListedRepository>> Finish() && {
+    if (listed_.empty()) return FileError(file_, 1, "lists no repository");
+    return std::move(listed_);
+  }
+
+  absl::string_view file() const { return file_; }
+
+ private:
+  absl::Status Check(int line, absl::string_view what, absl::string_view text) const {
+    if (!IsUtf8(text)) return FileError(file_, line, absl::StrCat(what, ": not UTF-8"));
+    const absl::Status checked = CheckText(what, text);
+    return checked.ok() ? checked : FileError(file_, line, checked.message());
+  }
+
+  const absl::string_view file_;
+  std::set<std::pair<std::string, std::string>> seen_;
+  std::vector<ListedRepository> listed_;
+};
+
+absl::Status NoKey(absl::string_view file, int line) {
+  return FileError(file, line,
+                   absl::StrCat("names no repository (known: ", absl::StrJoin(kKeys, ", "), ")"));
+}
+
+absl::Status ReadText(absl::string_view text, RepositoryReader& out) {
+  int line = 0;
+  for (absl::string_view row : absl::StrSplit(text, '\n')) {
+    ++line;
+    // A '#' may be part of a URL, but never after a blank.
+    const size_t comment = row.find(absl::StartsWith(row, "#") ? "#" : " #");
+    row = absl::StripAsciiWhitespace(row.substr(0, comment));
+    if (!row.empty()) RETURN_IF_ERROR(out.Add(line, row, ""));
+  }
+  return absl::OkStatus();
+}
+
+// The column that has this name; none: as many as there are.
+size_t ColumnOf(const CsvRecord& header, absl::string_view name) {
+  size_t at = 0;
+  while (at < header.fields.size() &&
+         !absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(header.fields[at]), name)) {
+    ++at;
+  }
+  return at;
+}
+
+absl::Status ReadCsv(absl::string_view text, RepositoryReader& out) {
+  ASSIGN_OR_RETURN(const std::vector<CsvRecord> records, ParseCsv(text, out.file()));
+  if (records.empty()) return absl::OkStatus();
+  const size_t columns = records[0].fields.size();
+  size_t column = columns;
+  for (const char* key : kKeys) {
+    if (column == columns) column = ColumnOf(records[0], key);
+  }
+  if (column == columns) return NoKey(out.file(), records[0].line);
+  const size_t ref = ColumnOf(records[0], kRefKey);
+  for (size_t i = 1; i < records.size(); ++i) {
+    const CsvRecord& record = records[i];
+    RETURN_IF_ERROR(CheckFieldCount(records[0], record, out.file()));
+    RETURN_IF_ERROR(out.Add(record.line, record.fields[column],
+                            ref == columns ? absl::string_view() : record.fields[ref]));
+  }
+  return absl::OkStatus();
+}
+
+// The text at a key; empty where there is none, or null.
+absl::StatusOr<std::string> TextAt(const Json& object, const char* key, absl::string_view file,
+                                   int line) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return "";
+  if (!found->is_string()) return FileError(file, line, absl::StrCat(key, ": text is needed"));
+  return found->get<std::string>();
+}
+
+absl::Status ReadJsonLine(absl::string_view row, int line, RepositoryReader& out) {
+  const Json value = Json::parse(row.begin(), row.end(), nullptr, /*allow_exceptions=*/false);
+  if (value.is_string()) return out.Add(line, value.get<std::string>(), "");
+  if (!value.is_object()) return FileError(out.file(), line, "no JSON object, and no JSON string");
+  ASSIGN_OR_RETURN(const std::string ref, TextAt(value, kRefKey, out.file(), line));
+  for (const char* key : kKeys) {
+    ASSIGN_OR_RETURN(const std::string repository, TextAt(value, key, out.file(), line));
+    if (!repository.empty()) return out.Add(line, repository, ref);
+  }
+  return NoKey(out.file(), line);
+}
+
+absl::Status ReadJsonLines(absl::string_view text, RepositoryReader& out) {
+  int line = 0;
+  for (absl::string_view row : absl::StrSplit(text, '\n')) {
+    ++line;
+    row = absl::StripAsciiWhitespace(row);
+    if (!row.empty()) RETURN_IF_ERROR(ReadJsonLine(row, line, out));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadRows(absl::string_view text, absl::string_view path, RepositoryReader& out) {
+  if (absl::EndsWithIgnoreCase(path, ".txt")) return ReadText(text, out);
+  if (absl::EndsWithIgnoreCase(path, ".csv")) return ReadCsv(text, out);
+  if (absl::EndsWithIgnoreCase(path, ".jsonl")) return ReadJsonLines(text, out);
+  return FileError(path, 1, "a list is .txt, .csv or .jsonl");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ListedRepository>> ParseRepositoryList(absl::string_view text,
+                                                                  const std::string& path) {
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // the mark that spreadsheets put first
+  RepositoryReader reader(path);
+  RETURN_IF_ERROR(ReadRows(text, path, reader));
+  return std::move(reader).Finish();
+}
+
+absl::StatusOr<std::vector<v1::Source>> ExpandList(const v1::Source& list,
+                                                   const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
+  ASSIGN_OR_RETURN(std::vector<ListedRepository> listed, ParseRepositoryList(text, path));
+  std::vector<v1::Source> sources;
+  for (ListedRepository& repository : listed) {
+    v1::Source& source = sources.emplace_back(list);
+    source.set_git(std::move(repository.url));
+    source.set_ref(std::move(repository.ref));
+  }
+  return sources;
+}
+
+}  // namespace kernelmill::job

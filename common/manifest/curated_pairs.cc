@@ -1,0 +1,99 @@
+#include "common/manifest/curated_pairs.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/job/review_list.h"
+#include "common/manifest/kernel_reference.h"
+#include "common/manifest/ledger.h"
+
+namespace kernelmill::manifest {
+namespace {
+
+absl::string_view DslWord(v1::Dsl dsl) { return dsl == v1::DSL_CUDA ? "cuda" : "triton"; }
+
+}  // namespace
+
+CuratedPairFinder::CuratedPairFinder(const v1::DatasetManifest& manifest,
+                                     const v1::Clusters& clusters)
+    : clusters_(clusters) {
+  for (const v1::CuratedPair& pair : manifest.pairs()) {
+    AddSide(pair.cuda(), v1::DSL_CUDA);
+    AddSide(pair.triton(), v1::DSL_TRITON);
+  }
+}
+
+void CuratedPairFinder::AddSide(const v1::KernelReference& reference, v1::Dsl dsl) {
+  const std::string& key = reference.path().empty() ? reference.id() : reference.path();
+  by_key_[key].push_back(static_cast<uint32_t>(sides_.size()));
+  sides_.push_back({.reference = &reference, .dsl = dsl});
+}
+
+absl::Status CuratedPairFinder::VisitTree(int source, const v1::SourceTree& tree) {
+  repository_ = tree.repository();
+  return absl::OkStatus();
+}
+
+absl::Status CuratedPairFinder::VisitShard(const ShardView& view) {
+  if (sides_.empty()) return absl::OkStatus();
+  for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+    const v1::Kernel& kernel = view.kernels->kernels(i);
+    if (IsFile(kernel)) continue;
+    const std::string hash = absl::StrCat(job::kSha256Prefix, kernel.sha256());
+    for (const std::string* key : {&kernel.id(), &kernel.path(), &hash}) {
+      const auto sides = by_key_.find(*key);
+      if (sides == by_key_.end()) continue;
+      for (const uint32_t side : sides->second) {
+        Meet(kernel, view.first_number + static_cast<uint32_t>(i), sides_[side]);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& side) const {
+  if (!NamesKernel(*side.reference, repository_, kernel)) return;
+  const v1::Decision* decision = DecisionOn(clusters_, number);
+  const v1::Fate fate = decision == nullptr ? v1::FATE_UNSPECIFIED : decision->fate();
+  if (fate == v1::FATE_KEPT && kernel.dsl() == side.dsl) {
+    if (side.taken++ == 0) side.number = number;
+  } else if (side.unfit.empty()) {
+    side.unfit = kernel.dsl() != side.dsl ? absl::StrCat("is not ", DslWord(side.dsl))
+                                          : absl::StrCat("is ", FateName(fate));
+    if (kernel.dsl() == side.dsl && decision != nullptr && !decision->reason().empty()) {
+      absl::StrAppend(&side.unfit, " as ", decision->reason());
+    }
+  }
+}
+
+std::string CuratedPairFinder::ProblemOf(const Side& side) {
+  if (side.taken == 1) return "";
+  const absl::string_view name = DslWord(side.dsl);
+  if (side.taken > 1) return absl::StrCat(name, ": ", side.taken, " kernels are so");
+  return absl::StrCat(name, ": ", side.unfit.empty() ? "no such kernel" : side.unfit);
+}
+
+std::vector<CuratedPair> CuratedPairFinder::Find() const {
+  std::vector<CuratedPair> pairs;
+  for (size_t i = 0; i + 1 < sides_.size(); i += 2) {
+    const Side& cuda = sides_[i];
+    const Side& triton = sides_[i + 1];
+    CuratedPair& pair = pairs.emplace_back(CuratedPair{cuda.number, triton.number, ""});
+    pair.problem = ProblemOf(cuda);
+    const std::string other = ProblemOf(triton);
+    if (!other.empty()) absl::StrAppend(&pair.problem, pair.problem.empty() ? "" : "; ", other);
+  }
+  return pairs;
+}
+
+absl::StatusOr<std::vector<CuratedPair>> FindCuratedPairs(cas::BlobStore& store,
+                                                          const v1::DatasetManifest& manifest,
+                                                          const v1::Clusters& clusters) {
+  if (manifest.pairs().empty()) return std::vector<CuratedPair>();
+  CuratedPairFinder finder(manifest, clusters);
+  RETURN_IF_ERROR(WalkDataset(store, manifest, finder));
+  return finder.Find();
+}
+
+}  // namespace kernelmill::manifest

@@ -1,0 +1,167 @@
+#include "common/manifest/fim.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/types/span.h"
+#include "common/base/hash.h"
+#include "common/code/lexer.h"
+#include "common/code/python.h"
+#include "common/code/python_layout.h"
+
+namespace kernelmill::manifest {
+namespace {
+
+using absl::string_view;
+using code::Token;
+
+constexpr size_t kMinStatementTokens = 32;  // of a body that is one statement
+constexpr size_t kMinTokens = 16;
+
+string_view Strip(string_view text) {
+  while (!text.empty() && code::IsPythonSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && code::IsPythonSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// The line that begins at `offset`, with its line end.
+string_view LineAt(string_view text, size_t offset) {
+  return text.substr(offset, std::min(text.find('\n', offset), text.size() - 1) + 1 - offset);
+}
+
+// Where the comment that a body begins with ends: the lines that hold nothing else, up to one that
+// does not. `offset` where there is none.
+size_t EndOfFirstComment(string_view source, size_t offset) {
+  size_t end = offset;
+  for (size_t at = offset; at < source.size();) {
+    const string_view line = LineAt(source, at);
+    const string_view content = Strip(line);
+    const bool is_comment = !content.empty() && content.front() == '#';
+    const bool is_before = content.empty() && end == offset;
+    if (!is_comment && !is_before) break;
+    at += line.size();
+    if (is_comment) end = at;
+  }
+  return end;
+}
+
+// Where the first line begins that is not blank, from `offset`, which begins a line.
+size_t AfterBlankLines(string_view text, size_t offset) {
+  while (offset < text.size()) {
+    const string_view line = LineAt(text, offset);
+    if (!Strip(line).empty()) break;
+    offset += line.size();
+  }
+  return offset;
+}
+
+// With one newline for all the blanks and newlines at its end.
+std::string Ended(string_view text) {
+  while (!text.empty() && code::IsPythonSpace(text.back())) text.remove_suffix(1);
+  return text.empty() ? "" : absl::StrCat(text, "\n");
+}
+
+size_t BodyOffset(const v1::Kernel& kernel) {
+  return std::min(static_cast<size_t>(std::max(kernel.body_offset(), 0)), kernel.source().size());
+}
+
+// Whether the body begins on a line after the signature's.
+bool BodyHasItsLines(const v1::Kernel& kernel) {
+  const size_t signature = kernel.source().find(kernel.signature());
+  return signature != std::string::npos &&
+         signature + kernel.signature().size() <= BodyOffset(kernel);
+}
+
+// Of the tokens of a statement, whether it does nothing: pass, ..., raise, return with one token.
+bool IsIdle(absl::Span<const Token> statement) {
+  const string_view first = statement.front().text;
+  if (first == "return") return statement.size() <= 2;
+  return first == "pass" || first == "..." || first == "raise";
+}
+
+// Whether it opens no block: its last token is no colon.
+bool IsSimple(absl::Span<const Token> statement) { return statement.back().text != ":"; }
+
+string_view ExcludedByBody(string_view completion) {
+  std::vector<Token> tokens = code::Lex(completion, code::Language::kPython);
+  std::erase_if(tokens, [](const Token& token) {
+    return token.kind == Token::kComment || token.text == ";";
+  });
+  if (tokens.empty()) return "no_body";
+  size_t statements = 0;
+  bool idle = true;
+  bool simple = true;
+  for (size_t begin = 0, end = 0; begin < tokens.size(); begin = end) {
+    for (end = begin + 1; end < tokens.size() && !tokens[end].begins_statement;) ++end;
+    const absl::Span<const Token> statement(tokens.data() + begin, end - begin);
+    ++statements;
+    idle = idle && IsIdle(statement);
+    simple = simple && IsSimple(statement);
+  }
+  if (idle || (statements == 1 && simple && tokens.size() < kMinStatementTokens)) return "trivial";
+  return tokens.size() < kMinTokens ? "short" : "";
+}
+
+// Cuts the source where its body begins, before anything is known of it.
+FimPair CutSource(const v1::Kernel& kernel, string_view excluded) {
+  const size_t body = BodyOffset(kernel);
+  return {kernel.source().substr(0, body), kernel.source().substr(body), excluded};
+}
+
+}  // namespace
+
+FimPair MakeFimPair(const v1::Kernel& kernel) {
+  if (kernel.dsl() == v1::DSL_CUDA) return CutSource(kernel, "language");
+  const std::optional<std::string> text = code::AtModuleLevel(kernel.source());
+  if (!text) return CutSource(kernel, "indentation");
+  const std::string rest = code::WithUnixLineEnds(kernel.source().substr(BodyOffset(kernel)));
+  const bool ended = rest.empty() || rest.back() == '\n';
+  const size_t lines = static_cast<size_t>(std::count(rest.begin(), rest.end(), '\n'));
+  size_t body = code::BeginOfLastLines(*text, lines + (ended ? 0 : 1));
+  if (kernel.docstring().empty()) body = EndOfFirstComment(*text, body);
+  FimPair pair;
+  pair.prompt = absl::StrCat(kernel.prompt_context(), kernel.prompt_context().empty() ? "" : "\n",
+                             Ended(string_view(*text).substr(0, body)));
+  pair.completion = Ended(string_view(*text).substr(AfterBlankLines(*text, body)));
+  if (kernel.form() == v1::KERNEL_FORM_TEMPLATE || kernel.role() == v1::KERNEL_ROLE_UNSPECIFIED) {
+    pair.excluded = "template";
+  } else if (kernel.parse_error()) {
+    pair.excluded = "syntax_error";
+  } else if (!BodyHasItsLines(kernel)) {
+    pair.excluded = "signature_line";
+  } else {
+    pair.excluded = ExcludedByBody(pair.completion);
+  }
+  return pair;
+}
+
+std::string NormalizeCode(string_view code) {
+  const std::string unified = absl::StrReplaceAll(code, {{"\r\n", "\n"}});
+  const string_view stripped = Strip(unified);
+  std::string out(stripped.size(), '\0');
+  size_t size = 0;
+  size_t newlines = 0;  // at the end of what is written
+  for (const char c : stripped) {
+    if (c == '\n') {
+      if (++newlines <= 2) out[size++] = c;
+      continue;
+    }
+    newlines = 0;
+    const bool blank = c == ' ' || c == '\t';
+    // No tab is ever written, so a blank at the end is this very run.
+    if (blank && size > 0 && out[size - 1] == ' ') continue;
+    out[size++] = blank ? ' ' : c;
+  }
+  out.resize(size);
+  return out;
+}
+
+std::string FimPairSha1(const FimPair& pair) {
+  return Sha1(absl::StrCat(NormalizeCode(pair.prompt), "|||", NormalizeCode(pair.completion)));
+}
+
+}  // namespace kernelmill::manifest

@@ -1,0 +1,255 @@
+#include "common/manifest/source_check.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
+#include "common/base/text.h"
+#include "common/code/line_index.h"
+#include "common/job/source_spec.h"
+#include "common/json/json_documents.h"
+#include "common/json/json_strings.h"
+
+namespace kernelmill::manifest {
+namespace {
+
+using Kernels = std::vector<const v1::Kernel*>;
+
+absl::Status Lie(absl::string_view what) { return absl::DataLossError(what); }
+
+absl::Status CheckSpan(const v1::Kernel& kernel, absl::string_view text, const LineIndex& lines) {
+  const bool exists = kernel.first_line() >= 1 && kernel.first_line() <= kernel.last_line() &&
+                      kernel.last_line() <= lines.count();
+  if (!exists) {
+    return Lie(absl::StrCat("the lines ", kernel.first_line(), " to ", kernel.last_line(),
+                            " are not there: it has ", lines.count()));
+  }
+  const size_t begin = lines.Begin(kernel.first_line());
+  if (kernel.first_byte() != static_cast<int64_t>(begin)) {
+    return Lie(absl::StrCat("the line begins at byte ", begin, ", not ", kernel.first_byte()));
+  }
+  const absl::string_view there = text.substr(begin, lines.End(kernel.last_line()) - begin);
+  const absl::string_view source = kernel.source();
+  if (there == source) return absl::OkStatus();
+  const auto differs = std::mismatch(there.begin(), there.end(), source.begin(), source.end());
+  return Lie(
+      absl::StrCat("the source is not what the file has on its lines: they differ from byte ",
+                   differs.second - source.begin(), " of ", source.size(), " on"));
+}
+
+absl::Status CheckHash(const v1::Kernel& kernel) {
+  const std::string hash = Sha256Hex(kernel.source());
+  if (hash == kernel.sha256()) return absl::OkStatus();
+  return Lie(absl::StrCat("the source has SHA-256 ", hash, ", not ", JsonString(kernel.sha256())));
+}
+
+absl::Status NameKernel(const absl::Status& status, const v1::Kernel& kernel) {
+  if (status.ok()) return status;
+  std::string where = absl::StrCat("line ", kernel.first_line());
+  if (kernel.has_json_pointer()) {
+    absl::StrAppend(&where, " of the string ", JsonString(kernel.json_pointer()));
+  }
+  return Annotate(status, absl::StrCat(where, ", kernel ", JsonString(kernel.qualname())));
+}
+
+absl::Status CheckKernel(const v1::Kernel& kernel, absl::string_view text, const LineIndex& lines) {
+  RETURN_IF_ERROR(NameKernel(CheckHash(kernel), kernel));
+  return NameKernel(CheckSpan(kernel, text, lines), kernel);
+}
+
+// A whole file is all of it.
+absl::Status CheckWholeFile(const v1::Kernel& whole, absl::string_view text) {
+  RETURN_IF_ERROR(NameKernel(CheckHash(whole), whole));
+  const bool all = whole.first_line() == 1 && whole.last_line() == CountLines(text) &&
+                   whole.first_byte() == 0 && !whole.has_json_pointer();
+  if (all && whole.source() == text) return absl::OkStatus();
+  return NameKernel(Lie("it is said to be the whole file, and is not"), whole);
+}
+
+absl::Status NoSuchString(const v1::Kernel& kernel) {
+  return NameKernel(Lie("the file has no such string there"), kernel);
+}
+
+// The kernels of a JSON file, by one reading of its strings.
+class JsonCheck {
+ public:
+  // Takes the kernels of the file in any order.
+  explicit JsonCheck(Kernels kernels) : kernels_(std::move(kernels)) {
+    std::stable_sort(kernels_.begin(), kernels_.end(), [](const auto* a, const auto* b) {
+      return a->string_begin() < b->string_begin();
+    });
+  }
+
+  absl::Status Run(const v1::SourceFile& file) {
+    json::Documents documents(file.path(), file.content());
+    json::Document document;
+    while (next_ < kernels_.size() && documents.Next(&document)) {
+      json::StringReader reader(document.text);
+      while (next_ < kernels_.size() && reader.Next()) {
+        const auto begin = reader.raw().data() - file.content().data();
+        RETURN_IF_ERROR(CheckString(reader, document.pointer, begin));
+      }
+    }
+    return next_ == kernels_.size() ? absl::OkStatus() : NoSuchString(*kernels_[next_]);
+  }
+
+ private:
+  // The kernels whose string_begin lies in the string: what it stands for is never longer than it
+  // is written, so that this holds too of a string within it.
+  absl::Status CheckString(const json::StringReader& reader, const std::string& document,
+                           int64_t begin) {
+    const int64_t end = begin + static_cast<int64_t>(reader.raw().size());
+    if (kernels_[next_]->string_begin() > end) return absl::OkStatus();
+    const std::string text = json::Unescape(reader.raw());
+    const LineIndex lines(text);
+    const std::string pointer = document + reader.Pointer().value_or("");
+    for (; next_ < kernels_.size() && kernels_[next_]->string_begin() <= end; ++next_) {
+      const v1::Kernel& kernel = *kernels_[next_];
+      if (kernel.string_begin() < begin || kernel.json_pointer() != pointer) {
+        return NoSuchString(kernel);
+      }
+      RETURN_IF_ERROR(CheckKernel(kernel, text, lines));
+    }
+    return absl::OkStatus();
+  }
+
+  Kernels kernels_;
+  size_t next_ = 0;
+};
+
+absl::Status CheckFile(const v1::ExtractedFile& listed, const v1::SourceFile& file) {
+  const absl::string_view text = file.content();
+  if (listed.size_bytes() != static_cast<int64_t>(text.size()) ||
+      listed.sha256() != Sha256Hex(text)) {
+    return Lie("the file is listed with another size or SHA-256 than it has");
+  }
+  // A file that was not read has none.
+  if (listed.failed().empty() && listed.lines() != CountLines(text)) {
+    return Lie(absl::StrCat("the file is listed with ", listed.lines(), " lines, and has ",
+                            CountLines(text)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckKernels(Kernels kernels, const v1::SourceFile& file) {
+  const auto whole =
+      std::stable_partition(kernels.begin(), kernels.end(), [](auto* k) { return !IsFile(*k); });
+  if (kernels.end() - whole > 1) return Lie("it is there as a whole more than once");
+  if (whole != kernels.end()) RETURN_IF_ERROR(CheckWholeFile(**whole, file.content()));
+  kernels.erase(whole, kernels.end());
+  if (kernels.empty()) return absl::OkStatus();
+  const bool is_json = json::IsJsonPath(file.path());
+  for (const v1::Kernel* kernel : kernels) {
+    if (kernel->has_json_pointer() != is_json) return NoSuchString(*kernel);
+  }
+  if (is_json) return JsonCheck(std::move(kernels)).Run(file);
+  const LineIndex lines(file.content());
+  for (const v1::Kernel* kernel : kernels) {
+    RETURN_IF_ERROR(CheckKernel(*kernel, file.content(), lines));
+  }
+  return absl::OkStatus();
+}
+
+// An id is made of what was checked; so it is no worker's to say.
+absl::Status CheckIds(const v1::SourceTree& place, const v1::KernelShard& kernels) {
+  v1::KernelShard named;
+  v1::Kernel& kernel = *named.add_kernels();
+  for (const v1::Kernel& told : kernels.kernels()) {
+    kernel.Clear();
+    kernel.set_path(told.path());
+    kernel.set_first_line(told.first_line());
+    kernel.set_sha256(told.sha256());
+    kernel.set_form(told.form());
+    if (told.has_json_pointer()) kernel.set_json_pointer(told.json_pointer());
+    SetKernelIds(place, &named);
+    if (kernel.id() == told.id()) continue;
+    return Annotate(NameKernel(Lie(absl::StrCat("its id is not ", JsonString(told.id()))), told),
+                    JsonString(told.path()));
+  }
+  return absl::OkStatus();
+}
+
+constexpr absl::string_view kMend = "; `kernelmill retry JOB --no-cache` makes the dataset anew";
+
+// The finding with the source's name and what to do about it.
+absl::Status Explain(const absl::Status& status, const v1::ManifestSource& source) {
+  if (!absl::IsDataLoss(status)) return status;
+  return absl::DataLossError(
+      absl::StrCat(JsonString(job::SourceName(source.source())), ": ", status.message(), kMend));
+}
+
+}  // namespace
+
+absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& kernels) {
+  std::map<absl::string_view, const v1::SourceFile*> by_path;
+  for (const v1::SourceFile& file : files.files()) by_path[file.path()] = &file;
+  std::map<absl::string_view, Kernels> kernels_of;
+  for (const v1::Kernel& kernel : kernels.kernels()) kernels_of[kernel.path()].push_back(&kernel);
+  for (const v1::ExtractedFile& listed : kernels.files()) {
+    const auto file = by_path.find(listed.path());
+    if (file == by_path.end()) {
+      return Annotate(Lie("the shard has no such file"), JsonString(listed.path()));
+    }
+    RETURN_IF_ERROR(Annotate(CheckFile(listed, *file->second), JsonString(listed.path())));
+  }
+  for (const auto& [path, of_file] : kernels_of) {
+    const auto file = by_path.find(path);
+    const absl::Status status = file == by_path.end()
+                                    ? NameKernel(Lie("the shard has no such file"), *of_file[0])
+                                    : CheckKernels(of_file, *file->second);
+    RETURN_IF_ERROR(Annotate(status, JsonString(path)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTree(const v1::Source& source, const v1::SourceTree& tree) {
+  const std::string name = job::SourceName(source);
+  if (tree.repository() != name) {
+    return Lie(absl::StrCat("the tree is that of ", JsonString(tree.repository())));
+  }
+  const std::string pin =
+      source.has_git() ? source.ref() : absl::StrCat("sha256:", source.sha256());
+  if (tree.commit() != pin) {
+    return Lie(absl::StrCat("the tree is that of commit ", JsonString(tree.commit()), ", not ",
+                            JsonString(pin)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckingVisitor::VisitTree(int source, const v1::SourceTree& tree) {
+  const v1::ManifestSource& named = manifest_.sources(source);
+  if (named.files_size() != named.kernels_size()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        named.files_size(), " file shards for ", named.kernels_size(),
+        " kernel shards: an older version made the dataset; `kernelmill retry JOB` makes it anew"));
+  }
+  RETURN_IF_ERROR(Explain(CheckTree(named.source(), tree), named));
+  return inner_.VisitTree(source, tree);
+}
+
+absl::Status CheckingVisitor::CheckShard(const ShardView& view) {
+  const v1::ManifestSource& source = manifest_.sources(view.source);
+  // Where they are not as many, the visit of the tree says so.
+  if (source.files_size() != source.kernels_size()) return absl::OkStatus();
+  const cas::Digest& digest = source.files(view.shard);
+  ASSIGN_OR_RETURN(const auto files, cas::GetMessage<v1::FileShard>(store_, digest));
+  RETURN_IF_ERROR(CheckSources(files, *view.kernels));
+  return CheckIds(*view.tree, *view.kernels);
+}
+
+absl::StatusOr<std::unique_ptr<PreparedShard>> CheckingVisitor::PrepareShard(
+    const ShardView& view) {
+  RETURN_IF_ERROR(Explain(CheckShard(view), manifest_.sources(view.source)));
+  return inner_.PrepareShard(view);
+}
+
+absl::Status CheckingVisitor::VisitShard(const ShardView& view) { return inner_.VisitShard(view); }
+
+}  // namespace kernelmill::manifest

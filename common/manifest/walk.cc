@@ -1,0 +1,261 @@
+#include "common/manifest/walk.h"
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "common/base/hash.h"
+#include "common/base/in_order.h"
+#include "common/base/status.h"
+
+namespace kernelmill::manifest {
+namespace {
+
+// 32 hexadecimal digits of SHA-256 over repository, commit, path, first line, content hash and any
+// JSON pointer, a NUL between them; of a whole file something more.
+std::string KernelId(absl::string_view repository, absl::string_view commit,
+                     const v1::Kernel& kernel) {
+  const absl::string_view nul("\0", 1);
+  std::string place = absl::StrCat(repository, nul, commit, nul, kernel.path(), nul,
+                                   kernel.first_line(), nul, kernel.sha256());
+  if (kernel.has_json_pointer()) absl::StrAppend(&place, nul, kernel.json_pointer());
+  if (IsFile(kernel)) absl::StrAppend(&place, nul, nul, "file");  // no kernel of the same lines
+  return Sha256Hex(place).substr(0, 32);
+}
+
+// A shard in memory, and what the visitor made of it.
+struct LoadedShard {
+  std::shared_ptr<const v1::SourceTree> tree;
+  v1::KernelShard kernels;
+  v1::VerdictShard verdicts;  // empty of a holdout
+  uint32_t first_number = 0;
+  std::unique_ptr<PreparedShard> prepared;
+};
+
+ShardView ViewOf(const v1::ManifestSource& source, int index, int shard,
+                 const LoadedShard& loaded) {
+  ShardView view;
+  view.source = index;
+  view.shard = shard;
+  view.first_number = loaded.first_number;
+  view.tree = loaded.tree.get();
+  view.kernels = &loaded.kernels;
+  view.verdicts = IsHoldout(source.source()) ? nullptr : &loaded.verdicts;
+  return view;
+}
+
+absl::StatusOr<LoadedShard> LoadShard(cas::BlobStore& store, const v1::ManifestSource& source,
+                                      int shard, std::shared_ptr<const v1::SourceTree> tree) {
+  std::vector<cas::Digest> digests = {source.kernels(shard)};
+  const bool holdout = IsHoldout(source.source());
+  if (!holdout) digests.push_back(source.verdicts(shard));
+  ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get(digests));
+  LoadedShard loaded;
+  loaded.tree = std::move(tree);
+  ASSIGN_OR_RETURN(loaded.kernels, cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
+  SetKernelIds(*loaded.tree, &loaded.kernels);
+  if (!holdout) {
+    ASSIGN_OR_RETURN(loaded.verdicts, cas::ParseMessage<v1::VerdictShard>(blobs[1], digests[1]));
+    if (loaded.verdicts.verdicts_size() != loaded.kernels.kernels_size()) {
+      return absl::InternalError(absl::StrCat(loaded.verdicts.verdicts_size(), " verdicts for ",
+                                              loaded.kernels.kernels_size(), " kernels"));
+    }
+  }
+  return loaded;
+}
+
+absl::Status CheckVerdicts(const v1::ManifestSource& source) {
+  const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
+  if (source.verdicts_size() == verdicts) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(source.verdicts_size(), " verdict shards for ",
+                                          source.kernels_size(), " kernel shards"));
+}
+
+// Numbers the kernels of pieces that threads load in any order.
+class Numbering {
+ public:
+  // The number of the first of a piece's kernels. Waits for the pieces before it, each of which
+  // calls this once.
+  uint64_t Take(size_t piece, int kernels) {
+    const absl::MutexLock lock(&mutex_);
+    const auto ready = [this, piece]()
+                           ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return next_piece_ == piece; };
+    mutex_.Await(absl::Condition(&ready));
+    ++next_piece_;
+    return std::exchange(next_number_, next_number_ + static_cast<uint64_t>(kernels));
+  }
+
+ private:
+  absl::Mutex mutex_;
+  size_t next_piece_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// A walk's pieces: of each source its tree, then its shards.
+class Walk {
+ public:
+  Walk(cas::BlobStore& store, const v1::DatasetManifest& manifest, DatasetVisitor& visitor)
+      : store_(store), manifest_(manifest), visitor_(visitor), trees_(manifest.sources_size()) {
+    for (int i = 0; i < manifest.sources_size(); ++i) {
+      if (manifest.sources(i).failed()) continue;
+      pieces_.push_back({i, kTree});
+      for (int shard = 0; shard < manifest.sources(i).kernels_size(); ++shard) {
+        pieces_.push_back({i, shard});
+      }
+    }
+  }
+
+  absl::Status Run(int threads) {
+    return InOrder<LoadedShard>(
+        threads, pieces_.size(), static_cast<size_t>(threads) + 2,
+        [this](size_t i) { return Load(i); },
+        [this](size_t i, LoadedShard loaded) { return Visit(pieces_[i], std::move(loaded)); });
+  }
+
+ private:
+  static constexpr int kTree = -1;
+  struct Piece {
+    int source = 0;
+    int shard = kTree;
+  };
+  // Loaded once, by whoever needs it first; in memory while a shard of its source is.
+  struct Tree {
+    absl::Mutex mutex;
+    std::weak_ptr<const v1::SourceTree> tree ABSL_GUARDED_BY(mutex);
+  };
+
+  absl::StatusOr<std::shared_ptr<const v1::SourceTree>> TreeOf(int source) {
+    Tree& place = trees_[source];
+    const absl::MutexLock lock(&place.mutex);
+    std::shared_ptr<const v1::SourceTree> tree = place.tree.lock();
+    if (tree != nullptr) return tree;
+    ASSIGN_OR_RETURN(v1::SourceTree loaded,
+                     cas::GetMessage<v1::SourceTree>(store_, manifest_.sources(source).tree()));
+    tree = std::make_shared<const v1::SourceTree>(std::move(loaded));
+    place.tree = tree;
+    return tree;
+  }
+
+  absl::StatusOr<LoadedShard> Load(size_t i) {
+    DestroyVisited();
+    const Piece& piece = pieces_[i];
+    absl::StatusOr<LoadedShard> loaded = LoadPiece(piece);
+    // Also after a failure, or the pieces after it would wait for ever.
+    const uint64_t number = numbering_.Take(i, loaded.ok() ? loaded->kernels.kernels_size() : 0);
+    if (loaded.ok()) loaded = Prepare(piece, number, *std::move(loaded));
+    if (!loaded.ok()) {
+      return Annotate(loaded.status(), absl::StrCat("source ", piece.source));
+    }
+    return loaded;
+  }
+
+  absl::StatusOr<LoadedShard> LoadPiece(const Piece& piece) {
+    const v1::ManifestSource& source = manifest_.sources(piece.source);
+    RETURN_IF_ERROR(CheckVerdicts(source));
+    ASSIGN_OR_RETURN(std::shared_ptr<const v1::SourceTree> tree, TreeOf(piece.source));
+    if (piece.shard != kTree) return LoadShard(store_, source, piece.shard, std::move(tree));
+    LoadedShard loaded;
+    loaded.tree = std::move(tree);
+    return loaded;
+  }
+
+  absl::StatusOr<LoadedShard> Prepare(const Piece& piece, uint64_t number, LoadedShard loaded) {
+    if (piece.shard == kTree) return loaded;
+    if (number + static_cast<uint64_t>(loaded.kernels.kernels_size()) >
+        std::numeric_limits<uint32_t>::max()) {
+      return absl::InternalError("more than 2^32 kernels");
+    }
+    loaded.first_number = static_cast<uint32_t>(number);
+    const v1::ManifestSource& source = manifest_.sources(piece.source);
+    ASSIGN_OR_RETURN(loaded.prepared,
+                     visitor_.PrepareShard(ViewOf(source, piece.source, piece.shard, loaded)));
+    return loaded;
+  }
+
+  absl::Status Visit(const Piece& piece, LoadedShard loaded) {
+    const absl::Status status = VisitPiece(piece, loaded);
+    const absl::MutexLock lock(&mutex_);
+    visited_.push_back(std::move(loaded));
+    return Annotate(status, absl::StrCat("source ", piece.source));
+  }
+
+  // A shard is thousands of small pieces of memory: to give them back takes longer than most
+  // visits, which all threads wait for.
+  void DestroyVisited() {
+    std::vector<LoadedShard> visited;
+    const absl::MutexLock lock(&mutex_);
+    visited.swap(visited_);
+  }
+
+  absl::Status VisitPiece(const Piece& piece, const LoadedShard& loaded) {
+    current_ = loaded.tree;
+    if (piece.shard == kTree) return visitor_.VisitTree(piece.source, *loaded.tree);
+    ShardView view = ViewOf(manifest_.sources(piece.source), piece.source, piece.shard, loaded);
+    view.prepared = loaded.prepared.get();
+    return visitor_.VisitShard(view);
+  }
+
+  cas::BlobStore& store_;
+  const v1::DatasetManifest& manifest_;
+  DatasetVisitor& visitor_;
+  std::vector<Piece> pieces_;
+  Numbering numbering_;
+  std::vector<Tree> trees_;                        // by source
+  std::shared_ptr<const v1::SourceTree> current_;  // of the last visit: keeps it for the next
+  absl::Mutex mutex_;
+  std::vector<LoadedShard> visited_ ABSL_GUARDED_BY(mutex_);  // fewer than are in memory anyway
+};
+
+}  // namespace
+
+void SetKernelIds(const v1::SourceTree& tree, v1::KernelShard* shard) {
+  for (v1::Kernel& kernel : *shard->mutable_kernels()) {
+    if (kernel.id().empty()) kernel.set_id(KernelId(tree.repository(), tree.commit(), kernel));
+  }
+}
+
+bool IsHoldout(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_HOLDOUT; }
+
+bool IsFile(const v1::Kernel& kernel) { return kernel.form() == v1::KERNEL_FORM_FILE; }
+
+absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas::Digest& dataset) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get({dataset}));
+  v1::DatasetManifest manifest;
+  if (!manifest.ParseFromString(blobs.front()) || manifest.schema() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(cas::ToString(dataset), " is the digest of something else than a dataset"));
+  }
+  if (manifest.schema() != kManifestSchema) {
+    return absl::UnimplementedError(absl::StrCat("the dataset's schema is ", manifest.schema(),
+                                                 "; ", kManifestSchema, " is known"));
+  }
+  return manifest;
+}
+
+absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                       const ShardView& view, DatasetVisitor& visitor) {
+  const v1::ManifestSource& source = manifest.sources(view.source);
+  ASSIGN_OR_RETURN(v1::SourceTree tree, cas::GetMessage<v1::SourceTree>(store, source.tree()));
+  ASSIGN_OR_RETURN(LoadedShard loaded,
+                   LoadShard(store, source, view.shard,
+                             std::make_shared<const v1::SourceTree>(std::move(tree))));
+  loaded.first_number = view.first_number;
+  ShardView whole = ViewOf(source, view.source, view.shard, loaded);
+  ASSIGN_OR_RETURN(loaded.prepared, visitor.PrepareShard(whole));
+  whole.prepared = loaded.prepared.get();
+  return visitor.VisitShard(whole);
+}
+
+absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                         DatasetVisitor& visitor, int threads) {
+  return Walk(store, manifest, visitor).Run(threads);
+}
+
+}  // namespace kernelmill::manifest

@@ -1,0 +1,256 @@
+#include "dataset/card/dataset_card.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "dataset/card/front_matter.h"
+#include "dataset/output/output_dir.h"
+#include "dataset/rows/row_schemas.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+constexpr size_t kMostSources = 100;  // in the table; report.json has all
+
+// Text that somebody else chose, in a cell of a table.
+std::string Cell(absl::string_view text) {
+  return absl::StrReplaceAll(
+      text, {{"|", "\\|"}, {"\n", " "}, {"\r", " "}, {"`", "'"}, {"<", "&lt;"}, {"[", "\\["}});
+}
+// Of a string of a report; nothing of a null.
+std::string JsonCell(const Json& text) {
+  return text.is_string() ? Cell(text.get_ref<const std::string&>()) : "";
+}
+
+std::string Row(const std::vector<std::string>& cells) {
+  return absl::StrCat("| ", absl::StrJoin(cells, " | "), " |\n");
+}
+std::string Head(const std::vector<std::string>& cells) {
+  std::string row = Row(cells);
+  for (size_t i = 0; i < cells.size(); ++i) absl::StrAppend(&row, "|---");
+  return absl::StrCat(row, "|\n");
+}
+
+std::string Words(const Json& list) {
+  std::vector<std::string> words;
+  for (const Json& word : list) words.push_back(absl::StrCat("`", JsonCell(word), "`"));
+  return absl::StrJoin(words, ", ");
+}
+
+// 1 kernel, 2 kernels.
+std::string Counted(int64_t count, absl::string_view word) {
+  return absl::StrCat(count, " ", word, count == 1 ? "" : "s");
+}
+
+int64_t Number(const Json& object, const char* key) { return object.at(key).get<int64_t>(); }
+
+std::string Introduction(const Json& report) {
+  int64_t sources = 0;
+  for (const Json& source : report.at("sources")) {
+    sources += source.at("role") == "candidate" && !source.at("failed");
+  }
+  return absl::StrCat(
+      "# ", JsonCell(report.at("name")), "\n\n",
+      Counted(Number(report.at("kernels"), "kept"), "GPU kernel"), " of ",
+      Counted(sources, "source"),
+      ", made by kernelmill. Each has its repository, commit, path and lines, its text and a "
+      "module\nwith what it needs (`self_contained` says whether all of it), its licence with what "
+      "says so, and what checks and measures\nsay of it.\n\n");
+}
+
+std::string Rows(const std::vector<Table>& tables) {
+  std::string text = "## Rows\n\n" + Head({"config", "train", "validation", "test", "rows"});
+  for (const Table& table : tables) {
+    std::array<int64_t, 3> rows = {};
+    for (const SplitFiles& split : table.splits) {
+      rows[split.split == "train" ? 0 : split.split == "validation" ? 1 : 2] = split.rows;
+    }
+    const auto schema =
+        std::find_if(RowSchemas().begin(), RowSchemas().end(),
+                     [&table](const RowSchema& schema) { return schema.file == table.lines.path; });
+    absl::StrAppend(&text,
+                    Row({absl::StrCat("`", table.config, "`"), absl::StrCat(rows[0]),
+                         absl::StrCat(rows[1]), absl::StrCat(rows[2]), schema->description}));
+  }
+  return absl::StrCat(
+      text, "\nAs Parquet in `", kTablesFolder,
+      "/`, by config and split, and the same rows as JSON lines beside this file. A row's `split` "
+      "says\nwhich it is of. A null means that a field does not apply or that nothing is "
+      "known.\n\n");
+}
+
+std::string Fates(const Json& kernels) {
+  std::string text = "## What became of each kernel\n\n" + Head({"fate", "kernels", "why"});
+  for (const char* const fate : {"kept", "rejected", "duplicate", "contaminated"}) {
+    // The reasons that count most, in words.
+    std::vector<std::pair<int64_t, std::string>> reasons;
+    if (kernels.at("by_reason").contains(fate)) {
+      for (const auto& [reason, count] : kernels.at("by_reason").at(fate).items()) {
+        reasons.emplace_back(-count.get<int64_t>(), Cell(reason));
+      }
+    }
+    std::sort(reasons.begin(), reasons.end());
+    std::vector<std::string> shown;
+    for (const auto& [count, reason] : reasons) {
+      if (shown.size() == 8) break;
+      shown.push_back(absl::StrCat("`", reason, "` ", -count));
+    }
+    if (reasons.size() > shown.size()) shown.push_back("and others");
+    absl::StrAppend(&text,
+                    Row({fate, absl::StrCat(Number(kernels, fate)), absl::StrJoin(shown, ", ")}));
+  }
+  return absl::StrCat(text, Row({"**found**", absl::StrCat(Number(kernels, "found")), ""}),
+                      "\n`ledger.jsonl` has each of them with its fate and the reason, "
+                      "`report.json` the sums by source and category.\n\n");
+}
+
+std::string Licenses(const Json& report) {
+  const Json& policies = report.at("policies");
+  std::string text = absl::StrCat(
+      "## Licences\n\nThe job takes code under ", Words(policies.at("licenses")),
+      ". Of an expression, enough of these must hold. Code that says that it was\nadapted from "
+      "elsewhere is ",
+      policies.at("licenses_adapted") == "reject" ? "rejected" : "kept, and its record says so",
+      ".\n\n", Head({"licence", "kernels"}));
+  for (const auto& [expression, count] : report.at("licenses").items()) {
+    absl::StrAppend(&text, Row({Cell(expression), absl::StrCat(count.get<int64_t>())}));
+  }
+  return absl::StrCat(text,
+                      "\nEach record has its `license` with the evidence. `notices.jsonl` has the "
+                      "licence and NOTICE texts that must go along with\nthe kernels.\n\n");
+}
+
+std::string Sources(const Json& sources) {
+  std::string text = Head({"source", "commit", "kernels kept"});
+  size_t shown = 0;
+  for (const Json& source : sources) {
+    if (source.at("role") != "candidate") continue;
+    if (++shown > kMostSources) break;
+    const std::string kept = source.at("failed")
+                                 ? std::string("could not be had")
+                                 : absl::StrCat(Number(source.at("kernels"), "kept"));
+    absl::StrAppend(&text,
+                    Row({JsonCell(source.at("repository")), JsonCell(source.at("commit")), kept}));
+  }
+  if (shown > kMostSources) absl::StrAppend(&text, "\n`report.json` has the others.\n");
+  return absl::StrCat(text, "\n");
+}
+
+std::string Making(const Json& report) {
+  std::vector<std::string> stages;
+  for (const auto& [stage, version] : report.at("stages").items()) {
+    stages.push_back(absl::StrCat(stage, " ", version.get<int64_t>()));
+  }
+  return absl::StrCat(
+      "## How it was made\n\nEvery stage is a function of its inputs alone: kernels were found by "
+      "reading the sources, none was run. Stages, with their\nversions: ",
+      absl::StrJoin(stages, ", "), ".\n\nThe dataset is `", JsonCell(report.at("dataset")),
+      "`. The lock file makes it again, byte for byte:\n\n```sh\nkernelmill crawl ", kLockFile,
+      " --out DIR --data DATA\n```\n\n", Sources(report.at("sources")));
+}
+
+std::string Decontamination(const Json& report) {
+  std::vector<std::string> holdouts;
+  for (const Json& source : report.at("sources")) {
+    if (source.at("role") == "holdout") {
+      const int64_t failed = Number(source.at("files"), "failed");
+      holdouts.push_back(absl::StrCat(
+          "`", JsonCell(source.at("repository")), "` (",
+          Counted(Number(source.at("kernels"), "holdout"), "kernel"),
+          failed == 0 ? "" : absl::StrCat("; ", Counted(failed, "file"), " could not be read"),
+          ")"));
+    }
+  }
+  if (holdouts.empty()) {
+    return "## Decontamination\n\nThe job names no holdouts. The dataset was not held against any "
+           "benchmark.\n\n";
+  }
+  const Json& policy = report.at("policies").at("contamination");
+  const Json& found = report.at("contamination");
+  return absl::StrCat(
+      "## Decontamination\n\nHeld out: ", absl::StrJoin(holdouts, ", "),
+      ". Every text of a kernel (source, module, launcher) was\nheld against theirs. A kernel "
+      "matches from a Jaccard similarity of 5-token shingles of ",
+      Canonical(policy.at("threshold")), " on, of ", Canonical(policy.at("structural")),
+      " once\nlocal names, strings and numbers are folded, or where ",
+      Canonical(policy.at("overlap")),
+      " of the runs of 13 tokens of either text are in the other.\n\n",
+      policy.at("action") == "drop" ? "Matching kernels were dropped: "
+                                    : "Matching kernels are labelled; dropped: ",
+      Number(report.at("kernels"), "contaminated"),
+      ". Kept with a match that their record names: ", Number(found, "kept"), "; of ",
+      Number(found, "launchers_withheld"), " the\nlauncher's text alone matched and is left out. ",
+      found.at("items").size(), " holdout kernels were matched; `report.json` names them.\n\n");
+}
+
+constexpr char kLimits[] =
+    R"( Tags, roles, tiers and checks are found by reading; each has the rule that gave it.
+- Licences are found, not advised upon: `license.confidence` and `license.found` say how surely.
+- Near-duplicates below the thresholds of the job stay, and so does what no holdout of the job shows.
+- Secrets and e-mail addresses are found by pattern; the job's policies say what was done with them.
+
+)";
+
+// What compilers took, of a job that asks them.
+std::string Compilers(const Json& report) {
+  const Json& compile = report.at("compile");
+  if (compile.is_null()) return "";
+  std::string text = absl::StrCat(
+      "## Compilers\n\nEach kernel that stands alone was compiled, without a GPU and never run, "
+      "with types and "
+      "values inferred from what its record\nsays; `compile` has them, with the rule that gave "
+      "each. Of the kept "
+      "kernels ",
+      Number(compile, "compiles"), " compile, ", Number(compile, "fails"), " are refused, and of ",
+      Number(compile, "unknown"), " it\ncould not be told what they are called with.\n\n",
+      Head({"compiler", "target", "ok", "error", "unknown"}));
+  for (const Json& target : compile.at("targets")) {
+    absl::StrAppend(&text,
+                    Row({JsonCell(target.at("toolchain")), JsonCell(target.at("target")),
+                         absl::StrCat(Number(target, "ok")), absl::StrCat(Number(target, "error")),
+                         absl::StrCat(Number(target, "unknown"))}));
+  }
+  std::vector<std::string> untried;
+  for (const Json& reason : compile.at("not_attempted")) {
+    untried.push_back(
+        absl::StrCat("`", JsonCell(reason.at("name")), "` ", Number(reason, "count")));
+  }
+  if (untried.empty()) return text + "\n";
+  return absl::StrCat(text, "\nNot tried: ", absl::StrJoin(untried, ", "), ".\n\n");
+}
+
+std::string Limits(const Json& report) {
+  const bool compiled = !report.at("compile").is_null();
+  return absl::StrCat("## Limits\n\n- ",
+                      compiled ? "No kernel was run. That one compiles does not say that it "
+                                 "computes what it should."
+                               : "Nothing was compiled or run.",
+                      kLimits);
+}
+
+constexpr char kLoading[] = R"(## Loading
+
+```python
+import datasets
+
+kernels = datasets.load_dataset("PATH OR NAME OF THIS FOLDER", "kernels", split="train")
+```
+
+Parquet readers take `data/CONFIG/*.parquet`, `croissant.json` describes the same files for Croissant.
+)";
+
+}  // namespace
+
+std::string DatasetCard(const Json& report, const std::vector<Table>& tables) {
+  return absl::StrCat(FrontMatter(report, tables), "\n", Introduction(report), Rows(tables),
+                      Fates(report.at("kernels")), Licenses(report), Making(report),
+                      Decontamination(report), Compilers(report), Limits(report), kLoading);
+}
+
+}  // namespace kernelmill::dataset

@@ -1,0 +1,169 @@
+#include "dataset/export/exporter.h"
+
+#include <malloc.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/in_order.h"
+#include "common/base/status.h"
+#include "common/job/job_file.h"
+#include "common/manifest/reviews.h"
+#include "common/manifest/walk.h"
+#include "dataset/analysis/analysis_json.h"
+#include "dataset/analysis/analysis_markdown.h"
+#include "dataset/analysis/provenance.h"
+#include "dataset/card/croissant.h"
+#include "dataset/card/dataset_card.h"
+#include "dataset/export/dataset_index.h"
+#include "dataset/export/file_manifest.h"
+#include "dataset/export/kernel_files.h"
+#include "dataset/export/kernel_writer.h"
+#include "dataset/export/mix_files.h"
+#include "dataset/export/notices_file.h"
+#include "dataset/export/organised_tree.h"
+#include "dataset/export/pair_files.h"
+#include "dataset/export/records.h"
+#include "dataset/export/report.h"
+#include "dataset/output/files.h"
+#include "dataset/output/json.h"
+#include "dataset/output/output_dir.h"
+#include "dataset/parquet/tables.h"
+#include "dataset/rows/row_schemas.h"
+#include "dataset/training/dataset_info.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+// As many as work at once makes sense for: the cores that this process may use, of which the
+// machine may have more; `asked` where that is not 0.
+int ThreadCount(int asked) {
+  if (asked > 0) return asked;
+  cpu_set_t usable;
+  const bool told = ::sched_getaffinity(0, sizeof(usable), &usable) == 0;
+  return std::max(
+      1, told ? CPU_COUNT(&usable) : static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+struct WrittenKernels {
+  TrainingCounts counts;
+  std::vector<std::string> warnings;
+};
+
+absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+                                            const manifest::FollowedReviews& reviews,
+                                            const std::string& dir, int threads,
+                                            Provenance* provenance) {
+  ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
+  ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
+  ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews));
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
+  NoticesFile notices(std::move(file), provenance);
+  MixFiles mix(index);
+  KernelWriter writer(store, index, &temp_file, &files, &pairs, &notices, &mix, threads);
+  RETURN_IF_ERROR(manifest::WalkDataset(store, index.manifest, writer, threads));
+  RETURN_IF_ERROR(writer.EndSource());
+  RETURN_IF_ERROR(files.Close());
+  RETURN_IF_ERROR(pairs.Close());
+  RETURN_IF_ERROR(notices.Close());
+  ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
+  return WrittenKernels{TrainingCounts{writer.fim(),
+                                       writer.instruct(),
+                                       {pairs.candidates(), pairs.curated(), pairs.repeats(),
+                                        pairs.word_overlaps(), pairs.across_splits()}},
+                        std::move(warnings)};
+}
+
+// Kernels of the ledger that are rendered as one piece of work.
+constexpr size_t kLedgerRows = 256;
+
+absl::Status WriteLedger(const DatasetIndex& index, const std::string& dir, int threads) {
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kLedgerFile)));
+  const size_t count = index.candidates.size();
+  RETURN_IF_ERROR(InOrder<std::string>(
+      threads, (count + kLedgerRows - 1) / kLedgerRows, 2 * static_cast<size_t>(threads),
+      [&](size_t piece) -> absl::StatusOr<std::string> {
+        std::string rows;
+        const size_t end = std::min(count, (piece + 1) * kLedgerRows);
+        for (size_t i = piece * kLedgerRows; i < end; ++i) {
+          AppendLedgerRow(index, index.candidates[i], &rows);
+        }
+        return rows;
+      },
+      [&](size_t, const std::string& rows) { return file.Append(rows); }));
+  return file.Close();
+}
+
+absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::string_view text) {
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", name)));
+  RETURN_IF_ERROR(file.Append(text));
+  return file.Close();
+}
+
+// MANIFEST.json, and the tree that it lists where one is wanted.
+absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
+                              const ExportRequest& request, const std::string& dir, int threads) {
+  TreeFiles tree;
+  if (request.tree) {
+    ASSIGN_OR_RETURN(
+        tree, WriteOrganisedTree(store, index, absl::StrCat(dir, "/", kTreeFolder), threads));
+  }
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kManifestFile)));
+  RETURN_IF_ERROR(
+      WriteFileManifest(index, request.dataset, request.tree ? &tree : nullptr, threads, &file));
+  return file.Close();
+}
+
+// What is in the dataset, and whose work it is.
+absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset,
+                           const Provenance& provenance, const std::string& dir) {
+  const Json analysis = AnalysisJson(index.manifest.name(), dataset, index.analysis);
+  RETURN_IF_ERROR(WriteWhole(dir, kAnalysisFile, Pretty(analysis)));
+  RETURN_IF_ERROR(WriteWhole(dir, kAnalysisPageFile, AnalysisMarkdown(analysis)));
+  return WriteWhole(dir, kProvenanceFile, provenance.Markdown(index.manifest.name(), dataset));
+}
+
+// glibc keeps what was freed in the arena of the thread that asked for it, where others cannot take
+// it: after a crawl in this process that is far more than an export needs.
+void ReturnFreeMemory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
+                                                       const ExportRequest& request) {
+  ASSIGN_OR_RETURN(StagingDir staging, StagingDir::Create(request.out_dir));
+  ReturnFreeMemory();
+  const int threads = ThreadCount(request.threads);
+  ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
+  ReturnFreeMemory();
+  const std::string& dir = staging.path();
+  ASSIGN_OR_RETURN(const manifest::FollowedReviews reviews,
+                   manifest::FollowReviews(store, index.manifest, index.clusters));
+  Provenance provenance;
+  ASSIGN_OR_RETURN(WrittenKernels kernels,
+                   WriteKernels(store, index, reviews, dir, threads, &provenance));
+  ReturnFreeMemory();
+  RETURN_IF_ERROR(WriteLedger(index, dir, threads));
+  RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
+  const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);
+  RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
+  ASSIGN_OR_RETURN(const std::vector<Table> tables, WriteTables(dir, RowSchemas(), threads));
+  RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
+  RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
+  RETURN_IF_ERROR(WriteWhole(dir, kCardFile, DatasetCard(report, tables)));
+  RETURN_IF_ERROR(
+      WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, Created(index), tables))));
+  RETURN_IF_ERROR(WriteWhole(dir, kLockFile, job::JobFileYaml(request.lock)));
+  RETURN_IF_ERROR(staging.Commit());
+  return std::move(kernels.warnings);
+}
+
+}  // namespace kernelmill::dataset

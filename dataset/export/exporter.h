@@ -1,0 +1,44 @@
+#ifndef KERNELMILL_DATASET_EXPORT_EXPORTER_H_
+#define KERNELMILL_DATASET_EXPORT_EXPORTER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/cas/blob_store.h"
+#include "kernelmill/v1/crawl.pb.h"
+#include "kernelmill/v1/job.pb.h"
+
+namespace kernelmill::dataset {
+
+struct ExportRequest {
+  cas::Digest dataset;  // of a DatasetManifest
+  v1::JobSpec lock;     // the job with every source pinned
+  std::vector<v1::Failure> failures;
+  std::string out_dir;
+  bool tree = false;  // the source files too, by category, as `tree` (organised_tree.h)
+  int threads = 0;    // 0: one for each core that the process may use
+};
+
+// Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,
+// cuda_triton_pairs.jsonl, cu2triton_sft.csv, triton_functions.json, MANIFEST.json, ledger.jsonl,
+// notices.jsonl, files.jsonl, ir.jsonl, report.json and job.lock.yaml; the JSON lines as Parquet in
+// data/; README.md and croissant.json, which make the folder a dataset that tools load as it is;
+// what is in it and where it comes from; on request the source files as a tree. The same request
+// gives the same bytes. All of it appears at once, in place of an earlier export, or none of it.
+//
+// The dataset is walked twice. Shards are loaded, checked and rendered on the threads, with two
+// more than these in memory at most; an index of about 250 bytes a kernel stays.
+//
+// Answers what whoever asked for it is to be warned of, a line each: of a mix, parts that read more
+// epochs than they should, or nothing.
+//
+// FAILED_PRECONDITION: out_dir holds something else (CheckOutputDir), or is being written;
+// INTERNAL: the dataset's ledger does not add up; RESOURCE_EXHAUSTED: the disk is full; those of
+// the store.
+absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
+                                                       const ExportRequest& request);
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_DATASET_EXPORT_EXPORTER_H_

@@ -1,0 +1,91 @@
+#include "dataset/export/mix_files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/base/status.h"
+#include "dataset/export/place.h"
+#include "dataset/mix/mix_order.h"
+#include "dataset/output/files.h"
+#include "dataset/output/output_dir.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+template <typename Range, typename Value>
+bool EmptyOrHas(const Range& range, const Value& value) {
+  return range.empty() || std::find(range.begin(), range.end(), value) != range.end();
+}
+
+// Two passes: the head of the file says how many samples follow.
+absl::StatusOr<int64_t> WriteOrder(const PhasePlan& phase, uint64_t seed, const std::string& path) {
+  int64_t samples = 0;
+  MixOrder::Sample sample;
+  for (MixOrder order(phase, seed); order.Next(&sample);) ++samples;
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(path));
+  RETURN_IF_ERROR(file.Append(NpyHead(samples)));
+  std::string row;
+  for (MixOrder order(phase, seed); order.Next(&sample);) {
+    row.clear();
+    AppendNpyRow(sample, &row);
+    RETURN_IF_ERROR(file.Append(row));
+  }
+  RETURN_IF_ERROR(file.Close());
+  return samples;
+}
+
+}  // namespace
+
+void MixFiles::AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier) {
+  const uint32_t row = written_[config]++;
+  if (!DrawsFrom(config) || index_.SplitOf(number) != "train") return;
+  const int64_t bounded = std::clamp<int64_t>(tokens, 0, std::numeric_limits<uint32_t>::max());
+  rows_[config].push_back({row, number, static_cast<uint32_t>(bounded), tier});
+}
+
+bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
+  const SourceEntry& source = index_.SourceOf(row.number);
+  return EmptyOrHas(part.repositories(), source.repository) &&
+         EmptyOrHas(part.categories(), source.category) &&
+         EmptyOrHas(part.dsls(), DslWord(static_cast<v1::Dsl>(index_.kernels[row.number].dsl))) &&
+         EmptyOrHas(part.tiers(), row.tier);
+}
+
+absl::StatusOr<std::vector<std::string>> MixFiles::Write(const std::string& dir) const {
+  std::vector<std::string> warnings;
+  if (!index_.manifest.has_mix()) return warnings;
+  const v1::Mix& mix = index_.manifest.mix();
+  const std::vector<PhasePlan> phases = PlanMix(
+      mix, rows_, [this](const v1::MixPart& part, const MixRow& row) { return Fits(part, row); });
+  std::error_code error;
+  std::filesystem::create_directory(absl::StrCat(dir, "/", kMixFolder), error);
+  if (error) return ErrnoStatus(error.value(), kMixFolder);
+  std::vector<std::string> indexes;
+  std::vector<int64_t> samples;
+  for (const PhasePlan& phase : phases) {
+    indexes.push_back(
+        absl::StrFormat("%s/%02d-%s.npy", kMixFolder, indexes.size() + 1, phase.name));
+    ASSIGN_OR_RETURN(const int64_t count,
+                     WriteOrder(phase, mix.seed(), absl::StrCat(dir, "/", indexes.back())));
+    samples.push_back(count);
+  }
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kMixFile)));
+  RETURN_IF_ERROR(file.Append(Pretty(MixJson(mix, phases, indexes, samples))));
+  RETURN_IF_ERROR(file.Close());
+  for (const PhasePlan& phase : phases) {
+    for (size_t part = 0; part < phase.parts.size(); ++part) {
+      if (phase.parts[part].warning.empty()) continue;
+      warnings.push_back(absl::StrCat("mix: phase ", phase.name, ", part ", part + 1, ": ",
+                                      phase.parts[part].warning));
+    }
+  }
+  return warnings;
+}
+
+}  // namespace kernelmill::dataset

@@ -1,0 +1,44 @@
+#ifndef KERNELMILL_DATASET_EXPORT_MIX_FILES_H_
+#define KERNELMILL_DATASET_EXPORT_MIX_FILES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "dataset/export/dataset_index.h"
+#include "dataset/mix/mix_plan.h"
+
+namespace kernelmill::dataset {
+
+// Writes mix.json, and under mix/ the order in which each phase reads its rows, where the job has a
+// mix. Holds 16 bytes a row of the files that the mix draws from. Not thread-safe; `index` must
+// outlive it.
+class MixFiles {
+ public:
+  explicit MixFiles(const DatasetIndex& index) : index_(index) {}
+
+  // Whether rows of the config need their tokens counted.
+  bool DrawsFrom(absl::string_view config) const {
+    return MixDrawsFrom(index_.manifest.mix(), config);
+  }
+
+  // The next row of the config's file. Rows of other splits than train are counted and not drawn.
+  void AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier);
+
+  // Writes nothing where the job has no mix. Answers the warnings of the plan, a line each.
+  absl::StatusOr<std::vector<std::string>> Write(const std::string& dir) const;
+
+ private:
+  bool Fits(const v1::MixPart& part, const MixRow& row) const;
+
+  const DatasetIndex& index_;
+  MixRows rows_;
+  std::map<std::string, uint32_t> written_;  // rows of each file
+};
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_DATASET_EXPORT_MIX_FILES_H_

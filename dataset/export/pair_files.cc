@@ -1,0 +1,195 @@
+#include "dataset/export/pair_files.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/job/csv.h"
+#include "common/manifest/fim.h"
+#include "common/manifest/word_overlap.h"
+#include "dataset/export/place.h"
+#include "dataset/output/output_dir.h"
+#include "dataset/output/row_writer.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+// A share in thousandths; null where nothing can be said.
+void WriteShare(absl::string_view name, int thousandths, RowWriter& row) {
+  row.NumberOrNull(name, thousandths >= 0, static_cast<double>(thousandths) / 1000);
+}
+
+// Nulls where the two were not compared.
+void WriteScore(const ScoredPair* scored, RowWriter& row) {
+  WriteShare("score", scored == nullptr ? -1 : scored->score.total, row);
+  row.StructOrNull("signals", scored != nullptr, [&] {
+    WriteShare("names", scored->score.names, row);
+    WriteShare("operations", scored->score.operations, row);
+    WriteShare("parameters", scored->score.parameters, row);
+  });
+  row.StructOrNull("shared", scored != nullptr, [&] {
+    row.TextList("words", scored->words);
+    row.TextList("tags", scored->tags);
+    row.TextList("parameters", scored->parameters);
+  });
+}
+
+// A pair of two sides of the dataset is on neither: who learned from it would have seen the other.
+bool IsOnOneSide(const DatasetIndex& index, const std::pair<uint32_t, uint32_t>& pair) {
+  return index.SplitOf(pair.first) == index.SplitOf(pair.second);
+}
+
+// Of each source whether it has kept kernels of both languages.
+std::vector<bool> SourcesWithBoth(const DatasetIndex& index) {
+  std::vector<bool> cuda(index.sources.size());
+  std::vector<bool> triton(index.sources.size());
+  for (const uint32_t number : index.candidates) {
+    if (index.DecisionOn(number).fate() != v1::FATE_KEPT || index.IsFile(number)) continue;
+    const auto source = static_cast<size_t>(index.FileOf(number).source);
+    const uint8_t dsl = index.kernels[number].dsl;
+    if (dsl == v1::DSL_CUDA) cuda[source] = true;
+    if (dsl == v1::DSL_TRITON) triton[source] = true;
+  }
+  std::transform(cuda.begin(), cuda.end(), triton.begin(), cuda.begin(), std::logical_and<>());
+  return cuda;
+}
+
+}  // namespace
+
+absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const DatasetIndex& index,
+                                            const manifest::FollowedReviews& reviews) {
+  ASSIGN_OR_RETURN(FileWriter records, FileWriter::Create(absl::StrCat(dir, "/", kPairsFile)));
+  ASSIGN_OR_RETURN(FileWriter examples,
+                   FileWriter::Create(absl::StrCat(dir, "/", kTranslationsFile)));
+  ASSIGN_OR_RETURN(TempFile texts, TempFile::Create(dir));
+  RETURN_IF_ERROR(examples.Append(job::CsvRow({"prompt", "completion", "split"})));
+  return PairFiles(index, reviews, std::move(records), std::move(examples), std::move(texts));
+}
+
+PairFiles::PairFiles(const DatasetIndex& index, const manifest::FollowedReviews& reviews,
+                     FileWriter records, FileWriter examples, TempFile texts)
+    : index_(index),
+      records_(std::move(records)),
+      examples_(std::move(examples)),
+      texts_(std::move(texts)),
+      compared_(SourcesWithBoth(index)),
+      rejected_pairs_(reviews.rejected.begin(), reviews.rejected.end()) {
+  for (const auto* pairs : {&index.pairs, &reviews.accepted}) {
+    for (const manifest::CuratedPair& pair : *pairs) {
+      const Pair numbers = {pair.cuda, pair.triton};
+      if (!pair.problem.empty() || !curated_pairs_.insert(numbers).second) continue;
+      listed_.push_back(numbers);
+      curated_kernels_[pair.cuda];
+      curated_kernels_[pair.triton];
+    }
+  }
+}
+
+bool PairFiles::IsCompared(uint32_t number) const {
+  return compared_[static_cast<size_t>(index_.FileOf(number).source)];
+}
+
+std::optional<PairFiles::Half> PairFiles::HalfOf(uint32_t number, const v1::Kernel& kernel) const {
+  const bool curated = curated_kernels_.contains(number);
+  const bool compared = CudaTritonMatcher::Takes(kernel.dsl()) && IsCompared(number);
+  if (!curated && !(compared && kernel.role() == v1::KERNEL_ROLE_KERNEL)) return std::nullopt;
+  Half half;
+  half.name = kernel.name();
+  if (compared) half.words = ReadWords(kernel);
+  if (curated) half.text = kernel.module().empty() ? kernel.source() : kernel.module();
+  return half;
+}
+
+absl::Status PairFiles::AddHalf(uint32_t number, Half half) {
+  if (half.words.has_value()) matcher_.Add(number, *half.words);
+  const auto curated = curated_kernels_.find(number);
+  if (curated != curated_kernels_.end()) {
+    curated->second.name = half.name;
+    ASSIGN_OR_RETURN(curated->second.text, texts_.Append(job::CsvText(half.text)));
+  }
+  names_[number] = std::move(half.name);
+  return absl::OkStatus();
+}
+
+absl::Status PairFiles::EndSource() {
+  matcher_.Prepare([this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
+  for (const ScoredPair& pair : matcher_.FindCandidates()) {
+    const Pair numbers = {pair.cuda, pair.triton};
+    if (curated_pairs_.contains(numbers) || rejected_pairs_.contains(numbers)) continue;
+    if (!IsOnOneSide(index_, numbers)) {
+      ++across_splits_;
+      continue;
+    }
+    ++candidates_;
+    RETURN_IF_ERROR(records_.Append(PairLine(numbers, names_[pair.cuda], names_[pair.triton],
+                                             /*curated=*/false, &pair, /*word_overlap=*/0)));
+  }
+  for (const Pair& pair : curated_pairs_) {
+    if (!names_.contains(pair.first) || !names_.contains(pair.second)) continue;
+    scores_[pair] = matcher_.ScoreOf(pair.first, pair.second);
+  }
+  matcher_ = CudaTritonMatcher();
+  names_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status PairFiles::Close() {
+  RETURN_IF_ERROR(texts_.Flush());
+  for (const Pair& pair : listed_) {
+    if (!IsOnOneSide(index_, pair)) {
+      ++across_splits_;
+      continue;
+    }
+    ++curated_;
+    RETURN_IF_ERROR(WriteCurated(pair));
+  }
+  RETURN_IF_ERROR(records_.Close());
+  return examples_.Close();
+}
+
+absl::Status PairFiles::WriteCurated(const Pair& pair) {
+  const CuratedKernel& cuda = curated_kernels_[pair.first];
+  const CuratedKernel& triton = curated_kernels_[pair.second];
+  manifest::FimPair texts;
+  ASSIGN_OR_RETURN(texts.prompt, texts_.Read(cuda.text));
+  ASSIGN_OR_RETURN(texts.completion, texts_.Read(triton.text));
+  const auto scored = scores_.find(pair);
+  const manifest::WordCounts words = manifest::CountWords(texts);
+  const double overlap = words.total == 0 ? 0 : static_cast<double>(words.common) / words.total;
+  const bool flagged = overlap >= manifest::kWordOverlapFlag;
+  word_overlaps_ += flagged;
+  RETURN_IF_ERROR(records_.Append(PairLine(pair, cuda.name, triton.name, /*curated=*/true,
+                                           scored == scores_.end() ? nullptr : &scored->second,
+                                           flagged ? overlap : 0)));
+  if (!rows_.insert(manifest::FimPairSha1(texts)).second) {
+    ++repeats_;
+    return absl::OkStatus();
+  }
+  return examples_.Append(
+      job::CsvRow({texts.prompt, texts.completion, std::string(index_.SplitOf(pair.first))}));
+}
+
+std::string PairFiles::PairLine(const Pair& pair, const std::string& cuda_name,
+                                const std::string& triton_name, bool curated,
+                                const ScoredPair* scored, double word_overlap) const {
+  std::string line;
+  RowWriter row(&line);
+  row.Boolean("curated", curated);
+  row.Struct("cuda", [&] {
+    WriteIdentity(index_, pair.first, row);
+    row.Text("name", cuda_name);
+  });
+  row.Struct("triton", [&] {
+    WriteIdentity(index_, pair.second, row);
+    row.Text("name", triton_name);
+  });
+  row.Text("split", index_.SplitOf(pair.first));
+  WriteScore(scored, row);
+  row.NumberOrNull("word_overlap", word_overlap > 0, word_overlap);
+  row.NotUtf8();
+  row.End();
+  return line + "\n";
+}
+
+}  // namespace kernelmill::dataset

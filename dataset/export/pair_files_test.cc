@@ -1,0 +1,203 @@
+#include "dataset/export/pair_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/testing/status_matchers.h"
+#include "dataset/output/json.h"
+#include "dataset/testing/export_fixture.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Three sources over the first: two of both languages, whose kernels do the same, and one that has
+// the CUDA side of a third pair alone.
+class PairsTest : public ExporterTest {
+ protected:
+  PairsTest() {
+    manifest_.clear_sources();
+    clusters_.Clear();
+    StartSource("p", v1::SOURCE_ROLE_CANDIDATE, 1);
+    AddShard({Cuda(1, "softmax.cu", "softmax_kernel"), Cuda(2, "copy.cu", "copy_rows"),
+              Cuda(3, "gelu.cu", "gelu_kernel")});
+    AddShard({MakeKernel(4, "softmax.py", 1, "    s\n", "_softmax_kernel"),
+              MakeKernel(5, "move.py", 1, "    m\n", "_move"),
+              MakeKernel(6, "gelu.py", 1, "    g\n", "_gelu_kernel")});
+    EndSource();
+    StartSource("q", v1::SOURCE_ROLE_CANDIDATE, 1);
+    AddShard({MakeKernel(7, "copy.py", 1, "    c\n", "_copy_rows")});
+    EndSource();
+    for (uint32_t i = 0; i < 7; ++i) Decide(v1::FATE_KEPT, "", i, 1);
+  }
+
+  static v1::Kernel Cuda(int n, const std::string& path, const std::string& name) {
+    v1::Kernel kernel = MakeKernel(n, path, 1, "", name);
+    kernel.set_dsl(v1::DSL_CUDA);
+    kernel.set_form(v1::KERNEL_FORM_QUALIFIED);
+    const std::string head = absl::StrCat("__global__ void ", name, "() {\n");
+    kernel.set_source(head + "  a();\n  b();\n}\n");
+    kernel.set_module(kernel.source());
+    kernel.set_body_offset(static_cast<int>(head.size()));
+    return kernel;
+  }
+
+  void AddPair(int cuda, int triton) {
+    v1::CuratedPair* pair = manifest_.add_pairs();
+    pair->mutable_cuda()->set_id(Id(cuda));
+    pair->mutable_triton()->set_id(Id(triton));
+  }
+
+  void AddReview(int cuda, int triton, v1::ReviewDecision decision) {
+    v1::Review* review = manifest_.add_reviews();
+    review->mutable_cuda()->set_id(Id(cuda));
+    review->mutable_triton()->set_id(Id(triton));
+    review->set_flag("pair");
+    review->set_decision(decision);
+  }
+
+  // "CUDA-TRITON" of each, marked "!" where curated.
+  std::vector<std::string> Pairs() {
+    std::vector<std::string> pairs;
+    for (const Json& pair : Lines("cuda_triton_pairs.jsonl")) {
+      pairs.push_back(absl::StrCat(pair["cuda"]["name"].get<std::string>(), "-",
+                                   pair["triton"]["name"].get<std::string>(),
+                                   pair["curated"].get<bool>() ? "!" : ""));
+    }
+    return pairs;
+  }
+};
+
+TEST_F(PairsTest, CandidatesAreOfOneSourceAndSayWhatTheyShare) {
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Pairs(), ElementsAre("gelu_kernel-_gelu_kernel", "softmax_kernel-_softmax_kernel"));
+  const Json pair = Lines("cuda_triton_pairs.jsonl").at(0);
+  EXPECT_EQ(pair["cuda"]["id"], Id(3));
+  EXPECT_EQ(pair["cuda"]["repository"], "https://example.org/p");
+  EXPECT_EQ(pair["triton"]["path"], "gelu.py");
+  EXPECT_EQ(pair["triton"]["last_line"], 3);
+  EXPECT_EQ(pair["score"], 1);
+  EXPECT_EQ(pair["signals"]["names"], 1);
+  EXPECT_EQ(pair["signals"]["operations"], nullptr);
+  EXPECT_EQ(pair["shared"]["words"], Json::array({"gelu"}));
+  EXPECT_EQ(File("cu2triton_sft.csv"), "prompt,completion,split\r\n");
+}
+
+TEST_F(PairsTest, AKernelThatIsNotKeptIsInNoPair) {
+  clusters_.mutable_decisions(3)->set_fate(v1::FATE_REJECTED);
+  clusters_.mutable_decisions(3)->set_reason("license:GPL-3.0-only");
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Pairs(), ElementsAre("gelu_kernel-_gelu_kernel"));
+}
+
+TEST_F(PairsTest, PairsOfTheListAreCuratedAndNoCandidates) {
+  AddPair(2, 5);
+  AddPair(1, 4);
+  AddPair(2, 7);
+  AddPair(1, 4);  // again: as good as the second
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Pairs(), ElementsAre("gelu_kernel-_gelu_kernel", "copy_rows-_move!",
+                                   "softmax_kernel-_softmax_kernel!", "copy_rows-_copy_rows!"));
+  const std::vector<Json> pairs = Lines("cuda_triton_pairs.jsonl");
+  EXPECT_EQ(pairs[1]["score"], 0);  // no threshold for what a person says
+  EXPECT_EQ(pairs[2]["score"], 1);
+  EXPECT_EQ(pairs[3]["score"], nullptr);  // of two sources
+  const std::string csv = File("cu2triton_sft.csv");
+  EXPECT_THAT(
+      csv,
+      HasSubstr("\r\n\"__global__ void copy_rows() {\n  a();\n  b();\n}\n\",\"import triton\n"));
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["pairs"], Json({{"candidates", 1},
+                                   {"curated", 3},
+                                   {"repeats", 0},
+                                   {"word_overlaps", 0},
+                                   {"across_splits", 0},
+                                   {"unmade", Json::array()}}));
+}
+
+TEST_F(PairsTest, AnAcceptedCandidateIsARowAndARejectedOneIsNoCandidate) {
+  AddReview(1, 4, v1::REVIEW_DECISION_ACCEPT);
+  AddReview(3, 6, v1::REVIEW_DECISION_REJECT);
+  AddReview(3, 9, v1::REVIEW_DECISION_ACCEPT);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Pairs(), ElementsAre("softmax_kernel-_softmax_kernel!"));
+  EXPECT_THAT(File("cu2triton_sft.csv"), HasSubstr("softmax_kernel"));
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["pairs"]["unmade"], Json::array());
+  EXPECT_EQ(report["reviews"]["accepted"], Json({{"pair", 2}}));
+  EXPECT_EQ(report["reviews"]["rejected"], Json({{"pair", 1}}));
+  EXPECT_EQ(report["reviews"]["unmatched"],
+            Json::array({{{"review", 2}, {"problem", "triton: no such kernel"}}}));
+}
+
+TEST_F(PairsTest, EqualTextsAreOneRow) {
+  // The same two texts but for blanks, in another file.
+  StartSource("r", v1::SOURCE_ROLE_CANDIDATE, 1);
+  v1::Kernel copy = Cuda(8, "copy.cu", "softmax_kernel");
+  copy.set_source("\n" + copy.source());
+  copy.set_module(copy.source());
+  AddShard({copy});
+  EndSource();
+  Decide(v1::FATE_KEPT, "", 7, 1);
+  AddPair(1, 4);
+  AddPair(8, 4);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(Pairs(), ::testing::Contains("softmax_kernel-_softmax_kernel!").Times(2));
+  const std::string csv = File("cu2triton_sft.csv");
+  EXPECT_EQ(csv.find("softmax_kernel"), csv.rfind("__global__ void softmax_kernel") + 16);
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["pairs"]["curated"], 2);
+  EXPECT_EQ(report["pairs"]["repeats"], 1);
+}
+
+TEST_F(PairsTest, APairOfTwoSplitsIsLeftOutAndCounted) {
+  AddPair(1, 4);
+  v1::Splits splits;
+  for (const v1::Decision& decision : clusters_.decisions()) {
+    splits.add_splits(decision.fate() == v1::FATE_KEPT ? v1::SPLIT_TRAIN : v1::SPLIT_UNSPECIFIED);
+  }
+  splits.set_splits(3, v1::SPLIT_TEST);
+  *manifest_.mutable_splits() = *cas::PutMessage(store_, splits);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(File("cu2triton_sft.csv"), "prompt,completion,split\r\n");
+  EXPECT_GE(Json::parse(File("report.json"))["pairs"]["across_splits"], 1);
+  for (const Json& row : Lines("cuda_triton_pairs.jsonl")) EXPECT_EQ(row["split"], "train");
+}
+
+TEST_F(PairsTest, PairsThatCouldNotBeMadeAreInTheReport) {
+  AddPair(1, 4);
+  AddPair(1, 9);
+  ASSERT_THAT(Export(), IsOk());
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["pairs"]["curated"], 1);
+  EXPECT_EQ(report["pairs"]["unmade"],
+            Json::array({{{"pair", 1}, {"problem", "triton: no such kernel"}}}));
+}
+
+TEST_F(PairsTest, CudaHasNoRowAmongTheExamplesOfTriton) {
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_THAT(File("fim_sft.csv"), Not(HasSubstr("__global__")));
+  for (const Json& record : Lines("kernels.jsonl")) {
+    EXPECT_EQ(record["fim_excluded"] == "language", record["dsl"] == "cuda");
+  }
+}
+
+TEST_F(PairsTest, AnotherExportHasTheSameBytes) {
+  AddPair(2, 5);
+  ASSERT_THAT(Export(), IsOk());
+  const auto first = AllFiles();
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(AllFiles(), first);
+}
+
+}  // namespace
+}  // namespace kernelmill::dataset

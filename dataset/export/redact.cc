@@ -1,0 +1,114 @@
+#include "dataset/export/redact.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_replace.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using Replacements = std::vector<std::pair<std::string, std::string>>;
+
+const std::string& TextOf(const v1::Kernel& kernel, v1::Sensitive::Text text) {
+  if (text == v1::Sensitive::TEXT_MODULE) return kernel.module();
+  return text == v1::Sensitive::TEXT_LAUNCHER ? kernel.launcher().text() : kernel.source();
+}
+
+std::string WrittenOver(std::string text) {
+  for (char& c : text) {
+    if (absl::ascii_isalnum(c)) c = 'x';
+  }
+  return text;
+}
+
+Replacements ReplacementsOf(const v1::Kernel& kernel, const v1::Quality& quality,
+                            const v1::QualityPolicy& policy) {
+  std::set<std::string> texts;
+  for (const v1::Sensitive& finding : quality.sensitive()) {
+    const std::string& text = TextOf(kernel, finding.text());
+    const auto size = static_cast<int64_t>(text.size());
+    const bool inside =
+        finding.begin() >= 0 && finding.size() > 0 && finding.begin() <= size - finding.size();
+    if (inside && IsRedacted(finding, policy))
+      texts.insert(text.substr(finding.begin(), finding.size()));
+  }
+  Replacements replacements;
+  for (const std::string& text : texts) replacements.emplace_back(text, WrittenOver(text));
+  return replacements;
+}
+
+bool IsIdentity(const FieldDescriptor& field) {
+  return field.name() == "path" || field.name() == "name" || field.name() == "qualname";
+}
+
+// Descends no deeper than messages are declared within each other.
+void Replace(const Replacements& replacements, Message* message) {
+  const google::protobuf::Reflection& reflection = *message->GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(*message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const bool text = field->type() == FieldDescriptor::TYPE_BYTES && !IsIdentity(*field);
+    const bool nested = field->type() == FieldDescriptor::TYPE_MESSAGE;
+    if (!field->is_repeated()) {
+      if (text) {
+        reflection.SetString(
+            message, field,
+            absl::StrReplaceAll(reflection.GetString(*message, field), replacements));
+      }
+      if (nested) Replace(replacements, reflection.MutableMessage(message, field));
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(*message, field); ++i) {
+      if (text) {
+        reflection.SetRepeatedString(
+            message, field, i,
+            absl::StrReplaceAll(reflection.GetRepeatedString(*message, field, i), replacements));
+      }
+      if (nested) Replace(replacements, reflection.MutableRepeatedMessage(message, field, i));
+    }
+  }
+}
+
+}  // namespace
+
+bool IsRedacted(const v1::Sensitive& finding, const v1::QualityPolicy& policy) {
+  const v1::SensitivePolicy asked = finding.kind() == "email" ? policy.emails() : policy.secrets();
+  return asked == v1::SENSITIVE_POLICY_REDACT;
+}
+
+v1::Kernel Redacted(v1::Kernel kernel, const v1::Quality& quality,
+                    const v1::QualityPolicy& policy) {
+  const Replacements replacements = ReplacementsOf(kernel, quality, policy);
+  if (!replacements.empty()) Replace(replacements, &kernel);
+  return kernel;
+}
+
+std::string RedactedText(std::string text, const v1::Kernel& kernel, const v1::Quality& quality,
+                         const v1::QualityPolicy& policy) {
+  const Replacements replacements = ReplacementsOf(kernel, quality, policy);
+  return replacements.empty() ? text : absl::StrReplaceAll(text, replacements);
+}
+
+v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kernel& kernel,
+                                    const v1::Quality& quality, const v1::QualityPolicy& policy) {
+  const Replacements replacements = ReplacementsOf(kernel, quality, policy);
+  if (replacements.empty()) return compiled;
+  const auto redact = [&](std::string* text) { absl::StrReplaceAll(replacements, text); };
+  for (v1::ModuleImport& import : *compiled.mutable_imports()) redact(import.mutable_error());
+  for (v1::CompileResult& result : *compiled.mutable_results()) redact(result.mutable_message());
+  for (v1::KernelSignature& signature : *compiled.mutable_signatures()) {
+    for (v1::ConstexprValue& value : *signature.mutable_constexprs()) redact(value.mutable_value());
+    for (v1::CompileOption& option : *signature.mutable_options()) redact(option.mutable_value());
+  }
+  return compiled;
+}
+
+}  // namespace kernelmill::dataset

@@ -1,0 +1,29 @@
+#ifndef KERNELMILL_DATASET_EXPORT_REDACT_H_
+#define KERNELMILL_DATASET_EXPORT_REDACT_H_
+
+#include <string>
+
+#include "kernelmill/v1/compile.pb.h"
+#include "kernelmill/v1/job.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::dataset {
+
+// Whether the policy has this finding redacted.
+bool IsRedacted(const v1::Sensitive& finding, const v1::QualityPolicy& policy);
+
+// The kernel with every text that the policy has redacted written over, wherever it stands in the
+// kernel's fields but its name and paths: each letter and digit of it is x, so that all offsets
+// hold. Its hashes are those of the texts as they were. Findings beyond their text are passed over.
+v1::Kernel Redacted(v1::Kernel kernel, const v1::Quality& quality, const v1::QualityPolicy& policy);
+
+// The same of a text that was made of the kernel's, and of what compilers say of it; `kernel` is as
+// it was.
+std::string RedactedText(std::string text, const v1::Kernel& kernel, const v1::Quality& quality,
+                         const v1::QualityPolicy& policy);
+v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kernel& kernel,
+                                    const v1::Quality& quality, const v1::QualityPolicy& policy);
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_DATASET_EXPORT_REDACT_H_

@@ -1,0 +1,52 @@
+#ifndef KERNELMILL_DATASET_EXPORT_REPORT_H_
+#define KERNELMILL_DATASET_EXPORT_REPORT_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/cas/digest.h"
+#include "common/manifest/reviews.h"
+#include "dataset/export/dataset_index.h"
+#include "dataset/output/json.h"
+#include "kernelmill/v1/crawl.pb.h"
+
+namespace kernelmill::dataset {
+
+// How many pairs of CUDA and Triton kernels were written.
+struct PairCounts {
+  int64_t candidates = 0;
+  int64_t curated = 0;
+  int64_t repeats = 0;        // of the curated: with an earlier one's texts
+  int64_t word_overlaps = 0;  // of the curated: flagged by kWordOverlapFlag
+  int64_t across_splits = 0;  // left out: the two are of different splits
+};
+
+// How many rows fim_sft.csv has, and why kept kernels have none there: by FimPair.excluded, or
+// "repeat" where an earlier kernel's row is equal.
+struct FimCounts {
+  int64_t rows = 0;
+  std::map<std::string, int64_t> excluded;
+};
+
+// How many rows instruct.jsonl has, by template.
+using InstructCounts = std::map<std::string, int64_t>;
+
+// What kept kernels gave to the files that people train on.
+struct TrainingCounts {
+  FimCounts fim;
+  InstructCounts instruct;
+  PairCounts pairs;
+};
+
+// report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
+// kernels pass each check, the rows of fim_sft.csv and instruct.jsonl, the pairs with those of the
+// list that could not be made, what came of reviews and of each entry of the opt_out, the gates,
+// and the inputs that failed.
+Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
+            const manifest::FollowedReviews& reviews, std::vector<v1::Failure> failures);
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_DATASET_EXPORT_REPORT_H_

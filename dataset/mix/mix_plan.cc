@@ -1,0 +1,147 @@
+#include "dataset/mix/mix_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+constexpr double kMaxEpochs = 4;  // without a word in the job
+
+int64_t TokensOf(const std::vector<MixRow>& rows) {
+  int64_t tokens = 0;
+  for (const MixRow& row : rows) tokens += row.tokens;
+  return tokens;
+}
+
+int64_t CorpusTokens(const v1::Mix& mix, const std::string& name) {
+  for (const v1::OutsideCorpus& corpus : mix.corpora()) {
+    if (corpus.name() == name) return corpus.tokens();
+  }
+  return 0;
+}
+
+double WeightOf(const v1::MixPart& part) {
+  if (part.epochs() > 0) return 0;
+  return part.weight() == 0 ? 1 : part.weight();
+}
+
+// Whole tokens, which a product of a few doubles never passes.
+int64_t Whole(double tokens) { return static_cast<int64_t>(std::llround(tokens)); }
+
+void DivideTokens(PhasePlan& phase) {
+  double weights = 0;
+  int64_t fixed = 0;
+  for (PartPlan& part : phase.parts) {
+    weights += WeightOf(part.part);
+    if (part.part.epochs() > 0) {
+      part.tokens = Whole(part.part.epochs() * static_cast<double>(part.unique_tokens));
+      fixed += part.tokens;
+    }
+  }
+  const int64_t left = std::max<int64_t>(phase.tokens - fixed, 0);
+  for (PartPlan& part : phase.parts) {
+    if (part.part.epochs() > 0 || weights == 0) continue;
+    part.tokens = Whole(static_cast<double>(left) * WeightOf(part.part) / weights);
+  }
+  int64_t sum = 0;
+  for (const PartPlan& part : phase.parts) sum += part.tokens;
+  if (phase.tokens == 0) phase.tokens = sum;
+  for (PartPlan& part : phase.parts) {
+    if (sum > 0) part.share = static_cast<double>(part.tokens) / static_cast<double>(sum);
+  }
+}
+
+std::string WarningOf(const PartPlan& part, double max_epochs) {
+  if (part.unique_tokens == 0) return "nothing fits: it gives no token";
+  if (part.epochs <= max_epochs) return "";
+  return absl::StrFormat("%d tokens of %d unique ones are %.1f epochs, more than %g", part.tokens,
+                         part.unique_tokens, part.epochs, max_epochs);
+}
+
+Json PartJson(const PartPlan& plan) {
+  const v1::MixPart& part = plan.part;
+  return {{"config", part.corpus().empty() ? Json(ConfigOf(part)) : Json()},
+          {"corpus", TextOrNull(part.corpus())},
+          {"repositories", TextList(part.repositories())},
+          {"categories", TextList(part.categories())},
+          {"dsls", TextList(part.dsls())},
+          {"tiers", part.tiers()},
+          {"rows", plan.rows.size()},
+          {"unique_tokens", plan.unique_tokens},
+          {"tokens", plan.tokens},
+          {"share", Number(plan.share)},
+          {"epochs", Number(plan.epochs)},
+          {"warning", TextOrNull(plan.warning)}};
+}
+
+}  // namespace
+
+std::string ConfigOf(const v1::MixPart& part) {
+  return part.config().empty() ? "kernels" : part.config();
+}
+
+bool MixDrawsFrom(const v1::Mix& mix, absl::string_view config) {
+  for (const v1::MixPhase& phase : mix.phases()) {
+    for (const v1::MixPart& part : phase.parts()) {
+      if (part.corpus().empty() && ConfigOf(part) == config) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<PhasePlan> PlanMix(const v1::Mix& mix, const MixRows& rows,
+                               absl::FunctionRef<bool(const v1::MixPart&, const MixRow&)> fits) {
+  const double max_epochs = mix.max_epochs() > 0 ? mix.max_epochs() : kMaxEpochs;
+  std::vector<PhasePlan> plans;
+  for (const v1::MixPhase& phase : mix.phases()) {
+    PhasePlan plan;
+    plan.name = phase.name();
+    plan.tokens = phase.tokens();
+    for (const v1::MixPart& part : phase.parts()) {
+      PartPlan of_part;
+      of_part.part = part;
+      const auto found = rows.find(ConfigOf(part));
+      if (!part.corpus().empty()) {
+        of_part.unique_tokens = CorpusTokens(mix, part.corpus());
+      } else if (found != rows.end()) {
+        std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(of_part.rows),
+                     [&](const MixRow& row) { return row.tokens > 0 && fits(part, row); });
+        of_part.unique_tokens = TokensOf(of_part.rows);
+      }
+      plan.parts.push_back(std::move(of_part));
+    }
+    DivideTokens(plan);
+    for (PartPlan& part : plan.parts) {
+      if (part.unique_tokens > 0) {
+        part.epochs = static_cast<double>(part.tokens) / static_cast<double>(part.unique_tokens);
+      }
+      part.warning = WarningOf(part, max_epochs);
+    }
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+Json MixJson(const v1::Mix& mix, const std::vector<PhasePlan>& phases,
+             const std::vector<std::string>& indexes, const std::vector<int64_t>& samples) {
+  Json list = Json::array();
+  for (size_t i = 0; i < phases.size(); ++i) {
+    Json parts = Json::array();
+    for (const PartPlan& part : phases[i].parts) parts.push_back(PartJson(part));
+    list.push_back({{"name", Text(phases[i].name)},
+                    {"tokens", phases[i].tokens},
+                    {"parts", std::move(parts)},
+                    {"index", indexes[i]},
+                    {"samples", samples[i]}});
+  }
+  return {{"generator", "kernelmill"}, {"schema", 1},        {"tokenizer", "cl100k_base"},
+          {"split", "train"},          {"seed", mix.seed()}, {"phases", std::move(list)}};
+}
+
+}  // namespace kernelmill::dataset

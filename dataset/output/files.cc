@@ -1,0 +1,98 @@
+#include "dataset/output/files.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+constexpr size_t kBufferBytes = 1 << 20;
+
+}  // namespace
+
+absl::StatusOr<FileWriter> FileWriter::Create(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.is_open()) return ErrnoStatus(errno, path);
+  return FileWriter(path, std::move(file));
+}
+
+absl::Status FileWriter::Append(absl::string_view bytes) {
+  absl::StrAppend(&buffer_, bytes);
+  return buffer_.size() < kBufferBytes ? absl::OkStatus() : Flush();
+}
+
+absl::Status FileWriter::Flush() {
+  RETURN_IF_ERROR(WriteAll(file_.get(), buffer_, path_));
+  // The disk may begin, so that the sync at the end has little to wait for.
+  const auto size = static_cast<off64_t>(buffer_.size());
+  ::sync_file_range(file_.get(), written_, size, SYNC_FILE_RANGE_WRITE);
+  written_ += size;
+  buffer_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::Close() {
+  RETURN_IF_ERROR(Flush());
+  if (file_.Close() != 0) return ErrnoStatus(errno, path_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TempFile> TempFile::Create(const std::string& dir) {
+  std::string name = absl::StrCat(dir, "/.temp-XXXXXX");
+  FileDescriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  if (!file.is_open()) return ErrnoStatus(errno, name);
+  if (::unlink(name.c_str()) != 0) return ErrnoStatus(errno, name);
+  return TempFile(std::move(file));
+}
+
+absl::StatusOr<TempFile::Extent> TempFile::Append(absl::string_view bytes) {
+  const Extent extent = {written_ + static_cast<int64_t>(buffer_.size()),
+                         static_cast<int64_t>(bytes.size())};
+  absl::StrAppend(&buffer_, bytes);
+  if (buffer_.size() >= kBufferBytes) RETURN_IF_ERROR(Flush());
+  return extent;
+}
+
+absl::Status TempFile::Flush() {
+  size_t done = 0;
+  while (done < buffer_.size()) {
+    const ssize_t n =
+        ::pwrite(file_.get(), buffer_.data() + done, buffer_.size() - done, written_ + done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoStatus(errno, "temporary file");
+    done += n;
+  }
+  written_ += static_cast<int64_t>(done);
+  buffer_.clear();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> TempFile::Read(Extent extent) const {
+  std::string bytes(extent.size, '\0');
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n =
+        ::pread(file_.get(), bytes.data() + done, bytes.size() - done, extent.offset + done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoStatus(errno, "temporary file");
+    if (n == 0) return absl::DataLossError("the temporary file is shorter than what was written");
+    done += n;
+  }
+  return bytes;
+}
+
+absl::Status TempFile::Clear() {
+  buffer_.clear();
+  written_ = 0;
+  if (::ftruncate(file_.get(), 0) != 0) return ErrnoStatus(errno, "temporary file");
+  return absl::OkStatus();
+}
+
+}  // namespace kernelmill::dataset

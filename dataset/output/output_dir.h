@@ -1,0 +1,102 @@
+#ifndef KERNELMILL_DATASET_OUTPUT_OUTPUT_DIR_H_
+#define KERNELMILL_DATASET_OUTPUT_OUTPUT_DIR_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "common/base/file.h"
+
+namespace kernelmill::dataset {
+
+inline constexpr char kKernelsFile[] = "kernels.jsonl";
+inline constexpr char kFimFile[] = "fim_sft.csv";
+inline constexpr char kFimRowsFile[] = "fim.jsonl";
+inline constexpr char kInstructFile[] = "instruct.jsonl";
+inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
+inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
+inline constexpr char kFunctionsFile[] = "triton_functions.json";
+inline constexpr char kWholeFilesFile[] = "files.jsonl";
+inline constexpr char kIrFile[] = "ir.jsonl";
+// The organised tree's, where one is asked for.
+inline constexpr char kTreeFolder[] = "tree";
+inline constexpr char kManifestFile[] = "MANIFEST.json";
+inline constexpr char kLedgerFile[] = "ledger.jsonl";
+inline constexpr char kNoticesFile[] = "notices.jsonl";
+inline constexpr char kReportFile[] = "report.json";
+inline constexpr char kLockFile[] = "job.lock.yaml";
+inline constexpr char kDatasetInfoFile[] = "dataset_info.json";
+inline constexpr char kAnalysisFile[] = "ANALYSIS.json";
+inline constexpr char kAnalysisPageFile[] = "ANALYSIS.md";
+inline constexpr char kProvenanceFile[] = "PROVENANCE.md";
+inline constexpr char kMixFile[] = "mix.json";
+inline constexpr char kMixFolder[] = "mix";
+// What python3 -m kernelmill.figures and kernelmill.tokens write there.
+inline constexpr char kFiguresFolder[] = "figs";
+inline constexpr char kTokensFolder[] = "tokens";
+inline constexpr char kCardFile[] = "README.md";
+inline constexpr char kCroissantFile[] = "croissant.json";
+inline constexpr char kTablesFolder[] = "data";  // holds CONFIG/SPLIT-NNNNN.parquet
+
+// What a folder may hold that something of ours is written to: nothing else may lie in it, since it
+// is replaced as a whole.
+struct OutputFolder {
+  const char* name;
+  const char* ending;  // of all files in it, at any depth; "": any
+};
+struct OutputLayout {
+  absl::Span<const char* const> files;
+  absl::Span<const OutputFolder> folders;
+  const char* mark;  // a file that each has
+  bool (*is_ours)(const std::string& mark);
+  const char* foreign;  // what is said of another file in it
+  const char* other;    // and of a folder that has none of ours
+};
+const OutputLayout& ExportLayout();
+
+// Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
+// export that nobody has added to. FAILED_PRECONDITION otherwise: it would be lost.
+// PERMISSION_DENIED and others: nothing can be written there.
+absl::Status CheckOutputDir(const std::string& out_dir);
+
+// A directory beside `out_dir`, on the same file system, that takes its place in one step when all
+// is written. It has a fixed name and is locked while in use, so what a killed export left is found
+// and removed by the next. Movable, not thread-safe.
+class StagingDir {
+ public:
+  // FAILED_PRECONDITION: as CheckOutputDir, by the layout, which must live on; or another export to
+  // `out_dir` is running.
+  static absl::StatusOr<StagingDir> Create(const std::string& out_dir,
+                                           const OutputLayout& layout = ExportLayout());
+  StagingDir(StagingDir&& other) noexcept = default;
+  StagingDir& operator=(StagingDir&&) = delete;
+  // Removes the directory unless it was committed.
+  ~StagingDir();
+
+  const std::string& path() const { return path_; }
+
+  // Syncs all that is in the directory and puts it in the place of out_dir. An earlier export there
+  // is exchanged for it in one step where the file system can; otherwise there is a moment with
+  // neither.
+  absl::Status Commit();
+
+ private:
+  StagingDir(const OutputLayout& layout, std::string out_dir, std::string path,
+             FileDescriptor folder)
+      : layout_(&layout),
+        out_dir_(std::move(out_dir)),
+        path_(std::move(path)),
+        folder_(std::move(folder)) {}
+  absl::Status Replace();
+
+  const OutputLayout* layout_;
+  std::string out_dir_;
+  std::string path_;
+  FileDescriptor folder_;  // locked
+};
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_DATASET_OUTPUT_OUTPUT_DIR_H_

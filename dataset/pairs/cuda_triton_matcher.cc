@@ -1,0 +1,145 @@
+#include "dataset/pairs/cuda_triton_matcher.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "dataset/pairs/identifier_words.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+using Numbers = std::vector<uint32_t>;
+
+bool IsDirection(const std::string& word) { return word == kForward || word == kBackward; }
+
+// The words of a kernel's name and of its file's, sorted.
+Numbers AllWords(const KernelTraits& traits) {
+  Numbers words;
+  std::set_union(traits.name.begin(), traits.name.end(), traits.file.begin(), traits.file.end(),
+                 std::back_inserter(words));
+  return words;
+}
+
+std::vector<std::string> SharedTexts(const Vocabulary& words, const Numbers& a, const Numbers& b) {
+  std::vector<std::string> texts;
+  for (const uint32_t word : a) {
+    if (std::binary_search(b.begin(), b.end(), word)) texts.push_back(words.WordOf(word));
+  }
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+}  // namespace
+
+void CudaTritonMatcher::Add(uint32_t number, const KernelWords& words) {
+  traits_.push_back(InternWords(number, words, vocabularies_));
+}
+
+void CudaTritonMatcher::Prepare(const Order& before) {
+  std::sort(traits_.begin(), traits_.end(), [&](const KernelTraits& a, const KernelTraits& b) {
+    return before(a.number, b.number);
+  });
+  for (uint32_t i = 0; i < traits_.size(); ++i) {
+    FoldTraits(vocabularies_, traits_[i]);
+    by_number_[traits_[i].number] = i;
+  }
+  IndexWords();
+}
+
+void CudaTritonMatcher::IndexWords() {
+  triton_by_word_.resize(vocabularies_.words.size());
+  for (uint32_t i = 0; i < traits_.size(); ++i) {
+    if (traits_[i].cuda || !traits_[i].launched) continue;
+    for (const uint32_t word : AllWords(traits_[i])) triton_by_word_[word].push_back(i);
+  }
+}
+
+std::vector<uint32_t> CudaTritonMatcher::Comparable(const KernelTraits& cuda) const {
+  const Vocabulary& vocabulary = vocabularies_.words;
+  Numbers words = AllWords(cuda);
+  std::erase_if(words, [&](uint32_t word) { return IsDirection(vocabulary.WordOf(word)); });
+  std::sort(words.begin(), words.end(), [&](uint32_t a, uint32_t b) {
+    return std::forward_as_tuple(triton_by_word_[a].size(), vocabulary.WordOf(a)) <
+           std::forward_as_tuple(triton_by_word_[b].size(), vocabulary.WordOf(b));
+  });
+  Numbers found;
+  for (const uint32_t word : words) {
+    if (found.size() + triton_by_word_[word].size() > kMaxCompared) break;
+    found.insert(found.end(), triton_by_word_[word].begin(), triton_by_word_[word].end());
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+bool CudaTritonMatcher::NamesMatch(const Match& match) const {
+  if (match.score.names >= kSingleWordThreshold) return true;
+  if (match.score.names < kNamesThreshold) return false;
+  const std::vector<std::string> shared = SharedTexts(
+      vocabularies_.words, AllWords(traits_[match.cuda]), AllWords(traits_[match.triton]));
+  return shared.size() - std::count_if(shared.begin(), shared.end(), IsDirection) > 1;
+}
+
+std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::MatchesOf(
+    uint32_t cuda, std::vector<int>& best_of_triton) const {
+  std::vector<Match> matches;
+  for (const uint32_t triton : Comparable(traits_[cuda])) {
+    if (traits_[cuda].backward != traits_[triton].backward) continue;
+    const Match match = {cuda, triton, Score(vocabularies_, traits_[cuda], traits_[triton])};
+    if (match.score.total < kThreshold || !NamesMatch(match)) continue;
+    best_of_triton[triton] = std::max(best_of_triton[triton], match.score.total);
+    matches.push_back(match);
+  }
+  std::stable_sort(matches.begin(), matches.end(),
+                   [](const Match& a, const Match& b) { return a.score.total > b.score.total; });
+  while (!matches.empty() &&
+         (matches.size() > kMaxPairs ||
+          100 * matches.back().score.total < kNearBest * matches[0].score.total)) {
+    matches.pop_back();
+  }
+  return matches;
+}
+
+std::vector<ScoredPair> CudaTritonMatcher::FindCandidates() const {
+  std::vector<int> best_of_triton(traits_.size());
+  std::vector<Match> matches;
+  for (uint32_t i = 0; i < traits_.size(); ++i) {
+    if (!traits_[i].cuda || !traits_[i].launched) continue;
+    const std::vector<Match> of_kernel = MatchesOf(i, best_of_triton);
+    matches.insert(matches.end(), of_kernel.begin(), of_kernel.end());
+  }
+  std::stable_sort(matches.begin(), matches.end(),
+                   [](const Match& a, const Match& b) { return a.score.total > b.score.total; });
+  std::vector<int> taken(traits_.size());
+  std::erase_if(matches, [&](const Match& match) {
+    return 100 * match.score.total < kNearBest * best_of_triton[match.triton] ||
+           ++taken[match.triton] > kMaxPairs;
+  });
+  std::stable_sort(matches.begin(), matches.end(),
+                   [](const Match& a, const Match& b) { return a.cuda < b.cuda; });
+  std::vector<ScoredPair> pairs;
+  for (const Match& match : matches) pairs.push_back(Describe(match));
+  return pairs;
+}
+
+ScoredPair CudaTritonMatcher::ScoreOf(uint32_t cuda, uint32_t triton) const {
+  const Match match = {by_number_.at(cuda), by_number_.at(triton), {}};
+  return Describe(
+      {match.cuda, match.triton, Score(vocabularies_, traits_[match.cuda], traits_[match.triton])});
+}
+
+ScoredPair CudaTritonMatcher::Describe(const Match& match) const {
+  const KernelTraits& cuda = traits_[match.cuda];
+  const KernelTraits& triton = traits_[match.triton];
+  return {.cuda = cuda.number,
+          .triton = triton.number,
+          .score = match.score,
+          .words = SharedTexts(vocabularies_.words, AllWords(cuda), AllWords(triton)),
+          .tags = SharedTexts(vocabularies_.tags, cuda.tags, triton.tags),
+          .parameters = SharedTexts(vocabularies_.parameters, cuda.parameters, triton.parameters)};
+}
+
+}  // namespace kernelmill::dataset

@@ -1,0 +1,221 @@
+#include "dataset/parquet/row_group.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "common/base/status.h"
+#include "dataset/parquet/format.h"
+#include "dataset/parquet/levels.h"
+#include "dataset/parquet/shredder.h"
+#include "dataset/parquet/thrift.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+constexpr int kCompressionLevel = 3;
+constexpr size_t kMaxRangeBytes = 64;            // a longer string is no use as a bound
+constexpr size_t kMaxDictionaryBytes = 1 << 20;  // of PLAIN values
+
+template <typename T>
+T PlainValue(const char* bytes) {
+  T value;
+  __builtin_memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+template <typename T>
+std::string PlainBytes(T value) {
+  return std::string(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+// The strings of a column in PLAIN form, without their lengths.
+std::vector<absl::string_view> Strings(const ColumnValues& column) {
+  std::vector<absl::string_view> strings;
+  strings.reserve(column.value_count);
+  for (size_t at = 0; at < column.values.size();) {
+    const uint32_t size = PlainValue<uint32_t>(&column.values[at]);
+    strings.emplace_back(column.values.data() + at + sizeof(size), size);
+    at += sizeof(size) + size;
+  }
+  return strings;
+}
+
+using Range = std::optional<std::pair<std::string, std::string>>;
+
+template <typename T>
+Range NumberRange(const std::string& values) {
+  if (values.empty()) return std::nullopt;
+  T least = PlainValue<T>(values.data());
+  T greatest = least;
+  for (size_t at = sizeof(T); at < values.size(); at += sizeof(T)) {
+    least = std::min(least, PlainValue<T>(&values[at]));
+    greatest = std::max(greatest, PlainValue<T>(&values[at]));
+  }
+  return {{PlainBytes(least), PlainBytes(greatest)}};
+}
+
+// Zeros of either sign are equal: as a bound each stands for both.
+Range DoubleRange(const std::string& values) {
+  Range range = NumberRange<double>(values);
+  if (!range) return range;
+  if (PlainValue<double>(range->first.data()) == 0) range->first = PlainBytes(-0.0);
+  if (PlainValue<double>(range->second.data()) == 0) range->second = PlainBytes(0.0);
+  return range;
+}
+
+Range StringRange(const std::vector<absl::string_view>& strings) {
+  if (strings.empty()) return std::nullopt;
+  const auto [least, greatest] = std::minmax_element(strings.begin(), strings.end());
+  if (std::max(least->size(), greatest->size()) > kMaxRangeBytes) return std::nullopt;
+  return {{std::string(*least), std::string(*greatest)}};
+}
+
+// Each string once, in PLAIN form, in the order in which they come; and for each value its number.
+struct Dictionary {
+  std::string values;
+  std::vector<uint32_t> numbers;
+  uint32_t size = 0;
+};
+
+// None where it would not be worth it: more than half of the strings are new, or it is large.
+std::optional<Dictionary> MakeDictionary(const std::vector<absl::string_view>& strings) {
+  Dictionary dictionary;
+  absl::flat_hash_map<absl::string_view, uint32_t> seen;
+  dictionary.numbers.reserve(strings.size());
+  for (const absl::string_view text : strings) {
+    const auto [found, is_new] = seen.try_emplace(text, dictionary.size);
+    dictionary.numbers.push_back(found->second);
+    if (!is_new) continue;
+    ++dictionary.size;
+    const uint32_t size = static_cast<uint32_t>(text.size());
+    absl::StrAppend(&dictionary.values, PlainBytes(size), text);
+    if (dictionary.size > strings.size() / 2) return std::nullopt;
+    if (dictionary.values.size() > kMaxDictionaryBytes) return std::nullopt;
+  }
+  if (dictionary.size == 0) return std::nullopt;
+  return dictionary;
+}
+
+// Eight booleans a byte, the first in the lowest bit.
+std::string PackBooleans(const std::string& values) {
+  std::string packed((values.size() + 7) / 8, '\0');
+  for (size_t i = 0; i < values.size(); ++i) {
+    packed[i / 8] = static_cast<char>(packed[i / 8] | values[i] << (i % 8));
+  }
+  return packed;
+}
+
+// Levels as a data page has them: their size in 32 bits first. Nothing where all are 0.
+void AppendLevels(const std::vector<uint8_t>& levels, int highest, std::string* page) {
+  if (highest == 0) return;
+  std::string encoded;
+  AppendHybrid(absl::MakeConstSpan(levels), BitWidth(highest), &encoded);
+  absl::StrAppend(page, PlainBytes(static_cast<uint32_t>(encoded.size())), encoded);
+}
+
+class Encoder {
+ public:
+  Encoder() : context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {}
+
+  absl::Status Add(const Column& type, const ColumnValues& column, int64_t rows) {
+    ColumnChunk chunk;
+    chunk.levels = type.max_definition > 0 ? static_cast<int64_t>(column.definitions.size()) : rows;
+    chunk.nulls = chunk.levels - column.value_count;
+    std::string page;
+    AppendLevels(column.repetitions, type.max_repetition, &page);
+    AppendLevels(column.definitions, type.max_definition, &page);
+    std::optional<Dictionary> dictionary;
+    if (type.type == Field::Type::kString) {
+      const std::vector<absl::string_view> strings = Strings(column);
+      chunk.range = StringRange(strings);
+      dictionary = MakeDictionary(strings);
+    } else if (type.type == Field::Type::kInteger) {
+      chunk.range = NumberRange<int64_t>(column.values);
+    } else if (type.type == Field::Type::kNumber) {
+      chunk.range = DoubleRange(column.values);
+    }
+    if (dictionary) {
+      RETURN_IF_ERROR(AddPage(parquet::kDictionaryPage, dictionary->values, dictionary->size,
+                              parquet::kPlain, &chunk));
+      chunk.dictionary = true;
+      chunk.dictionary_size = chunk.compressed_size;
+      const int width = std::max(1, BitWidth(dictionary->size - 1));
+      page.push_back(static_cast<char>(width));
+      AppendHybrid(absl::MakeConstSpan(dictionary->numbers), width, &page);
+    } else if (type.type == Field::Type::kBoolean) {
+      absl::StrAppend(&page, PackBooleans(column.values));
+    } else {
+      absl::StrAppend(&page, column.values);
+    }
+    RETURN_IF_ERROR(AddPage(parquet::kDataPage, page, chunk.levels,
+                            dictionary ? parquet::kRleDictionary : parquet::kPlain, &chunk));
+    group_.columns.push_back(std::move(chunk));
+    return absl::OkStatus();
+  }
+
+  RowGroup Take(int64_t rows) {
+    group_.rows = rows;
+    return std::move(group_);
+  }
+
+ private:
+  absl::Status AddPage(parquet::PageType type, const std::string& page, int64_t values,
+                       parquet::Encoding encoding, ColumnChunk* chunk) {
+    compressed_.resize(ZSTD_compressBound(page.size()));
+    const size_t size = ZSTD_compressCCtx(context_.get(), compressed_.data(), compressed_.size(),
+                                          page.data(), page.size(), kCompressionLevel);
+    if (ZSTD_isError(size)) {
+      return absl::InternalError(absl::StrCat("zstd: ", ZSTD_getErrorName(size)));
+    }
+    const size_t start = group_.bytes.size();
+    AppendHeader(type, page.size(), size, values, encoding);
+    chunk->uncompressed_size += static_cast<int64_t>(group_.bytes.size() - start + page.size());
+    group_.bytes.append(compressed_, 0, size);
+    chunk->compressed_size += static_cast<int64_t>(group_.bytes.size() - start);
+    return absl::OkStatus();
+  }
+
+  // A PageHeader with a DataPageHeader or a DictionaryPageHeader.
+  void AppendHeader(parquet::PageType type, size_t size, size_t compressed_size, int64_t values,
+                    parquet::Encoding encoding) {
+    ThriftWriter header(&group_.bytes);
+    header.BeginStruct();
+    header.I32(1, type);
+    header.I32(2, static_cast<int32_t>(size));
+    header.I32(3, static_cast<int32_t>(compressed_size));
+    header.BeginStruct(type == parquet::kDataPage ? 5 : 7);
+    header.I32(1, static_cast<int32_t>(values));
+    header.I32(2, encoding);
+    if (type == parquet::kDataPage) {
+      header.I32(3, parquet::kRle);  // of definition levels
+      header.I32(4, parquet::kRle);  // of repetition levels
+    }
+    header.End();
+    header.End();
+  }
+
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context_;
+  std::string compressed_;
+  RowGroup group_;
+};
+
+}  // namespace
+
+absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string lines) {
+  ASSIGN_OR_RETURN(ShreddedRows rows, Shred(columns, std::move(lines)));
+  Encoder encoder;
+  for (size_t i = 0; i < rows.columns.size(); ++i) {
+    RETURN_IF_ERROR(encoder.Add(columns.columns()[i], rows.columns[i], rows.rows));
+    rows.columns[i] = ColumnValues();  // is not needed any more
+  }
+  return encoder.Take(rows.rows);
+}
+
+}  // namespace kernelmill::dataset

@@ -1,0 +1,68 @@
+#ifndef KERNELMILL_DATASET_PARQUET_THRIFT_H_
+#define KERNELMILL_DATASET_PARQUET_THRIFT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace kernelmill::dataset {
+
+// Appends `value` in base 128, the low digits first; each byte but the last has its high bit set.
+void AppendVarint(uint64_t value, std::string* out);
+
+// Writes structs in Thrift's compact protocol, in which Parquet keeps its metadata. The fields of a
+// struct come in the order of their ids. Not thread-safe.
+class ThriftWriter {
+ public:
+  explicit ThriftWriter(std::string* out) : out_(*out) {}
+
+  void Bool(int id, bool value);
+  void Byte(int id, int8_t value);
+  void I16(int id, int16_t value) { Integer(id, kI16, value); }
+  void I32(int id, int32_t value) { Integer(id, kI32, value); }
+  void I64(int id, int64_t value) { Integer(id, kI64, value); }
+  void Binary(int id, absl::string_view value);
+
+  // What is written until the matching End is the struct's. `id` is the field that it is; an
+  // element of a list, or the outermost struct, has none.
+  void BeginStruct(int id);
+  void BeginStruct();
+  void End();
+
+  // Lists; the elements follow.
+  void BeginStructs(int id, size_t size) { BeginList(id, kStruct, size); }
+  void BeginI32s(int id, size_t size) { BeginList(id, kI32, size); }
+  void BeginBinaries(int id, size_t size) { BeginList(id, kBinary, size); }
+  void I32Element(int32_t value);
+  void BinaryElement(absl::string_view value);
+
+ private:
+  enum Type {
+    kTrue = 1,
+    kFalse,
+    kByte,
+    kI16,
+    kI32,
+    kI64,
+    kDouble,
+    kBinary,
+    kList,
+    kSet,
+    kMap,
+    kStruct
+  };
+
+  void Header(int id, Type type);
+  void Integer(int id, Type type, int64_t value);
+  void BeginList(int id, Type type, size_t size);
+
+  std::string& out_;
+  std::vector<int> last_;  // the id last written, of each struct that is open
+};
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_DATASET_PARQUET_THRIFT_H_

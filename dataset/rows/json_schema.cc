@@ -1,0 +1,67 @@
+#include "dataset/rows/json_schema.h"
+
+#include <utility>
+
+namespace kernelmill::dataset {
+namespace {
+
+Json ObjectSchema(const Fields& fields);
+
+const char* TypeName(Field::Type type) {
+  switch (type) {
+    case Field::Type::kString:
+      return "string";
+    case Field::Type::kInteger:
+      return "integer";
+    case Field::Type::kNumber:
+      return "number";
+    case Field::Type::kBoolean:
+      return "boolean";
+    case Field::Type::kStruct:
+      return "object";
+  }
+  return "";
+}
+
+// Of one value, be it the field's own or one of its list's.
+Json ValueSchema(const Field& field) {
+  Json schema = field.type == Field::Type::kStruct ? ObjectSchema(field.fields) : Json::object();
+  schema["type"] = TypeName(field.type);
+  if (!field.words.empty()) schema["enum"] = field.words;
+  if (!field.nullable) return schema;
+  schema["type"] = {TypeName(field.type), "null"};
+  if (!field.words.empty()) schema["enum"].push_back(nullptr);
+  return schema;
+}
+
+Json FieldSchema(const Field& field) {
+  Json schema = ValueSchema(field);
+  if (field.list) schema = {{"type", "array"}, {"items", std::move(schema)}};
+  schema["description"] = field.description;
+  return schema;
+}
+
+Json ObjectSchema(const Fields& fields) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const Field& field : fields) {
+    properties[field.name] = FieldSchema(field);
+    required.push_back(field.name);
+  }
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
+}
+
+}  // namespace
+
+Json JsonSchema(const RowSchema& schema) {
+  Json json = ObjectSchema(schema.fields);
+  json["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  json["title"] = schema.file;
+  json["description"] = schema.description;
+  return json;
+}
+
+}  // namespace kernelmill::dataset

@@ -1,0 +1,16 @@
+#ifndef KERNELMILL_DATASET_TRAINING_DATASET_INFO_H_
+#define KERNELMILL_DATASET_TRAINING_DATASET_INFO_H_
+
+#include "dataset/output/json.h"
+
+namespace kernelmill::dataset {
+
+// dataset_info.json, by which LLaMA-Factory reads instruct.jsonl (as `kernelmill_instruct`),
+// fim.jsonl
+// (`kernelmill_complete`: prompt and completion) and kernels.jsonl (`kernelmill_kernels`: modules
+// to go on training with).
+Json DatasetInfo();
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_DATASET_TRAINING_DATASET_INFO_H_

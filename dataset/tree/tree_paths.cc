@@ -1,0 +1,117 @@
+#include "dataset/tree/tree_paths.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/base/hash.h"
+#include "common/base/path.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+constexpr size_t kMaxPart = 120;
+constexpr size_t kMaxPath = 800;
+constexpr size_t kHashDigits = 16;
+
+std::string HashOf(absl::string_view bytes) { return Sha256Hex(bytes).substr(0, kHashDigits); }
+
+bool IsPlain(char c) {
+  return absl::ascii_isalnum(c) || (c != '\0' && absl::StrContains("._-+=@,()[]{} ", c));
+}
+
+void AppendEscaped(char c, std::string* out) {
+  absl::StrAppend(out, "%", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+}
+
+// A name that DOS keeps for a device, whatever ending it has.
+bool IsDevice(absl::string_view name) {
+  const std::string stem = absl::AsciiStrToLower(name.substr(0, name.find('.')));
+  for (const char* const device : {"con", "prn", "aux", "nul"}) {
+    if (stem == device) return true;
+  }
+  return stem.size() == 4 && (absl::StartsWith(stem, "com") || absl::StartsWith(stem, "lpt")) &&
+         absl::ascii_isdigit(stem[3]);
+}
+
+// Git's own folder is none of a tree's, even where nobody runs git.
+bool IsGits(absl::string_view name) { return absl::EqualsIgnoreCase(name, ".git"); }
+
+std::string SafePart(absl::string_view part) {
+  std::string safe;
+  const bool escape_first = IsDevice(part) || IsGits(part);
+  for (size_t i = 0; i < part.size(); ++i) {
+    const bool blank = part[i] == ' ' || part[i] == '.';
+    const bool at_end = i + 1 == part.size() || (i == 0 && part[i] == ' ');
+    if (!IsPlain(part[i]) || (blank && at_end) || (i == 0 && escape_first)) {
+      AppendEscaped(part[i], &safe);
+    } else {
+      safe += part[i];
+    }
+  }
+  if (safe.empty()) return "%";
+  if (safe.size() <= kMaxPart) return safe;
+  // The ending stays: it says what the file is.
+  const absl::string_view ending = absl::string_view(safe).substr(safe.rfind('.') + 1);
+  const std::string tail =
+      absl::StrCat("~", HashOf(part), ending.size() <= kHashDigits ? "." : "",
+                   ending.size() <= kHashDigits ? ending : absl::string_view());
+  return safe.substr(0, kMaxPart - tail.size()) + tail;
+}
+
+std::string RepositoryPart(absl::string_view repository) {
+  const size_t scheme = repository.find("://");
+  if (scheme != absl::string_view::npos) repository.remove_prefix(scheme + 3);
+  absl::ConsumeSuffix(&repository, ".git");
+  return SafePart(absl::StrReplaceAll(repository, {{"/", "__"}}));
+}
+
+std::string SafePath(const TreePlace& place) {
+  std::string path = absl::StrCat(SafePart(place.category), "/", RepositoryPart(place.repository));
+  const std::string root = path;
+  for (const absl::string_view part : absl::StrSplit(place.path, '/')) {
+    absl::StrAppend(&path, "/", SafePart(part));
+  }
+  if (path.size() <= kMaxPath) return path;
+  return absl::StrCat(root, "/~", HashOf(place.path), "/", SafePart(BaseName(place.path)));
+}
+
+// "a/b.py" with the hash of its place before the ending.
+std::string Renamed(const std::string& path, const TreePlace& place, size_t turn) {
+  const std::string hash =
+      HashOf(absl::StrCat(place.category, "\n", place.repository, "\n", place.path, "\n", turn));
+  const size_t name = path.rfind('/') + 1;
+  const size_t dot = path.rfind('.');
+  const size_t at = dot == std::string::npos || dot <= name ? path.size() : dot;
+  return absl::StrCat(path.substr(0, at), "~", hash, path.substr(at));
+}
+
+}  // namespace
+
+std::vector<std::string> TreePaths(const std::vector<TreePlace>& places) {
+  std::vector<std::string> paths;
+  absl::flat_hash_set<std::string> taken;  // folders, then files too, in lower case
+  for (const TreePlace& place : places) {
+    paths.push_back(SafePath(place));
+    const std::string lower = absl::AsciiStrToLower(paths.back());
+    for (size_t slash = lower.find('/'); slash != std::string::npos;
+         slash = lower.find('/', slash + 1)) {
+      taken.insert(lower.substr(0, slash));
+    }
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    const std::string wanted = paths[i];
+    for (size_t turn = 0; !taken.insert(absl::AsciiStrToLower(paths[i])).second; ++turn) {
+      paths[i] = Renamed(wanted, places[i], turn);
+    }
+  }
+  return paths;
+}
+
+}  // namespace kernelmill::dataset
