@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/fetcher/core/selection/file_policy.h"
 

@@ -10,9 +10,9 @@
 #include "absl/strings/string_view.h"
 #include "common/code/lexer.h"
 #include "services/deduplicator/core/sign/tokenizer.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/cuda/lexer.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill {
 namespace {

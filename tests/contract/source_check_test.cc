@@ -12,7 +12,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/testing/status_matchers.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 
 namespace kernelmill {

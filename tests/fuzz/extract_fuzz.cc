@@ -13,7 +13,7 @@
 #include "common/json/json_strings.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "tests/fuzz/checks.h"
 

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <string>
 
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/parse/plain/plain_parser.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "common/python/parse/plain/plain_parser.h"
+#include "common/python/syntax/syntax_tree.h"
+#include "common/python/syntax/text_lines.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {

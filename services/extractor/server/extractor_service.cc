@@ -13,10 +13,10 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
-#include "services/extractor/core/parse/parsed_text.h"
+#include "common/python/parse/parsed_text.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -21,7 +21,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/link.h"

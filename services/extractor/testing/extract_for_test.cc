@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
 

@@ -22,7 +22,7 @@
 #include "common/cas/digest.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/fetcher/core/selection/file_policy.h"
 

@@ -16,7 +16,7 @@
 #include "services/extractor/core/cuda/lexer.h"
 #include "services/extractor/core/cuda/parameters.h"
 #include "services/extractor/core/cuda/uses.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

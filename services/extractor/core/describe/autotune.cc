@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "common/base/text.h"
 #include "services/extractor/core/describe/docstring.h"
-#include "services/extractor/core/syntax/calls.h"
+#include "common/python/syntax/calls.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -11,7 +11,7 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/describe/kernels.h"
 #include "services/extractor/core/detect/functions.h"
-#include "services/extractor/core/evaluate/evaluator.h"
+#include "common/python/evaluate/evaluator.h"
 
 namespace kernelmill::extractor {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/match.h"
-#include "services/extractor/core/syntax/calls.h"
+#include "common/python/syntax/calls.h"
 
 namespace kernelmill::extractor {
 namespace {

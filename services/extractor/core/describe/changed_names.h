@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "services/extractor/core/syntax/bindings.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/syntax/bindings.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 

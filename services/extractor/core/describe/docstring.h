@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/syntax_tree.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 

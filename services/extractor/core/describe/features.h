@@ -6,8 +6,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "services/extractor/core/syntax/imports.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/syntax/imports.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 

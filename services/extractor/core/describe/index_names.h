@@ -7,8 +7,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "services/extractor/core/syntax/calls.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/syntax/calls.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 

@@ -10,8 +10,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/detect/functions.h"
-#include "services/extractor/core/syntax/local_names.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/syntax/local_names.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 

@@ -10,11 +10,11 @@
 #include "services/extractor/core/describe/features.h"
 #include "services/extractor/core/describe/launcher.h"
 #include "services/extractor/core/detect/functions.h"
-#include "services/extractor/core/syntax/bindings.h"
-#include "services/extractor/core/syntax/calls.h"
-#include "services/extractor/core/syntax/imports.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/bindings.h"
+#include "common/python/syntax/calls.h"
+#include "common/python/syntax/imports.h"
+#include "common/python/syntax/syntax_tree.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 

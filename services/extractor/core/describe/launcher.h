@@ -13,9 +13,9 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/describe/kernel_references.h"
 #include "services/extractor/core/detect/functions.h"
-#include "services/extractor/core/syntax/calls.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/calls.h"
+#include "common/python/syntax/syntax_tree.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 

@@ -10,8 +10,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/describe/index_names.h"
-#include "services/extractor/core/syntax/calls.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/syntax/calls.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 

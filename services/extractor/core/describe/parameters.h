@@ -11,7 +11,7 @@
 #include "services/extractor/core/describe/kernels.h"
 #include "services/extractor/core/describe/parameter_usage.h"
 #include "services/extractor/core/detect/functions.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 

@@ -14,11 +14,11 @@
 #include "common/dsl/languages.h"
 #include "common/python/standard_modules.h"
 #include "services/extractor/core/detect/jit_wrappers.h"
-#include "services/extractor/core/syntax/calls.h"
-#include "services/extractor/core/syntax/imports.h"
-#include "services/extractor/core/syntax/local_names.h"
-#include "services/extractor/core/syntax/python_names.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/calls.h"
+#include "common/python/syntax/imports.h"
+#include "common/python/syntax/local_names.h"
+#include "common/python/syntax/python_names.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/extractor/core/parse/parsed_text.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/parse/parsed_text.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 

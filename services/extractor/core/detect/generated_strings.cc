@@ -7,8 +7,8 @@
 #include "common/base/text.h"
 #include "common/code/python.h"
 #include "common/dsl/languages.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/syntax_tree.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

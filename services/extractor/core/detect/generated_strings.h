@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "services/extractor/core/parse/parsed_text.h"
+#include "common/python/parse/parsed_text.h"
 
 namespace kernelmill::extractor {
 

@@ -10,9 +10,9 @@
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/extractor/adapters/tree_sitter/tree_sitter_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/text_lines.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {

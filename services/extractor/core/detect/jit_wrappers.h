@@ -7,10 +7,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/extractor/core/syntax/calls.h"
-#include "services/extractor/core/syntax/imports.h"
-#include "services/extractor/core/syntax/local_names.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
+#include "common/python/syntax/calls.h"
+#include "common/python/syntax/imports.h"
+#include "common/python/syntax/local_names.h"
+#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
 

@@ -9,9 +9,9 @@
 #include "common/base/path.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
-#include "services/extractor/core/syntax/local_names.h"
-#include "services/extractor/core/syntax/syntax_tree.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/local_names.h"
+#include "common/python/syntax/syntax_tree.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

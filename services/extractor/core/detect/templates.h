@@ -7,8 +7,8 @@
 
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/extractor/core/parse/parsed_text.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/parse/parsed_text.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 

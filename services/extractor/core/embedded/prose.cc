@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/extractor/core/parse/python_parser.h"
+#include "common/python/parse/python_parser.h"
 
 namespace kernelmill::extractor {
 

@@ -9,7 +9,7 @@
 #include "services/extractor/core/cuda/cuda_kernels.h"
 #include "services/extractor/core/detect/templates.h"
 #include "services/extractor/core/extract/file_extractor.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -8,7 +8,7 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
-#include "services/extractor/core/parse/python_parser.h"
+#include "common/python/parse/python_parser.h"
 
 namespace kernelmill::extractor {
 

@@ -23,9 +23,9 @@
 #include "services/extractor/core/detect/templates.h"
 #include "services/extractor/core/extract/extract_file.h"
 #include "services/extractor/core/link/imported_launches.h"
-#include "services/extractor/core/parse/parsed_text.h"
-#include "services/extractor/core/syntax/bindings.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/parse/parsed_text.h"
+#include "common/python/syntax/bindings.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -19,9 +19,9 @@
 #include "services/extractor/core/cuda/cuda_kernels.h"
 #include "services/extractor/core/embedded/prose.h"
 #include "services/extractor/core/extract/extract_file.h"
-#include "services/extractor/core/parse/budgeted_parser.h"
-#include "services/extractor/core/parse/parsed_text.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/parse/budgeted_parser.h"
+#include "common/python/parse/parsed_text.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "services/extractor/core/evaluate/value.h"
+#include "common/python/evaluate/value.h"
 #include "services/extractor/core/link/decorators.h"
 
 namespace kernelmill::extractor {

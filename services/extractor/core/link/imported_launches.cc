@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "services/extractor/core/syntax/imports.h"
+#include "common/python/syntax/imports.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "services/extractor/core/link/autotune_text.h"
-#include "services/extractor/core/syntax/python_names.h"
+#include "common/python/syntax/python_names.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -18,7 +18,7 @@
 #include "common/cpp/headers.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
 #include "services/extractor/core/link/cuda/known_names.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {

@@ -17,7 +17,7 @@
 #include "services/extractor/core/cuda/conditionals.h"
 #include "services/extractor/core/cuda/declarations.h"
 #include "services/extractor/core/cuda/words.h"
-#include "services/extractor/core/syntax/text_lines.h"
+#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor::cuda {
 

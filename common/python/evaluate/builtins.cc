@@ -1,0 +1,353 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "absl/strings/match.h"
+#include "common/python/evaluate/evaluator.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+// What makes a record, by the last part of its name, and what its first parameters are called.
+constexpr absl::string_view kRecordMaker = "Config";
+constexpr absl::string_view kRecordParameters[] = {"kwargs", "num_warps", "num_stages"};
+
+using Type = Value::Type;
+
+std::optional<Value> Rounded(absl::string_view how, const Value& value) {
+  if (!value.IsNumber()) return std::nullopt;
+  if (value.type != Type::kFloat) return Value::Int(value.integer);
+  const double real = how == "math.ceil"    ? std::ceil(value.real)
+                      : how == "math.floor" ? std::floor(value.real)
+                                            : std::trunc(value.real);
+  if (!(std::fabs(real) < 9e18)) return std::nullopt;
+  return Value::Int(static_cast<int64_t>(real));
+}
+
+std::optional<Value> LengthOf(const Value& value) {
+  if (value.type == Type::kString) return Value::Int(static_cast<int64_t>(value.text.size()));
+  if (value.items == nullptr) return std::nullopt;
+  const size_t size = value.items->size() / (value.type == Type::kDict ? 2 : 1);
+  return Value::Int(static_cast<int64_t>(size));
+}
+
+std::optional<Value> Real(absl::string_view how, const Value& value) {
+  if (!value.IsNumber()) return std::nullopt;
+  const double x = value.AsReal();
+  if (how == "float") return Value::Float(x);
+  if (how == "math.sqrt") return x < 0 ? std::nullopt : std::optional(Value::Float(std::sqrt(x)));
+  return x <= 0 ? std::nullopt : std::optional(Value::Float(std::log2(x)));
+}
+
+std::optional<Value> OfInts(absl::string_view name, const Value::Items& given) {
+  for (const Value& value : given) {
+    if (value.type != Type::kInt || value.integer <= 0) return std::nullopt;
+  }
+  if (name == "triton.next_power_of_2" && given.size() == 1) {
+    int64_t power = 1;
+    while (power < given[0].integer && power < (int64_t{1} << 61)) power *= 2;
+    return Value::Int(power);
+  }
+  if (name != "triton.cdiv" || given.size() != 2) return std::nullopt;
+  return Value::Int((given[0].integer - 1) / given[1].integer + 1);
+}
+
+}  // namespace
+
+Evaluator::Result Evaluator::Call(NodeId node) {
+  const NodeId function = tree_.Child(node, Field::kFunction);
+  if (function == kNoNode) return std::nullopt;
+  const std::string name = DottedExpression(tree_, function);
+  const bool is_plain = tree_.KindOf(tree_.StripParentheses(function)) == Kind::kIdentifier;
+  const Result own = is_plain ? Name(name) : std::nullopt;
+  if (own.has_value()) {
+    const std::optional<CallArguments> arguments = ReadArguments(node);
+    return arguments.has_value() ? CallFunction(*own, *arguments) : std::nullopt;
+  }
+  // A name of the file's own that is not known hides Python's.
+  if (is_plain && file_.statements.Find(name, at_).has_value()) return std::nullopt;
+  const std::string resolved = file_.imports.Resolve(name);
+  const size_t dot = resolved.rfind('.');
+  if (absl::string_view(resolved).substr(dot == std::string::npos ? 0 : dot + 1) == kRecordMaker) {
+    return MakeRecord(node);
+  }
+  if (!is_plain && tree_.KindOf(function) == Kind::kAttribute) {
+    Result value = CallMethod(node, function);
+    if (value.has_value()) return value;
+  }
+  if (name.empty()) return std::nullopt;
+  std::optional<CallArguments> arguments = ReadArguments(node);
+  return arguments.has_value() ? CallBuiltin(resolved, *arguments) : std::nullopt;
+}
+
+std::optional<Evaluator::CallArguments> Evaluator::ReadArguments(NodeId call) {
+  CallArguments read;
+  const NodeId list = tree_.Child(call, Field::kArguments);
+  if (list == kNoNode) return std::nullopt;
+  if (tree_.KindOf(list) == Kind::kGeneratorExpression) {
+    const Result items = Expression(list);
+    if (!items.has_value()) return std::nullopt;
+    read.positional.push_back(*items);
+    return read;
+  }
+  for (const Argument& argument : ArgumentsOf(tree_, call)) {
+    const absl::string_view text = tree_.TextOf(argument.value);
+    const bool splat = argument.keyword.empty() && absl::StartsWith(text, "*");
+    const Result value = Expression(splat ? FirstOperand(argument.value) : argument.value);
+    if (!value.has_value()) return std::nullopt;
+    if (!argument.keyword.empty()) {
+      read.keywords.emplace_back(argument.keyword, *value);
+    } else if (!splat) {
+      read.positional.push_back(*value);
+    } else if (absl::StartsWith(text, "**")) {
+      if (value->type != Type::kDict) return std::nullopt;
+      for (size_t i = 0; i + 1 < value->items->size(); i += 2) {
+        const Value& key = (*value->items)[i];
+        if (key.type != Type::kString || !Step()) return std::nullopt;
+        read.keywords.emplace_back(key.text, (*value->items)[i + 1]);
+      }
+    } else {
+      const std::optional<Value::Items> more = Iterate(*value);
+      if (!more.has_value()) return std::nullopt;
+      read.positional.insert(read.positional.end(), more->begin(), more->end());
+    }
+  }
+  return read;
+}
+
+Evaluator::Result Evaluator::MakeRecord(NodeId call) {
+  Value made;
+  made.type = Type::kRecord;
+  made.record = std::make_shared<Record>();
+  auto& given = made.record->arguments;
+  size_t position = 0;
+  for (const Argument& argument : ArgumentsOf(tree_, call)) {
+    const absl::string_view text = tree_.TextOf(argument.value);
+    if (argument.keyword.empty() && absl::StartsWith(text, "*")) {
+      const Result more =
+          absl::StartsWith(text, "**") ? Expression(FirstOperand(argument.value)) : std::nullopt;
+      if (!more.has_value() || more->type != Type::kDict) return std::nullopt;
+      for (size_t i = 0; i + 1 < more->items->size(); i += 2) {
+        if ((*more->items)[i].type != Type::kString || !Step()) return std::nullopt;
+        given.emplace_back((*more->items)[i].text, (*more->items)[i + 1]);
+      }
+      continue;
+    }
+    absl::string_view name = argument.keyword;
+    if (name.empty()) {
+      if (position == std::size(kRecordParameters)) return std::nullopt;
+      name = kRecordParameters[position++];
+    }
+    const NodeId value = tree_.StripParentheses(argument.value);
+    const bool is_dict = tree_.KindOf(value) == Kind::kDictionary;
+    Result known = is_dict ? Dictionary(value, true) : OrText(value);
+    if (!known.has_value()) return std::nullopt;
+    given.emplace_back(name, *std::move(known));
+  }
+  return made;
+}
+
+Evaluator::Result Evaluator::CallBuiltin(absl::string_view name, CallArguments& arguments) {
+  Value::Items& given = arguments.positional;
+  if (name == "itertools.product") return Product(arguments);
+  if (name == "dict") return Dict(arguments);
+  if (name == "min") return Extreme(arguments, "<");
+  if (name == "max") return Extreme(arguments, ">");
+  if (!arguments.keywords.empty()) return std::nullopt;
+  if (name == "range") return Range(given);
+  if (name == "zip") return Zip(given);
+  if (name == "itertools.chain") return Chain(given);
+  if (name == "list" && given.empty()) return Value::List({});
+  if (name == "filter" && given.size() == 2) return Filter(given[0], given[1]);
+  if (name == "triton.cdiv" || name == "triton.next_power_of_2") return OfInts(name, given);
+  if (given.size() != 1) return std::nullopt;
+  const Value& value = given[0];
+  if (name == "int" || name == "math.ceil" || name == "math.floor") return Rounded(name, value);
+  if (name == "float" || name == "math.sqrt" || name == "math.log2") return Real(name, value);
+  if (name == "len") return LengthOf(value);
+  if (name == "bool") {
+    const std::optional<bool> holds = Truth(value);
+    return holds.has_value() ? std::optional(Value::Bool(*holds)) : std::nullopt;
+  }
+  if (name == "abs" && value.type == Type::kFloat) return Value::Float(std::fabs(value.real));
+  if (name == "abs" && value.IsNumber()) {
+    return value.integer < 0 ? Arithmetic("-", Value::Int(0), value, steps_) : value;
+  }
+  std::optional<Value::Items> items = Iterate(value);
+  return items.has_value() ? OfItems(name, *std::move(items)) : std::nullopt;
+}
+
+Evaluator::Result Evaluator::OfItems(absl::string_view name, Value::Items items) {
+  if (name == "list") return Value::List(std::move(items));
+  if (name == "tuple") return Value::Tuple(std::move(items));
+  if (name == "itertools.chain.from_iterable") return Chain(items);
+  if (name == "reversed") {
+    std::reverse(items.begin(), items.end());
+    return Value::List(std::move(items));
+  }
+  if (name == "enumerate") {
+    for (size_t i = 0; i < items.size(); ++i) {
+      items[i] = Value::Tuple({Value::Int(static_cast<int64_t>(i)), std::move(items[i])});
+    }
+    return Value::List(std::move(items));
+  }
+  if (name == "sum") {
+    Result sum = Value::Int(0);
+    for (const Value& item : items) {
+      if (sum.has_value()) sum = Arithmetic("+", *sum, item, steps_);
+    }
+    return sum;
+  }
+  if (name == "any" || name == "all") {
+    for (const Value& item : items) {
+      const std::optional<bool> holds = Truth(item);
+      if (!holds.has_value()) return std::nullopt;
+      if (*holds == (name == "any")) return Value::Bool(*holds);
+    }
+    return Value::Bool(name == "all");
+  }
+  if (name != "sorted") return std::nullopt;
+  // By insertion: no comparison that is not known may reach std::sort.
+  for (size_t i = 1; i < items.size(); ++i) {
+    for (size_t j = i; j > 0; --j) {
+      const std::optional<bool> less = Compare("<", items[j], items[j - 1], steps_);
+      if (!less.has_value()) return std::nullopt;
+      if (!*less) break;
+      std::swap(items[j], items[j - 1]);
+    }
+  }
+  return Value::List(std::move(items));
+}
+
+Evaluator::Result Evaluator::Chain(const Value::Items& sequences) {
+  Value::Items all;
+  for (const Value& sequence : sequences) {
+    const std::optional<Value::Items> items = Iterate(sequence);
+    if (!items.has_value()) return std::nullopt;
+    all.insert(all.end(), items->begin(), items->end());
+  }
+  return Value::List(std::move(all));
+}
+
+Evaluator::Result Evaluator::Zip(const Value::Items& sequences) {
+  std::vector<Value::Items> all;
+  size_t shortest = sequences.empty() ? 0 : kMaxItems;
+  for (const Value& sequence : sequences) {
+    std::optional<Value::Items> items = Iterate(sequence);
+    if (!items.has_value()) return std::nullopt;
+    shortest = std::min(shortest, items->size());
+    all.push_back(*std::move(items));
+  }
+  if (!Step(static_cast<int64_t>(shortest * all.size()))) return std::nullopt;
+  Value::Items tuples;
+  for (size_t i = 0; i < shortest; ++i) {
+    Value::Items tuple;
+    for (const Value::Items& items : all) tuple.push_back(items[i]);
+    tuples.push_back(Value::Tuple(std::move(tuple)));
+  }
+  return Value::List(std::move(tuples));
+}
+
+Evaluator::Result Evaluator::Range(const Value::Items& arguments) {
+  int64_t bounds[3] = {0, 0, 1};
+  if (arguments.empty() || arguments.size() > 3) return std::nullopt;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].type != Type::kInt) return std::nullopt;
+    bounds[arguments.size() == 1 ? 1 : i] = arguments[i].integer;
+  }
+  const auto [from, to, by] = bounds;
+  if (by == 0) return std::nullopt;
+  Value::Items items;
+  for (int64_t at = from; by > 0 ? at < to : at > to;) {
+    if (items.size() == kMaxItems || !Step()) return std::nullopt;
+    items.push_back(Value::Int(at));
+    if (__builtin_add_overflow(at, by, &at)) return std::nullopt;
+  }
+  return Value::List(std::move(items));
+}
+
+// itertools.product: the last argument turns fastest.
+Evaluator::Result Evaluator::Product(const CallArguments& arguments) {
+  std::vector<Value::Items> all;
+  for (const Value& value : arguments.positional) {
+    std::optional<Value::Items> items = Iterate(value);
+    if (!items.has_value()) return std::nullopt;
+    all.push_back(*std::move(items));
+  }
+  for (const auto& [name, value] : arguments.keywords) {
+    if (name != "repeat" || value.type != Type::kInt || value.integer < 1 || value.integer > 8) {
+      return std::nullopt;
+    }
+    const std::vector<Value::Items> once = all;
+    for (int64_t i = 1; i < value.integer; ++i) all.insert(all.end(), once.begin(), once.end());
+  }
+  std::vector<Value::Items> rows = {{}};
+  for (const Value::Items& items : all) {
+    std::vector<Value::Items> longer;
+    for (const Value::Items& row : rows) {
+      for (const Value& item : items) {
+        if (longer.size() == kMaxItems || !Step(static_cast<int64_t>(row.size() + 1)))
+          return std::nullopt;
+        longer.push_back(row);
+        longer.back().push_back(item);
+      }
+    }
+    rows = std::move(longer);
+  }
+  Value::Items tuples;
+  for (Value::Items& row : rows) tuples.push_back(Value::Tuple(std::move(row)));
+  return Value::List(std::move(tuples));
+}
+
+// min and max: the first of those that no other is before.
+Evaluator::Result Evaluator::Extreme(const CallArguments& arguments, absl::string_view sign) {
+  if (!arguments.keywords.empty() || arguments.positional.empty()) return std::nullopt;
+  std::optional<Value::Items> items = arguments.positional;
+  if (items->size() == 1) items = Iterate(arguments.positional[0]);
+  if (!items.has_value() || items->empty()) return std::nullopt;
+  Value best = items->front();
+  for (const Value& item : *items) {
+    const std::optional<bool> better = Compare(sign, item, best, steps_);
+    if (!better.has_value()) return std::nullopt;
+    if (*better) best = item;
+  }
+  return best;
+}
+
+Evaluator::Result Evaluator::Dict(CallArguments& arguments) {
+  Value dict = Value::Dict({});
+  if (arguments.positional.size() > 1) return std::nullopt;
+  for (const Value& from : arguments.positional) {
+    if (from.items == nullptr) return std::nullopt;
+    for (size_t i = 0; i < from.items->size(); ++i) {
+      if (from.type == Type::kDict) {
+        if (!SetItem(dict, (*from.items)[i], (*from.items)[i + 1])) return std::nullopt;
+        ++i;
+        continue;
+      }
+      const Value& pair = (*from.items)[i];
+      if (!pair.IsSequence() || pair.items->size() != 2) return std::nullopt;
+      if (!SetItem(dict, (*pair.items)[0], (*pair.items)[1])) return std::nullopt;
+    }
+  }
+  for (const auto& [name, value] : arguments.keywords) {
+    if (!SetItem(dict, Value::String(name), value)) return std::nullopt;
+  }
+  return dict;
+}
+
+Evaluator::Result Evaluator::Filter(const Value& function, const Value& items) {
+  const std::optional<Value::Items> all = Iterate(items);
+  if (!all.has_value()) return std::nullopt;
+  Value::Items kept;
+  for (const Value& item : *all) {
+    const Result keeps =
+        function.type == Type::kNone ? std::optional(item) : CallFunction(function, {{item}, {}});
+    const std::optional<bool> holds = keeps.has_value() ? Truth(*keeps) : std::nullopt;
+    if (!holds.has_value()) return std::nullopt;
+    if (*holds) kept.push_back(item);
+  }
+  return Value::List(std::move(kept));
+}
+
+}  // namespace kernelmill::extractor

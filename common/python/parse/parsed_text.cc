@@ -1,0 +1,129 @@
+#include "common/python/parse/parsed_text.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "common/base/status.h"
+#include "common/code/bytes.h"
+#include "common/code/python.h"
+#include "common/python/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+bool BeginsDefinition(absl::string_view line) {
+  line.remove_prefix(IndentationOf(line));
+  if (absl::ConsumePrefix(&line, "async ")) line.remove_prefix(IndentationOf(line));
+  return absl::StartsWith(line, "def ") || absl::StartsWith(line, "class ");
+}
+
+class BracketScanner {
+ public:
+  explicit BracketScanner(absl::string_view text) : text_(text) {}
+
+  // Offsets of the brackets to replace.
+  std::vector<size_t> FindUnclosed() {
+    size_t at = 0;
+    while (at < text_.size()) {
+      if ((at == 0 || text_[at - 1] == '\n') && BeginsDefinition(text_.substr(at, 256))) GiveUp();
+      at = Step(at);
+    }
+    return unclosed_;
+  }
+
+ private:
+  void GiveUp() {
+    unclosed_.insert(unclosed_.end(), open_.begin(), open_.end());
+    open_.clear();
+  }
+
+  // Takes one character, name, string or comment; returns the offset after it.
+  size_t Step(size_t at) {
+    if (code::IsNameByte(text_[at])) {
+      const size_t end = code::EndOfName(text_, at);
+      if (!code::IsQuote(code::ByteAt(text_, end))) return end;
+      const auto prefix = code::ReadPythonPrefix(text_.substr(at, end - at));
+      return prefix.has_value() ? code::EndOfPythonString(text_, end, *prefix) : end;
+    }
+    switch (text_[at]) {
+      case '#':
+        return std::min(text_.find('\n', at), text_.size());
+      case '\'':
+      case '"':
+        return code::EndOfPythonString(text_, at, {});
+      case '(':
+      case '[':
+      case '{':
+        open_.push_back(at);
+        return at + 1;
+      case ')':
+      case ']':
+      case '}':
+        if (!open_.empty()) open_.pop_back();
+        return at + 1;
+      default:
+        return at + 1;
+    }
+  }
+
+  absl::string_view text_;
+  std::vector<size_t> open_;
+  std::vector<size_t> unclosed_;
+};
+
+// Whether the last character of `before` that is no blank ends a value, so that none need follow.
+// `otherwise` if there is none.
+bool EndsWithValue(absl::string_view before, bool otherwise) {
+  const size_t last = before.find_last_not_of(" \t\r\n\\");
+  if (last == absl::string_view::npos) return otherwise;
+  const auto c = static_cast<unsigned char>(before[last]);
+  return absl::ascii_isalnum(c) || c >= 0x80 ||
+         absl::StrContains("_)]}'\"", before.substr(last, 1));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const ParsedText>> ParsedText::Parse(absl::string_view text,
+                                                                    const PythonParser& parser) {
+  std::unique_ptr<ParsedText> parsed(new ParsedText(text));
+  ASSIGN_OR_RETURN(SyntaxTree tree, parsed->ParseTolerantly(parser));
+  parsed->tree_.emplace(std::move(tree));
+  parsed->imports_.emplace(*parsed->tree_);
+  parsed->calls_.emplace(*parsed->tree_, *parsed->imports_);
+  return std::unique_ptr<const ParsedText>(std::move(parsed));
+}
+
+absl::StatusOr<SyntaxTree> ParsedText::ParseTolerantly(const PythonParser& parser) {
+  copy_ = TextForParser(text_);
+  ASSIGN_OR_RETURN(SyntaxTree tree, parser.Parse(copy_ ? absl::string_view(*copy_) : text_));
+  has_errors_ = tree.has_errors();
+  if (!has_errors_) return absl::StatusOr<SyntaxTree>(std::move(tree));
+  for (NodeId node = 0; node < tree.size() && first_error_line_ == 0; ++node) {
+    if (tree.KindOf(node) != Kind::kError && !tree[node].missing) continue;
+    const size_t at = std::min<size_t>(tree[node].start, text_.size() - 1);
+    first_error_line_ = lines_.LineOf(at);
+  }
+  std::optional<std::string> repaired = ReplaceUnclosedBrackets(tree.text());
+  if (!repaired) return absl::StatusOr<SyntaxTree>(std::move(tree));
+  copy_ = std::move(repaired);
+  return parser.Parse(*copy_);
+}
+
+std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text) {
+  const std::vector<size_t> unclosed = BracketScanner(text).FindUnclosed();
+  if (unclosed.empty()) return std::nullopt;
+  std::string copy(text);
+  size_t begin = 0;
+  for (const size_t at : unclosed) {
+    // After the bracket before this one stands a value, whatever it was replaced with.
+    copy[at] = EndsWithValue(text.substr(begin, at - begin), begin > 0) ? ' ' : '0';
+    begin = at + 1;
+  }
+  return copy;
+}
+
+}  // namespace kernelmill::extractor

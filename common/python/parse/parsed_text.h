@@ -1,0 +1,59 @@
+#ifndef KERNELMILL_COMMON_PYTHON_PARSE_PARSED_TEXT_H_
+#define KERNELMILL_COMMON_PYTHON_PARSE_PARSED_TEXT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/python/parse/python_parser.h"
+#include "common/python/syntax/calls.h"
+#include "common/python/syntax/imports.h"
+#include "common/python/syntax/syntax_tree.h"
+#include "common/python/syntax/text_lines.h"
+
+namespace kernelmill::extractor {
+
+// A text of Python, read around its errors: a file's, or a string's in it. Immutable; refers to the
+// text.
+class ParsedText {
+ public:
+  // Errors: see PythonParser.
+  static absl::StatusOr<std::unique_ptr<const ParsedText>> Parse(absl::string_view text,
+                                                                 const PythonParser& parser);
+
+  absl::string_view text() const { return text_; }
+  const SyntaxTree& tree() const { return *tree_; }
+  const LineIndex& lines() const { return lines_; }
+  const ImportMap& imports() const { return *imports_; }
+  const Calls& calls() const { return *calls_; }
+  bool has_errors() const { return has_errors_; }
+  // Where the text first is no Python; 0 if it is.
+  int first_error_line() const { return first_error_line_; }
+
+ private:
+  explicit ParsedText(absl::string_view text) : text_(text), lines_(text) {}
+  absl::StatusOr<SyntaxTree> ParseTolerantly(const PythonParser& parser);
+
+  const absl::string_view text_;
+  const LineIndex lines_;
+  std::optional<std::string> copy_;  // the same text made fit for the parser
+  std::optional<SyntaxTree> tree_;   // of the copy if there is one
+  std::optional<ImportMap> imports_;
+  std::optional<Calls> calls_;
+  bool has_errors_ = false;
+  int first_error_line_ = 0;
+};
+
+// A copy of broken Python in which brackets that were never closed are blanks, so that a parser
+// loses the statement that they stand in and not the rest of the file. Nothing where there are
+// none.
+//
+// The basic idea: no line within brackets can begin with `def` or `class`. One that does shows that
+// the brackets open there were left open.
+std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_COMMON_PYTHON_PARSE_PARSED_TEXT_H_

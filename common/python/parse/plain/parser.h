@@ -1,0 +1,182 @@
+#ifndef KERNELMILL_COMMON_PYTHON_PARSE_PLAIN_PARSER_H_
+#define KERNELMILL_COMMON_PYTHON_PARSE_PLAIN_PARSER_H_
+
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/python/parse/plain/lexer.h"
+#include "common/python/parse/plain/tree_builder.h"
+#include "common/python/syntax/syntax_tree.h"
+
+namespace kernelmill::extractor::python {
+
+// The recursive descent of ParsePlain. Each function begins at the first token of what it is named
+// for and ends after the last; false: not understood, and the parser is of no use any more.
+class Parser {
+ public:
+  explicit Parser(absl::string_view text) : text_(text), lexer_(text), tree_(text.size()) {}
+
+  bool Module();
+  const TreeBuilder& tree() const { return tree_; }
+
+ private:
+  using Place = TreeBuilder::Place;
+
+  // Where a node begins, and the first byte of it.
+  struct Begin {
+    Place place;
+    uint32_t start;
+  };
+
+  // Bounds the recursion of one function; `ok` is false beyond.
+  class Depth {
+   public:
+    explicit Depth(Parser& parser) : parser_(parser), ok(++parser.depth_ < kMaxDepth) {}
+    ~Depth() { --parser_.depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+   private:
+    static constexpr int kMaxDepth = 200;
+    Parser& parser_;
+
+   public:
+    const bool ok;
+  };
+
+  // Every function asks for these.
+  Token token() const { return lexer_.token(); }
+  bool Is(Token token) const { return lexer_.token() == token; }
+  absl::string_view Word() const {
+    return text_.substr(lexer_.start(), lexer_.end() - lexer_.start());
+  }
+  bool IsName() const { return Is(Token::kName) || lexer_.token() >= Token::kExec; }
+  // Where the next token begins a node.
+  Begin Here() {
+    if (!lexer_.extras().empty()) AddExtras();
+    return {tree_.here(), lexer_.start()};
+  }
+  void Take(Kind kind = Kind::kToken, Field field = Field::kNone) {
+    if (!lexer_.extras().empty()) AddExtras();
+    tree_.AddLeaf(kind, lexer_.start(), lexer_.end(), field);
+    end_ = lexer_.end();
+    lexer_.Next();
+  }
+  void Close(Kind kind, Begin begin, Field field = Field::kNone) {
+    tree_.Close(kind, begin.place, begin.start, end_, field);
+  }
+
+  // plain_parser.cc
+  void AddExtras();
+  bool Expect(Token token);
+  bool TakeName(Field field = Field::kNone);
+  bool Opening();
+  bool Closing(Token token);
+
+  // statements.cc
+  bool Statement();
+  bool CompoundStatement();
+  bool SimpleStatements();
+  bool SimpleStatement();
+  bool EndOfLine();
+  bool AtIndent() const { return lexer_.indent() == indents_.back(); }
+  bool Keyword(Kind kind, bool (Parser::*operands)());
+  bool Assert();
+  bool Names();
+  bool Raise();
+  bool Yield();
+  bool ExpressionStatement();
+  bool Assignment(Begin begin);
+  bool RightHandSide();
+  bool ImportStatement();
+  bool FromImport();
+  bool RelativeModule();
+  bool ImportList();
+  bool ImportedName();
+  bool DottedName(Field field);
+
+  // blocks.cc
+  bool Suite(Field field);
+  void Dedent(int indent);
+  bool If();
+  bool Else();
+  bool For();
+  bool While();
+  bool Try();
+  bool Except();
+  bool With();
+  bool As(Begin begin);
+
+  // definitions.cc
+  bool Decorated();
+  bool Class();
+  bool Function();
+  bool Parameter(bool typed);
+  bool SplatParameter(bool typed);
+  bool ParameterList(Token end, bool typed);
+  bool TypeElement() { return Type(Field::kNone); }
+  bool Type(Field field);
+  bool IsTypeName() const { return Is(Token::kName) || Is(Token::kType); }
+  bool IsGeneric() const;
+  bool IsGenericBeyondLine() const;
+  bool GenericType();
+
+  // expressions.cc
+  bool ExpressionList();
+  bool ExpressionOrSplat() { return Is(Token::kStar) ? SplatName() : Expression(); }
+  bool TargetList();
+  bool Target();
+  bool Expression();
+  bool Condition();
+  bool MoreOr(Begin begin);
+  bool And();
+  bool MoreAnd(Begin begin);
+  bool Not();
+  bool MoreComparison(Begin begin);
+  bool ComparisonOperator();
+  bool Binary(int least);
+  bool MoreBinary(Begin begin, int least);
+  bool Unary();
+  bool AtOperandEnd() const;
+  bool Splat();
+  bool SplatName();
+  bool SplatOfName() { return SplatName() && tree_.last_kind() == Kind::kListSplat; }
+  bool FirstElement();
+
+  // atoms.cc
+  bool Postfix();
+  bool Trailers(Begin begin);
+  bool Atom();
+  bool Lambda();
+  bool Arguments(Begin call);
+  bool Argument();
+  bool Subscripts();
+  bool Slice();
+  bool InParentheses();
+  bool InBrackets();
+  bool InBraces();
+  bool Pair();
+  bool Comprehension();
+  bool Elements(Token end, bool (Parser::*element)());
+  bool Element() { return Is(Token::kStar) ? Splat() : Expression(); }
+  bool DictionaryElement();
+
+  // strings.cc
+  bool Strings();
+  bool String();
+  bool Interpolation(uint32_t at, Kind kind, char quote);
+  bool FormatSpecifier(char quote);
+
+  const absl::string_view text_;
+  Lexer lexer_;
+  TreeBuilder tree_;
+  std::vector<int> indents_ = {0};
+  uint32_t end_ = 0;  // of the last token taken, or of the extra after it
+  int depth_ = 0;
+  bool listed_ = false;    // the logical line has a list without brackets
+  bool printing_ = false;  // the arguments are those of a name that begins with print
+};
+
+}  // namespace kernelmill::extractor::python
+
+#endif  // KERNELMILL_COMMON_PYTHON_PARSE_PLAIN_PARSER_H_

@@ -1,0 +1,78 @@
+#include "common/python/syntax/calls.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kernelmill::extractor {
+namespace {
+
+bool IsBefore(const Call& call, NodeId node) { return call.node < node; }
+
+}  // namespace
+
+Calls::Calls(const SyntaxTree& tree, const ImportMap& imports) : tree_(tree) {
+  const std::span<const NodeId> nodes = tree.Of(Kind::kCall);
+  calls_.reserve(nodes.size());
+  for (const NodeId node : nodes) {
+    Call call = {node, tree.Child(node, Field::kFunction), "", ""};
+    if (call.function != kNoNode) call.name = NameOf(call.function);
+    if (!call.name.empty()) call.resolved = Resolve(call.name, imports);
+    calls_.push_back(call);
+  }
+}
+
+std::span<const Call> Calls::In(NodeId root) const {
+  const auto first = std::lower_bound(calls_.begin(), calls_.end(), root, IsBefore);
+  return {first, std::lower_bound(first, calls_.end(), tree_[root].subtree_end, IsBefore)};
+}
+
+const Call& Calls::At(NodeId call) const {
+  return *std::lower_bound(calls_.begin(), calls_.end(), call, IsBefore);
+}
+
+// Mostly the name is written as it is meant.
+absl::string_view Calls::NameOf(NodeId function) {
+  if (IsPlainDottedName(tree_, function)) return tree_.TextOf(function);
+  std::string name = DottedExpression(tree_, function);
+  if (name.empty()) return "";
+  return texts_.emplace_back(std::move(name));
+}
+
+absl::string_view Calls::Resolve(absl::string_view name, const ImportMap& imports) {
+  const auto [entry, inserted] = resolved_.try_emplace(name, name);
+  if (inserted) {
+    std::string resolved = imports.Resolve(name);
+    if (resolved != name) entry->second = texts_.emplace_back(std::move(resolved));
+  }
+  return entry->second;
+}
+
+Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call) {
+  Arguments arguments;
+  const NodeId list = tree.Child(call, Field::kArguments);
+  if (list == kNoNode || tree.KindOf(list) != Kind::kArgumentList) return arguments;
+  for (NodeId child = tree.FirstChild(list); child != kNoNode; child = tree.NextSibling(child)) {
+    const Kind kind = tree.KindOf(child);
+    if (IsLayout(kind)) continue;
+    if (kind != Kind::kKeywordArgument) {
+      arguments.push_back({"", child});
+      continue;
+    }
+    const NodeId name = tree.Child(child, Field::kName);
+    const NodeId value = tree.Child(child, Field::kValue);
+    if (name != kNoNode && value != kNoNode) arguments.push_back({tree.TextOf(name), value});
+  }
+  return arguments;
+}
+
+NodeId FindArgument(const Arguments& arguments, absl::string_view keyword, size_t position) {
+  NodeId found = kNoNode;
+  size_t seen = 0;
+  for (const Argument& argument : arguments) {
+    if (!keyword.empty() && argument.keyword == keyword) return argument.value;
+    if (argument.keyword.empty() && seen++ == position) found = argument.value;
+  }
+  return found;
+}
+
+}  // namespace kernelmill::extractor

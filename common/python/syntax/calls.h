@@ -1,0 +1,65 @@
+#ifndef KERNELMILL_COMMON_PYTHON_SYNTAX_CALLS_H_
+#define KERNELMILL_COMMON_PYTHON_SYNTAX_CALLS_H_
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "common/python/syntax/imports.h"
+#include "common/python/syntax/syntax_tree.h"
+
+namespace kernelmill::extractor {
+
+struct Call {
+  NodeId node;
+  NodeId function;             // the expression that is called; kNoNode in broken code
+  absl::string_view name;      // its dotted name; empty if it is none
+  absl::string_view resolved;  // by the file's imports
+};
+
+// The calls of a text. Nearly all rules ask what a call calls: each is looked at once, and each
+// name is resolved once. Immutable; refers to the tree.
+class Calls {
+ public:
+  Calls(const SyntaxTree& tree, const ImportMap& imports);
+  Calls(const Calls&) = delete;
+  Calls& operator=(const Calls&) = delete;
+
+  // Those in the subtree, in the order of the text.
+  std::span<const Call> In(NodeId root) const;
+  // The one of that node.
+  const Call& At(NodeId call) const;
+
+ private:
+  absl::string_view NameOf(NodeId function);
+  absl::string_view Resolve(absl::string_view name, const ImportMap& imports);
+
+  const SyntaxTree& tree_;
+  std::vector<Call> calls_;
+  absl::flat_hash_map<absl::string_view, absl::string_view> resolved_;  // by name
+  std::deque<std::string> texts_;                                       // what the text has not
+};
+
+// What a call is given: f(x, y=z, *rest, **more).
+struct Argument {
+  absl::string_view keyword;  // empty where it is positional
+  NodeId value;               // of *rest and **more the whole
+};
+
+using Arguments = absl::InlinedVector<Argument, 8>;
+
+// In the order of the text; none where `call` is none or gives a generator alone.
+Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call);
+
+// The argument of that keyword, if it is not empty, else the positional one at that place, from 0;
+// kNoNode if there is neither.
+NodeId FindArgument(const Arguments& arguments, absl::string_view keyword, size_t position);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_CALLS_H_

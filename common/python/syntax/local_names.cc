@@ -1,0 +1,156 @@
+#include "common/python/syntax/local_names.h"
+
+#include <algorithm>
+
+namespace kernelmill::extractor {
+namespace {
+
+// Deeper scopes and blocks are not searched to their end: CPython itself nests far fewer.
+constexpr int kMaxDepth = 256;
+// A name that a hostile file binds a million times is not looked at a million times.
+constexpr size_t kMaxValues = 16;
+
+bool OpensScope(Kind kind) {
+  return kind == Kind::kFunctionDefinition || kind == Kind::kLambda ||
+         kind == Kind::kClassDefinition;
+}
+
+bool IsDefinition(Kind kind) {
+  return kind == Kind::kFunctionDefinition || kind == Kind::kClassDefinition;
+}
+
+bool IsBranching(Kind kind) {
+  return kind == Kind::kIfStatement || kind == Kind::kTryStatement || kind == Kind::kMatchStatement;
+}
+
+bool IsParameterKind(Kind kind) {
+  switch (kind) {
+    case Kind::kParameters:
+    case Kind::kLambdaParameters:
+    case Kind::kDefaultParameter:
+    case Kind::kTypedParameter:
+    case Kind::kTypedDefaultParameter:
+    case Kind::kListSplatPattern:
+    case Kind::kDictionarySplatPattern:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.size(), 0) {
+  for (NodeId node = 1; node < tree.size(); ++node) {
+    const NodeId parent = tree[node].parent;
+    scope_of_[node] = OpensScope(tree.KindOf(parent)) ? parent : scope_of_[parent];
+  }
+  std::vector<NodeId> binding;
+  for (const Kind kind : {Kind::kFunctionDefinition, Kind::kClassDefinition, Kind::kAssignment}) {
+    const std::span<const NodeId> nodes = tree.Of(kind);
+    binding.insert(binding.end(), nodes.begin(), nodes.end());
+  }
+  std::sort(binding.begin(), binding.end());
+  bound_.reserve(2 * binding.size());
+  for (const NodeId node : binding) Bind(node);
+  for (const NodeId node : tree.Of(Kind::kIdentifier)) {
+    const NodeId parent = tree[node].parent;
+    if (parent != kNoNode && IsParameterKind(tree.KindOf(parent))) BindParameter(node, parent);
+  }
+}
+
+void LocalNames::Bind(NodeId node) {
+  if (IsDefinition(tree_.KindOf(node))) {
+    const NodeId name = tree_.Child(node, Field::kName);
+    if (name == kNoNode) return;
+    bound_[{scope_of_[node], tree_.TextOf(name)}].values.push_back(node);
+  } else {
+    const NodeId left = tree_.Child(node, Field::kLeft);
+    const NodeId right = tree_.Child(node, Field::kRight);
+    if (left == kNoNode || right == kNoNode || tree_.KindOf(left) != Kind::kIdentifier) return;
+    bound_[{scope_of_[node], tree_.TextOf(left)}].values.push_back(right);
+  }
+}
+
+void LocalNames::BindParameter(NodeId node, NodeId parent) {
+  const Field field = tree_[node].field;
+  if (field == Field::kValue || field == Field::kType) return;
+  for (int depth = 0; depth < 4 && IsParameterKind(tree_.KindOf(parent)); ++depth) {
+    const Kind kind = tree_.KindOf(parent);
+    if (kind == Kind::kParameters || kind == Kind::kLambdaParameters) {
+      bound_[{scope_of_[node], tree_.TextOf(node)}].parameter = true;
+      return;
+    }
+    parent = tree_[parent].parent;
+  }
+}
+
+const LocalNames::Bound* LocalNames::Find(absl::string_view name, NodeId at) const {
+  const NodeId first = scope_of_[at];
+  NodeId scope = first;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    // A class's names are seen in its own body alone, not in the functions there.
+    if (scope == first || tree_.KindOf(scope) != Kind::kClassDefinition) {
+      const auto found = bound_.find({scope, name});
+      if (found != bound_.end()) return &found->second;
+    }
+    if (scope == 0) return nullptr;
+    scope = scope_of_[scope];
+  }
+  return nullptr;
+}
+
+std::span<const NodeId> LocalNames::ValuesOf(absl::string_view name, NodeId at) const {
+  const Bound* bound = Find(name, at);
+  if (bound == nullptr) return {};
+  const std::span<const NodeId> all(bound->values.data(), bound->values.size());
+  if (all.size() <= kMaxValues) return all;
+  const auto below = std::upper_bound(all.begin(), all.end(), at);
+  const auto last = all.end() - below < 1 ? all.end() : below + 1;
+  return {last - std::min<ptrdiff_t>(kMaxValues, last - all.begin()), last};
+}
+
+std::vector<std::pair<absl::string_view, NodeId>> LocalNames::OfModule() const {
+  std::vector<std::pair<absl::string_view, NodeId>> names;
+  for (const auto& [key, bound] : bound_) {
+    if (key.first != 0) continue;
+    for (const NodeId value : bound.values) names.emplace_back(key.second, value);
+  }
+  std::sort(names.begin(), names.end(),
+            [](const auto& a, const auto& b) { return a.second < b.second; });
+  return names;
+}
+
+bool LocalNames::IsParameter(absl::string_view name, NodeId at) const {
+  const Bound* bound = Find(name, at);
+  return bound != nullptr && bound->parameter && bound->values.empty();
+}
+
+bool LocalNames::InOtherBranch(NodeId a, NodeId b) const {
+  NodeId around = tree_[a].parent;
+  for (int depth = 0; depth < kMaxDepth && around != kNoNode; ++depth) {
+    if (around <= b && b < tree_[around].subtree_end) return IsBranching(tree_.KindOf(around));
+    around = tree_[around].parent;
+  }
+  return false;
+}
+
+std::vector<NodeId> LocalNames::FunctionsNamed(absl::string_view name, NodeId at) const {
+  std::vector<NodeId> functions;
+  for (const NodeId value : ValuesOf(name, at)) {
+    if (tree_.KindOf(value) == Kind::kFunctionDefinition) functions.push_back(value);
+  }
+  const auto below = std::upper_bound(functions.begin(), functions.end(), at);
+  if (below == functions.begin()) {
+    if (functions.size() > 1) functions.resize(1);
+    return functions;
+  }
+  const NodeId nearest = *(below - 1);
+  std::vector<NodeId> meant;
+  for (auto f = functions.begin(); f != below; ++f) {
+    if (*f == nearest || InOtherBranch(*f, nearest)) meant.push_back(*f);
+  }
+  return meant;
+}
+
+}  // namespace kernelmill::extractor

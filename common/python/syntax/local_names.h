@@ -1,0 +1,57 @@
+#ifndef KERNELMILL_COMMON_PYTHON_SYNTAX_LOCAL_NAMES_H_
+#define KERNELMILL_COMMON_PYTHON_SYNTAX_LOCAL_NAMES_H_
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "common/python/syntax/syntax_tree.h"
+
+namespace kernelmill::extractor {
+
+// What the names of a file stand for by its own functions, classes, plain assignments and
+// parameters, by Python's scopes. Imports and other bindings are not looked at. Immutable; refers
+// to the tree.
+class LocalNames {
+ public:
+  explicit LocalNames(const SyntaxTree& tree);
+
+  // Of the innermost scope around `at` that binds the name: its function and class definitions and
+  // the expressions that it is assigned, in the order of the text; at most so many as are near
+  // `at`.
+  std::span<const NodeId> ValuesOf(absl::string_view name, NodeId at) const;
+
+  // Whether that scope binds it as a parameter, and as nothing else.
+  bool IsParameter(absl::string_view name, NodeId at) const;
+
+  // Every value of a name of the module, in the order of the text.
+  std::vector<std::pair<absl::string_view, NodeId>> OfModule() const;
+
+  // The functions that the name may be where `at` stands: the last one above, and those that stand
+  // in other branches of the same if, try or match; else the first below.
+  std::vector<NodeId> FunctionsNamed(absl::string_view name, NodeId at) const;
+
+ private:
+  using Key = std::pair<NodeId, absl::string_view>;  // a scope, which its node names
+  struct Bound {
+    absl::InlinedVector<NodeId, 2> values;
+    bool parameter = false;
+  };
+
+  void Bind(NodeId node);
+  void BindParameter(NodeId node, NodeId parent);
+  const Bound* Find(absl::string_view name, NodeId at) const;
+  bool InOtherBranch(NodeId a, NodeId b) const;
+
+  const SyntaxTree& tree_;
+  std::vector<NodeId> scope_of_;  // by node: the function, lambda, class or module around it
+  absl::flat_hash_map<Key, Bound> bound_;
+};
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_LOCAL_NAMES_H_

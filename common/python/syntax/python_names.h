@@ -1,0 +1,13 @@
+#ifndef KERNELMILL_COMMON_PYTHON_SYNTAX_PYTHON_NAMES_H_
+#define KERNELMILL_COMMON_PYTHON_SYNTAX_PYTHON_NAMES_H_
+
+#include "absl/strings/string_view.h"
+
+namespace kernelmill::extractor {
+
+// Whether every module of CPython 3.11 has the name without binding it.
+bool IsBuiltin(absl::string_view name);
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_PYTHON_NAMES_H_
