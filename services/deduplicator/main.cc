@@ -12,7 +12,7 @@
 #include "services/deduplicator/server/deduplicator_stages.h"
 
 int main(int argc, char** argv) {
-  namespace config = kernelmill::config;
+  namespace flags = kernelmill::flags;
   namespace deduplicator = kernelmill::deduplicator;
   CLI::App app("Finds duplicates and contamination, and names datasets.",
                "kernelmill-deduplicator");

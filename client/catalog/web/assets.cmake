@@ -22,12 +22,12 @@ string(REPLACE "SIZE" "${text_size}" text "${text}")
 file(WRITE "${OUT}" "// Made by assets.cmake.
 #include \"client/catalog/web/assets.h\"
 
-namespace kernelmill::cli {
+namespace kernelmill::client {
 
 const std::array<Asset, 4> kAssets = {{
 ${entries}}};
 
 const absl::string_view kIndexTemplate${text};
 
-}  // namespace kernelmill::cli
+}  // namespace kernelmill::client
 ")
